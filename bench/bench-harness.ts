@@ -9,7 +9,7 @@ import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import { makeJob } from '../src/job/settings.ts';
 import type { Connection } from '../src/run/connection-kinds.ts';
-import { fingerprintOf } from '../src/run/plan/api-keys.ts';
+import { hashSecret } from '../src/run/plan/api-keys.ts';
 import { prepare } from '../src/run/prepare.ts';
 import { newProgress, type Progress } from '../src/run/progress.ts';
 import { openContext } from '../src/run/run-context.ts';
@@ -81,7 +81,7 @@ export async function openBenchHarness({
     baseUrl: way?.url ?? service.url,
     source: 'bench',
     sample: false,
-    keys: [{ secret: key, fingerprint: fingerprintOf(key), scopes: null }],
+    keys: [{ secret: key, fingerprint: hashSecret(key), scopes: null }],
   };
   const effects = {
     clock,

@@ -21,7 +21,7 @@ import { prepare } from '../src/run/prepare.ts';
 import { newProgress } from '../src/run/progress.ts';
 import { openContext } from '../src/run/run-context.ts';
 import { run as runJob } from '../src/run/run-job.ts';
-import { between, randomOf } from '../src/sample/random.ts';
+import { between, makeRandom } from '../src/sample/random.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -105,7 +105,7 @@ export async function run(): Promise<Goal[]> {
 function addDenseSites(file: string): void {
   using database = openDataDatabase(file);
   for (const topic of PROXIMITY_SLUGS) {
-    const random = randomOf(1, topic);
+    const random = makeRandom(1, topic);
     const records = Array.from({ length: DENSE_SITES * DENSE_CENTRES.length }, (_, index) => {
       const { lat, lng, state } = DENSE_CENTRES[index % DENSE_CENTRES.length]!;
       // Within 5 km, and as many properties as an agency publishes.

@@ -4,7 +4,7 @@ import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { isCovered } from '../src/geo/us-coverage.ts';
-import { randomOf } from '../src/sample/random.ts';
+import { makeRandom } from '../src/sample/random.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -22,7 +22,7 @@ const FEW = sized(2_000, 20);
 
 /** Prints both rates; the first look at a place fills what is remembered of its surroundings, so all are asked twice. */
 export async function run(): Promise<Goal[]> {
-  const random = randomOf(1, 'coverage');
+  const random = makeRandom(1, 'coverage');
   const places = Array.from({ length: PLACES }, (_, index) => {
     const [lat, lng] = CITIES[index % CITIES.length]!;
     return { lat: lat + (random() - 0.5) / 2, lng: lng + (random() - 0.5) / 2 };

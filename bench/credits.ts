@@ -1,7 +1,7 @@
 import { CREDITS } from '../src/contract/credits.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../src/contract/topics.ts';
-import { topicsOf } from '../src/job/topic-choice.ts';
+import { parseTopics } from '../src/job/topic-choice.ts';
 import { cheapestCalls } from '../src/run/plan/cheapest-calls.ts';
 import { FastClock } from '../test/fast-clock.ts';
 import { openBenchHarness } from './bench-harness.ts';
@@ -23,7 +23,7 @@ const SUBSCRIPTION = customSubscription(100_000_000, 10_000_000);
 /** What each of the naive users pays for a row. Both know what the standard bundle returns; neither knows that two rows
  * share a place, or that a place was answered yesterday. */
 const ENTERPRISE_A_ROW = CREDITS.enterprise;
-const CHEAPEST_A_ROW = cheapestCalls(topicsOf(TOPICS), {
+const CHEAPEST_A_ROW = cheapestCalls(parseTopics(TOPICS), {
   standard: new Set(NATURAL_SLUGS),
   enterprise: new Set(TOPIC_SLUGS),
   bundles: true,

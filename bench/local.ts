@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createClient } from '../src/client/client.ts';
-import { verdictOf } from '../src/client/verdict.ts';
+import { findVerdict } from '../src/client/verdict.ts';
 import { flatten } from '../src/columns/topic-columns.ts';
 import type { Call } from '../src/contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { CITIES } from '../src/geo/cities.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { between, normal, randomOf } from '../src/sample/random.ts';
+import { between, makeRandom, normal } from '../src/sample/random.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -157,7 +157,7 @@ async function ask({ bundle, asked }: Case, url: string, key: string, places: re
     Array.from({ length: CONNECTIONS }, async () => {
       for (let place = left.shift(); place !== undefined; place = left.shift()) {
         const exchange = await client.send({ call, location: place, key });
-        verdictOf(exchange, call, place, 0, (topic, result) => flatten(topic, result, place));
+        findVerdict(exchange, call, place, 0, (topic, result) => flatten(topic, result, place));
       }
     }),
   );
@@ -168,7 +168,7 @@ async function ask({ bundle, asked }: Case, url: string, key: string, places: re
 
 /** Four of five places around cities, the more the larger; in rows of a tenth of a degree, from west to east. */
 function placesInOrder(count: number): Location[] {
-  const random = randomOf(1, 'local');
+  const random = makeRandom(1, 'local');
   const people = CITIES.reduce((sum, city) => sum + city.people, 0);
   const places = Array.from({ length: count }, (_, index) => {
     if (index % 5 === 0) return { lat: between(random, 31, 48), lng: between(random, -120, -82) };

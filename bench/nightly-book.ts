@@ -1,4 +1,4 @@
-import { between, pick, type Random, randomOf, whole } from '../src/sample/random.ts';
+import { between, makeRandom, pick, type Random, whole } from '../src/sample/random.ts';
 import { COUNTRY } from './bench-harness.ts';
 
 /** Metres that two rows of one building lie apart, as degrees: geocoders and surveyors do not agree on a roof's middle. */
@@ -25,7 +25,7 @@ export class NightlyBook {
   readonly #buildings: Building[] = [];
 
   constructor(rows: number, seed = 1) {
-    this.#random = randomOf(seed, 'nightly-book');
+    this.#random = makeRandom(seed, 'nightly-book');
     while (this.rows < rows) this.#buildings.push(this.#building());
   }
 

@@ -16,7 +16,7 @@ import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../src/data/tables/records.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { randomOf } from '../src/sample/random.ts';
+import { makeRandom } from '../src/sample/random.ts';
 import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
@@ -128,7 +128,7 @@ function measureLookups(): void {
   const info = { name: 'areas', source: 'bench', vintage: '', licence: '', sample: true } as const;
   importDataset(database, { kind: 'areas', level: 'tract', info, records: tracts }, systemClock);
   const find = createAreaFinder(database);
-  const random = randomOf(1, 'areas');
+  const random = makeRandom(1, 'areas');
   const places = (count: number, [south, north, west, east]: readonly [number, number, number, number]): Location[] =>
     Array.from({ length: count }, () => ({
       lat: south + (north - south) * random(),

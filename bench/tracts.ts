@@ -13,7 +13,7 @@ import { createBoxSearch } from '../src/geo/outline-index.ts';
 import { AreaTable } from '../src/run/scan/area-table.ts';
 import { CellTable } from '../src/run/scan/cell-table.ts';
 import { findAreas } from '../src/run/scan/find-areas.ts';
-import { randomOf } from '../src/sample/random.ts';
+import { makeRandom } from '../src/sample/random.ts';
 import { noRealData, realFile } from '../test/real-data.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
@@ -74,7 +74,7 @@ function measured(name: string, records: readonly AreaRecord[]): (string | numbe
 
 /** Random locations in random areas, so that no lookup is near the one before it. */
 function placesIn(boxes: readonly Box[]): Location[] {
-  const random = randomOf(1, 'tracts');
+  const random = makeRandom(1, 'tracts');
   return Array.from({ length: PLACES }, () => {
     const { minLat, maxLat, minLng, maxLng } = boxes[Math.floor(random() * boxes.length)]!;
     return { lat: minLat + random() * (maxLat - minLat), lng: minLng + random() * (maxLng - minLng) };

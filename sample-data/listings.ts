@@ -1,6 +1,6 @@
 import { CITIES } from '../src/geo/cities.ts';
 import type { Land } from '../src/sample/land.ts';
-import { pick, randomOf, whole } from '../src/sample/random.ts';
+import { makeRandom, pick, whole } from '../src/sample/random.ts';
 import { placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 
@@ -22,7 +22,7 @@ const UNITS = ['', '', '', ', Apt 4B', ', Unit 12', ' "The Pines"'];
 
 /** A real-estate list as a spreadsheet saves it: byte order mark, CRLF, prices with commas, accents, units in quotes. */
 export function listings(land: Land): string {
-  const random = randomOf(1, 'listings');
+  const random = makeRandom(1, 'listings');
   const lines = [csvLine(HEADER)];
   let home = { lat: 0, lng: 0 };
   for (let index = 0; index < LISTINGS; index += 1) {

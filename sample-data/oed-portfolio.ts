@@ -1,6 +1,6 @@
 import type { City } from '../src/geo/cities.ts';
 import type { Land } from '../src/sample/land.ts';
-import { pick, type Random, randomOf, whole } from '../src/sample/random.ts';
+import { makeRandom, pick, type Random, whole } from '../src/sample/random.ts';
 import { cityNamed, placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 
@@ -67,7 +67,7 @@ type Row = readonly (string | number)[];
 /** A property insurer's book in the location form of Open Exposure Data: several rows for most buildings (one a storey,
  * a lessee or a policy), coordinates of four decimals or six, and the faults that such books have. */
 export function oedPortfolio(land: Land): string {
-  const random = randomOf(1, 'portfolio-oed');
+  const random = makeRandom(1, 'portfolio-oed');
   const buildings = Object.entries(BUILDINGS).flatMap(([name, count]) =>
     Array.from({ length: count }, () => buildingIn(cityNamed(name), land, random)),
   );

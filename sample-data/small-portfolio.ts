@@ -1,5 +1,5 @@
 import type { Land } from '../src/sample/land.ts';
-import { randomOf } from '../src/sample/random.ts';
+import { makeRandom } from '../src/sample/random.ts';
 import { cityNamed, placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 
@@ -8,7 +8,7 @@ const CITIES = ['Houston', 'Miami', 'New Orleans', 'Denver', 'Seattle', 'San Fra
 
 /** A dozen rows for the first try: eight cities, and a second tenant in four of the buildings. */
 export function smallPortfolio(land: Land): string {
-  const random = randomOf(1, 'portfolio-small');
+  const random = makeRandom(1, 'portfolio-small');
   const rows = CITIES.flatMap((name, index) => {
     const { lat, lng } = placeNear(cityNamed(name), 4, 4, land, random);
     const tenants = index % 2 === 0 ? ['ground floor', 'upper floors'] : ['whole building'];

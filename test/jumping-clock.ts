@@ -1,4 +1,4 @@
-import { type Clock, clockOf } from '../src/base/clock.ts';
+import { type Clock, makeClock } from '../src/base/clock.ts';
 import { FastClock } from './fast-clock.ts';
 
 /** A fast clock whose wall time can be set, as by a time server or a machine that wakes, while its steady time goes on. */
@@ -16,7 +16,7 @@ export class JumpingClock implements Clock {
 
   /** As the program's own clock sleeps, by both times. */
   sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-    clockOf(this.now, this.steady, (pause, wake) => this.#time.sleep(pause, wake)).sleep(ms, signal);
+    makeClock(this.now, this.steady, (pause, wake) => this.#time.sleep(pause, wake)).sleep(ms, signal);
 
   jump(ms: number): void {
     this.#offset += ms;

@@ -40,7 +40,7 @@ export function timeLimit(clock: Clock, ms: number): Disposable & { readonly sig
 
 /** Makes a clock of a wall clock, which may be set, and a steady one, which is not. `pause` may stand still together with
  * the machine. */
-export function clockOf(wall: () => number, steady: () => number, pause: Clock['sleep'] = timer): Clock {
+export function makeClock(wall: () => number, steady: () => number, pause: Clock['sleep'] = timer): Clock {
   return {
     now: wall,
     steady,
@@ -73,4 +73,4 @@ function timer(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-export const systemClock: Clock = clockOf(Date.now, () => Number(process.hrtime.bigint() / 1_000_000n));
+export const systemClock: Clock = makeClock(Date.now, () => Number(process.hrtime.bigint() / 1_000_000n));

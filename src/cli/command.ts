@@ -74,9 +74,9 @@ export function wordOfCommand({ name }: Command): string {
 }
 
 /** The command that the first words name, with a subcommand if the next words name one of its own; null where they name none. */
-export function commandOf([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
+export function findCommand([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
   const command = commands.find((candidate) => wordOfCommand(candidate) === word);
-  return command === undefined ? null : (commandOf(more, command.subcommands) ?? command);
+  return command === undefined ? null : (findCommand(more, command.subcommands) ?? command);
 }
 
 /** The commands that can be run, subcommands among them. */

@@ -4,7 +4,7 @@ import { STATES } from '../data/tables/states.ts';
 import { jobFileJsonSchema } from '../job/job-file.ts';
 import type { SettingsSchema } from '../job/setting-issues.ts';
 import { TOPIC_NAMES } from '../job/topic-choice.ts';
-import { type Command, commandOf, dashed } from './command.ts';
+import { type Command, dashed, findCommand } from './command.ts';
 
 /** The values of options that take a list with commas. */
 export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -29,13 +29,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
  *
  * @param typed the command line; the last word is under the cursor. The scripts for bash and zsh give the program's name, too
  */
-export function completionsOf(typed: readonly string[], commands: readonly Command[]): readonly string[] | null {
+export function findCompletions(typed: readonly string[], commands: readonly Command[]): readonly string[] | null {
   const words = /(^|\/)perilbook$/.test(typed[0] ?? '') ? typed.slice(1) : typed;
   const current = words.at(-1) ?? '';
-  const command = commandOf(words.slice(0, -1), commands);
+  const command = findCommand(words.slice(0, -1), commands);
   if (command === null) return null;
   const [, written, value] = /^--([a-z-]+)=(.*)$/.exec(current) ?? [];
-  if (written !== undefined) return valuesOf(command, written, value!).map((text) => `--${written}=${text}`);
+  if (written !== undefined) return completeValue(command, written, value!).map((text) => `--${written}=${text}`);
   // Bash makes three words of --option=value.
   const hasSign = words.at(-2) === '=' || current === '=';
   const before = hasSign ? words.findLast((word) => word.startsWith('-')) : words.at(-2);
@@ -43,7 +43,7 @@ export function completionsOf(typed: readonly string[], commands: readonly Comma
     [name, alias].some((text) => dashed(text) === before),
   );
   if (option !== undefined && option[1].type !== 'boolean') {
-    return valuesOf(command, option[0], current === '=' ? '' : current);
+    return completeValue(command, option[0], current === '=' ? '' : current);
   }
   const { name, subcommands, argument } = command;
   if (current.startsWith('-') || (subcommands.length > 0 && argument === undefined)) return null;
@@ -51,7 +51,7 @@ export function completionsOf(typed: readonly string[], commands: readonly Comma
   return isFile ? [] : (NAMES[name] ?? []).filter((text) => text.startsWith(current));
 }
 
-function valuesOf({ options = {} }: Command, option: string, begun: string): string[] {
+function completeValue({ options = {} }: Command, option: string, begun: string): string[] {
   const list = LIST_VALUES[option];
   if (list === undefined) {
     const values = options[option]?.choices ?? wordsOfSetting(option);
@@ -66,9 +66,9 @@ function valuesOf({ options = {} }: Command, option: string, begun: string): str
 /** The words that a setting of the same name as the option takes. */
 function wordsOfSetting(option: string): readonly string[] {
   const setting = jobFileJsonSchema().properties?.[option.replaceAll('-', '_')];
-  return setting === undefined ? [] : wordsOf(setting);
+  return setting === undefined ? [] : schemaWords(setting);
 }
 
-function wordsOf({ enum: words = [], examples = [], anyOf = [] }: SettingsSchema): string[] {
-  return [...words, ...examples, ...anyOf.flatMap(wordsOf)];
+function schemaWords({ enum: words = [], examples = [], anyOf = [] }: SettingsSchema): string[] {
+  return [...words, ...examples, ...anyOf.flatMap(schemaWords)];
 }

@@ -36,7 +36,7 @@ export function openDataSettings(context: CliContext, flags: SourceFlags, file: 
     database ??= opened.use(openDataDatabase(file));
     return database;
   };
-  return { ...sourcesOf(context, flags), file, open, [Symbol.dispose]: () => opened.dispose() };
+  return { ...readSources(context, flags), file, open, [Symbol.dispose]: () => opened.dispose() };
 }
 
 /** A misspelled name must be an error, not an empty data file. */
@@ -48,15 +48,15 @@ export function refuseMissing(file: string, option: string): void {
 }
 
 /** The sources, with the addresses of `sources.yaml`, and the folder of their files. */
-export function sourcesOf(context: CliContext, flags: SourceFlags): Omit<DataSettings, 'open' | 'file'> {
+export function readSources(context: CliContext, flags: SourceFlags): Omit<DataSettings, 'open' | 'file'> {
   const given = flags.sources;
   const folder = dataFolder(context);
   const file = given === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, given);
   const { mirror, ...others } = overriddenSources(file, SOURCES, given === undefined);
-  return { ...others, downloads: join(folder, 'downloads'), ...mirrorOf(context, flags, mirror) };
+  return { ...others, downloads: join(folder, 'downloads'), ...parseMirror(context, flags, mirror) };
 }
 
-function mirrorOf(
+function parseMirror(
   context: CliContext,
   flags: SourceFlags,
   usual: string | undefined,

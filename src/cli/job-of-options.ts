@@ -16,13 +16,13 @@ import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
  * @param words a job file, an input, or several input files
  * @throws USAGE, JOB_FILE
  */
-export function jobOf(
+export function readJob(
   context: CliContext,
   words: readonly string[],
   flags: JobFlags & { limit?: number | undefined },
 ): Job {
   const jobFile = words.length === 1 ? words.find(isJobFile) : undefined;
-  const job = makeJob(settingsOf(context, words, flags), { ...foldersOf(context), jobFile });
+  const job = makeJob(gatherSettings(context, words, flags), { ...foldersOf(context), jobFile });
   return { ...job, limit: flags.limit ?? null };
 }
 
@@ -33,17 +33,17 @@ export function jobOf(
  */
 export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
   const hasOptions = JOB_OPTIONS.some(({ flag }) => flag !== 'store' && flags[flag] !== undefined);
-  if (words.length === 0 || words.some(isJobFile) || hasOptions) return jobOf(context, words, flags);
-  const plain = anyJobOf(context, words, flags);
+  if (words.length === 0 || words.some(isJobFile) || hasOptions) return readJob(context, words, flags);
+  const plain = readOptionalJob(context, words, flags);
   await using store = await openStore(context, plain);
   const settings = (await store.runs()).find(({ input }) => input === plain.input)?.settings ?? {};
-  return makeJob([...settingsOf(context, words, flags), settings as JobFile], foldersOf(context));
+  return makeJob([...gatherSettings(context, words, flags), settings as JobFile], foldersOf(context));
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */
 export function settingsWithoutJobFile(context: CliContext, words: readonly string[], flags: JobFlags): JobFile | null {
   if (words.some(isJobFile)) return null;
-  const [fromFlags, fromEnv] = settingsOf(context, words, flags);
+  const [fromFlags, fromEnv] = gatherSettings(context, words, flags);
   return mergeJobFiles(fromEnv, fromFlags);
 }
 
@@ -55,7 +55,7 @@ const OF_ONE_INPUT: readonly string[] = [
 
 /** Makes jobs for inputs that are named later, with the account and the service of this command line. */
 export function jobOfAccount(context: CliContext, words: readonly string[], flags: JobFlags): (later: JobFile) => Job {
-  const base = settingsOf(context, words, flags).map((part) =>
+  const base = gatherSettings(context, words, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
   return (later) => makeJob([later, ...base], foldersOf(context));
@@ -69,7 +69,7 @@ function isJobFile(word: string): boolean {
   return /\.ya?ml$/i.test(word);
 }
 
-function settingsOf(
+function gatherSettings(
   context: CliContext,
   words: readonly string[],
   flags: JobFlags,
@@ -102,9 +102,9 @@ function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]
 }
 
 /** A job for commands that need only its store and account, not its input. */
-export function anyJobOf(context: CliContext, words: readonly string[], flags: JobFlags): Job {
+export function readOptionalJob(context: CliContext, words: readonly string[], flags: JobFlags): Job {
   const jobFile = words.find(isJobFile);
-  return makeJob([...settingsOf(context, words, flags), { input: '-' }], { ...foldersOf(context), jobFile });
+  return makeJob([...gatherSettings(context, words, flags), { input: '-' }], { ...foldersOf(context), jobFile });
 }
 
 /** Checks each value on its own, so that a message can name its flag. */

@@ -1,6 +1,6 @@
 import {
+  formatHelp,
   type Given,
-  helpOf,
   type JobFlags,
   type JobOptionName,
   listOf,
@@ -26,7 +26,7 @@ export const JOB_OPTIONS: readonly JobOption[] = SETTING_LIST.flatMap(([setting,
     flag: flag as JobOptionName,
     setting,
     group: line.group,
-    help: helpOf({ ...line, help: option.help ?? line.help }),
+    help: formatHelp({ ...line, help: option.help ?? line.help }),
   })),
 );
 

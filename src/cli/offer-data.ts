@@ -10,7 +10,7 @@ import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Flags } from './command-table.ts';
 import { type CliContext, runHost, say } from './context.ts';
-import { openDataSettings, sourcesOf } from './data-settings.ts';
+import { openDataSettings, readSources } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
 /**
@@ -106,7 +106,7 @@ async function publishedFor(
 ): Promise<PublishedData | null> {
   if (lacking.length === 0) return null;
   const states = await statesOfJob(context, job);
-  const { sources } = sourcesOf(context, {});
+  const { sources } = readSources(context, {});
   const topics = lacking.filter((topic) => states.some((state) => manualLoader(topic, state, sources) === null));
   return topics.length === 0 ? null : { topics, states };
 }

@@ -69,7 +69,7 @@ export async function parseCommandLine(
   let text = '';
   const asksCompletions = words.includes(COMPLETIONS);
   // Loaded here: it reads the schema of jobs.
-  const completionsOf = asksCompletions ? (await import('./completions.ts')).completionsOf : () => null;
+  const findOwn = asksCompletions ? (await import('./completions.ts')).findCompletions : () => null;
   let named: Command | null = null;
   const parser = describedParser(version, columns)
     .fail((message, error) => {
@@ -83,7 +83,7 @@ export async function parseCommandLine(
       COMPLETION,
       commands.find(({ name }) => name === COMPLETION)!.describe,
       (_current: string, _flags: unknown, byYargs: () => void, done: (completions: string[]) => void) => {
-        const own = completionsOf(words.slice(words.indexOf(COMPLETIONS) + 1), commands);
+        const own = findOwn(words.slice(words.indexOf(COMPLETIONS) + 1), commands);
         if (own === null) byYargs();
         else done([...new Set(own)]);
       },
@@ -112,7 +112,7 @@ export async function parseCommandLine(
         addOptions(own, command, asksCompletions ? 'all' : isHelp ? 'frequent' : 'none');
         for (const subcommand of command.subcommands) add(own, subcommand);
         own.check((argv) => {
-          const words = wordsOf(argv, command);
+          const words = parseWords(argv, command);
           checkSubcommand(command, words[0]);
           refuseUnknownOptions(argv, command, commands);
           checkWords(words, command);
@@ -122,8 +122,8 @@ export async function parseCommandLine(
         return own;
       },
       (argv) => {
-        const flags = flagsOf(argv, command);
-        asked = { kind: 'command', command, flags, words: wordsOf(argv, command) };
+        const flags = parseFlags(argv, command);
+        asked = { kind: 'command', command, flags, words: parseWords(argv, command) };
       },
     );
   }
@@ -211,14 +211,14 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
 }
 
 /** The values of a command's own options. */
-function flagsOf(argv: Arguments, { options = {} }: Command): Arguments {
+function parseFlags(argv: Arguments, { options = {} }: Command): Arguments {
   return Object.fromEntries(
     Object.keys(options).flatMap((name) => (argv[name] === undefined ? [] : [[name, argv[name]]])),
   );
 }
 
 /** The words after a command's name. */
-function wordsOf({ _: typed }: Arguments, command: Command): string[] {
+function parseWords({ _: typed }: Arguments, command: Command): string[] {
   return (typed as readonly unknown[]).map(String).slice(command.name.split(' ').length);
 }
 

@@ -7,7 +7,7 @@ import type { Job } from '../job/settings.ts';
 import { openJobInput, scanRows } from '../run/scan/scan-input.ts';
 import { usageError } from './command.ts';
 import type { CliContext } from './context.ts';
-import { jobOf } from './job-of-options.ts';
+import { readJob } from './job-of-options.ts';
 
 /** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
 const MARGIN_METERS = Math.max(...Object.values(SEARCH_RADII));
@@ -18,7 +18,7 @@ const MARGIN_METERS = Math.max(...Object.values(SEARCH_RADII));
  * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US
  */
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
-  const job = jobOf(context, [file], {});
+  const job = readJob(context, [file], {});
   const states = await statesOfJob(context, job);
   if (states.length > 0) return states;
   throw new PerilbookError(
@@ -39,7 +39,7 @@ export async function statesOfJob(context: CliContext, job: Job): Promise<string
 }
 
 /** States in any spelling (VA, Virginia, 51), with commas between; null for the whole US. @throws PerilbookError USAGE */
-export function statesOf(text: string | undefined): string[] | null {
+export function parseStates(text: string | undefined): string[] | null {
   if (text === undefined || text.trim().toUpperCase() === 'US') return null;
   const states = text.split(',').map((name) => {
     const state = stateNamed(name);

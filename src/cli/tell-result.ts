@@ -32,7 +32,7 @@ export async function tellResult(
   // The exit code and `status` tell of a pause.
   if (flags.quiet && !isWrong) return;
   const style = styleOf(context);
-  const again = resumeCommand(words, flags, job, result, await restOf(prepared, result));
+  const again = resumeCommand(words, flags, job, result, await priceRest(prepared, result));
   const isPlanShown = context.log === undefined && !flags.quiet;
   const { headline, facts, next } = runMessages(result, again, context.workingFolder, style, isPlanShown);
   if (context.log !== undefined) {
@@ -81,7 +81,7 @@ export function lostMessage(
 }
 
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
-async function restOf(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
+async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
   const { job, connection } = prepared;
   if (
     job.budget === null ||

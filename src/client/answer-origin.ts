@@ -1,4 +1,4 @@
-import { type Call, pathOf } from '../contract/credits.ts';
+import { type Call, formatPath } from '../contract/credits.ts';
 import { type Cell, type Location, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import type { HeaderMap } from './exchange.ts';
@@ -86,7 +86,7 @@ export class AnswerOrigin {
     const id = verdict.kind === 'answered' ? (verdict.requestId ?? verdict.fingerprint) : verdict.requestId;
     if (id === null) return false;
     const { lat, lng } = locationOf(cell);
-    const path = pathOf(call, lat, lng);
+    const path = formatPath(call, lat, lng);
     const answered = this.#calls.get(id);
     if (answered !== undefined) return answered !== path;
     if (this.#calls.size >= REMEMBERED) this.#calls.delete(this.#calls.keys().next().value!);

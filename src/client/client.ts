@@ -1,13 +1,13 @@
 import { Pool } from 'undici';
 import { type Clock, steadyTime, systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
-import { type Call, pathOf } from '../contract/credits.ts';
+import { type Call, formatPath } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { ACCEPT_ENCODING, MAX_BODY_BYTES } from './content.ts';
 import { type Exchange, type HeaderMap, TIMEOUTS, type Timeouts } from './exchange.ts';
 import { Receiver } from './receiver.ts';
-import { cleanText, redactorOf } from './redact.ts';
+import { cleanText, makeRedactor } from './redact.ts';
 
 /** A timer that fires this late shows that this process was stopped (Ctrl-Z), not that the service is slow. */
 const STOPPED_MS = 1_000;
@@ -78,7 +78,7 @@ export function createClient(options: ClientOptions): Client {
     const startedAt = steadyTime(clock);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const elapsed = () => steadyTime(clock) - startedAt;
-    const redactor = redactorOf(key === null ? secrets : [key, ...secrets], !readsDetails);
+    const redactor = makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails);
     const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES[kind];
     const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
     void clock.sleep(timeouts.total, deadline.signal).then(async () => {
@@ -117,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     async send({ call, location: { lat, lng }, ...request }) {
       requireSendable(request.key);
-      return await exchange({ ...request, method: 'GET', path: pathOf(call, lat, lng) }, call.kind);
+      return await exchange({ ...request, method: 'GET', path: formatPath(call, lat, lng) }, call.kind);
     },
     sendPlain: (request) => exchange(request, 'enterprise'),
     close,

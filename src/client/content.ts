@@ -29,7 +29,7 @@ export type Content =
 
 /** Parses a body on the event loop: the largest bundle takes 28 ms, and the largest subscription that is sold buys one in two seconds.
  * Only this function removes keys from what a service answers. */
-export function contentOf(body: Buffer, redactor: Redactor): Content {
+export function parseContent(body: Buffer, redactor: Redactor): Content {
   const excess = jsonLimitExceeded(body);
   if (excess !== null) return { kind: 'unread', why: excess };
   const text = body.toString().replace(/^\ufeff/, '');
@@ -95,7 +95,7 @@ export class TooLarge extends Error {}
  * @throws TooLarge for more than `mostBytes`, and zlib's error for data that is damaged or incomplete
  */
 export async function decompressed(body: Buffer, header: string | undefined, mostBytes: number): Promise<Buffer> {
-  const encoding = encodingOf(body, (header ?? '').trim().toLowerCase());
+  const encoding = detectEncoding(body, (header ?? '').trim().toLowerCase());
   if (encoding === null) return body;
   try {
     return await DECOMPRESS[encoding](body, { maxOutputLength: mostBytes });
@@ -116,7 +116,7 @@ const DECOMPRESS = {
     zstd(body, { ...options, params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
 } as const;
 
-function encodingOf(body: Buffer, header: string): keyof typeof DECOMPRESS | null {
+function detectEncoding(body: Buffer, header: string): keyof typeof DECOMPRESS | null {
   if (body.subarray(0, GZIP.length).equals(GZIP)) return 'gzip';
   if (body.subarray(0, ZSTD.length).equals(ZSTD)) return 'zstd';
   if (header === 'br') return 'br';

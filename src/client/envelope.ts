@@ -7,7 +7,7 @@ import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
-import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
+import { field, findRequestId, MAX_MESSAGE } from './error-body.ts';
 import type { Received } from './exchange.ts';
 import { cleanText } from './redact.ts';
 
@@ -98,14 +98,14 @@ function readContent(call: Call, location: Location, received: Received, toField
   if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
     return unusable(stated, 'elsewhere', `The answer is for another location (${Math.round(meters / 1_000)} km away)`);
   }
-  const answering = { ...stated, resolved: data.data.location, fingerprint: fingerprintOf(stated, received) };
+  const answering = { ...stated, resolved: data.data.location, fingerprint: hashAnswer(stated, received) };
   return call.kind === 'single'
     ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, toFields)
     : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, toFields);
 }
 
 /** Identifies an answer without a request id by its bytes: two different answers differ at least in their time. */
-function fingerprintOf({ requestId, timestamp }: Stated, { digest }: Received): string | null {
+function hashAnswer({ requestId, timestamp }: Stated, { digest }: Received): string | null {
   return requestId === null && timestamp !== null ? digest() : null;
 }
 
@@ -152,7 +152,7 @@ function readMeta(meta: unknown): Stated {
   const whole = metaSchema.safeParse(meta);
   return {
     creditCost: field(meta, 'credit_cost'),
-    requestId: requestIdOf(meta),
+    requestId: findRequestId(meta),
     sample: field(meta, 'sample_data') === true,
     timestamp: timestamp.success ? Date.parse(timestamp.data) : null,
     metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error)}`,

@@ -40,13 +40,13 @@ export function readErrorBody(content: Content): ErrorBody {
       ],
       MAX_MESSAGE,
     ),
-    requestId: requestIdOf(meta) ?? requestIdOf(json),
+    requestId: findRequestId(meta) ?? findRequestId(json),
     creditCost: field(meta, 'credit_cost'),
   };
 }
 
 /** The request's identifier, from an envelope's `meta`. */
-export function requestIdOf(meta: unknown): string | null {
+export function findRequestId(meta: unknown): string | null {
   return firstText([field(meta, 'request_id')], MAX_REQUEST_ID);
 }
 

@@ -77,7 +77,7 @@ export function readRate(headers: HeaderMap, now: number): Rate {
 }
 
 /** The `Date` of an answer; null without one, and for an answer from a cache, whose date is old. */
-export function dateOf(exchange: Exchange): number | null {
+export function parseDate(exchange: Exchange): number | null {
   if (exchange.kind !== 'response' || Number(exchange.headers.age) > 0) return null;
   return httpDateMs(exchange.headers.date);
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import { contentOf, decompressed, MAX_TEXT_BYTES, TooLarge } from './content.ts';
+import { decompressed, MAX_TEXT_BYTES, parseContent, TooLarge } from './content.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
 import type { Redactor } from './redact.ts';
 
@@ -80,7 +80,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (!this.#ended) this.#fail(...reasonOf(error, this.#started, this.#status !== 0));
+    if (!this.#ended) this.#fail(...explainFailure(error, this.#started, this.#status !== 0));
   }
 
   /** Settles with what has arrived, decompressed. */
@@ -103,7 +103,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
       kind: 'response',
       status: this.#status,
       headers: this.#headers,
-      content: contentOf(body, this.#options.redactor),
+      content: parseContent(body, this.#options.redactor),
       bytes: body.length,
       digest: () => hash('sha1', body),
       elapsedMs: this.#options.elapsed(),
@@ -147,7 +147,7 @@ function plainHeaders(headers: Record<string, string | string[] | undefined>, re
   return plain;
 }
 
-function reasonOf(error: Error, started: boolean, answered: boolean): [FailureCode, string] {
+function explainFailure(error: Error, started: boolean, answered: boolean): [FailureCode, string] {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':

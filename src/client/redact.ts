@@ -24,7 +24,7 @@ const made = new Map<string, Redactor>();
 const MOST_KEPT = 16;
 
 /** @param skipsDetails leaves JSON members called `details` as they are, for a reader that takes no text from them */
-export function redactorOf(keys: readonly string[], skipsDetails = false): Redactor {
+export function makeRedactor(keys: readonly string[], skipsDetails = false): Redactor {
   // A key has no line break: a header could not carry it.
   const name = [String(skipsDetails), ...keys].join('\n');
   const cached = made.get(name);
@@ -40,7 +40,7 @@ export function redactorOf(keys: readonly string[], skipsDetails = false): Redac
 
 function createRedactor(keys: readonly string[], skipsDetails: boolean): Redactor {
   if (keys.length === 0) return { text: (from) => from, json: (value) => value };
-  const pattern = new RegExp(keys.flatMap(patternsOf).join('|'), 'gi');
+  const pattern = new RegExp(keys.flatMap(makePatterns).join('|'), 'gi');
   const shortest = Math.min(...keys.map((key) => key.length));
   const mayBeNumber = keys.some((key) => /^[\d.e+-]+$/i.test(key));
 
@@ -83,7 +83,7 @@ function createRedactor(keys: readonly string[], skipsDetails: boolean): Redacto
 const PLAIN = { writable: true, enumerable: true, configurable: true };
 
 /** Patterns of a key: character by character, in base64 at each of the three offsets, and in hexadecimal. */
-function patternsOf(key: string): string[] {
+function makePatterns(key: string): string[] {
   return [
     [...key].map(characterPattern).join(''),
     ...[0, 1, 2].map((before) => base64Pattern(key, before)),

@@ -103,7 +103,7 @@ const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
 /** Decides what an exchange means and what it cost, for a location and the time of the answer. */
-export function verdictOf(
+export function findVerdict(
   exchange: Exchange,
   call: Call,
   location: Location,
@@ -126,7 +126,7 @@ function ofFailure({ reached, code, message }: TransportFailure): Transport {
 }
 
 function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, now: number): Verdict {
-  const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
+  const cost = readCost(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
   const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
     requestId: reading.requestId,
@@ -163,7 +163,7 @@ interface Cost {
 const MOST_CREDIBLE_COST = 1_000;
 
 /** The larger statement counts: counting too little would spend credits that were not planned. */
-function costOf(header: string | undefined, meta: unknown, price: number): Cost {
+function readCost(header: string | undefined, meta: unknown, price: number): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
   if (inHeader === null && inMeta === null) return { stated: null, price, note: 'the service did not state the cost' };
@@ -183,7 +183,7 @@ function ofStatus({ status, headers, content }: Received, call: Call, now: numbe
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
   const kind = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
   if (kind === 'malformed') {
-    const cost = costOf(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
+    const cost = readCost(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
     const message = `The service answered with status ${status} instead of 200`;
     return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
   }

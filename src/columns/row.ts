@@ -118,7 +118,7 @@ export function completeFields(
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */
 function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
-  return [status, noteOf(note, sample), asOf];
+  return [status, formatNote(note, sample), asOf];
 }
 
 /** The fields of a row that was not looked up: only its status and the reason. */
@@ -127,7 +127,7 @@ export function bareFields(topics: readonly TopicSlug[], status: CellStatus, cou
   return [...leadingFields(null, status, false), ...new Array<null>(width).fill(null)];
 }
 
-function noteOf(note: string, sample: boolean): string | null {
+function formatNote(note: string, sample: boolean): string | null {
   const parts = sample ? [SAMPLE_NOTE, note] : [note];
   return parts.filter((part) => part !== '').join('; ') || null;
 }

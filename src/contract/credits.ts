@@ -23,7 +23,7 @@ export function scopeOf(call: Call): Scope {
 export type Scope = 'bundle' | TopicSlug;
 
 /** Path and query of a call, relative to the base address. Coordinates are decimals without an exponent. */
-export function pathOf(call: Call, lat: number, lng: number): string {
+export function formatPath(call: Call, lat: number, lng: number): string {
   const path = call.kind === 'single' ? `/v1/${call.topic}/risk` : `/v1/bundle/${call.kind}`;
   return `${path}?lat=${decimal(lat)}&lng=${decimal(lng)}`;
 }

@@ -19,6 +19,6 @@ export function fieldOf(value: Value): Field {
 }
 
 /** Milliseconds since the epoch of a date or a timestamp, its zone ignored; NaN if JavaScript has no such time. */
-export function millisecondsOf(text: string): number {
+export function parseMilliseconds(text: string): number {
   return Date.parse(text.length === 10 || text.endsWith('Z') ? text : `${text}Z`);
 }

@@ -90,7 +90,7 @@ export const CITIES: readonly City[] = ROWS.map(([name, state, lat, lng, people,
 }));
 
 /** How urban a location is, 0 to 1: 1 in the middle of the largest city. */
-export function urbanityOf(location: Location): number {
+export function findUrbanity(location: Location): number {
   const sum = CITIES.reduce(
     (total, city) => total + Math.sqrt(city.people / 20_000) * Math.exp(-distanceMeters(location, city) / 50_000),
     0,

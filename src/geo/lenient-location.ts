@@ -30,13 +30,13 @@ export function parseLenient(
   lngText: string,
   isUs: (location: Location) => boolean,
 ): ParsedLocation | null {
-  const lat = degreesOf(latText, 'lat');
-  const lng = degreesOf(lngText, 'lng');
+  const lat = parseDegrees(latText, 'lat');
+  const lng = parseDegrees(lngText, 'lng');
   return lat === null || lng === null ? null : checkLocation({ lat, lng }, isUs);
 }
 
 /** The degrees of a text, or null. A compass letter of the other axis, or one beside a sign, is a contradiction. */
-export function degreesOf(text: string, axis: Axis): number | null {
+export function parseDegrees(text: string, axis: Axis): number | null {
   // `15s` after letters for degrees and minutes is seconds, not south.
   const plain = plainSigns(text).replace(/(\dm(?:in\.?)?\s*[\d.,]+\s*)s(?:ec\.?)?(?=\s*[NSEW]?$)/i, '$1"');
   const [, before = '', sign = '', middle = '', after = ''] =
@@ -44,12 +44,12 @@ export function degreesOf(text: string, axis: Axis): number | null {
   const letter = (before || after).toUpperCase();
   if ((before && after) || (letter && sign)) return null;
   if (letter && !(axis === 'lat' ? 'NS' : 'EW').includes(letter)) return null;
-  const size = sizeOf(middle);
+  const size = parseSize(middle);
   if (size === null) return null;
   return sign === '-' || letter === 'S' || letter === 'W' ? -size : size;
 }
 
-function sizeOf(text: string): number | null {
+function parseSize(text: string): number | null {
   if (EXPONENT.test(text)) return Number(text);
   for (const form of FORMS) {
     const parts = form
@@ -86,7 +86,7 @@ export function splitPair(text: string): readonly [lat: string, lng: string] | n
   return pair ? [pair[1]!, pair[2]!] : null;
 }
 
-/** As `splitPair`, for everything that `degreesOf` reads. Null unless there is exactly one way to cut the text into two
+/** As `splitPair`, for everything that `parseDegrees` reads. Null unless there is exactly one way to cut the text into two
  * readable halves. */
 export function splitLenientPair(text: string): readonly [lat: string, lng: string] | null {
   const trimmed = text.trim();
@@ -104,6 +104,6 @@ export function splitLenientPair(text: string): readonly [lat: string, lng: stri
 }
 
 function canBe(text: string, axis: Axis): boolean {
-  const degrees = degreesOf(text, axis);
+  const degrees = parseDegrees(text, axis);
   return degrees !== null && Math.abs(degrees) <= (axis === 'lat' ? 90 : 180);
 }

@@ -12,7 +12,7 @@ export interface MeasurableShape {
 }
 
 /** The shape of a GeoJSON geometry; empty when it has no position that can be read. */
-export function shapeOf(geometry: unknown): MeasurableShape {
+export function parseShape(geometry: unknown): MeasurableShape {
   const shape = { paths: [] as Path[], polygons: [] as Path[][] };
   addGeometry(shape, geometry);
   return shape;
@@ -23,22 +23,22 @@ function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unk
   const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };
   switch (type) {
     case 'Point':
-      shape.paths.push(pathOf([coordinates]));
+      shape.paths.push(parsePath([coordinates]));
       break;
     case 'MultiPoint':
-      for (const position of list(coordinates)) shape.paths.push(pathOf([position]));
+      for (const position of list(coordinates)) shape.paths.push(parsePath([position]));
       break;
     case 'LineString':
-      shape.paths.push(pathOf(coordinates));
+      shape.paths.push(parsePath(coordinates));
       break;
     case 'MultiLineString':
-      for (const line of list(coordinates)) shape.paths.push(pathOf(line));
+      for (const line of list(coordinates)) shape.paths.push(parsePath(line));
       break;
     case 'Polygon':
-      shape.polygons.push(list(coordinates).map(pathOf));
+      shape.polygons.push(list(coordinates).map(parsePath));
       break;
     case 'MultiPolygon':
-      for (const rings of list(coordinates)) shape.polygons.push(list(rings).map(pathOf));
+      for (const rings of list(coordinates)) shape.polygons.push(list(rings).map(parsePath));
       break;
     case 'GeometryCollection':
       for (const member of list(geometries)) addGeometry(shape, member);
@@ -47,7 +47,7 @@ function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unk
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-function pathOf(value: unknown): Path {
+function parsePath(value: unknown): Path {
   const positions = list(value).filter(
     (position) => Array.isArray(position) && Number.isFinite(position[0]) && Number.isFinite(position[1]),
   ) as [number, number][];
@@ -65,7 +65,7 @@ function pathOf(value: unknown): Path {
 export function nearestMeters(location: Location, features: readonly unknown[]): number | null {
   const search = new NearestSearch(location);
   for (const feature of features) {
-    search.measure(shapeOf((feature as { geometry?: unknown } | null)?.geometry));
+    search.measure(parseShape((feature as { geometry?: unknown } | null)?.geometry));
   }
   return search.meters();
 }

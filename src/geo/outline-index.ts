@@ -1,7 +1,7 @@
 import Flatbush from 'flatbush';
 import { type Box, boxesAround } from './bounding-boxes.ts';
 import type { Location } from './coordinates.ts';
-import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings, sizeOfOutline } from './outline.ts';
+import { makeOutline, metersToEdges, type Outline, outlineHolds, type PackedRings, sizeOfOutline } from './outline.ts';
 
 /** The share that eviction leaves: evicting one by one would need an ordered list at every lookup. */
 const SHARE_AFTER_EVICTION = 0.75;
@@ -33,7 +33,7 @@ export class OutlineIndex {
     this.#usedAt[index] = this.#lookups;
     const cached = this.#outlines[index];
     if (cached !== undefined) return cached;
-    const outline = outlineOf(this.#ringsOf(index));
+    const outline = makeOutline(this.#ringsOf(index));
     this.#values += sizeOfOutline(outline);
     if (this.#values > this.#mostValues) this.#evict();
     this.#outlines[index] = outline;

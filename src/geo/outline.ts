@@ -54,7 +54,7 @@ export interface Outline {
 /** With 4 edges a band, a tract has about 1.5 entries for each edge: the index takes less memory than the coordinates. */
 const EDGES_PER_BAND = 4;
 
-export function outlineOf(rings: PackedRings): Outline {
+export function makeOutline(rings: PackedRings): Outline {
   const firsts: number[] = [];
   let [south, north] = [Infinity, -Infinity];
   let at = 1 + rings[0]!;

@@ -3,7 +3,15 @@ import { feature } from 'topojson-client';
 import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
 import { distanceMeters, METERS_PER_DEGREE } from './distance.ts';
 import neighbours from './foreign-land.json' with { type: 'json' };
-import { metersToEdges, type Outline, outlineHolds, outlineOf, packArea, packRings, relationToBox } from './outline.ts';
+import {
+  makeOutline,
+  metersToEdges,
+  type Outline,
+  outlineHolds,
+  packArea,
+  packRings,
+  relationToBox,
+} from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
 
 /** At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22).
@@ -64,7 +72,7 @@ export function useNationOutline(outline: Outline): void {
 function readNation(): Outline {
   const atlas = usAtlas('states-10m');
   const [shape] = feature(atlas, atlas.objects.nation).features;
-  return outlineOf(packArea(shape!.geometry as MultiPolygon));
+  return makeOutline(packArea(shape!.geometry as MultiPolygon));
 }
 
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
@@ -139,7 +147,7 @@ function isForeignNearer(location: Location, meters: number): boolean {
 }
 
 function foreignOutline(): Outline {
-  foreignLand ??= outlineOf(packRings(neighbours.rings.map(positionsOf)));
+  foreignLand ??= makeOutline(packRings(neighbours.rings.map(positionsOf)));
   return foreignLand;
 }
 

@@ -5,7 +5,7 @@ import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contrac
 import type { AccountTerms } from '../store/runs/port.ts';
 import type { JobFile } from './job-file.ts';
 import { definedOnly } from './merge-settings.ts';
-import { topicsOf } from './topic-choice.ts';
+import { parseTopics } from './topic-choice.ts';
 
 /** Where a key is, and its scopes (null: learned from refusals). */
 export interface KeySource {
@@ -29,7 +29,7 @@ export interface JobAccount extends AccountTerms {
 const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
 /** The address of the service, and its keys. @throws USAGE */
-export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {
+export function parseService(service: JobFile['service'], folder: string): ServiceSettings {
   if (service === undefined || service === 'local') return { kind: 'local' };
   if (service === 'sample') return { kind: 'sample' };
   if (service.base_url === '') {
@@ -45,14 +45,14 @@ export function serviceOf(service: JobFile['service'], folder: string): ServiceS
     baseUrl: normalizedAddress(service.base_url),
     keys: keys.map(({ env, file, scopes }) => ({
       ...definedOnly({ env, file: file === undefined ? undefined : resolve(folder, file) }),
-      scopes: scopes ? scopesOf(scopes) : null,
+      scopes: scopes ? parseScopes(scopes) : null,
     })),
   };
 }
 
 /** A key's scopes may name groups of topics. */
-function scopesOf(names: readonly string[]): string[] {
-  return [...(names.includes('bundle') ? ['bundle'] : []), ...topicsOf(names)];
+function parseScopes(names: readonly string[]): string[] {
+  return [...(names.includes('bundle') ? ['bundle'] : []), ...parseTopics(names)];
 }
 
 /** The sample's subscription where the job names none: nothing is charged, so neither a month nor a minute ends a run. */
@@ -63,14 +63,14 @@ export function isUnlimited({ service, account }: { service: ServiceSettings; ac
   return service.kind === 'sample' && account.subscription === UNLIMITED;
 }
 
-function subscriptionOf(subscription: NonNullable<JobFile['subscription']>): Subscription {
+function parseSubscription(subscription: NonNullable<JobFile['subscription']>): Subscription {
   if (typeof subscription === 'string') return SUBSCRIPTIONS[subscription];
   const { credits_per_month, credits_per_minute, overage_rate } = subscription;
   return customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
 }
 
 /** The ceiling in whole credits, rounded down: rounding up would bill more dollars than allowed. */
-function overageCreditsOf(overages: JobFile['overages'], subscription: Subscription): number {
+function parseOverages(overages: JobFile['overages'], subscription: Subscription): number {
   if (overages === undefined || overages.ceiling === 0) return 0;
   if (subscription.overageRate === null || subscription.overageRate === 0) {
     throw new PerilbookError(
@@ -118,14 +118,15 @@ export function isSampleAccount(name: string): boolean {
  *
  * @param namesSubscription false: the subscription of `given` is the default
  */
-export function accountOf(given: AccountSettings, service: ServiceSettings, namesSubscription: boolean): JobAccount {
-  const subscription = service.kind === 'sample' && !namesSubscription ? UNLIMITED : subscriptionOf(given.subscription);
+export function makeAccount(given: AccountSettings, service: ServiceSettings, namesSubscription: boolean): JobAccount {
+  const subscription =
+    service.kind === 'sample' && !namesSubscription ? UNLIMITED : parseSubscription(given.subscription);
   return {
     name: accountName(given.account, service, subscription),
     subscription,
     anniversaryDay: given.anniversary_day,
     reserve: given.reserve,
-    overageCredits: overageCreditsOf(given.overages, subscription),
+    overageCredits: parseOverages(given.overages, subscription),
     isAssumed: service.kind === 'remote' && !namesSubscription,
   };
 }

@@ -22,7 +22,7 @@ export interface InputSettings {
 }
 
 /** Decides whether an input is one file or parts, and the path of the output. @throws USAGE */
-export function inputOf(
+export function resolveInput(
   given: string | readonly string[],
   output: string | undefined,
   workingFolder: string,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { issuesOf, issueText, type SettingIssue, type SettingsSchema } from './setting-issues.ts';
+import { issueText, listIssues, type SettingIssue, type SettingsSchema } from './setting-issues.ts';
 import { SCHEMAS } from './setting-schemas.ts';
-import { helpOf, SETTING_LIST, type SETTINGS, type SettingName } from './setting-table.ts';
+import { formatHelp, SETTING_LIST, type SETTINGS, type SettingName } from './setting-table.ts';
 
 type Shape = {
   -readonly [K in SettingName]: z.ZodOptional<ReturnType<(typeof SETTINGS)[K]['schema']>>;
@@ -10,7 +10,7 @@ type Shape = {
 /** The settings of a job file. All are optional: flags, the environment and the defaults add the rest. */
 export const jobFileSchema = z.strictObject(
   Object.fromEntries(
-    SETTING_LIST.map(([name, setting]) => [name, setting.schema(SCHEMAS).optional().describe(helpOf(setting))]),
+    SETTING_LIST.map(([name, setting]) => [name, setting.schema(SCHEMAS).optional().describe(formatHelp(setting))]),
   ) as unknown as Shape,
 );
 
@@ -39,5 +39,5 @@ export interface CheckedSettings {
 export function checkSettings(given: unknown): CheckedSettings {
   const checked = jobFileSchema.safeParse(given, { error: issueText });
   if (checked.success) return { settings: checked.data, issues: [] };
-  return { settings: {}, issues: issuesOf(checked.error.issues, given, jobFileJsonSchema()) };
+  return { settings: {}, issues: listIssues(checked.error.issues, given, jobFileJsonSchema()) };
 }

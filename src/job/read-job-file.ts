@@ -96,7 +96,7 @@ export function checkJobText(text: string): CheckedJobFile {
     return { line, column: col, message, shown: isHidden ? '' : shownLine(text, line, col), isSecret };
   };
   const problemAt = (path: readonly PropertyKey[], message: string) =>
-    at(offsetOf(document, { path, message }), message);
+    at(findOffset(document, { path, message }), message);
   const broken = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
   visit(document, {
     Alias(_, alias) {
@@ -122,7 +122,7 @@ export function checkJobText(text: string): CheckedJobFile {
     const isSecret = issue.isName
       ? issue.isHidden === true || namesKey(String(issue.path.at(-1)))
       : isScalarKey(document, issue.path);
-    return at(offsetOf(document, issue), name + issue.message, isSecret);
+    return at(findOffset(document, issue), name + issue.message, isSecret);
   });
   return { content, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), problemAt };
 }
@@ -169,17 +169,17 @@ function shownLine(text: string, line: number, column: number): string {
 }
 
 /** The offset of a setting. An unknown setting's offset is that of its name: its value may begin lines below. */
-function offsetOf(document: Document.Parsed, { path, isName }: SettingIssue): number {
+function findOffset(document: Document.Parsed, { path, isName }: SettingIssue): number {
   for (let length = path.length; length > 0; length--) {
     const node = isName
-      ? nameOf(document, path.slice(0, length))
+      ? formatName(document, path.slice(0, length))
       : (document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined);
     if (node?.range) return node.range[0]!;
   }
   return 0;
 }
 
-function nameOf(
+function formatName(
   document: Document.Parsed,
   path: readonly PropertyKey[],
 ): { range?: readonly number[] | null } | undefined {

@@ -61,7 +61,7 @@ export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
 const ONE_CHARACTER = 'must be exactly one character';
 
 /** zod's issues of `given` in terms of the job file, with the nearest valid name. */
-export function issuesOf(issues: readonly Issue[], given: unknown, schema: SettingsSchema): SettingIssue[] {
+export function listIssues(issues: readonly Issue[], given: unknown, schema: SettingsSchema): SettingIssue[] {
   const all = issues.flatMap((issue) => issuesFor(issue, given, schema));
   // A missing setting is no extra error if its name is misspelt.
   const misspelt = all.filter(({ isName }) => isName);
@@ -137,7 +137,7 @@ function ofUnion(
   const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((branch) => branch.path.length));
   const branches = issue.errors
     .map((issues) =>
-      issuesOf(
+      listIssues(
         issues.map((branch) => ({ ...branch, path: [...path, ...branch.path] })),
         given,
         schema,

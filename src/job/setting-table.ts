@@ -369,7 +369,7 @@ export const DEFAULTS = Object.fromEntries(
 ) as Defaults;
 
 /** The description of a setting, with its default. */
-export function helpOf({ help, default: value, flags = {} }: Setting): string {
+export function formatHelp({ help, default: value, flags = {} }: Setting): string {
   if (typeof value === 'boolean' || value === undefined || value === '') return help;
   const isShare = Object.values(flags).some(({ type }) => type === 'share');
   return `${help} (default ${isShare ? `${100 * Number(value)} %` : value})`;

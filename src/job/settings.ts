@@ -7,14 +7,14 @@ import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { refuseStorePassword } from '../store/store-address.ts';
-import { accountOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
+import { type JobAccount, makeAccount, parseService, type ServiceSettings } from './account-settings.ts';
 import { durationMs } from './duration.ts';
 import { commandIn } from './finish-hook.ts';
-import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
+import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
-import { topicsOf } from './topic-choice.ts';
+import { parseTopics } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to the null device. */
 export const NO_OUTPUT = devNull;
@@ -113,17 +113,17 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
       'Name a job file or an input file, or set input: in the job file.',
     );
   }
-  const files = inputOf(settings.input, settings.output, folders.workingFolder);
-  const service = serviceOf(settings.service, folders.workingFolder);
+  const files = resolveInput(settings.input, settings.output, folders.workingFolder);
+  const service = parseService(settings.service, folders.workingFolder);
   const namesSubscription = layers.some(({ subscription }) => subscription);
-  const account = accountOf(settings, service, namesSubscription);
+  const account = makeAccount(settings, service, namesSubscription);
   return {
     ...plainSettings(settings),
     name: settings.name ?? nameOfInput(files),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
-    topics: topicsOf(settings.topics),
-    orderBy: orderByOf(settings.order_by),
+    topics: parseTopics(settings.topics),
+    orderBy: parseOrderBy(settings.order_by),
     areas: settings.areas ?? null,
     counts: settings.areas === undefined,
     location: definedOnly(settings.location ?? {}),
@@ -137,9 +137,9 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     service,
     dataFile: join(folders.dataFolder, 'data.db'),
     account,
-    timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
+    timeToLive: parseTimeToLive(settings.time_to_live ?? {}),
     limit: null,
-    store: storeOf(settings.store, folders),
+    store: resolveStore(settings.store, folders),
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     given: relativeTo(folders.workingFolder, given),
@@ -158,30 +158,30 @@ function plainSettings(settings: JobFile): PlainSettings {
 }
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */
-function storeOf(store: string | undefined, { workingFolder, dataFolder }: JobFolders): string {
+function resolveStore(store: string | undefined, { workingFolder, dataFolder }: JobFolders): string {
   if (store === undefined || !isPostgresAddress(store))
     return resolve(workingFolder, store ?? join(dataFolder, 'store.db'));
   refuseStorePassword(store);
   return store;
 }
 
-function orderByOf(orderBy: JobFile['order_by']): OrderBy {
+function parseOrderBy(orderBy: JobFile['order_by']): OrderBy {
   if (orderBy === undefined) return { kind: 'recognized' };
   if (orderBy === 'file') return { kind: 'file' };
   if (orderBy === 'tiv') return { kind: 'tiv' };
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
 }
 
-function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {
+function parseTimeToLive(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {
   const times = new Map<TopicSlug, number | null>();
   for (const { slug, cadence } of TOPICS) {
     const seconds = TIME_TO_LIVE[cadence];
     times.set(slug, seconds === null ? null : seconds * 1_000);
   }
   // Groups first: a topic's own line overrides them.
-  const names = Object.keys(overrides).sort((a, b) => topicsOf(b).length - topicsOf(a).length);
+  const names = Object.keys(overrides).sort((a, b) => parseTopics(b).length - parseTopics(a).length);
   for (const name of names) {
-    const slugs = topicsOf(name);
+    const slugs = parseTopics(name);
     if (slugs.length === 0) {
       throw new PerilbookError(
         'JOB_FILE',

@@ -80,7 +80,7 @@ export function createClient(settings: ClientSettings): AnswerSource {
 
 /** The job that looks up rows of a source with some settings. @throws USAGE, NEEDS_APPROVAL */
 export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
-  const { settings: own, dataFile } = partsOf(source);
+  const { settings: own, dataFile } = findSourceParts(source);
   const checked = withBudget(checkedSettings(settings), source);
   const job = makeJob(
     [{ name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store }],
@@ -106,7 +106,7 @@ function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
 
 /** Looks up single places of local data; null for another source. */
 export function localPlaces(source: AnswerSource): LocalPlaces | null {
-  return partsOf(source).places ?? null;
+  return findSourceParts(source).places ?? null;
 }
 
 /** Opens the connection of such a job. */
@@ -115,10 +115,10 @@ export async function connectSource(
   job: Job,
   context: ConnectionContext,
 ): Promise<OpenConnection> {
-  return await connect({ ...context, env: partsOf(source).env }, job);
+  return await connect({ ...context, env: findSourceParts(source).env }, job);
 }
 
-function partsOf(source: AnswerSource | undefined): SourceParts {
+function findSourceParts(source: AnswerSource | undefined): SourceParts {
   const parts = source && PARTS.get(source);
   if (parts !== undefined) return parts;
   throw new PerilbookError('USAGE', 'Missing source', 'Pass source: local(), createClient({ … }) or sample().');

@@ -13,7 +13,7 @@ import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from '.
 import { BatchRun, type Coordinate } from './batch-run.ts';
 import { checkOptions, isObject, requireType, typeName } from './checked-settings.ts';
 import type { RunEvent } from './run-events.ts';
-import { effectsOf, libraryHost } from './run-host.ts';
+import { libraryHost, makeEffects } from './run-host.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings
@@ -160,7 +160,7 @@ async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRo
   const host = libraryHost(defaultFolders(), {}, onEvent);
   await using opened = await connectSource(source, job, host);
   const { connection } = opened;
-  const ports = { connection, store, effects: effectsOf(host), interrupt: signal };
+  const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
   await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent, shared);
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   for await (const batch of batchesOf(rows, size)) {

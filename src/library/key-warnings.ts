@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { PerilbookError } from '../base/errors.ts';
 import { shellWord } from '../base/shown-path.ts';
-import { redactorOf } from '../client/redact.ts';
+import { makeRedactor } from '../client/redact.ts';
 import { isLoopback } from '../contract/service-address.ts';
 
 /** Bits of a file's mode that let the group or others read or change it. */
@@ -26,7 +26,7 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
 
 /** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */
 export function refuseKeyInAddress(baseUrl: string, keys: readonly string[]): void {
-  if (redactorOf(keys.filter(Boolean)).text(baseUrl) === baseUrl) return;
+  if (makeRedactor(keys.filter(Boolean)).text(baseUrl) === baseUrl) return;
   throw new PerilbookError(
     'USAGE',
     "The service's address has the API key in it, and is not shown",

@@ -36,7 +36,7 @@ export interface JobOptions {
  * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, LOCAL_DATA, STORE_*
  */
 export async function plan(job: string | JobFile, options: JobOptions = {}): Promise<PlanSummary> {
-  const { resolved, host, onEvent } = jobOf(job, options);
+  const { resolved, host, onEvent } = readJobOptions(job, options);
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { isPlan: true, progress });
   using _ = reportProgress(progress, onEvent);
@@ -53,7 +53,7 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
  * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING, OUTPUT_UNWRITABLE
  */
 export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunResult> {
-  const { resolved, host, onEvent } = jobOf(job, options);
+  const { resolved, host, onEvent } = readJobOptions(job, options);
   const { signal: interrupt = new AbortController().signal, force = false } = options;
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { progress, interrupt });
@@ -75,7 +75,7 @@ function requireBudget({ job, summary }: Prepared): void {
   );
 }
 
-function jobOf(job: string | JobFile, options: JobOptions) {
+function readJobOptions(job: string | JobFile, options: JobOptions) {
   requireType('job', job, (value) => isText(value) || isObject(value), 'Pass the path of a job file, or its settings.');
   checkOptions(options);
   const { env = {}, onEvent = () => {}, ...others } = options;

@@ -28,7 +28,7 @@ export function libraryHost(folders: JobFolders, env: RunHost['env'], onEvent: (
 }
 
 /** What the stages of a run get of their host. */
-export function effectsOf(host: RunHost): Effects {
+export function makeEffects(host: RunHost): Effects {
   const { clock, random, notice, streams } = host;
   return { clock, random, notice, streams, openAreas: (job) => openAreas(host, job) };
 }
@@ -57,7 +57,7 @@ export async function openRun(
   const connection = isPlan
     ? await unopenedConnection(host, job)
     : opened.use(await connect(host, job, announce)).connection;
-  const effects = { ...effectsOf(host), ...(trace && { trace }) };
+  const effects = { ...makeEffects(host), ...(trace && { trace }) };
   const context = await openContext(job, { ...options, connection, store, effects });
   const owned = opened.move();
   return { context, [Symbol.asyncDispose]: () => owned.disposeAsync() };

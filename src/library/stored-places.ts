@@ -2,7 +2,7 @@ import { addedColumns, enrichedFields } from '../columns/row.ts';
 import { cellStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { Job } from '../job/settings.ts';
-import { freshnessOf } from '../run/plan/freshness.ts';
+import { makeFreshness } from '../run/plan/freshness.ts';
 import { SampleRows } from '../run/sample-rows.ts';
 import { locate } from '../run/scan/locate.ts';
 import type { Store } from '../store/port.ts';
@@ -77,7 +77,7 @@ export async function storedFields(
   if (!located.ok) return null;
   const [record] = await store.read(source, [located.cell]);
   if (record == null) return null;
-  const { freshSince, startedAt } = freshnessOf(job, now);
+  const { freshSince, startedAt } = makeFreshness(job, now);
   const result = cellStatus(record, job.topics, freshSince, startedAt);
   return result.status === 'ok' ? enrichedFields(record, job.topics, result, sampleRows.has, job.counts) : null;
 }

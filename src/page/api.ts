@@ -11,13 +11,13 @@ import { keyRefusal } from '../run/ledger-calls.ts';
 import { withLastTerms } from '../run/plan/account-state.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
-import { type Choice, type ChosenSource, confirmation, firstChoice, jobFileOf } from './files/choice.ts';
+import { type Choice, type ChosenSource, confirmation, firstChoice, makeJobFile } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type BudgetReach, type Priced, type PriceRequest, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { type EndedRun, latestRun, type RunUpdate } from './runs/run-progress.ts';
 import { Runs } from './runs/started-runs.ts';
-import { type ErrorMessage, errorMessageOf, RefusedRequest } from './web/error-replies.ts';
+import { type ErrorMessage, makeErrorMessage, RefusedRequest } from './web/error-replies.ts';
 
 /** The operations of the page, without HTTP: one method for each route. */
 export class UiApi {
@@ -103,7 +103,7 @@ export class UiApi {
 
   /** The choices for a file, and why the others are unavailable. */
   async choices(file: ChosenFile, choice: Choice): Promise<AvailableChoices> {
-    const { topics } = jobFileOf(choice, await this.#columnsOf(file, choice));
+    const { topics } = makeJobFile(choice, await this.#columnsOf(file, choice));
     const input = file.isUpload ? '-' : file.path;
     return await availableChoices(this.dependencies, { input, topics });
   }
@@ -120,7 +120,7 @@ export class UiApi {
       this.#keyCheck = { checked, refusal: keyRefusal(connection, parts).catch(refusalOfKey) };
     }
     const refusal = await this.#keyCheck.refusal;
-    return { refusal: refusal && errorMessageOf(refusal) };
+    return { refusal: refusal && makeErrorMessage(refusal) };
   }
 
   /** The public data that the chosen topics lack here, or the loaded part of it. */
@@ -201,7 +201,7 @@ export class UiApi {
   }
 
   async #settingsOf(file: ChosenFile, choice: Choice): Promise<JobFile> {
-    const settings = jobFileOf(choice, await this.#columnsOf(file, choice));
+    const settings = makeJobFile(choice, await this.#columnsOf(file, choice));
     return settingsFor(this.#anyJob(), settings, choice.source);
   }
 

@@ -46,7 +46,7 @@ export function findLocationColumns(
   }
   const fits = (pair: Pair) => (lat ?? pair.lat) === pair.lat && (lng ?? pair.lng) === pair.lng;
   for (const kind of PAIR_KINDS) {
-    const [first, ...others] = pairsOf(plain, kind).filter(fits);
+    const [first, ...others] = findPairs(plain, kind).filter(fits);
     if (first === undefined) continue;
     refuseTwins(names, plain, first, named);
     return { ...first, note: noteOf(names, plain, first, others) };
@@ -121,7 +121,7 @@ function isPartner(lat: string, lng: string): boolean {
 
 /** Each latitude with its first longitude, in the order of the file; a longitude is used once if there are enough. Degrees, minutes
  * and seconds (LAT_DMS) are taken only when there is nothing else. */
-function pairsOf(plain: readonly string[], { isLat, isLng }: PairKind): Pair[] {
+function findPairs(plain: readonly string[], { isLat, isLng }: PairKind): Pair[] {
   const pairs: Pair[] = [];
   for (const [lat, latName] of plain.entries()) {
     if (!isLat(latName)) continue;

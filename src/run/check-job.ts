@@ -12,7 +12,7 @@ import { isPartFiles } from '../rows/parts/part-files.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
 import { filesOfJob, metricsOutput, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
 import type { Effects } from './run-context.ts';
-import { layoutOf } from './scan/layout.ts';
+import { findLayout } from './scan/layout.ts';
 import { openJobInput } from './scan/scan-input.ts';
 
 export interface CheckedJob {
@@ -44,7 +44,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   }
   const at = ({ message, hint }: PerilbookError, ...path: PropertyKey[]): JobProblem => {
     const text = `${message}${message.endsWith('?') ? '' : '.'} ${hint}`;
-    return problemAt(path.length > 0 ? path : (settingOf(message) ?? []), text);
+    return problemAt(path.length > 0 ? path : (findSetting(message) ?? []), text);
   };
   // The command line may name the input.
   const made = await resultOf(() =>
@@ -92,7 +92,7 @@ async function resultOf<T>(check: () => T | Promise<T>): Promise<T | PerilbookEr
 /** @throws INPUT_*, OUTPUT_UNWRITABLE */
 async function checkInput(job: Job, streams: Streams): Promise<void> {
   const rowFile = await openJobInput(job, streams);
-  layoutOf(rowFile, job);
+  findLayout(rowFile, job);
   if (!isPartFiles(rowFile)) checkFormat(job.output, rowFile.format);
 }
 
@@ -103,11 +103,11 @@ async function checkOutputsOf(job: Job): Promise<void> {
   const isMade = existsSync(folder) || folder !== dirname(job.store);
   if (job.parts !== null) await checkPartFolder(job.output, job.parts);
   else if (isMade) await checkOutput(job.output, job.input);
-  await refuseReplacement(outputsOf(job), await filesOfJob(job), false);
+  await refuseReplacement(listOutputs(job), await filesOfJob(job), false);
 }
 
 /** The single files that a run of the job writes. If a file has no column names, only the store knows whether a run wrote it. */
-function outputsOf(job: Job): Output[] {
+function listOutputs(job: Job): Output[] {
   const { output, metrics, parts, reading } = job;
   const rows = rowsOutput(output, job, async () => new Set());
   const isBare = reading.header === false;
@@ -118,7 +118,7 @@ function outputsOf(job: Job): Output[] {
 }
 
 /** Some messages begin with the name of the setting. */
-function settingOf(message: string): PropertyKey[] | null {
+function findSetting(message: string): PropertyKey[] | null {
   const name = /^([a-z_]+)(?: \w+)?: /.exec(message)?.[1];
   return name === undefined ? null : [name];
 }
@@ -128,11 +128,11 @@ function pathOfColumn({ location }: Job, { context, code, message }: PerilbookEr
   const { column } = context;
   if (code === 'OUTPUT_UNWRITABLE') return ['output'];
   if (code !== 'INPUT_COLUMNS') return ['input'];
-  if (column === undefined) return settingOf(message) ?? ['input'];
+  if (column === undefined) return findSetting(message) ?? ['input'];
   if (column === location.lat) return ['location', 'lat'];
   if (column === location.lng) return ['location', 'lng'];
   if (column === location.column) return ['location', 'column'];
-  return settingOf(message) ?? ['input'];
+  return findSetting(message) ?? ['input'];
 }
 
 function missingKeys({ service }: Job, env: CheckPorts['env']): { index: number; message: string; isWrong: boolean }[] {

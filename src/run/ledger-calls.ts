@@ -2,11 +2,11 @@ import { type Clock, steadyTime } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
 import { type Client, createClient, type PlainRequest, requireSendable } from '../client/client.ts';
-import { dateOf, type Exchange } from '../client/exchange.ts';
+import { type Exchange, parseDate } from '../client/exchange.ts';
 import { DENIALS } from '../client/status-kind.ts';
-import { hasAnswer, type Verdict, verdictOf } from '../client/verdict.ts';
+import { findVerdict, hasAnswer, type Verdict } from '../client/verdict.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
-import { type Call, CREDITS, pathOf } from '../contract/credits.ts';
+import { type Call, CREDITS, formatPath } from '../contract/credits.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';
 import type { Claim } from '../store/ledger/port.ts';
@@ -54,9 +54,9 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     const number = await claimed(parts, times, { call, location }, key);
     const sentAt = steadyTime(clock);
     const exchange = await client.sendPlain(request);
-    const date = dateOf(exchange);
+    const date = parseDate(exchange);
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
-    const verdict = verdictOf(exchange, call, location, clock.now(), () => []);
+    const verdict = findVerdict(exchange, call, location, clock.now(), () => []);
     const period = billingPeriod(parts.account.anniversaryDay, times.billing().latest);
     await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
     return exchange;
@@ -138,10 +138,10 @@ export async function keyRefusal(
   try {
     const parts = { store, client, clock, interrupt, account, keys, run, source: await store.source(source), budget };
     const send = ledgerCalls(parts);
-    const path = pathOf(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
+    const path = formatPath(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
       const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });
-      refusal = refusalOf(verdictOf(exchange, KEY_CHECK, NOWHERE, clock.now(), () => []));
+      refusal = refusalOf(findVerdict(exchange, KEY_CHECK, NOWHERE, clock.now(), () => []));
       if (refusal?.code !== 'KEY_REFUSED') break;
     }
     return refusal;

@@ -111,7 +111,7 @@ export function metricsOutput(path: string): Output {
 
 /** An output that is recognized by its first bytes. */
 export function recognizedOutput(path: string, what: string, start: RegExp): Output {
-  return { path, what, isOwn: (target) => start.test(headOf(target)) };
+  return { path, what, isOwn: (target) => start.test(readHead(target)) };
 }
 
 /** The path of each output that runs of the store have written. A run that was killed may have written some parts of a folder. */
@@ -156,7 +156,7 @@ export async function topicsOnlyBefore({ output, parts, prefix, topics }: Job): 
 
 const HEAD_BYTES = 8_192;
 
-function headOf(path: string): string {
+function readHead(path: string): string {
   const file = openSync(path, 'r');
   try {
     const head = Buffer.alloc(HEAD_BYTES);

@@ -7,7 +7,7 @@ import type { Connection } from './connection-kinds.ts';
 import { changedSince } from './look-up/local-data.ts';
 import { type JobOfAccount, withLastTerms } from './plan/account-state.ts';
 import { ApiKeys } from './plan/api-keys.ts';
-import { type Freshness, freshnessOf } from './plan/freshness.ts';
+import { type Freshness, makeFreshness } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { SampleRows } from './sample-rows.ts';
 import { deadlineOf } from './stop.ts';
@@ -86,7 +86,7 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     store,
     source,
     effects,
-    freshness: freshnessOf(job, asOf, data === null ? undefined : (topic) => changedSince(data, topic, asOf)),
+    freshness: makeFreshness(job, asOf, data === null ? undefined : (topic) => changedSince(data, topic, asOf)),
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
     sampleRows: await SampleRows.open(connection, store, source),
     isContinued,

@@ -115,7 +115,7 @@ export async function startRun(
     job: job.name,
     input: job.input,
     output: job.output,
-    ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, ...termsOf(job) }),
+    ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, ...makeTerms(job) }),
     plannedCredits,
     budget: plan.limit,
     settings: job.given,
@@ -124,7 +124,7 @@ export async function startRun(
 
 /** The terms to remember. Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no
  * quota. */
-function termsOf(job: Job): Pick<NewRun, 'terms'> {
+function makeTerms(job: Job): Pick<NewRun, 'terms'> {
   return isUnlimited(job) ? {} : { terms: job.account };
 }
 

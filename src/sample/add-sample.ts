@@ -6,7 +6,7 @@ import { importDataset } from '../data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset, DatasetInfo, DatasetName, TableName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks, points } from './points.ts';
-import { type Random, randomOf } from './random.ts';
+import { makeRandom, type Random } from './random.ts';
 import { airQualityYears, monitorReadings, naturalRatings, radonZones } from './ratings.ts';
 
 /** Monitors report hourly. */
@@ -85,8 +85,8 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
   const generated = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
-    info: infoOf(name),
-    records: { [Symbol.iterator]: () => records(randomOf(seed, name))[Symbol.iterator]() },
+    info: makeInfo(name),
+    records: { [Symbol.iterator]: () => records(makeRandom(seed, name))[Symbol.iterator]() },
   });
 
   const tables: Readonly<Record<TableName, (random: Random) => Iterable<object>>> = {
@@ -107,7 +107,7 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
   }
 }
 
-function infoOf(name: DatasetName): DatasetInfo {
+function makeInfo(name: DatasetName): DatasetInfo {
   return { name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true };
 }
 

@@ -8,7 +8,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
-import { fingerprintOf, type Key } from '../run/plan/api-keys.ts';
+import { hashSecret, type Key } from '../run/plan/api-keys.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../service/accounts/service-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
@@ -48,7 +48,7 @@ export async function startEmbeddedService(
   const running = opened.move();
   return {
     baseUrl: service.url,
-    keys: [{ secret, fingerprint: fingerprintOf(secret), scopes: null }],
+    keys: [{ secret, fingerprint: hashSecret(secret), scopes: null }],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -1,6 +1,6 @@
 import type { NaturalSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { type MeasurableShape, metersToShape, shapeOf } from '../geo/nearest.ts';
+import { type MeasurableShape, metersToShape, parseShape } from '../geo/nearest.ts';
 
 /*
  * Where each peril is strong: rough places and lines, drawn by eye from a map. They make the sample believable (hurricanes on
@@ -127,12 +127,12 @@ const LEAST = 0.04;
 export function exposureTo(topic: NaturalSlug, location: Location): number | null {
   const { elsewhere, zones } = PERILS[topic];
   const isContiguous = location.lat > 24 && location.lat < 50 && location.lng > -126 && location.lng < 0;
-  const exposure = Math.max(isContiguous ? elsewhere : 0, strengthOf(zones, location));
+  const exposure = Math.max(isContiguous ? elsewhere : 0, findStrength(zones, location));
   return exposure < LEAST ? null : exposure;
 }
 
 /** The strongest of some zones at a location, 0 to 1. */
-export function strengthOf(zones: readonly Zone[], location: Location): number {
+export function findStrength(zones: readonly Zone[], location: Location): number {
   let most = 0;
   for (const [exposure, reachKm, line] of zones) {
     const reaches = metersToShape(shapeOfLine(line), location) / 1000 / reachKm;
@@ -144,7 +144,7 @@ export function strengthOf(zones: readonly Zone[], location: Location): number {
 const shapes = new Map<string, MeasurableShape>();
 
 function shapeOfLine(line: string): MeasurableShape {
-  const shape = shapes.get(line) ?? shapeOf({ type: 'LineString', coordinates: positionsOf(line) });
+  const shape = shapes.get(line) ?? parseShape({ type: 'LineString', coordinates: positionsOf(line) });
   shapes.set(line, shape);
   return shape;
 }

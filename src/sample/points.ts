@@ -87,11 +87,11 @@ export function* points(of: keyof typeof KINDS, land: Land, now: number, random:
           ? whole(random, first, second as number)
           : pick(random, [first, second ?? first, ...others]);
     }
-    yield { geometry: shapeOf(of, location, random), properties };
+    yield { geometry: makeShape(of, location, random), properties };
   }
 }
 
-function shapeOf(of: string, location: SampleLocation, random: Random): Geometry {
+function makeShape(of: string, location: SampleLocation, random: Random): Geometry {
   if (['naturalGasPipeline', 'highVoltageLine', 'tornado'].includes(of)) return lineFrom(location, random);
   if (of === 'wildfire.perimeters') return outlineAround(location, 9 * between(random, 0.2, 1) ** 3, random);
   if (of === 'park' && random() < 0.5) return outlineAround(location, between(random, 0.05, 0.5), random);

@@ -6,7 +6,7 @@ export type Random = () => number;
  * before. The generator is sfc32 by Chris Doty-Humphrey (PractRand, public domain), as collected in
  * https://github.com/bryc/code/blob/master/jshash/PRNGs.md.
  */
-export function randomOf(seed: number, name: string): Random {
+export function makeRandom(seed: number, name: string): Random {
   let a = fnv1a(`${seed}/${name}/a`);
   let b = fnv1a(`${seed}/${name}/b`);
   let c = fnv1a(`${seed}/${name}/c`);

@@ -1,10 +1,10 @@
 import type { Rating } from '../contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug } from '../contract/topics.ts';
 import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../data/tables/records.ts';
-import { CITIES, urbanityOf } from '../geo/cities.ts';
+import { CITIES, findUrbanity } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { round, type SampleCounty } from './land.ts';
-import { exposureTo, PERILS, RADON, SMOG, strengthOf } from './perils.ts';
+import { exposureTo, findStrength, PERILS, RADON, SMOG } from './perils.ts';
 import { between, normal, type Random, whole } from './random.ts';
 
 /** Below which score each rating ends. The index clusters the scores of each peril; as in most of its clusters, few counties are
@@ -24,15 +24,15 @@ const NO_RATING = 0.08;
 
 /** All natural topics of all counties, county by county. */
 export function* naturalRatings(counties: readonly SampleCounty[], random: Random): Generator<NaturalRatingRecord> {
-  const urban = counties.map(({ centre }) => 0.75 + 0.25 * urbanityOf(centre));
-  const topics = NATURAL_SLUGS.map((topic) => ({ topic, ratings: ratingsOf(topic, counties, urban, random) }));
+  const urban = counties.map(({ centre }) => 0.75 + 0.25 * findUrbanity(centre));
+  const topics = NATURAL_SLUGS.map((topic) => ({ topic, ratings: makeRatings(topic, counties, urban, random) }));
   for (const [index, { geoid }] of counties.entries()) {
     for (const { topic, ratings } of topics) yield { geoid, topic, ...ratings[index]! };
   }
 }
 
 /** A score is a rank among the counties that have the peril, as in the index: by exposure, and by how much stands there. */
-function ratingsOf(topic: NaturalSlug, counties: readonly SampleCounty[], urban: readonly number[], random: Random) {
+function makeRatings(topic: NaturalSlug, counties: readonly SampleCounty[], urban: readonly number[], random: Random) {
   const exposures = counties.map(({ centre }) => exposureTo(topic, centre));
   const risks = exposures.map((exposure, index) => (exposure ?? 0) * urban[index]! * between(random, 0.85, 1.15));
   const ranked = [...counties.keys()].filter((index) => exposures[index] !== null);
@@ -62,7 +62,7 @@ const AIR_CATEGORIES = [
 
 /** How polluted the air is, 0 to 1. */
 function pollutionAt(location: Location): number {
-  return Math.min(1, 0.1 + strengthOf(SMOG, location) + 0.5 * urbanityOf(location));
+  return Math.min(1, 0.1 + findStrength(SMOG, location) + 0.5 * findUrbanity(location));
 }
 
 /** Air quality of every county for the full year before `now`. The days by category add up to `daysWithAqi`. */
@@ -96,7 +96,7 @@ export function* airQualityYears(
 /** A radon zone for every county, 1 the highest. */
 export function* radonZones(counties: readonly SampleCounty[], random: Random): Generator<RadonRecord> {
   for (const { geoid, centre } of counties) {
-    const potential = strengthOf(RADON, centre) + 0.08 * normal(random);
+    const potential = findStrength(RADON, centre) + 0.08 * normal(random);
     yield { countyGeoid: geoid, zone: potential > 0.6 ? 1 : potential > 0.2 ? 2 : 3 };
   }
 }

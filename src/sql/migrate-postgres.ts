@@ -23,7 +23,7 @@ export async function migratePostgres(
     .map((name) => ({ number: Number.parseInt(name, 10), name }))
     .sort((a, b) => a.number - b.number);
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
-  const version = await pool.read((session) => versionOf(session, schema));
+  const version = await pool.read((session) => readVersion(session, schema));
   if (version > 0 && version < first) {
     throw new PerilbookError(
       use.unusable,
@@ -50,7 +50,7 @@ export async function migratePostgres(
       const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
       if (!existing) await session.rows(`CREATE SCHEMA ${quoted}`);
       await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);
-      const reached = await versionOf(session, schema);
+      const reached = await readVersion(session, schema);
       for (const { number, name } of steps) {
         if (number <= reached) continue;
         await session.rows(readFileSync(new URL(name, migrations), 'utf8'));
@@ -65,7 +65,7 @@ export async function migratePostgres(
   });
 }
 
-async function versionOf(session: Session, schema: string): Promise<number> {
+async function readVersion(session: Session, schema: string): Promise<number> {
   const [table] = await session.rows<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [
     `"${schema}".schema_version`,
   ]);

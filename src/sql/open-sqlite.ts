@@ -52,7 +52,7 @@ function protect(file: string): void {
 function refuseForeign(database: Database.Database): void {
   // In one transaction: another process may be making the file.
   const hasTables = database.transaction(
-    () => versionOf(database) === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined,
+    () => readVersion(database) === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined,
   );
   if (hasTables()) throw new Error('it is a database of another program');
 }
@@ -109,7 +109,7 @@ function isNewest(file: string, format: DatabaseFormat): boolean {
     throw error;
   }
   try {
-    return versionOf(database) === stepsOf(format).at(-1)!.number;
+    return readVersion(database) === stepsOf(format).at(-1)!.number;
   } finally {
     database.close();
   }
@@ -118,13 +118,13 @@ function isNewest(file: string, format: DatabaseFormat): boolean {
 function migrate(database: Database.Database, format: DatabaseFormat): void {
   const steps = stepsOf(format);
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
-  const version = versionOf(database);
+  const version = readVersion(database);
   if (version > last || (version > 0 && version < first)) throw format.otherVersion(version, last);
   if (version === last) return;
   // IMMEDIATE, and the version is read again: two processes may open a new file at the same time.
   database
     .transaction(() => {
-      const reached = versionOf(database);
+      const reached = readVersion(database);
       for (const { number, name } of steps) {
         if (number <= reached) continue;
         database.exec(readFileSync(new URL(name, format.migrations), 'utf8'));
@@ -143,7 +143,7 @@ function stepsOf({ migrations }: DatabaseFormat): { readonly number: number; rea
     .sort((a, b) => a.number - b.number);
 }
 
-function versionOf(database: Database.Database): number {
+function readVersion(database: Database.Database): number {
   return database.pragma('user_version', { simple: true }) as number;
 }
 

@@ -24,7 +24,7 @@ const CONFLICTS = new Set(['40001', '40P01', '55P03', '57014']);
 const ENDED =
   /Connection terminated|connection error and is not queryable|Query read timeout|timeout expired|timeout exceeded when/;
 
-export function meaningOf(error: unknown): ErrorMeaning {
+export function classifyError(error: unknown): ErrorMeaning {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   if (CONFLICTS.has(code)) return 'conflict';
   return LOST.has(code) || code.startsWith('08') || ENDED.test(message) ? 'lost' : 'final';
@@ -61,7 +61,7 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
     const hint = 'Name the authority with sslrootcert=FILE in the address; sslmode=require encrypts without checking.';
     return unusable(`${database} has no certificate that can be verified: ${error.message}`, hint);
   }
-  const meaning = meaningOf(error);
+  const meaning = classifyError(error);
   if (meaning !== 'final') {
     const what = meaning === 'lost' ? 'cannot be reached' : 'is too busy';
     const message = `${database} ${what}: ${error.message || code}`;

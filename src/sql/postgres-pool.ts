@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
-import { asPostgresError, meaningOf } from './postgres-errors.ts';
+import { asPostgresError, classifyError } from './postgres-errors.ts';
 import type { EngineDialect, SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 
 /** A connection to the server, in a transaction or out of one. */
@@ -159,7 +159,7 @@ export class PostgresPool implements AsyncDisposable {
         } catch (error) {
           // If the server answered, it committed nothing; only a lost connection leaves that open.
           // Close a lost connection: statements on it would only wait longer.
-          if (meaningOf(error) === 'lost') throw error;
+          if (classifyError(error) === 'lost') throw error;
           if (isCommitSent) unanswered = null;
           const [beginning] = await Promise.allSettled([begun, ...lasts, client.query('ROLLBACK')]);
           // Statements sent after a failed one fail too, and may be awaited first.
@@ -180,7 +180,7 @@ export class PostgresPool implements AsyncDisposable {
       failure = error;
       throw error;
     } finally {
-      client.release(failure !== undefined && meaningOf(failure) === 'lost');
+      client.release(failure !== undefined && classifyError(failure) === 'lost');
     }
   }
 
@@ -192,7 +192,7 @@ export class PostgresPool implements AsyncDisposable {
       try {
         return await attempt();
       } catch (error) {
-        const meaning = meaningOf(error);
+        const meaning = classifyError(error);
         const now = steadyTime(this.#clock);
         if (meaning === 'conflict' && conflicts++ < MOST_CONFLICTS && now - begunAt < this.#patienceMs) continue;
         if (meaning !== 'lost') throw asPostgresError(this.#location, error);

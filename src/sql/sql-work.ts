@@ -111,7 +111,7 @@ export interface SqlReading<T> {
   take(rows: readonly (readonly object[])[]): T;
 }
 
-export function rowsOf<Row extends object>(query: SqlStatement<Row>): SqlReading<Row[]> {
+export function readRows<Row extends object>(query: SqlStatement<Row>): SqlReading<Row[]> {
   return { statements: [query], take: ([rows]) => rows as Row[] };
 }
 

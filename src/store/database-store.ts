@@ -4,7 +4,7 @@ import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
 import type { WantedAnswer } from './answers/port.ts';
-import { areasOf } from './answers/stored-areas.ts';
+import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
   type CellOfStore,
@@ -48,7 +48,7 @@ interface OpenedDatabase {
 /** Calls of the job that are claimed, or settled, in one transaction. */
 const MOST_TOGETHER = 200;
 
-export function tablesOf({ name, database, time, owner, widthOf }: StoreSettings): ClaimTable {
+export function makeTables({ name, database, time, owner, widthOf }: StoreSettings): ClaimTable {
   const texts = new TextTable(name);
   return { database, time, owner, texts, reader: cellReader(texts, widthOf), windows: new Map() };
 }
@@ -137,7 +137,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
       return (await ask(highestCell)) > most ? null : wantedPages(source, wanted, numberOf);
     },
     async readAreas(source, areas) {
-      const [stored] = await ask(() => readTogether(areasOf(database, source, areas)));
+      const [stored] = await ask(() => readTogether(groupAreas(database, source, areas)));
       return areas.map((area) => stored.get(area) ?? null);
     },
     async claim(terms, requests) {

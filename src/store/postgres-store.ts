@@ -5,7 +5,7 @@ import { locatePostgres } from '../sql/postgres-address.ts';
 import { PostgresPool, postgresDriver } from '../sql/postgres-pool.ts';
 import { read, statement, write } from '../sql/sql-work.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
-import { giveUpDead, storeOn, tablesOf } from './database-store.ts';
+import { giveUpDead, makeTables, storeOn } from './database-store.ts';
 import type { Owner, Store } from './port.ts';
 import { STORE_DATABASE } from './store-address.ts';
 
@@ -46,7 +46,7 @@ export async function openPostgresStore(
     await migratePostgres(pool, location, MIGRATIONS);
     const database = postgresDriver(pool, postgresDialect(serverTime));
     const time = () => database.dialect.now;
-    const tables = tablesOf({ name: location.address, database, time, owner, widthOf });
+    const tables = makeTables({ name: location.address, database, time, owner, widthOf });
     const [[right], newer] = await database.read(() => read(MAY_WRITE, tables.texts.newer()));
     tables.texts.take(newer);
     // A read-only role cannot settle the calls of a dead worker; other processes do it.

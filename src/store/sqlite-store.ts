@@ -7,7 +7,7 @@ import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
-import { giveUpDead, storeOn, tablesOf } from './database-store.ts';
+import { giveUpDead, makeTables, storeOn } from './database-store.ts';
 import { watchFile } from './file-watch.ts';
 import type { Owner, Store } from './port.ts';
 import { STORE_DATABASE } from './store-address.ts';
@@ -26,7 +26,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
   try {
     const database = sqliteDriver(handle, clock, (error) => asStoreError(file, error));
     const moved = watchFile(file);
-    const tables = tablesOf({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
+    const tables = makeTables({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
     startClock(database);
     database.transactNow(() => giveUpDead(tables));
     return storeOn(tables, {

@@ -40,7 +40,7 @@ export function plainError(error: unknown): PlainError {
   return { message, stack, coded };
 }
 
-export function errorOf({ message, stack, coded }: PlainError): Error {
+export function rebuildError({ message, stack, coded }: PlainError): Error {
   if (coded !== null) return new PerilbookError(coded.code, message, coded.hint, coded.context);
   return Object.assign(new Error(message), { stack });
 }

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { PerilbookError } from '../base/errors.ts';
-import { errorOf, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
+import { rebuildError, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
 
 /** More threads than this gain nothing: one thread writes the results of the others. */
 const MOST_THREADS = 3;
@@ -166,7 +166,7 @@ class PoolThread {
     this.#worker.on('message', (reply: ThreadReply) => {
       const asked = this.#asked.shift()!;
       if ('result' in reply) asked.resolve(reply.result);
-      else asked.reject(errorOf(reply.error));
+      else asked.reject(rebuildError(reply.error));
     });
     this.#worker.on('error', (error: Error & { code?: string }) =>
       this.#lose(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? died(purpose, 'ran out of memory', error) : error),

@@ -7,7 +7,7 @@ import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
-import { between, randomOf } from '../../src/sample/random.ts';
+import { between, makeRandom } from '../../src/sample/random.ts';
 import { copySampleDatabase, provideSampleData } from '../sample-database.ts';
 import { AREAS, info } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -84,7 +84,7 @@ test('with sample data, one answer a county gives what an answer for each place 
   const options = { folder, env: { XDG_DATA_HOME: folder } };
   for (const store of ['a', 'b']) provideSampleData(join(folder, store, 'store.db'));
   copySampleDatabase(join(folder, 'perilbook/data.db'));
-  const random = randomOf(3, 'book');
+  const random = makeRandom(3, 'book');
   writeBook(
     folder,
     Array.from({ length: 400 }, () => ({

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import type { Feature, Polygon } from 'geojson';
-import { jobOf } from '../../src/cli/job-of-options.ts';
+import { readJob } from '../../src/cli/job-of-options.ts';
 import { dataForPage } from '../../src/cli/offer-data.ts';
 import { agencyMirror } from '../data/download/agency-mirror.ts';
 import { shapefileZip } from '../data/download/polygon-shapefile.ts';
@@ -126,7 +126,7 @@ test('the page gets all that a download prints, also beyond the 64 KB that a str
     ...{ clock: new MovedClock('2027-03-15T12:00:00Z'), random: Math.random, interrupt: new AbortController().signal },
     owner: { name: 'test', isAlive: () => true },
   };
-  const job = jobOf(context, ['book.csv'], { topics: 'powerPlant,park,radon', lat: 'north', lng: 'east' });
+  const job = readJob(context, ['book.csv'], { topics: 'powerPlant,park,radon', lat: 'north', lng: 'east' });
   const printed = await dataForPage(context, job, true);
   assert.match(printed!, /end of the licence[\s\S]*\nradon: loaded 2 records[\s\S]*\nparks: .*404/);
 });

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { contentOf } from '../../src/client/content.ts';
+import { parseContent } from '../../src/client/content.ts';
 import type { Exchange, Received } from '../../src/client/exchange.ts';
-import { redactorOf } from '../../src/client/redact.ts';
-import { type Verdict, verdictOf as verdictKeeping } from '../../src/client/verdict.ts';
+import { makeRedactor } from '../../src/client/redact.ts';
+import { type Verdict, findVerdict as verdictKeeping } from '../../src/client/verdict.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
@@ -48,12 +48,12 @@ export function envelopeOf(call: Call, location: Location = PLACE) {
 /** An exchange with this body; text and bytes go as they are, anything else as JSON. */
 export function received(status: number, body: unknown, headers: Record<string, string> = {}): Received {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const content = contentOf(bytes, redactorOf([]));
+  const content = parseContent(bytes, makeRedactor([]));
   const digest = () => hash('sha1', bytes);
   return { kind: 'response', status, headers, content, bytes: bytes.length, digest, elapsedMs: 1 };
 }
 
 /** The verdict with whole results in place of their fields. */
-export function verdictOf(exchange: Exchange, call: Call, location: Location, now: number): Verdict {
+export function findVerdict(exchange: Exchange, call: Call, location: Location, now: number): Verdict {
   return verdictKeeping(exchange, call, location, now, (_, result) => result as never);
 }

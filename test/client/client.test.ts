@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
-import { envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
+import { envelopeOf, findVerdict, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
 const KEY = 'key-7f3a9c';
@@ -18,7 +18,7 @@ test('sends one GET below the base address, with the key in its header only', as
   assert.equal(exchange.status, 200);
   assert.equal(exchange.headers['x-credit-cost'], '1');
   assert.ok(exchange.elapsedMs >= 0);
-  assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
+  assert.equal(findVerdict(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
   assert.equal(seen.length, 1);
   const [{ method, url: path, headers } = {}] = seen;
   assert.equal(method, 'GET');
@@ -49,7 +49,7 @@ for (const status of [301, 302, 307, 308]) {
     const exchange = await clientOf(t, url).send(ask);
     assert.ok(exchange.kind === 'response');
     assert.equal(exchange.status, status);
-    const verdict = verdictOf(exchange, WILDFIRE, PLACE, NOW);
+    const verdict = findVerdict(exchange, WILDFIRE, PLACE, NOW);
     assert.equal(verdict.kind, 'redirected');
     assert.match(verdict.message, new RegExp(other));
     assert.doesNotMatch(verdict.message, /secret/);
@@ -64,7 +64,7 @@ test('a service that repeats the key does not get it into a message', async (t) 
       .end(JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` } }));
   });
   const exchange = await clientOf(t, url).send(ask);
-  const verdict = verdictOf(exchange, WILDFIRE, PLACE, NOW);
+  const verdict = findVerdict(exchange, WILDFIRE, PLACE, NOW);
   assert.equal(verdict.message, 'The service refused the key (401): No such key: [key]!');
   assert.ok(exchange.kind === 'response');
   assert.ok(!JSON.stringify(exchange).includes(KEY));

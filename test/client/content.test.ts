@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentOf, MAX_BODY_BYTES } from '../../src/client/content.ts';
-import { redactorOf } from '../../src/client/redact.ts';
+import { MAX_BODY_BYTES, parseContent } from '../../src/client/content.ts';
+import { makeRedactor } from '../../src/client/redact.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
-import { ENTERPRISE, envelopeOf, PLACE, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
+import { ENTERPRISE, envelopeOf, findVerdict, PLACE, STANDARD, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
-const read = (text: string | Buffer) => contentOf(Buffer.from(text), redactorOf(['k3y/with+odd=chars']));
+const read = (text: string | Buffer) => parseContent(Buffer.from(text), makeRedactor(['k3y/with+odd=chars']));
 
 test('any JSON is read as JSON.parse reads it, anything else is text', () => {
   fc.assert(
@@ -79,9 +79,9 @@ for (const [call, mostBytes] of [
     const ask = { call, location: PLACE, key: 'k3y/with+odd=chars' };
     const large = await client.send(ask);
     assert.ok(large.kind === 'failure' && large.code === 'BODY_TOO_LARGE' && large.reached === 'maybe');
-    assert.equal(verdictOf(large, call, PLACE, 0).charged, 'unknown');
+    assert.equal(findVerdict(large, call, PLACE, 0).charged, 'unknown');
     bytes = mostBytes - 1;
     const small = await client.send(ask);
-    assert.equal(verdictOf(small, call, PLACE, 0).kind, 'answered', JSON.stringify(small).slice(0, 300));
+    assert.equal(findVerdict(small, call, PLACE, 0).kind, 'answered', JSON.stringify(small).slice(0, 300));
   });
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
+import { ENTERPRISE, envelopeOf, findVerdict, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveRaw } from './servers.ts';
 
 const KEY = 'key-7f3a9c';
@@ -56,7 +56,7 @@ for (const [what, head, code] of [
     const exchange = await client.send(ask);
     assert.ok(exchange.kind === 'failure', JSON.stringify(exchange));
     assert.deepEqual([exchange.reached, exchange.code], ['maybe', code]);
-    assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
+    assert.equal(findVerdict(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
     assert.equal((await client.send(ask)).kind, 'response');
   });
 }
@@ -88,7 +88,7 @@ for (const [name, header, compress] of COMPRESSIONS) {
     for (const client of [await served(t, bytes), clientOf(t, url)]) {
       const exchange = await client.send(ask);
       assert.ok(exchange.kind === 'response', JSON.stringify(exchange));
-      assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
+      assert.equal(findVerdict(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
       assert.deepEqual(exchange.content, { kind: 'json', value: JSON.parse(BODY) });
     }
   });
@@ -123,7 +123,7 @@ for (const [what, header, body] of [
     const exchange = await client.send(ask);
     assert.ok(exchange.kind === 'failure', header);
     assert.deepEqual([exchange.reached, exchange.code], ['maybe', 'DAMAGED']);
-    assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
+    assert.equal(findVerdict(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
     assert.equal((await client.send(ask)).kind, 'response', 'the next call is not harmed');
   });
 }
@@ -170,7 +170,7 @@ test('a refusal in gzip is understood: quota is quota', async (t) => {
   const body = gzipSync(JSON.stringify({ error: { code: 'QUOTA_EXCEEDED', message: 'Used up' } }));
   const client = await served(t, answer(body, 'content-encoding: gzip\r\n', '429 No'));
   const exchange = await client.send(ask);
-  const { kind, message } = verdictOf(exchange, WILDFIRE, PLACE, NOW);
+  const { kind, message } = findVerdict(exchange, WILDFIRE, PLACE, NOW);
   assert.deepEqual([kind, message], ['quota', 'The quota of this period is used up (429 QUOTA_EXCEEDED): Used up']);
 });
 
@@ -180,6 +180,6 @@ test('a refusal that is damaged, or a bomb, is still a refusal', async (t) => {
     const exchange = await client.send(ask);
     assert.ok(exchange.kind === 'response');
     assert.ok(exchange.bytes <= MAX_TEXT_BYTES);
-    assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).kind, 'upstream');
+    assert.equal(findVerdict(exchange, WILDFIRE, PLACE, NOW).kind, 'upstream');
   }
 });

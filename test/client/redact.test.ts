@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactorOf } from '../../src/client/redact.ts';
+import { makeRedactor } from '../../src/client/redact.ts';
 import {
   CHARACTER_FORMS,
   type CharacterForm,
@@ -36,7 +36,7 @@ test('any key with its characters written in any two of the listed ways is taken
       (...given) => {
         const [key, forms, mask, before, after] = given;
         const text = `${before}${mixed(key, forms, mask)}${after}`;
-        assert.equal(keyFinder(key)(Buffer.from(redactorOf([key]).text(text))), null, text);
+        assert.equal(keyFinder(key)(Buffer.from(makeRedactor([key]).text(text))), null, text);
       },
     ),
     { numRuns: RUNS },
@@ -48,7 +48,7 @@ test('any key as a whole in base64, hexadecimal and the other listed encodings i
   fc.assert(
     fc.property(anyKey, whole, around, (key, how, before) => {
       const text = `${before}${WHOLE_FORMS[how](key)} and more`;
-      const rest = redactorOf([key]).text(text);
+      const rest = makeRedactor([key]).text(text);
       assert.match(rest, /\[key\]/, text);
       assert.equal(keyFinder(key)(Buffer.from(rest)), null, text);
     }),
@@ -59,14 +59,14 @@ test('any key as a whole in base64, hexadecimal and the other listed encodings i
 test('what holds no key stays as it is, to the character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
-      assert.equal(redactorOf(['pb_0123456789abcdef']).text(text), text);
+      assert.equal(makeRedactor(['pb_0123456789abcdef']).text(text), text);
     }),
     { numRuns: RUNS },
   );
 });
 
 test('invisible letters and marks do not hide a key', () => {
-  const { text } = redactorOf(['k3y/with+odd=chars']);
+  const { text } = makeRedactor(['k3y/with+odd=chars']);
   for (const mark of ['\u200b', '\u00ad', '\u2066', '\ufe0f', '\u034f', '\u0301', '\u{e0061}', '\u{e0101}']) {
     const hidden = [...'k3y/with+odd=chars'].join(mark);
     assert.equal(text(`No such key: ${hidden}!`), 'No such key: [key]!', mark.codePointAt(0)!.toString(16));
@@ -75,7 +75,7 @@ test('invisible letters and marks do not hide a key', () => {
 });
 
 test('only the key goes, and what stands around it stays', () => {
-  const { text } = redactorOf(['k3y/with+odd=chars', 'second-key']);
+  const { text } = makeRedactor(['k3y/with+odd=chars', 'second-key']);
   for (const [from, to] of [
     ['No such key: k3y/with+odd=chars!', 'No such key: [key]!'],
     ['?key=k3y%2fwith%2Bodd%3dchars&x=1', '?key=[key]&x=1'],
@@ -90,7 +90,7 @@ test('only the key goes, and what stands around it stays', () => {
 });
 
 test('in parsed JSON: strings, member names, and numbers where a key is one', () => {
-  const { json } = redactorOf(['k3y/with+odd=chars', '1234567890123']);
+  const { json } = makeRedactor(['k3y/with+odd=chars', '1234567890123']);
   assert.deepEqual(
     json(
       JSON.parse(
@@ -105,19 +105,22 @@ test('in parsed JSON: strings, member names, and numbers where a key is one', ()
 
 test('details that nobody reads are left out of the search, and nothing else', () => {
   const value = () => JSON.parse('{"details":["k3y/with+odd=chars"],"value":{"title":"k3y/with+odd=chars"}}');
-  const read = redactorOf(['k3y/with+odd=chars'], true).json(value());
+  const read = makeRedactor(['k3y/with+odd=chars'], true).json(value());
   assert.deepEqual(read, { details: ['k3y/with+odd=chars'], value: { title: '[key]' } });
-  assert.deepEqual(redactorOf(['k3y/with+odd=chars']).json(value()), { details: ['[key]'], value: { title: '[key]' } });
+  assert.deepEqual(makeRedactor(['k3y/with+odd=chars']).json(value()), {
+    details: ['[key]'],
+    value: { title: '[key]' },
+  });
 });
 
 test('a long text is searched as well, and quickly', () => {
-  const { text } = redactorOf(['k3y/with+odd=chars']);
+  const { text } = makeRedactor(['k3y/with+odd=chars']);
   const long = 'some words '.repeat(100_000);
   assert.equal(text(long), long);
   assert.equal(text(`${long}k3y%2fwith+odd=chars`), `${long}[key]`);
 });
 
 test('a key of one, two or three characters would be part of ordinary words, and is left', () => {
-  assert.equal(redactorOf(['abc', '']).text('abc'), 'abc');
-  assert.equal(redactorOf(['abc', 'abcd']).text('abcd abc'), '[key] abc');
+  assert.equal(makeRedactor(['abc', '']).text('abc'), 'abc');
+  assert.equal(makeRedactor(['abc', 'abcd']).text('abcd abc'), '[key] abc');
 });

@@ -11,11 +11,11 @@ import {
   REQUEST_ID,
   received,
   STANDARD,
-  verdictOf as verdictAt,
+  findVerdict as verdictAt,
   WILDFIRE,
 } from './answers.ts';
 
-const verdictOf = (exchange: Exchange, call = ENTERPRISE) => verdictAt(exchange, call, PLACE, NOW);
+const findVerdict = (exchange: Exchange, call = ENTERPRISE) => verdictAt(exchange, call, PLACE, NOW);
 const withCost = (cost: unknown) => {
   const envelope = envelopeOf(ENTERPRISE);
   return { ...envelope, meta: { ...envelope.meta, credit_cost: cost } };
@@ -36,7 +36,7 @@ for (const [header, meta, charged, discrepancy] of [
   [undefined, 1, 35, /a cost of 1 in meta/],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
-    const verdict = verdictOf(received(200, withCost(meta), header === undefined ? {} : { 'x-credit-cost': header }));
+    const verdict = findVerdict(received(200, withCost(meta), header === undefined ? {} : { 'x-credit-cost': header }));
     assert.equal(verdict.kind, 'answered');
     assert.equal(verdict.charged, charged);
     if (discrepancy === null) assert.equal(verdict.discrepancy, null);
@@ -50,7 +50,7 @@ test("without a statement the contract's price counts", () => {
     [STANDARD, 15],
     [ENTERPRISE, 35],
   ] as const) {
-    assert.equal(verdictOf(received(200, { data: envelopeOf(call).data }), call).charged, price);
+    assert.equal(findVerdict(received(200, { data: envelopeOf(call).data }), call).charged, price);
   }
 });
 
@@ -63,7 +63,7 @@ test('an answer that could not be read on this side costs what its header says',
     [{ 'x-credit-cost': '34' }, 'unknown'],
     [{}, 'unknown'],
   ] as const) {
-    const verdict = verdictOf(received(200, '['.repeat(600), headers));
+    const verdict = findVerdict(received(200, '['.repeat(600), headers));
     assert.deepEqual([verdict.kind, verdict.charged], ['malformed', charged]);
     assert.equal(verdict.message, 'The answer could not be read: it is nested more than 512 deep');
   }
@@ -83,7 +83,7 @@ for (const [name, body, headers, charged] of [
   ['HTML with a header that is no price', '<html>', { 'x-credit-cost': '999999999999999' }, 'unknown'],
 ] as const) {
   test(`a malformed 200 (${name}) is charged ${charged}`, () => {
-    const verdict = verdictOf(received(200, body, headers));
+    const verdict = findVerdict(received(200, body, headers));
     assert.equal(verdict.kind, 'malformed');
     assert.equal(verdict.charged, charged);
   });
@@ -98,7 +98,7 @@ test('another status of success is malformed, and costs the price at least', () 
       [35, 35],
     ] as const) {
       const headers: Record<string, string> = cost === undefined ? {} : { 'x-credit-cost': String(cost) };
-      const verdict = verdictOf(received(status, withCost(cost), headers));
+      const verdict = findVerdict(received(status, withCost(cost), headers));
       assert.deepEqual([verdict.kind, verdict.charged], ['malformed', charged], `${status} ${cost}`);
       assert.equal(verdict.discrepancy === null, cost === 35);
     }
@@ -119,7 +119,7 @@ for (const [status, kind] of [
   test(`status ${status} is ${kind}, and free`, () => {
     const ours = { error: { code: 'SOME_CODE', message: 'Why.' }, meta: { request_id: REQUEST_ID, credit_cost: 0 } };
     for (const body of [ours, '', '<html>', 'null', '[]', '{"error":null}']) {
-      const verdict = verdictOf(received(status, body));
+      const verdict = findVerdict(received(status, body));
       assert.equal(verdict.kind, kind);
       assert.equal(verdict.charged, 0);
       assert.equal(verdict.discrepancy, null);
@@ -137,7 +137,7 @@ for (const [status, code] of [
   [422, 'OUTSIDE_COVERAGE'],
 ] as const) {
   test(`status ${status} with the code ${code} is about the location, and free`, () => {
-    const verdict = verdictOf(received(status, { error: { code, message: 'Why.' } }));
+    const verdict = findVerdict(received(status, { error: { code, message: 'Why.' } }));
     assert.deepEqual([verdict.kind, verdict.charged], ['rejected', 0]);
     assert.equal(verdict.message, `The service rejects this location (${status} ${code}): Why`);
   });
@@ -149,7 +149,7 @@ test('the message says each thing once', () => {
     [{ error: 'Not Found' }, 'The service refused the request (404): Not Found'],
     [{ error: 'Not Found', message: 'No such route' }, 'The service refused the request (404): No such route'],
   ] as const) {
-    assert.equal(verdictOf(received(404, body)).message, message);
+    assert.equal(findVerdict(received(404, body)).message, message);
   }
 });
 
@@ -164,14 +164,14 @@ for (const body of [
   '{"code":"QUOTA\\u005fEXCEEDED"}',
 ]) {
   test(`a 429 is about the quota: ${JSON.stringify(body)}`, () => {
-    const verdict = verdictOf(received(429, body));
+    const verdict = findVerdict(received(429, body));
     assert.deepEqual([verdict.kind, verdict.charged], ['quota', 0]);
   });
 }
 
 test('any other 429 is about the rate, with what the headers say', () => {
   for (const body of [{ error: { code: 'RATE_LIMITED', message: 'Your quota is fine.' } }, '', { error: 'quota' }]) {
-    const verdict = verdictOf(
+    const verdict = findVerdict(
       received(429, body, { 'retry-after': '7', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }),
     );
     assert.equal(verdict.kind, 'rate');
@@ -181,7 +181,7 @@ test('any other 429 is about the rate, with what the headers say', () => {
 
 test('a failure that states a cost stays free, but it is noted', () => {
   for (const exchange of [received(502, '', { 'x-credit-cost': '35' }), received(502, { meta: { credit_cost: 35 } })]) {
-    const verdict = verdictOf(exchange);
+    const verdict = findVerdict(exchange);
     assert.equal(verdict.charged, 0);
     assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure \(502\)/);
   }
@@ -189,7 +189,7 @@ test('a failure that states a cost stays free, but it is noted', () => {
 
 test("the service's message is made fit to be shown", () => {
   const message = `a\u001b[2Jb\r\nc\u202e${'\u{1f525}'.repeat(500)}`;
-  const verdict = verdictOf(received(422, { error: { message } }));
+  const verdict = findVerdict(received(422, { error: { message } }));
   const shown = verdict.message.replace('The service refused the request (422): ', '');
   assert.equal([...shown].length, 200);
   assert.ok(shown.startsWith('a [2Jb c \u{1f525}'));
@@ -197,16 +197,16 @@ test("the service's message is made fit to be shown", () => {
 });
 
 test('a page for a browser is not shown', () => {
-  assert.equal(verdictOf(received(502, '<html><body>Bad gateway</body></html>')).message, 'The service failed (502)');
+  assert.equal(findVerdict(received(502, '<html><body>Bad gateway</body></html>')).message, 'The service failed (502)');
   assert.equal(
-    verdictOf(received(503, 'Down for maintenance')).message,
+    findVerdict(received(503, 'Down for maintenance')).message,
     'The service failed (503): Down for maintenance',
   );
 });
 
 test('a refusal that is a page comes from another than the service', () => {
   const isPage = (body: unknown) => {
-    const verdict = verdictOf(received(403, body));
+    const verdict = findVerdict(received(403, body));
     return verdict.kind === 'forbidden' && verdict.isPage;
   };
   assert.deepEqual(['<!doctype html>', '\n  <html>', 'a < b', '', { error: {} }].map(isPage), [
@@ -217,7 +217,7 @@ test('a refusal that is a page comes from another than the service', () => {
 
 test('a redirect is named without its query', () => {
   const message = (location?: string) =>
-    verdictOf(received(302, '', location === undefined ? {} : { location })).message;
+    findVerdict(received(302, '', location === undefined ? {} : { location })).message;
   assert.match(message('https://h.example/a?token=1#b'), / to https:\/\/h\.example\/a; /);
   assert.match(message(), /check the address/);
 });
@@ -231,7 +231,7 @@ for (const [header, meta, sample] of [
   test(`an answer with ${header} in the header and ${meta} in meta is ${sample ? '' : 'no '}sample data`, () => {
     const envelope = envelopeOf(WILDFIRE);
     const body = { ...envelope, meta: { ...envelope.meta, sample_data: meta } };
-    const verdict = verdictOf(
+    const verdict = findVerdict(
       received(200, body, header === undefined ? {} : { [HEADERS.sampleData]: header }),
       WILDFIRE,
     );
@@ -241,8 +241,8 @@ for (const [header, meta, sample] of [
 
 test('a failure is charged only if it may have reached the service', () => {
   const failure = { kind: 'failure', code: 'BROKEN', message: 'm', elapsedMs: 1 } as const;
-  assert.equal(verdictOf({ ...failure, reached: 'never' }).charged, 0);
-  assert.equal(verdictOf({ ...failure, reached: 'maybe' }).charged, 'unknown');
+  assert.equal(findVerdict({ ...failure, reached: 'never' }).charged, 0);
+  assert.equal(findVerdict({ ...failure, reached: 'maybe' }).charged, 'unknown');
 });
 
 test('no status and no body whatever throws', () => {
@@ -252,7 +252,7 @@ test('no status and no body whatever throws', () => {
       fc.oneof(fc.string(), fc.json()),
       fc.string(),
       (status, body, header) => {
-        const verdict = verdictOf(
+        const verdict = findVerdict(
           received(status, body, { 'x-credit-cost': header, 'retry-after': header, location: header }),
         );
         assert.ok(verdict.charged === 'unknown' || (Number.isSafeInteger(verdict.charged) && verdict.charged >= 0));
@@ -265,7 +265,7 @@ test('no status and no body whatever throws', () => {
 
 test('404 with the code NO_DATA is a fact about the place, and free; any other 404 is a refusal', () => {
   const said = (status: number, code: string) =>
-    verdictOf(received(status, { error: { code, message: 'x' } }), WILDFIRE);
+    findVerdict(received(status, { error: { code, message: 'x' } }), WILDFIRE);
   assert.deepEqual([said(404, 'NO_DATA').kind, said(404, 'NO_DATA').charged], ['no_data', 0]);
   assert.deepEqual([said(404, 'UNKNOWN_TOPIC').kind, said(422, 'NO_DATA').kind], ['unexplained', 'unexplained']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Call, CREDITS, pathOf, scopeOf } from '../../src/contract/credits.ts';
+import { type Call, CREDITS, formatPath, scopeOf } from '../../src/contract/credits.ts';
 import { bundleEnvelope, errorEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { customSubscription, SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { AIR_QUALITY_DAYS, RATINGS, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
@@ -145,7 +145,7 @@ test('the coordinates of a path are plain decimals that give the cell back to th
   const units = (most: number) => fc.integer({ min: -most * 1e7, max: most * 1e7 });
   fc.assert(
     fc.property(call, units(90), units(180), (asked, lat7, lng7) => {
-      const url = new URL(pathOf(asked, lat7 / 1e7, lng7 / 1e7), 'http://h.example');
+      const url = new URL(formatPath(asked, lat7 / 1e7, lng7 / 1e7), 'http://h.example');
       assert.equal(url.pathname, asked.kind === 'single' ? '/v1/park/risk' : '/v1/bundle/standard');
       const [lat, lng] = [url.searchParams.get('lat')!, url.searchParams.get('lng')!];
       for (const text of [lat, lng]) assert.match(text, /^-?\d{1,3}(\.\d{0,6}[1-9])?$/);

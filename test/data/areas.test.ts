@@ -4,13 +4,13 @@ import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { type Area, COAST_METERS, createAreaFinder, LoadedAreas } from '../../src/data/tables/area-finder.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
-import { outlineHolds, outlineOf as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
+import { outlineHolds, makeOutline as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
 import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { placesOf } from '../geo/listed-places.ts';
 import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';
 
-const outlineOf = (geometry: Polygon | MultiPolygon) => outlineOfRings(packArea(geometry));
+const makeOutline = (geometry: Polygon | MultiPolygon) => outlineOfRings(packArea(geometry));
 
 function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number, lat: number) => Area | null {
   const database = openDatabase(t);
@@ -36,7 +36,9 @@ test('a ring that does not end where it begins is closed, also where both positi
 const grid = fc.integer({ min: 0, max: 16 }).map((half) => half / 2);
 
 test('every location on a grid of squares is in exactly one of them, also on edges and corners', () => {
-  const squares = [0, 1, 2, 3].flatMap((x) => [0, 1, 2, 3].map((y) => ({ x, y, outline: outlineOf(square(x, y, 1)) })));
+  const squares = [0, 1, 2, 3].flatMap((x) =>
+    [0, 1, 2, 3].map((y) => ({ x, y, outline: makeOutline(square(x, y, 1)) })),
+  );
   fc.assert(
     fc.property(fc.double({ min: 0, max: 3.9999, noNaN: true }), grid, fc.boolean(), (free, fixed, turned) => {
       const [lng, lat] = turned ? [fixed / 2.1, free] : [free, Math.min(fixed, 3.5)];
@@ -49,13 +51,13 @@ test('every location on a grid of squares is in exactly one of them, also on edg
 });
 
 test('a polygon cut in two along any line: every location inside is in exactly one half', () => {
-  const whole = outlineOf(square(0, 0, 8));
+  const whole = makeOutline(square(0, 0, 8));
   const inner = fc.double({ min: 0.001, max: 7.999, noNaN: true });
   fc.assert(
     fc.property(inner, inner, fc.array(fc.tuple(inner, inner), { maxLength: 6 }), inner, inner, (a, b, bends, x, y) => {
       const cut: Position[] = [[a, 0], ...bends.toSorted(([, p], [, q]) => p - q), [b, 8]];
-      const west = outlineOf({ type: 'Polygon', coordinates: [[[0, 0], ...cut, [0, 8], [0, 0]]] });
-      const east = outlineOf({ type: 'Polygon', coordinates: [[[8, 8], [8, 0], ...cut, [8, 8]]] });
+      const west = makeOutline({ type: 'Polygon', coordinates: [[[0, 0], ...cut, [0, 8], [0, 0]]] });
+      const east = makeOutline({ type: 'Polygon', coordinates: [[[8, 8], [8, 0], ...cut, [8, 8]]] });
       // A place on the cut itself is the hardest one.
       for (const [lng, lat] of [[x, y], ...bends] as [number, number][]) {
         const location = { lng, lat };
@@ -70,7 +72,7 @@ test('a polygon cut in two along any line: every location inside is in exactly o
 test('holes are outside, islands in holes and second polygons inside', () => {
   const { coordinates: outer } = square(0, 0, 8);
   const hole = square(2, 2, 4).coordinates[0]!.toReversed();
-  const outline = outlineOf({
+  const outline = makeOutline({
     type: 'MultiPolygon',
     coordinates: [[outer[0]!, hole], square(3, 3, 2).coordinates, square(10, 0, 1).coordinates],
   });
@@ -196,7 +198,7 @@ test('an outline that was evicted from memory is the same when it is read again'
       for (const place of places) {
         const { geoid } = level.area(place);
         assert.equal(geoid, `310010${String(place).padStart(5, '0')}`);
-        assert.deepEqual(level.outlines.outline(place), outlineOf(geometries.get(geoid) as Polygon));
+        assert.deepEqual(level.outlines.outline(place), makeOutline(geometries.get(geoid) as Polygon));
       }
     }),
     { seed: 4, numRuns: 50 },

@@ -9,8 +9,8 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { boxOfGeometry } from '../../src/geo/bounding-boxes.ts';
 import { cellOf, locationOf, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
-import { outlineOf, packRings, relationToBox } from '../../src/geo/outline.ts';
-import { between, randomOf } from '../../src/sample/random.ts';
+import { makeOutline, packRings, relationToBox } from '../../src/geo/outline.ts';
+import { between, makeRandom } from '../../src/sample/random.ts';
 import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { AREAS, info, openDatabase, StillClock, square } from '../service/small-data.ts';
@@ -75,7 +75,7 @@ test('a box is held, crossed or apart as a slow count of the edges says, also wh
       (rings, isClosed, boxes) => {
         const closed = rings.map((points) => (isClosed ? [...points, points[0]!] : points));
         const degrees = closed.map((points) => points.map((point) => point.map((units) => units / UNITS_PER_DEGREE)));
-        const outline = outlineOf(packRings(degrees));
+        const outline = makeOutline(packRings(degrees));
         for (const [x, y, side] of boxes) {
           const relation = relationToBox(outline, x, y, side / 2);
           assert.equal(relation, slowRelation(closed, x, y, side / 2));
@@ -150,7 +150,7 @@ test('real tracts: each cell away from borders has the tract that the service fi
   const outlines = records.map(({ geometry }) =>
     (geometry as Polygon).coordinates.map((ring) => ring.map(([lng, lat]): Point => [units(lng!), units(lat!)])),
   );
-  const random = randomOf(16, 'cells');
+  const random = makeRandom(16, 'cells');
   const seen = { found: 0, near_border: 0, in_no_area: 0, no_boundaries: 0 };
   for (let index = 0; index < 3_000; index++) {
     const { minLat, maxLat, minLng, maxLng } = boxOfGeometry(records[index % records.length]!.geometry)!;

@@ -19,7 +19,7 @@ import { isMissing, joinedText } from '../../src/data/topics/result-text.ts';
 import { createTopicAnswers } from '../../src/data/topics/topic-answers.ts';
 import { CITIES } from '../../src/geo/cities.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
-import { between, pick, randomOf } from '../../src/sample/random.ts';
+import { between, makeRandom, pick } from '../../src/sample/random.ts';
 import { copySampleDatabase } from '../sample-database.ts';
 import {
   AREAS,
@@ -66,7 +66,7 @@ function throughLookup(lookUp: PlaceLookup, now: number): Fields {
 /** Places where the two could differ: all over the country, in cities, along state borders, on both sides of the 180th
  * meridian, off the coasts and abroad. */
 function placesOf(count: number): Location[] {
-  const random = randomOf(7, 'places');
+  const random = makeRandom(7, 'places');
   const boxes: readonly (readonly [south: number, north: number, west: number, east: number])[] = [
     [24, 50, -125, -66],
     [24, 50, -125, -66],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statesOf } from '../../src/cli/states-of-file.ts';
+import { parseStates } from '../../src/cli/states-of-file.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createFeatureStates } from '../../src/data/tables/record-states.ts';
@@ -9,8 +9,8 @@ import { info, pathTo, setUp } from '../service/small-data.ts';
 import { fileOf, loading } from './loaders/loading.ts';
 
 test('states in any spelling, each once, and the whole US in capitals or not', () => {
-  assert.deepEqual([undefined, 'US', ' us '].map(statesOf), [null, null, null]);
-  assert.deepEqual(statesOf('va, Maryland,51'), ['MD', 'VA']);
+  assert.deepEqual([undefined, 'US', ' us '].map(parseStates), [null, null, null]);
+  assert.deepEqual(parseStates('va, Maryland,51'), ['MD', 'VA']);
 });
 
 test('each level of a dataset may cover its own states', async (t) => {
@@ -97,9 +97,9 @@ test('states are recognized however an agency spells them, and else by the locat
   ] as const) {
     assert.equal(stateNamed(spelled), letters, spelled);
   }
-  const statesOf = createFeatureStates();
+  const parseStates = createFeatureStates();
   const at = (properties: object, coordinates: readonly unknown[], type = 'Point') =>
-    statesOf({ geometry: { type, coordinates }, properties });
+    parseStates({ geometry: { type, coordinates }, properties });
   assert.deepEqual(at({ POOState: 'US-WA' }, [-78, 38]), ['WA']);
   assert.deepEqual(at({ '8. ST': 'MD' }, [-78, 38]), ['MD']);
   assert.deepEqual(at({ State: 'Active' }, [-78, 38]), ['VA']);

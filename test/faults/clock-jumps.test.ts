@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { clockOf, steadyTime, systemClock } from '../../src/base/clock.ts';
+import { makeClock, steadyTime, systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/progress.ts';
-import { between, pick, randomOf } from '../../src/sample/random.ts';
+import { between, makeRandom, pick } from '../../src/sample/random.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { openHarness, places } from '../run/harness.ts';
@@ -31,7 +31,7 @@ test('the clock is set while a run fills its minutes: the service sees no minute
 
 /** A run that fills its minutes while its clock is set forwards and backwards; the service's clock goes on evenly. */
 async function clockTrial(t: TestContext, seed: number): Promise<void> {
-  const random = randomOf(seed, 'clock');
+  const random = makeRandom(seed, 'clock');
   const [start, origin] = [Date.parse('2026-03-15T12:00:00Z'), Date.now()];
   const harness = await openHarness(t, {
     subscription: customSubscription(100_000, CREDITS_PER_MINUTE),
@@ -98,7 +98,7 @@ for (const jump of [-5 * HOUR, 5 * HOUR]) {
 /** How long a wait of `ms` takes by the steady clock, when the wall clock is moved by `jump` in each of its pauses. */
 async function waited(ms: number, jump: number): Promise<number> {
   let [wall, steady] = [Date.parse('2026-03-15T12:00:00Z'), 5_000];
-  const clock = clockOf(
+  const clock = makeClock(
     () => wall,
     () => steady,
     async (pause) => {

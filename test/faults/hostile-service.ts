@@ -4,7 +4,7 @@ import { RETRY_POLICY } from '../../src/client/retry.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/run/buy/run-health.ts';
-import { pick, randomOf } from '../../src/sample/random.ts';
+import { makeRandom, pick } from '../../src/sample/random.ts';
 import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './assertions.ts';
 import { FAULTS, type FaultCase } from './faults.ts';
 import { CELLS, type HostileSetup, SOCKETS, type Trial, type TrialOptions } from './hostile-setup.ts';
@@ -135,7 +135,7 @@ const priceOf = (path: string): number => {
 
 /** A run in which each request may meet a fault of its own, as the seed says. Rejects when a promise is broken. */
 export async function seedTrial(setup: HostileSetup, seed: number): Promise<void> {
-  const random = randomOf(seed, 'faults');
+  const random = makeRandom(seed, 'faults');
   const share = pick(random, [0.05, 0.2, 0.5, 0.9]);
   const budget = random() < 0.3 ? Math.floor(400 * random()) : null;
   // Some of the wide mix end a run at once: too many of them would leave nothing to see.

@@ -7,7 +7,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { RunSummary } from '../../src/run/summary.ts';
-import { randomOf } from '../../src/sample/random.ts';
+import { makeRandom } from '../../src/sample/random.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { perilbook } from '../cli/command-line.ts';
@@ -105,7 +105,7 @@ export async function openHostileSetup(): Promise<HostileSetup> {
     const lines = places(cells).map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`);
     writeFileSync(join(home, 'book.csv'), `id,lat,lng\n${lines.join('')}`);
     const proxy = await openFaultProxy({
-      ...{ service: service.url, clock: own, random: randomOf(seed, 'hostile') },
+      ...{ service: service.url, clock: own, random: makeRandom(seed, 'hostile') },
       ...(certificate ? { certificate } : {}),
       ...(elsewhere === undefined ? {} : { elsewhere }),
     });

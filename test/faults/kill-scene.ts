@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { pick, type Random, randomOf, whole } from '../../src/sample/random.ts';
+import { makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
 import { type Harness, openHarness, places } from '../run/harness.ts';
 
@@ -44,7 +44,7 @@ const TOPICS = [
  * The service's clock stands still near the true time, so that every answer bears the same time and the outputs can be
  * compared byte for byte, `hazard_as_of` and all. The runs themselves are on the machine's clock. */
 export async function setKillScene(t: TestContext, seed: number): Promise<KillScene> {
-  const random = randomOf(seed, 'kill');
+  const random = makeRandom(seed, 'kill');
   const now = Date.now();
   const harness = await openHarness(t, {
     subscription: customSubscription(1_000_000, 1_000_000),

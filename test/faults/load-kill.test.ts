@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { randomOf } from '../../src/sample/random.ts';
+import { makeRandom } from '../../src/sample/random.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { HERE, NEXT_DOOR, type openDatabase, pathTo, setUp } from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -18,7 +18,7 @@ test('a load that is killed leaves the old data in use, whole, and the next one 
   timeout: 300_000,
 }, async (t) => {
   const seed = firstSeed(1);
-  const random = randomOf(seed, 'load');
+  const random = makeRandom(seed, 'load');
   const { get, database, file } = await setUp(t);
   const folder = dirname(file);
   const load = (here: number, env: Readonly<Record<string, string>> = {}) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { CELLS_PER_BATCH } from '../../src/run/look-up/look-up.ts';
-import { between, randomOf } from '../../src/sample/random.ts';
+import { between, makeRandom } from '../../src/sample/random.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -29,7 +29,7 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
   const expected = rowsOf('calm');
   assert.equal(expected.length, CELLS + 1);
 
-  const random = randomOf(firstSeed(16), 'local kill');
+  const random = makeRandom(firstSeed(16), 'local kill');
   for (let round = 0, kills = 0; kills < KILLS; round++) {
     const name = `killed-${round}`;
     writeFileSync(join(folder, `${name}.csv`), OLD);

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { between, pick, type Random, randomOf, whole } from '../../src/sample/random.ts';
+import { between, makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
 import { type Harness, openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -79,7 +79,7 @@ async function partKillTrial(t: TestContext, seed: number): Promise<void> {
 }
 
 async function setScene(t: TestContext, seed: number): Promise<PartKillScene> {
-  const random = randomOf(seed, 'parts');
+  const random = makeRandom(seed, 'parts');
   const now = Date.now();
   // The service's clock stands still, so that the answers of all runs bear the same time.
   const harness = await openHarness(t, {

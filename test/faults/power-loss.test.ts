@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { randomOf } from '../../src/sample/random.ts';
+import { makeRandom } from '../../src/sample/random.ts';
 import { openDatabase } from '../../src/store/sqlite-store.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -18,7 +18,7 @@ test('a power cut at any moment: what was claimed before a call was sent is in t
 }, async (t) => {
   for (let ledger = 0; ledger < LEDGERS; ledger++) {
     const folder = temporaryFolder(t);
-    const random = randomOf(firstSeed(1) + ledger, 'power');
+    const random = makeRandom(firstSeed(1) + ledger, 'power');
     const written = await writeLedger(folder, random);
     assert.ok(written.promised.length > 30);
     for (let nth = 0; nth < written.promised.length; nth++) {
@@ -48,9 +48,9 @@ test('each commit is synced before it is told (seen by strace)', {
   mkdirSync(join(folder, 'work'));
   const trace = join(folder, 'trace');
   const script = `
-    import { randomOf } from '${import.meta.dirname}/../../src/sample/random.ts';
+    import { makeRandom } from '${import.meta.dirname}/../../src/sample/random.ts';
     import { writeLedger } from '${import.meta.dirname}/power-loss.ts';
-    const { promised } = await writeLedger('${join(folder, 'work')}', randomOf(1, 'power'));
+    const { promised } = await writeLedger('${join(folder, 'work')}', makeRandom(1, 'power'));
     process.stdout.write(String(promised.length));`;
   const { status, stdout, stderr } = spawnSync(
     'strace',

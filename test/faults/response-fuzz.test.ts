@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import type { Exchange, HeaderMap } from '../../src/client/exchange.ts';
 import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
-import { verdictOf } from '../../src/client/verdict.ts';
+import { findVerdict } from '../../src/client/verdict.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../client/answers.ts';
@@ -39,7 +39,7 @@ function makeOf(call: Call, status: number, headers: HeaderMap, body: Buffer): v
 }
 
 function makeOfExchange(call: Call, exchange: Exchange): void {
-  const verdict = verdictOf(exchange, call, PLACE, NOW, (topic, result) => flatten(topic, result, PLACE));
+  const verdict = findVerdict(exchange, call, PLACE, NOW, (topic, result) => flatten(topic, result, PLACE));
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {

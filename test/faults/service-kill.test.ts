@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
-import { randomOf } from '../../src/sample/random.ts';
+import { makeRandom } from '../../src/sample/random.ts';
 import { usage } from '../service/file-accounts.ts';
 import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -27,7 +27,7 @@ test('a service that is killed under load: each way apart, call by call', async 
     subscription: subscriptionOf(1_000_000, 1_000_000),
   });
   await service.close();
-  const random = randomOf(SEED, 'service');
+  const random = makeRandom(SEED, 'service');
   const chargedIds = accounts.prepare('SELECT request_id FROM charges').pluck();
   const answered = new Set<string>();
   let [killed, uncharged, unanswered, most] = [0, 0, 0, 0];

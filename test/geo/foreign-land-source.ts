@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { metersToEdges, type Outline, outlineOf, packRings } from '../../src/geo/outline.ts';
+import { makeOutline, metersToEdges, type Outline, packRings } from '../../src/geo/outline.ts';
 import { FARTHEST_METERS } from '../../src/geo/us-coverage.ts';
 
 /** What src/geo/foreign-land.json holds. */
@@ -35,7 +35,7 @@ export function makeForeignLand(): ForeignLandFile {
   const atlas: Topology<{ countries: GeometryCollection<Named> }> = load('world-atlas/countries-10m.json');
   const us: Topology<{ nation: GeometryCollection }> = load('us-atlas/states-10m.json');
   const outlines = feature(us, us.objects.nation).features.flatMap(({ geometry }) => ringsOf(geometry as Shape));
-  const nation = outlineOf(packRings(outlines as Position[][]));
+  const nation = makeOutline(packRings(outlines as Position[][]));
   const { scale, translate } = atlas.transform!;
   const rings = feature(atlas, atlas.objects.countries)
     .features.filter(({ properties }) => NEIGHBOURS.includes(properties.name))

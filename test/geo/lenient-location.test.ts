@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { degreesOf, parseLenient, splitLenientPair, splitPair } from '../../src/geo/lenient-location.ts';
+import { parseDegrees, parseLenient, splitLenientPair, splitPair } from '../../src/geo/lenient-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { fc } from '../properties.ts';
 
@@ -39,7 +39,7 @@ test('degrees are read as people write them', () => {
     ['N', 'lat', null],
   ];
   for (const [text, axis, degrees] of cases) {
-    const found = degreesOf(text, axis);
+    const found = parseDegrees(text, axis);
     if (degrees === null) assert.equal(found, null, text);
     else assert.ok(found !== null && Math.abs(found - degrees) < 1e-12, `${text}: ${found}`);
   }
@@ -94,7 +94,7 @@ test('what is written in degrees, minutes and seconds comes back, whatever the s
       (d, m, s, [a, b, c], letter, isComma) => {
         const seconds = isComma ? (s / 1000).toFixed(3).replace('.', ',') : (s / 1000).toFixed(3);
         const expected = (d + m / 60 + s / 3_600_000) * (letter === ' S' ? -1 : 1);
-        const found = degreesOf(`${d}${a}${m}${b}${seconds}${c}${letter}`, 'lat');
+        const found = parseDegrees(`${d}${a}${m}${b}${seconds}${c}${letter}`, 'lat');
         assert.ok(found !== null && Math.abs(found - expected) < 1e-9, `${found} for ${expected}`);
       },
     ),
@@ -115,8 +115,8 @@ test('a pair of decimals comes back, with points or commas, in brackets or bare'
         const text = `${write(lat)}${between}${minus}${write(lng)}`;
         const pair = splitLenientPair(isBare ? text : `(${text})`);
         assert.ok(pair, text);
-        assert.equal(degreesOf(pair[0], 'lat'), lat / 10_000);
-        assert.equal(degreesOf(pair[1], 'lng'), -lng / 10_000);
+        assert.equal(parseDegrees(pair[0], 'lat'), lat / 10_000);
+        assert.equal(parseDegrees(pair[1], 'lng'), -lng / 10_000);
       },
     ),
   );
@@ -125,7 +125,7 @@ test('a pair of decimals comes back, with points or commas, in brackets or bare'
 test('any text gives degrees or null, never NaN, and a place is checked as ever', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[-+NSEW \d.,°'"e:dms−(]{0,14}$/), (text) => {
-      for (const axis of ['lat', 'lng'] as const) assert.ok(!Number.isNaN(degreesOf(text, axis) ?? 0));
+      for (const axis of ['lat', 'lng'] as const) assert.ok(!Number.isNaN(parseDegrees(text, axis) ?? 0));
       splitLenientPair(text);
     }),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
-import { crossesEastward, metersToShape, NearestSearch, nearestMeters, shapeOf } from '../../src/geo/nearest.ts';
+import { crossesEastward, metersToShape, NearestSearch, nearestMeters, parseShape } from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
 
 const HERE: Location = { lat: 40, lng: -100 };
@@ -157,7 +157,7 @@ for (const [says, wrong] of unreadable) {
   test(`nothing is read from ${says}, and what stands beside it still counts`, () => {
     assert.equal(nearestMeters(HERE, [wrong]), null);
     const { geometry } = (wrong ?? {}) as { geometry?: unknown };
-    assert.equal(metersToShape(shapeOf(geometry), HERE), Number.POSITIVE_INFINITY);
+    assert.equal(metersToShape(parseShape(geometry), HERE), Number.POSITIVE_INFINITY);
     assertMeters(nearestMeters(HERE, [wrong, feature('Point', [-100, 40.1]), wrong]), 0.1 * NORTH);
   });
 }
@@ -238,7 +238,7 @@ test('lines and outlines are measured to their nearest point, wherever they are'
       fc.boolean(),
       (place, offsets, isOutline) => {
         const ring = offsets.map(([x, y]): Position => [place.lng + x, Math.max(-90, Math.min(90, place.lat + y))]);
-        const shape = shapeOf(
+        const shape = parseShape(
           isOutline ? { type: 'Polygon', coordinates: [ring] } : { type: 'LineString', coordinates: ring },
         );
         const expected = plainMeters(place, ring, isOutline);

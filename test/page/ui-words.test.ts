@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { type Choice, choiceSchema, confirmation, firstChoice, jobFileOf } from '../../src/page/files/choice.ts';
+import { type Choice, choiceSchema, confirmation, firstChoice, makeJobFile } from '../../src/page/files/choice.ts';
 import { columnReference, type FilePreview } from '../../src/page/files/file-preview.ts';
-import { type ActiveRun, runUpdateOf } from '../../src/page/runs/run-progress.ts';
+import { type ActiveRun, makeRunUpdate } from '../../src/page/runs/run-progress.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { MinuteMeter } from '../../src/run/estimate.ts';
 import { newProgress } from '../../src/run/progress.ts';
@@ -71,7 +71,7 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   };
   const at = (steady: number, spent: number) => {
     const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };
-    const { last_minute, minutes_left } = runUpdateOf({ ...run, progress }, { now: steady, steady });
+    const { last_minute, minutes_left } = makeRunUpdate({ ...run, progress }, { now: steady, steady });
     return [last_minute, minutes_left];
   };
   assert.deepEqual(at(0, 0), [0, 400 / 300], 'the budget ends it; the first minute holds 300 credits');
@@ -112,7 +112,7 @@ test('the settings of a run are shown again as they were chosen; with another he
     fc.property(choices, (made) => {
       const choice = choiceSchema.parse(made) as Choice & { header: boolean; order: number | 'tiv' | 'file' };
       const { header, order, areas = 'place', lat, lng, optimize, source } = choice;
-      const job = jobFileOf(choice, COLUMNS);
+      const job = makeJobFile(choice, COLUMNS);
       // The service that the page was started with is in no job file.
       assert.equal(job.service, source === 'service' ? undefined : source);
       const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
@@ -137,7 +137,7 @@ test('without a run the page shows what is recognised and usual; columns that ar
     topics,
     ...usual,
   });
-  const job = jobFileOf({ lat: 3, lng: 4, topics: ['hail'], optimize: 'calls', order: 1 }, ['a', 'b', 'c', 'd', 'e']);
+  const job = makeJobFile({ lat: 3, lng: 4, topics: ['hail'], optimize: 'calls', order: 1 }, ['a', 'b', 'c', 'd', 'e']);
   const { lat, lng, order } = firstChoice(job, true, { ...PREVIEW, columns: ['a', 'e'] }, 'local');
   assert.deepEqual([lat, lng, order], [null, 1, 'file']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BridgeSums, isAtRisk, type RowState, stepsOf } from '../../src/report/compare/bridge.ts';
+import { BridgeSums, isAtRisk, type RowState, sumSteps } from '../../src/report/compare/bridge.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
 import { fc } from '../properties.ts';
 
@@ -36,7 +36,7 @@ test('then and all changes add up to now, to the unit, for what is at risk and f
 test('each change of a row is one step: what changes in value is apart from what changes in rating', () => {
   const none = unansweredClass(HIGHEST);
   const steps = (then: RowState | null, now: RowState | null, hasMoved = false) =>
-    stepsOf(then, now, hasMoved, isAtRisk).filter(([, change]) => change !== 0);
+    sumSteps(then, now, hasMoved, isAtRisk).filter(([, change]) => change !== 0);
   const at = (rating: number, value = 100) => ({ rating, value });
   assert.deepEqual(steps(at(HIGH), null), [['gone', -100]]);
   assert.deepEqual(steps(null, at(VERY_HIGH)), [['new', 100]]);

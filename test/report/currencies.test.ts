@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { currenciesOf } from '../../src/report/figures/currencies.ts';
+import { sumCurrencies } from '../../src/report/figures/currencies.ts';
 import { gatherFacts } from '../../src/report/figures/gather-facts.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openContext } from '../../src/run/run-context.ts';
@@ -47,7 +47,7 @@ test('a report of several currencies reads the input once more, and has the sums
     const prepared = await preparedWith(currency === undefined ? {} : { currency });
     const { scan } = prepared.plan;
     const unit = 10 ** (scan.cells.decimals - 2);
-    const { totals, valueOfCell, shown: found } = currenciesOf(prepared.job, scan);
+    const { totals, valueOfCell, shown: found } = sumCurrencies(prepared.job, scan);
     assert.equal(found, shown);
     assert.deepEqual(
       new Map(totals.map((total) => [total.currency ?? '', total.value / unit])),

@@ -1,4 +1,4 @@
-import { between, pick, type Random, randomOf, whole } from '../../src/sample/random.ts';
+import { between, makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
 
 /** The number of rows of the well-known sample portfolio of Florida, whose columns these are. */
 export const FLORIDA_ROWS = 36_634;
@@ -42,7 +42,7 @@ const CONSTRUCTIONS = ['Masonry', 'Wood', 'Reinforced Concrete', 'Steel Frame', 
 
 /** A made-up portfolio as CSV. The same number of rows is always the same text. */
 export function floridaPortfolio(rows: number): string {
-  const random = randomOf(1, 'florida-portfolio');
+  const random = makeRandom(1, 'florida-portfolio');
   const lines: string[] = [];
   let place = placeOf(random);
   for (let row = 0; row < rows; row++) {

@@ -6,9 +6,9 @@ import { countyAt } from '../../src/geo/us-counties.ts';
 import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import type { Facts } from '../../src/report/figures/facts.ts';
 import { PLACES_KEPT } from '../../src/report/figures/place-lists.ts';
-import { storyOf } from '../../src/report/figures/story.ts';
+import { formatStory } from '../../src/report/figures/story.ts';
 import { Tally } from '../../src/report/figures/tally.ts';
-import { frameOf } from '../../src/report/map/frame.ts';
+import { fitFrame } from '../../src/report/map/frame.ts';
 import type { MapFigures } from '../../src/report/map/map-bins.ts';
 import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
 
@@ -56,7 +56,7 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
     for (const { location } of each()) yield location;
   };
   const settings = { topics: TOPIC_SLUGS, counts: true, units: 'miles' } as const;
-  const tally = new Tally({ ...settings, cells, frame: frameOf(places()), decimals: 0 });
+  const tally = new Tally({ ...settings, cells, frame: fitFrame(places()), decimals: 0 });
   const classes = new CellClasses(ratedTopics(settings), cells);
   for (const cell of each()) {
     classes.put(cell.number, cell.fields);
@@ -90,5 +90,5 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
     ...{ changes: null, problems: [], credits: null },
     missing: { status: [], reasons: [], credits: 0, places: 0, stopped: null, resumeAfter: null, account: null },
   };
-  return { facts: { story: storyOf(facts), ...facts }, map };
+  return { facts: { story: formatStory(facts), ...facts }, map };
 }

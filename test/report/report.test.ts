@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storyOf } from '../../src/report/figures/story.ts';
+import { formatStory } from '../../src/report/figures/story.ts';
 import type { Rated } from '../../src/report/figures/sums.ts';
 import { handMadeBook } from './hand-made-book.ts';
 
@@ -60,14 +60,14 @@ test('the first sentence where there are no hazards, nothing is high, or nothing
   });
   const topics = spread.topics.map((topic) => ({ ...topic, ...quiet(topic) }));
   assert.equal(
-    storyOf({ ...spread, topics, highest: quiet(spread.highest!) }),
+    formatStory({ ...spread, topics, highest: quiet(spread.highest!) }),
     'Earthquake, hail and wildfire: nothing high in what is answered; 600 k is not answered.',
   );
   assert.equal(
-    storyOf({ ...spread, topics: topics.map((topic) => ({ ...topic, answered: none })) }),
+    formatStory({ ...spread, topics: topics.map((topic) => ({ ...topic, answered: none })) }),
     'Nothing of 11.8 m is answered yet.',
   );
-  assert.equal(storyOf({ ...spread, all: none }), 'No row has a location in the US.');
+  assert.equal(formatStory({ ...spread, all: none }), 'No row has a location in the US.');
 });
 
 test('a partly answered book in two currencies: each figure is a sum of what is said of it', async (t) => {
@@ -136,7 +136,7 @@ test('none is rated high only where every asked topic is answered', async (t) =>
     answered: facts.all,
     notAnswered: none,
   });
-  const story = (...topics: (typeof facts.topics)[number][]) => storyOf({ ...facts, topics });
+  const story = (...topics: (typeof facts.topics)[number][]) => formatStory({ ...facts, topics });
   assert.equal(
     story(flood!, unanswered(hurricane!), unanswered(wildfire!)),
     `${flood!.title}: nothing high in the $7.00 m answered; hurricane and wildfire not answered.`,

@@ -8,9 +8,9 @@ import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.
 import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
 import { type Tallied, Tally } from '../../src/report/figures/tally.ts';
-import { drawnPoint, type Frame, frameOf, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
+import { drawnPoint, type Frame, fitFrame, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
 import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/map-bins.ts';
-import { outlinesOf } from '../../src/report/map/outlines.ts';
+import { makeOutlines } from '../../src/report/map/outlines.ts';
 import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
 import { fc } from '../properties.ts';
 
@@ -53,7 +53,7 @@ const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
 function figuresOf(cells: readonly EnrichedCell[]): Tallied {
   const settings = { topics: TOPICS, counts: true, units: 'kilometers' } as const;
-  const frame = frameOf(cells.map(({ location }) => location));
+  const frame = fitFrame(cells.map(({ location }) => location));
   const tally = new Tally({ ...settings, cells: cells.length, frame, decimals: 0 });
   const classes = new CellClasses(ratedTopics(settings), cells.length);
   for (const { number, rows, fields } of cells) {
@@ -164,22 +164,22 @@ test('the map fits the locations: a state, a town, two towns, the country', () =
   const PENSACOLA = { lat: 30.43, lng: -87.2 };
   const ATLANTA = { lat: 33.75, lng: -84.39 };
   const SEATTLE = { lat: 47.6, lng: -122.3 };
-  const florida = frameOf([MIAMI, PENSACOLA]);
+  const florida = fitFrame([MIAMI, PENSACOLA]);
   assert.ok(!isWhole(florida) && isShown(florida, PENSACOLA) && isShown(florida, MIAMI) && !isShown(florida, ATLANTA));
-  const town = frameOf([MIAMI, { lat: 25.8, lng: -80.25 }]);
+  const town = fitFrame([MIAMI, { lat: 25.8, lng: -80.25 }]);
   assert.ok(town.k > 2 * florida.k && !isShown(town, PENSACOLA));
-  const two = frameOf([MIAMI, ATLANTA]);
+  const two = fitFrame([MIAMI, ATLANTA]);
   assert.ok(!isWhole(two) && isShown(two, ATLANTA) && isShown(two, MIAMI));
-  assert.ok(isWhole(frameOf([MIAMI, SEATTLE])));
-  const hawaii = frameOf([
+  assert.ok(isWhole(fitFrame([MIAMI, SEATTLE])));
+  const hawaii = fitFrame([
     { lat: 21.3, lng: -157.8 },
     { lat: 19.7, lng: -155.1 },
   ]);
   assert.ok(!isWhole(hawaii) && isShown(hawaii, { lat: 20.8, lng: -156.3 }), 'Maui');
-  const alone = frameOf([SAN_JUAN, { lat: 18.2, lng: -67.1 }]);
+  const alone = fitFrame([SAN_JUAN, { lat: 18.2, lng: -67.1 }]);
   assert.deepEqual([isWhole(alone), alone.territories], [false, ['Puerto Rico and Virgin Islands']]);
-  assert.deepEqual(frameOf([]).territories, []);
-  const withIslands = frameOf([MIAMI, PENSACOLA, SAN_JUAN]);
+  assert.deepEqual(fitFrame([]).territories, []);
+  const withIslands = fitFrame([MIAMI, PENSACOLA, SAN_JUAN]);
   assert.ok(
     !isWhole(withIslands) && isShown(withIslands, SAN_JUAN) && isShown(withIslands, PENSACOLA),
     'below Florida',
@@ -187,13 +187,13 @@ test('the map fits the locations: a state, a town, two towns, the country', () =
 });
 
 test('a map has the names of the states, counties and cities on it', () => {
-  const { names } = outlinesOf(frameOf([LA, { lat: 34.1, lng: -118 }]));
+  const { names } = makeOutlines(fitFrame([LA, { lat: 34.1, lng: -118 }]));
   const of = (kind: string) => names.filter((name) => name.kind === kind).map(({ name }) => name);
   assert.ok(
     of('county').includes('Los Angeles') && of('city').includes('Los Angeles'),
     names.map(({ name }) => name).join(),
   );
-  assert.ok(outlinesOf(frameOf([LA, HOUSTON, SAN_JUAN])).names.some(({ name }) => name === 'Puerto Rico'));
+  assert.ok(makeOutlines(fitFrame([LA, HOUSTON, SAN_JUAN])).names.some(({ name }) => name === 'Puerto Rico'));
 });
 
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { compressionOf } from '../../src/formats/bytes/unpack.ts';
+import { detectCompression } from '../../src/formats/bytes/unpack.ts';
 import { compressionOfOutput } from '../../src/rows/files/compression.ts';
 import { compressedOutput } from '../../src/rows/files/row-output.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
@@ -154,7 +154,7 @@ test('the output is compressed as its name says, or as an input whose name ends 
     const book = await openRowFile(input);
     const { bytes } = await writeRows(book, { output });
     const written = readFileSync(output);
-    assert.equal(compressionOf(written) ?? 'plain', form, `${from} to ${to}`);
+    assert.equal(detectCompression(written) ?? 'plain', form, `${from} to ${to}`);
     assert.equal(unpack[form](written).toString(), 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n');
     assert.equal(bytes, written.length);
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { compressionOf } from '../../src/formats/bytes/unpack.ts';
+import { detectCompression } from '../../src/formats/bytes/unpack.ts';
 import { parseLocation } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
@@ -87,7 +87,7 @@ async function assertBytesComeBack(file: string, options?: OpenOptions): Promise
   await writeRows(book, { output, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
   const packed = readFileSync(realFile(file));
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync, none: (bytes: Buffer) => bytes };
-  const original = unpack[compressionOf(packed) ?? 'none'](packed).toString('latin1');
+  const original = unpack[detectCompression(packed) ?? 'none'](packed).toString('latin1');
   const bare = readFileSync(output, 'latin1')
     .replace(/([,;\t])hazard_status(?=\r?\n)/, '')
     .replaceAll(/([,;\t])#MARK#/g, '');

@@ -4,7 +4,7 @@ import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { consequenceOf } from '../../src/run/buy/consequence.ts';
+import { decideConsequence } from '../../src/run/buy/consequence.ts';
 import {
   type Breaker,
   HEALTHY,
@@ -15,14 +15,14 @@ import {
   RunHealth,
   recordSignal,
 } from '../../src/run/buy/run-health.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../client/answers.ts';
+import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
 const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
   const judged = { topics: [], tried: NOTHING_TRIED, slowedDownSince: null, at: 0 };
-  const verdict = verdictOf(exchange, call, PLACE, NOW);
-  return recordSignal(breaker, consequenceOf(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
+  const verdict = findVerdict(exchange, call, PLACE, NOW);
+  return recordSignal(breaker, decideConsequence(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
 };
 const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));
 const times = (breaker: Breaker, n: number, step: (breaker: Breaker) => Breaker) => {

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Call } from '../../src/contract/credits.ts';
-import { type Consequence, consequenceOf, type TriedCall } from '../../src/run/buy/consequence.ts';
+import { type Consequence, decideConsequence, type TriedCall } from '../../src/run/buy/consequence.ts';
 import type { HealthSignal } from '../../src/run/buy/run-health.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../client/answers.ts';
+import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };
 const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', message: 'refused', elapsedMs: 1 };
@@ -13,7 +13,7 @@ const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: '
 const error = (code: string) => ({ error: { code } });
 
 function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
-  return consequenceOf(verdictOf(exchange, call, PLACE, NOW), {
+  return decideConsequence(findVerdict(exchange, call, PLACE, NOW), {
     ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,
@@ -153,14 +153,16 @@ for (const [name, row] of Object.entries(TABLE)) {
     );
     assert.equal(found.health.isPaid, found.answer?.hasContents === true || name.startsWith('malformed'));
     assert.deepEqual(found.health.topic, row.topic === undefined ? null : { slug: 'hail', isAvailable: row.topic });
-    const { kind, message } = verdictOf(row.exchange, row.call ?? STANDARD, PLACE, NOW);
+    const { kind, message } = findVerdict(row.exchange, row.call ?? STANDARD, PLACE, NOW);
     assert.equal(found.ledger.outcome.startsWith(kind === 'answered' ? kind : `${kind}: ${message}`), true);
     if (found.next.step === 'give_up') assert.equal(found.next.isRejected, row.stored === 'rejected');
   });
 }
 
 test('every kind of verdict is in the table', () => {
-  const kinds = Object.values(TABLE).map(({ exchange, call = STANDARD }) => verdictOf(exchange, call, PLACE, NOW).kind);
+  const kinds = Object.values(TABLE).map(
+    ({ exchange, call = STANDARD }) => findVerdict(exchange, call, PLACE, NOW).kind,
+  );
   const all = ['answered', 'no_data', 'malformed', 'rejected', 'unauthenticated', 'forbidden', 'denied', 'rate'];
   assert.deepEqual(
     [...new Set(kinds)].sort(),

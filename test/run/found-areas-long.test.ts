@@ -6,7 +6,7 @@ import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { between, randomOf } from '../../src/sample/random.ts';
+import { between, makeRandom } from '../../src/sample/random.ts';
 import type { Store } from '../../src/store/port.ts';
 import { AREAS, info, RATINGS, square } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
@@ -157,7 +157,7 @@ async function openTracts(t: TestContext): Promise<Harness> {
     harness.clock,
   );
   importDataset(harness.database, { kind: 'nri', info: info('nri'), records: ratings }, harness.clock);
-  const random = randomOf(5, 'book');
+  const random = makeRandom(5, 'book');
   const inside = () => [between(random, 40.02, 40.98), between(random, -99.98, -99.02)].map((at) => at.toFixed(4));
   writeFileSync(
     join(harness.folder, 'input.csv'),

@@ -4,14 +4,14 @@ import { cellStatus } from '../../src/columns/row-status.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { freshnessOf, missingTopics } from '../../src/run/plan/freshness.ts';
+import { makeFreshness, missingTopics } from '../../src/run/plan/freshness.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
 const STARTED = Date.UTC(2026, 2, 15, 12);
 
 const freshness = (time_to_live: Record<string, string> = {}) =>
-  freshnessOf(makeJob([{ input: 'in.csv', time_to_live }], { dataFolder: '/', workingFolder: '/' }), STARTED);
+  makeFreshness(makeJob([{ input: 'in.csv', time_to_live }], { dataFolder: '/', workingFolder: '/' }), STARTED);
 
 const recordOf = (
   answers: readonly (readonly [TopicSlug, number])[],
@@ -48,7 +48,7 @@ test('with no time to live at all, only what this run brings is fresh', () => {
 test('an answer from before the data of its topic was loaded is stale, whatever its time to live', () => {
   const loaded = STARTED - DAY;
   const job = makeJob([{ input: 'in.csv' }], { dataFolder: '/', workingFolder: '/' });
-  const now = freshnessOf(job, STARTED, (topic) => (topic === 'hail' ? loaded : 0));
+  const now = makeFreshness(job, STARTED, (topic) => (topic === 'hail' ? loaded : 0));
   const topics = ['hail', 'park'] as const;
   assert.deepEqual(
     missingTopics(

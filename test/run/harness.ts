@@ -11,7 +11,7 @@ import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
-import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
+import { hashSecret, type Key } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import type { Progress } from '../../src/run/progress.ts';
 import { type Effects, openContext, type RunContext } from '../../src/run/run-context.ts';
@@ -108,7 +108,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   const key = (...scopes: string[]) => keyOf(account.name, ...scopes);
   const keyOf = (owner: string, ...scopes: string[]) => {
     const made = createKey(accounts, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
-    return { id: made.id, secret: made.key, fingerprint: fingerprintOf(made.key), scopes: null };
+    return { id: made.id, secret: made.key, fingerprint: hashSecret(made.key), scopes: null };
   };
   const fullKey = key();
   const openAreas: Harness['openAreas'] = ({ areas, precision }) => ({

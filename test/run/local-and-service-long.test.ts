@@ -12,11 +12,11 @@ import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
-import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
+import { hashSecret } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
-import { between, randomOf } from '../../src/sample/random.ts';
+import { between, makeRandom } from '../../src/sample/random.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideLocalData } from '../sample-database.ts';
@@ -53,7 +53,7 @@ test(`${PLACES} places answered from local data are what the service says of the
   const service = await start(t, { data, accounts, clock });
 
   const local = readLocalData(dataFile, clock.now())!;
-  const keys = [{ secret, fingerprint: fingerprintOf(secret), scopes: null }];
+  const keys = [{ secret, fingerprint: hashSecret(secret), scopes: null }];
   const bought = await answered('bought', { kind: 'service', baseUrl: service.url, source: 's', sample: false, keys });
   const lookedUp = await answered('looked-up', { kind: 'local', source: 'l', sample: false, data: local });
   assert.equal(lookedUp.length, PLACES);
@@ -83,7 +83,7 @@ test(`${PLACES} places answered from local data are what the service says of the
 
 /** The special places, then places all over the states: few near cities, where a bundle has megabytes. */
 function writeBook(file: string): void {
-  const random = randomOf(20, 'local');
+  const random = makeRandom(20, 'local');
   const spots = [
     ...SPECIAL,
     ...Array.from({ length: PLACES - SPECIAL.length }, () => [between(random, 31, 48.5), between(random, -123, -84)]),

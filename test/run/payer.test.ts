@@ -4,7 +4,7 @@ import { billingPeriod, CLOCKS_APART_MS } from '../../src/contract/billing-perio
 import type { Scope } from '../../src/contract/credits.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { Payer } from '../../src/run/buy/payer.ts';
-import { ApiKeys, fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
+import { ApiKeys, hashSecret, type Key } from '../../src/run/plan/api-keys.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
 import type { Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';
@@ -14,7 +14,7 @@ const STANDARD = { kind: 'standard' } as const;
 const ENTERPRISE = { kind: 'enterprise' } as const;
 
 const keyOf = (secret: string, ...scopes: Scope[]): Key => ({
-  ...{ secret, fingerprint: fingerprintOf(secret) },
+  ...{ secret, fingerprint: hashSecret(secret) },
   scopes: scopes.length > 0 ? new Set(scopes) : null,
 });
 const FIRST = keyOf('first', 'hail', 'bundle');

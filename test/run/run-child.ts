@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../../src/base/clock.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
+import { hashSecret } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { openContext } from '../../src/run/run-context.ts';
@@ -65,7 +65,7 @@ if (process.argv[2] !== undefined) {
     streams: { stdin: new PassThrough(), stdout: new PassThrough() },
     notice: () => {},
   };
-  const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
+  const key = { secret: task.secret, fingerprint: hashSecret(task.secret), scopes: null };
   const connection = { kind: 'service' as const, baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
   const progress = newProgress();
   using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));

@@ -6,7 +6,7 @@ import { durationMs } from '../../src/job/duration.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { mergeJobFiles, relativeTo } from '../../src/job/merge-settings.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { topicsOf } from '../../src/job/topic-choice.ts';
+import { parseTopics } from '../../src/job/topic-choice.ts';
 import { fc } from '../properties.ts';
 
 const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/here' };
@@ -206,10 +206,10 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
 });
 
 test('topics are slugs and groups, in contract order, each once', () => {
-  assert.deepEqual(topicsOf('park'), ['park']);
-  assert.deepEqual(topicsOf(['radon', 'park', 'radon', 'hail']), ['hail', 'park', 'radon']);
-  assert.deepEqual(topicsOf('all'), TOPIC_SLUGS);
-  assert.deepEqual(topicsOf(['wildfire', 'natural', 'nothing']), NATURAL_SLUGS);
+  assert.deepEqual(parseTopics('park'), ['park']);
+  assert.deepEqual(parseTopics(['radon', 'park', 'radon', 'hail']), ['hail', 'park', 'radon']);
+  assert.deepEqual(parseTopics('all'), TOPIC_SLUGS);
+  assert.deepEqual(parseTopics(['wildfire', 'natural', 'nothing']), NATURAL_SLUGS);
   const groups = ['all', 'natural', 'proximity', 'measurement'] as const;
   fc.assert(
     fc.property(fc.subarray([...groups]), fc.shuffledSubarray([...TOPIC_SLUGS]), (named, slugs) => {
@@ -217,7 +217,7 @@ test('topics are slugs and groups, in contract order, each once', () => {
         ({ slug, category }) => named.includes('all') || named.includes(category) || slugs.includes(slug),
       );
       assert.deepEqual(
-        topicsOf([...slugs, ...named]),
+        parseTopics([...slugs, ...named]),
         expected.map(({ slug }) => slug),
       );
     }),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
-import { settlementOf } from '../../src/run/buy/settlement.ts';
+import { makeSettlement } from '../../src/run/buy/settlement.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
 import { MovedClock } from '../moved-clock.ts';
 
-type Consequence = Parameters<typeof settlementOf>[2];
+type Consequence = Parameters<typeof makeSettlement>[2];
 type Reading = ReturnType<NonNullable<Consequence['answer']>['results']['get']>;
 
 const NOW = Date.UTC(2026, 2, 15, 12);
@@ -20,9 +20,9 @@ function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY) {
   const freshness = { startedAt: NOW, freshSince: () => freshSince };
   const wanted = (['hail', 'park'] as const).map((topic) => ({ topic, freshSince }));
   const work = { wanted, number: 7, work: { number: 0 } };
-  return settlementOf(
+  return makeSettlement(
     { job: { areas: null, account: { anniversaryDay: 5 } }, freshness, effects: { times } } as unknown as Parameters<
-      typeof settlementOf
+      typeof makeSettlement
     >[0],
     { ...work, call },
     { ledger: { charge: 'charged', credits: 1 }, answer: null, failure: null, key: null, ...told } as Consequence,

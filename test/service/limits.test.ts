@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   addCharge,
+  findRefusal,
   type LimitRules,
   type LimitUsage,
   minuteFromOf,
   newTotal,
-  refusalOf,
 } from '../../src/service/accounts/limits.ts';
 import type { ServiceAccount } from '../../src/service/accounts/service-account.ts';
 import { subscriptionOf } from './small-data.ts';
@@ -30,18 +30,19 @@ test('the minute begins 60 s ago, or with the minute of the clock', () => {
 test('the calls of a batch count for the minute and the period of the next', () => {
   const total = totalOf({ periodCredits: 10 });
   assert.deepEqual(addCharge(total, STANDARD, RULES), { credits: 15, limit: 30, remaining: 15, resetSeconds: 60 });
-  assert.equal(refusalOf(total, STANDARD, RULES), null);
+  assert.equal(findRefusal(total, STANDARD, RULES), null);
   assert.deepEqual(addCharge(total, SINGLE, FIXED), { credits: 1, limit: 30, remaining: 14, resetSeconds: 50 });
   assert.deepEqual([total.credits, total.calls], [16, { single: 1, standard: 1, enterprise: 0 }]);
-  assert.equal(refusalOf(total, STANDARD, RULES), 'period');
+  assert.equal(findRefusal(total, STANDARD, RULES), 'period');
   const withOverages = { ...total, account: { ...total.account, overages: true } };
-  assert.deepEqual(refusalOf(withOverages, STANDARD, RULES), { missing: 1 });
-  assert.equal(refusalOf(withOverages, SINGLE, RULES), null);
+  assert.deepEqual(findRefusal(withOverages, STANDARD, RULES), { missing: 1 });
+  assert.equal(findRefusal(withOverages, SINGLE, RULES), null);
 });
 
 test('the last call of a period is refused, or served while a credit is left', () => {
   const served: LimitRules = { ...RULES, lastCall: 'served' };
-  const refusal = (periodCredits: number, rules: LimitRules) => refusalOf(totalOf({ periodCredits }), STANDARD, rules);
+  const refusal = (periodCredits: number, rules: LimitRules) =>
+    findRefusal(totalOf({ periodCredits }), STANDARD, rules);
   assert.deepEqual([refusal(25, RULES), refusal(26, RULES)], [null, 'period']);
   assert.deepEqual([refusal(39, served), refusal(40, served)], [null, 'period']);
 });

@@ -7,7 +7,7 @@ import { sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 import type { WidthOf } from '../../src/store/answers/cell-answers.ts';
 import type { WantedAnswer } from '../../src/store/answers/port.ts';
 import { cellRecords, mergeCells, wantedCells } from '../../src/store/answers/stored-cells.ts';
-import { tablesOf } from '../../src/store/database-store.ts';
+import { makeTables } from '../../src/store/database-store.ts';
 import { openDatabase } from '../../src/store/sqlite-store.ts';
 
 /** Opens the cells of a store's file past the port, with a source 1: at once, and without a call in the ledger. */
@@ -15,7 +15,7 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
   const handle = openDatabase(file);
   const database = sqliteDriver(handle, systemClock);
   const owner = { name: 'test', isAlive: () => true };
-  const tables = tablesOf({ name: file, database, time: () => database.dialect.now, owner, widthOf });
+  const tables = makeTables({ name: file, database, time: () => database.dialect.now, owner, widthOf });
   handle.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
   const readAll = (source: number, cells: readonly Cell[]): (CellRecord | null)[] =>
     database.readNow(() => readTogether(cellRecords(tables, source, cells)))[0];

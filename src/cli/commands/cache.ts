@@ -13,7 +13,7 @@ import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, openStore } from '../job-of-options.ts';
+import { openStore, readOptionalJob } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
 
 /** A command on the answers of a store. */
@@ -21,7 +21,7 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
   act: (context: CliContext, flags: OwnFlags, store: Store, job: Job) => Promise<number>,
 ): RunCommand<OwnFlags> {
   return async (context, flags) => {
-    const job = anyJobOf(context, [], { store: flags.store });
+    const job = readOptionalJob(context, [], { store: flags.store });
     await using store = await openStore(context, job);
     return await act(context, flags, store, job);
   };

@@ -7,14 +7,14 @@ import { removeDataset, removeSource } from '../../data/download/remove-source.t
 import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
-import { datasetLabel, partsAskedOf, WHOLE_US } from '../../data/tables/parts.ts';
+import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
-import { statesOf } from '../states-of-file.ts';
+import { parseStates } from '../states-of-file.ts';
 import { clientFor } from '../update-sources.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
@@ -40,7 +40,9 @@ export async function checkSourcesAction(
   };
   try {
     const stateRowsOf = (source: string) =>
-      existsSync(file) ? (partsAskedOf(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ?? {}) : {};
+      existsSync(file)
+        ? (readPartsOfSource(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ?? {})
+        : {};
     const checked = await checkSources(chosen, downloads, stateRowsOf, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
@@ -112,7 +114,7 @@ export function removeAction(
         : `There is no source or loaded dataset "${unknown}"${didYouMean(unknown, listedNames)}`;
     throw usageError(message, 'perilbook data lists what is here.');
   }
-  const states = statesOf(flags.states);
+  const states = parseStates(flags.states);
   const removed = names.map((name) => {
     const source = sources.find((entry) => entry.name === name);
     const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);

@@ -18,7 +18,7 @@ import {
   sourceOutcomesJson,
 } from '../messages/download-messages.ts';
 import { byteSize } from '../messages/format.ts';
-import { statesOf, statesOfFile } from '../states-of-file.ts';
+import { parseStates, statesOfFile } from '../states-of-file.ts';
 import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
@@ -96,7 +96,7 @@ export async function updateAction(
 async function statesWanted(context: CliContext, flags: Flags<'data get'>): Promise<readonly string[] | null> {
   const file = flags.for;
   if (file !== undefined) return await statesOfFile(context, file);
-  return statesOf(flags.states);
+  return parseStates(flags.states);
 }
 
 async function approve(context: CliContext, wanted: readonly WantedSource[], flags: Flags<'data get'>): Promise<void> {

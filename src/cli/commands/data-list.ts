@@ -28,7 +28,7 @@ export function listAction(
   database: DataDatabase | null,
   flags: Flags<'data'>,
 ): number {
-  const here = sources.map((source) => ({ source, downloaded: downloadedOf(source, downloads) }));
+  const here = sources.map((source) => ({ source, downloaded: readDownloaded(source, downloads) }));
   const description = database === null ? NOTHING : describeData(database);
   const { datasets, topics } = description;
   const downloaded = here.filter((entry) => entry.downloaded !== null);
@@ -80,11 +80,11 @@ const NOTHING: DataDescription = {
 
 interface SourceHere {
   readonly source: Source;
-  readonly downloaded: ReturnType<typeof downloadedOf>;
+  readonly downloaded: ReturnType<typeof readDownloaded>;
 }
 
 /** The downloads of a source, or null. */
-function downloadedOf({ name }: Source, downloads: string) {
+function readDownloaded({ name }: Source, downloads: string) {
   const manifest = readManifest(join(downloads, name));
   if (manifest.size === 0) return null;
   const parts = [...manifest.values()];
@@ -99,7 +99,7 @@ function downloadedOf({ name }: Source, downloads: string) {
 
 function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
   const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states }) => [
-    topicsText(topicsOf(name)),
+    topicsText(topicsWithDataset(name)),
     datasetLabel(name, level),
     grouped(count),
     downloadSize(name, level, here),
@@ -146,7 +146,7 @@ function downloadSize(name: string, level: string, here: readonly SourceHere[]):
   return bytes === 0 ? '' : byteSize(bytes);
 }
 
-function topicsOf(name: DatasetName): TopicSlug[] {
+function topicsWithDataset(name: DatasetName): TopicSlug[] {
   return TOPIC_SLUGS.filter((topic) => needsOf(topic).includes(name) || eventDatasetsOf(topic).includes(name));
 }
 

@@ -46,7 +46,7 @@ export async function loadAction(
   }
   const progress = showLine(context);
   const onRecords = (records: number) => progress.line(() => `${counted(records, 'record')} …`);
-  const options = optionsOf(context, flags);
+  const options = parseLoaderOptions(context, flags);
   const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(progress.end);
   if (flags.json) sayJson(context, result);
   say(context, resultMessages(result).join('\n'));
@@ -64,18 +64,18 @@ function refuseSample(database: DataDatabase, flags: Flags<'data load'>): void {
   );
 }
 
-function optionsOf({ workingFolder }: CliContext, flags: Flags<'data load'>): LoaderOptions {
+function parseLoaderOptions({ workingFolder }: CliContext, flags: Flags<'data load'>): LoaderOptions {
   const { lat, lng, sites, source, vintage, licence, states, force, replace } = flags;
   const options = {
     ...{ lat, lng, source, vintage, licence, force, replace },
     sites: sites === undefined ? undefined : resolve(workingFolder, sites),
-    states: statesOf(states),
+    states: parseStateList(states),
   };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** States in any spelling (CA, ca, California, 06, US-CA); an unknown one is refused later. */
-function statesOf(text: string | undefined): LoaderOptions['states'] {
+function parseStateList(text: string | undefined): LoaderOptions['states'] {
   const names = text?.split(',').map((name) => name.trim());
   if (names?.length === 1 && names[0]!.toUpperCase() === 'US') return 'US';
   return names?.map((name) => stateNamed(name) ?? name);

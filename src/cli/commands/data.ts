@@ -4,7 +4,7 @@ import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder } from '../context.ts';
-import { type DataSettings, openDataSettings, refuseMissing, type SourceFlags, sourcesOf } from '../data-settings.ts';
+import { type DataSettings, openDataSettings, readSources, refuseMissing, type SourceFlags } from '../data-settings.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
@@ -24,20 +24,20 @@ function onData<Flags extends SourceFlags & { readonly db?: string | undefined; 
 ): RunCommand<Flags> {
   return async (loud, flags, names) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
-    using settings = openDataSettings(context, flags, fileOf(context, flags));
+    using settings = openDataSettings(context, flags, findDataFile(context, flags));
     return await act(context, settings, names, flags);
   };
 }
 
 async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<number> {
-  const file = fileOf(context, flags);
-  const sources = sourcesOf(context, flags);
+  const file = findDataFile(context, flags);
+  const sources = readSources(context, flags);
   if (flags.db !== undefined) refuseMissing(file, '--db');
   using opened = new DisposableStack();
   return listAction(context, { ...sources, file }, existsSync(file) ? opened.use(openDataReadOnly(file)) : null, flags);
 }
 
-function fileOf(context: CliContext, { db }: { readonly db?: string | undefined }): string {
+function findDataFile(context: CliContext, { db }: { readonly db?: string | undefined }): string {
   return resolve(context.workingFolder, db ?? `${dataFolder(context)}/data.db`);
 }
 

@@ -13,7 +13,7 @@ import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-of-options.ts';
+import { readOptionalJob } from '../job-of-options.ts';
 import { listed } from '../messages/format.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
 
@@ -27,7 +27,7 @@ export async function lookupCommand(
   words: readonly string[],
 ): Promise<number> {
   const [lat, lng] = locationIn(words);
-  const settings = anyJobOf(context, [], flags);
+  const settings = readOptionalJob(context, [], flags);
   const job = { ...settings, name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } };
   await using opened = await openRun(runHost(context), job, { interrupt: context.interrupt });
   await using run = new BatchRun(

@@ -10,7 +10,7 @@ import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
 import { type CliContext, lineWidth, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, openStore } from '../job-of-options.ts';
+import { openStore, readOptionalJob } from '../job-of-options.ts';
 import { listed, shownPath } from '../messages/format.ts';
 
 type StateLine = readonly [name: string, value: string];
@@ -47,10 +47,10 @@ export async function overviewCommand(context: CliContext): Promise<number> {
 
 async function machineState(context: CliContext): Promise<readonly StateLine[]> {
   try {
-    const job = anyJobOf(context, [], {});
+    const job = readOptionalJob(context, [], {});
     return [['data', dataHere(context, job)], ...(await lastRunAndQuota(context, job))];
   } catch (error) {
-    return [['settings', problemOf(error)]];
+    return [['settings', describeProblem(error)]];
   }
 }
 
@@ -64,7 +64,7 @@ function dataHere({ clock }: CliContext, { dataFile }: Job): string {
     const madeUp = sample ? ' (some of it made up)' : '';
     return `${counted(topics.size, 'topic')}, ${states === '' ? 'no boundaries' : `boundaries of ${states}`}${madeUp}`;
   } catch (error) {
-    return problemOf(error);
+    return describeProblem(error);
   }
 }
 
@@ -80,7 +80,7 @@ async function lastRunAndQuota(context: CliContext, job: Job): Promise<readonly 
     const run = latest === undefined ? 'none' : `${latest.job}, ${dateTime(latest.startedAt)}: ${latest.state}`;
     return [['last run', run], ...(await quotas(store, context.clock.now()))];
   } catch (error) {
-    return [['last run', problemOf(error)]];
+    return [['last run', describeProblem(error)]];
   }
 }
 
@@ -101,7 +101,7 @@ async function quotas(store: Store, now: number): Promise<readonly StateLine[]> 
 }
 
 /** A store or a file that cannot be read is part of the state. @throws errors that are no PerilbookError */
-function problemOf(error: unknown): string {
+function describeProblem(error: unknown): string {
   if (error instanceof PerilbookError) return error.message;
   throw error;
 }

@@ -3,7 +3,7 @@ import { prepare } from '../../run/prepare.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOf } from '../job-of-options.ts';
+import { readJob } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { readingMessage } from '../messages/format.ts';
 import { firstRowMessages, planMessages } from '../messages/plan-messages.ts';
@@ -15,7 +15,7 @@ export async function planCommand(
   flags: Flags<'plan'>,
   words: readonly string[],
 ): Promise<number> {
-  const job = jobOf(context, words, flags);
+  const job = readJob(context, words, flags);
   if (context.stderr.isTTY) say(context, readingMessage(words));
   using prepared = await price();
   if (flags.json) sayJson(context, prepared.summary);

@@ -8,7 +8,7 @@ import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, openStore, settingsWithoutJobFile } from '../job-of-options.ts';
+import { openStore, readOptionalJob, settingsWithoutJobFile } from '../job-of-options.ts';
 import {
   type Quota,
   quotaJson,
@@ -33,7 +33,7 @@ async function showQuota(
   isSet: boolean,
 ): Promise<number> {
   const by = flags.by ?? (flags.csv ? 'run' : null);
-  await using store = await openStore(context, anyJobOf(context, words, flags));
+  await using store = await openStore(context, readOptionalJob(context, words, flags));
   const now = context.clock.now();
   const accounts = await chosenAccounts(context, words, flags, store);
   if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();
@@ -77,7 +77,7 @@ async function chosenAccounts(
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, words, flags);
-  const job = anyJobOf(context, words, flags);
+  const job = readOptionalJob(context, words, flags);
   if (settings === null) return [{ ...(await withLastTerms(job, store)).job.account, hasSubscription: true }];
   const ledgerAccounts = await store.ledgerAccounts();
   const own = job.account;

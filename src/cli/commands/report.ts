@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { inputOf } from '../../job/input-setting.ts';
+import { resolveInput } from '../../job/input-setting.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
-import { effectsOf } from '../../library/run-host.ts';
+import { makeEffects } from '../../library/run-host.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import type { CellClasses } from '../../report/figures/cell-classes.ts';
 import { factsJson } from '../../report/figures/facts.ts';
@@ -44,7 +44,7 @@ export async function reportCommand(
       ? undefined
       : (prepared: Prepared, complete: CellClasses) => compareWithOutput(earlier, prepared, complete);
   const connection = await unopenedConnection(host, job);
-  const { facts, map } = await reportOfLatestRun(job, connection, store, effectsOf(host), compare);
+  const { facts, map } = await reportOfLatestRun(job, connection, store, makeEffects(host), compare);
   if (facts.runAt === null) sayNoRun(context, job);
   await writeReport(context, file, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
@@ -65,7 +65,7 @@ function sayNoRun(context: CliContext, { name, input }: Job): void {
 /** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */
 async function earlierOutput(context: CliContext, named: string, store: Store): Promise<EarlierOutput> {
   const folder = context.workingFolder;
-  const { input, parts } = inputOf(
+  const { input, parts } = resolveInput(
     existsSync(resolve(folder, named)) ? named : await outputOfRun(context, named, store),
     undefined,
     folder,

@@ -17,7 +17,7 @@ import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
-import { jobOf } from '../job-of-options.ts';
+import { readJob } from '../job-of-options.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages, runPlanMessages } from '../messages/plan-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
@@ -26,14 +26,14 @@ import { lostMessage, styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags<'run'>, words: readonly string[]): Promise<number> {
-  const job = jobOf(context, words, flags);
+  const job = readJob(context, words, flags);
   const report = reportFile(context, flags.report);
   const finish = await openFinish(context, flags, job, [
-    ...(await outputsOf(job)),
+    ...(await findOutputs(job)),
     ...(report === null ? [] : [{ path: report, what: 'is the report of the run' }]),
   ]);
   try {
-    const outcome = await outcomeOf(context, flags, words, job);
+    const outcome = await runAndReport(context, flags, words, job);
     await finish(outcome);
     return outcome.exitCode;
   } catch (error) {
@@ -42,7 +42,7 @@ export async function runCommand(context: CliContext, flags: Flags<'run'>, words
   }
 }
 
-async function outcomeOf(
+async function runAndReport(
   context: CliContext,
   flags: Flags<'run'>,
   words: readonly string[],
@@ -93,7 +93,7 @@ async function planAndRun(
   const check = async (store: Store) => {
     const rows = rowsOutput(job.output, job, () => writtenOutputs(store, job));
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
-    await checkFiles(flags, job, outputs, job.parts === null ? [] : await outputsOf(job));
+    await checkFiles(flags, job, outputs, job.parts === null ? [] : await findOutputs(job));
   };
   const opened = owned.use(
     await openRun(runHost(context, notice), job, {
@@ -144,7 +144,7 @@ function asksToSpend(context: CliContext, flags: Flags<'run'>, prepared: Prepare
 }
 
 /** The rows' outputs, which no other output of the run may replace. */
-async function outputsOf(job: Job): Promise<ProtectedFile[]> {
+async function findOutputs(job: Job): Promise<ProtectedFile[]> {
   return (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
 }
 

@@ -18,11 +18,11 @@ export async function createAccount(
   accounts: ServiceAccounts,
   flags: Flags<'service account create'>,
 ): Promise<number> {
-  const signedUpAt = dayOf('signed-up', flags['signed-up']);
+  const signedUpAt = parseDay('signed-up', flags['signed-up']);
   const account = await accounts.createAccount({
     name: flags.account,
-    subscription: customOf(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'],
-    overages: overagesOf(flags) ?? false,
+    subscription: parseCustomSubscription(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'],
+    overages: parseOverages(flags) ?? false,
     signedUpAt,
   });
   const day = new Date(account.signedUpAt).getUTCDate();
@@ -41,7 +41,7 @@ export async function changeAccount(
   flags: Flags<'service account change'>,
 ): Promise<number> {
   const name = flags.account;
-  const [figures, overages] = [figuresOf(flags), overagesOf(flags)];
+  const [figures, overages] = [parseFigures(flags), parseOverages(flags)];
   const subscription = flags.subscription && SUBSCRIPTIONS[flags.subscription];
   if (subscription === undefined && figures === undefined && overages === undefined) {
     throw usageError(
@@ -108,7 +108,7 @@ export async function accountStatement(
   flags: Flags<'service account statement'>,
 ): Promise<number> {
   const name = flags.account;
-  const day = dayOf('period', flags.period);
+  const day = parseDay('period', flags.period);
   const chosen = name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
   const lines = (await withStatements(accounts, chosen)).flatMap((account) =>
     account.periods
@@ -134,7 +134,7 @@ function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-function dayOf(name: string, text: string | undefined): number | undefined {
+function parseDay(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const day = Date.parse(text);
   if (!Number.isNaN(day)) return day;
@@ -150,7 +150,7 @@ export async function createKey(
   const life = flags['expires-in'];
   const ms = life === undefined ? undefined : durationMs(life);
   if (ms === null) throw usageError(`--expires-in ${life} is not a duration`, 'Write it like 90d.');
-  showOnce(context, await accounts.createKey(flags.account, scopesOf(flags), ms ?? null));
+  showOnce(context, await accounts.createKey(flags.account, parseScopes(flags), ms ?? null));
   return EXIT.complete;
 }
 
@@ -205,7 +205,7 @@ function showOnce(context: CliContext, { id, key }: NewKey): void {
   printData(context, key);
 }
 
-function scopesOf({ scopes }: Flags<'service key create'>): string[] {
+function parseScopes({ scopes }: Flags<'service key create'>): string[] {
   const names = scopes.split(',').map((name) => name.trim());
   return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
 }
@@ -217,14 +217,18 @@ const FIGURES = {
 } as const;
 
 /** The figures of a custom subscription that are given; undefined if none is. */
-function figuresOf(flags: Flags<'service account create'> | Flags<'service account change'>): AccountChange['figures'] {
+function parseFigures(
+  flags: Flags<'service account create'> | Flags<'service account change'>,
+): AccountChange['figures'] {
   const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
 }
 
 /** The custom subscription of a new account; undefined if no figure is given. @throws USAGE if a limit is missing */
-function customOf(flags: Flags<'service account create'> | Flags<'service account change'>): Subscription | undefined {
-  const figures = figuresOf(flags);
+function parseCustomSubscription(
+  flags: Flags<'service account create'> | Flags<'service account change'>,
+): Subscription | undefined {
+  const figures = parseFigures(flags);
   if (figures === undefined) return undefined;
   const { creditsPerMonth, creditsPerMinute, overageRate } = figures;
   if (creditsPerMonth !== undefined && creditsPerMinute !== undefined) {
@@ -236,6 +240,6 @@ function customOf(flags: Flags<'service account create'> | Flags<'service accoun
   );
 }
 
-function overagesOf(flags: Flags<'service account create'> | Flags<'service account change'>): boolean | undefined {
+function parseOverages(flags: Flags<'service account create'> | Flags<'service account change'>): boolean | undefined {
   return flags.overages ? true : flags['no-overages'] ? false : undefined;
 }

@@ -3,7 +3,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { type Client, createClient, requireSendable } from '../../client/client.ts';
 import type { Exchange } from '../../client/exchange.ts';
-import { cleanText, redactorOf } from '../../client/redact.ts';
+import { cleanText, makeRedactor } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { KeySource } from '../../job/account-settings.ts';
@@ -54,17 +54,17 @@ export async function checkCommand(
   flags: Flags<'service check'>,
   words: readonly string[],
 ): Promise<number> {
-  const job = jobOf(context, flags, words);
+  const job = readCheckedJob(context, flags, words);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
-  const keys = await keysOf(context, sources[0]!, flags);
+  const keys = await readCheckKeys(context, sources[0]!, flags);
   refuseKeyInAddress(
     baseUrl,
     keys.map(({ secret }) => secret),
   );
   const location = {
-    lat: degreesOf(flags, 'lat', DEFAULT_LOCATION.lat, 90),
-    lng: degreesOf(flags, 'lng', DEFAULT_LOCATION.lng, 180),
+    lat: parseCheckDegrees(flags, 'lat', DEFAULT_LOCATION.lat, 90),
+    lng: parseCheckDegrees(flags, 'lng', DEFAULT_LOCATION.lng, 180),
   };
   const atRisk = creditsAtRisk(keys.length > 1);
   const budget = job.budget ?? CREDITS_NEEDED + atRisk;
@@ -102,7 +102,7 @@ async function performCheck(
     });
     const send = ledgerCalls({ store, client, account, keys, run, source, budget, clock, interrupt });
     const limits: CheckLimits = { reached: null };
-    const redactor = redactorOf(secrets);
+    const redactor = makeRedactor(secrets);
     const result = await runChecks({
       send: checkSender(send, baseUrl, limits),
       key: secrets[0]!,
@@ -112,7 +112,7 @@ async function performCheck(
       interrupt,
       clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
       narrowKey: secrets[1],
-      onStatement: flags.json ? undefined : (checked) => print(context, lineOf(checked)),
+      onStatement: flags.json ? undefined : (checked) => print(context, formatStatement(checked)),
     });
     state = limits.reached === null ? 'complete' : 'paused';
     await sayResult(context, flags, result, store, run);
@@ -155,7 +155,7 @@ async function sayResult(
 }
 
 /** Account, store and service, from a job file, flags or the environment. */
-function jobOf(context: CliContext, flags: Flags<'service check'>, words: readonly string[]): Job {
+function readCheckedJob(context: CliContext, flags: Flags<'service check'>, words: readonly string[]): Job {
   // Its --lat and --lng are coordinates, not columns.
   const { lat: _lat, lng: _lng, ...settings } = flags;
   const { 'credits-per-month': ofMonth, 'credits-per-minute': ofMinute } = flags;
@@ -187,7 +187,7 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
 }
 
 /** The key with all scopes and, if named, the key that lacks some. */
-async function keysOf(context: CliContext, source: KeySource, flags: Flags<'service check'>): Promise<Key[]> {
+async function readCheckKeys(context: CliContext, source: KeySource, flags: Flags<'service check'>): Promise<Key[]> {
   const narrow = flags['narrow-key-file'];
   const sources: KeySource[] = [
     source,
@@ -199,7 +199,7 @@ async function keysOf(context: CliContext, source: KeySource, flags: Flags<'serv
   return keys;
 }
 
-function lineOf({ numbers, statement, outcome, reason }: CheckedStatement): string {
+function formatStatement({ numbers, statement, outcome, reason }: CheckedStatement): string {
   return `${outcome.padEnd(7)}  ${statement} (${numbers.join(', ')})${reason === '' ? '' : `\n           ${reason}`}`;
 }
 
@@ -210,7 +210,12 @@ async function approve(context: CliContext, flags: Flags<'service check'>, credi
   await askToSpend(context, credits, words);
 }
 
-function degreesOf(flags: Flags<'service check'>, name: 'lat' | 'lng', otherwise: number, bound: number): number {
+function parseCheckDegrees(
+  flags: Flags<'service check'>,
+  name: 'lat' | 'lng',
+  otherwise: number,
+  bound: number,
+): number {
   const text = flags[name];
   if (text === undefined) return otherwise;
   const degrees = Number(text);
@@ -242,7 +247,7 @@ function checkSender(
     });
     if (exchange.kind === 'response') {
       unanswered = 0;
-      return replyOf(exchange);
+      return makeReply(exchange);
     }
     unanswered++;
     if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
@@ -256,7 +261,7 @@ function checkSender(
   };
 }
 
-function replyOf({ status, headers, content }: Extract<Exchange, { kind: 'response' }>): Reply {
+function makeReply({ status, headers, content }: Extract<Exchange, { kind: 'response' }>): Reply {
   if (content.kind === 'unread') throw new Broken(`the answer is too large to read: ${content.why}`);
   return { status, headers, body: content.kind === 'json' ? content.value : null };
 }

@@ -44,9 +44,9 @@ interface FileFlags {
 /** A command that opens the accounts. Only the commands that make the first account may create them. */
 function onAccounts<Flags extends FileFlags>(act: AccountsCommand<Flags>, isFirst = false): RunCommand<Flags> {
   return async (context, flags) => {
-    const files = filesOf(context, flags);
+    const files = resolveServiceFiles(context, flags);
     if (!isFirst) refuseNoAccounts(files, flags);
-    await using accounts = await openAccountsOf(context, files);
+    await using accounts = await accountsOpener(context, files);
     return await act(context, accounts, flags);
   };
 }
@@ -73,7 +73,7 @@ interface ServiceFiles {
     | { readonly kind: 'postgres'; readonly url: string };
 }
 
-function filesOf(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
+function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
   const pathOf = (file: string | undefined, otherwise: string) => resolve(context.workingFolder, file ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/data.db`);
   if (accounts !== undefined && isPostgresAddress(accounts)) {
@@ -86,7 +86,7 @@ function filesOf(context: CliContext, { db, accounts }: FileFlags): ServiceFiles
   return { data, accounts: { kind: 'file', path } };
 }
 
-async function openAccountsOf({ clock }: CliContext, { accounts }: ServiceFiles): Promise<ServiceAccounts> {
+async function accountsOpener({ clock }: CliContext, { accounts }: ServiceFiles): Promise<ServiceAccounts> {
   if (accounts.kind === 'postgres') return await openPostgresAccounts(accounts.url, clock);
   const opened = openAccounts(madeFolder(accounts.path));
   return sqliteAccounts(opened, clock, () => void opened.close());
@@ -110,13 +110,13 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): v
 
 async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<number> {
   const port = flags.port ?? DEFAULT_PORT;
-  const files = filesOf(context, flags);
+  const files = resolveServiceFiles(context, flags);
   // Loads prom-client, which other services do not need.
   const serving = flags.metrics === undefined ? null : await import('../../service/http/service-metrics.ts');
   const metricsAt = serving?.metricsAddress(flags.metrics!);
   const metrics = serving?.createServiceMetrics();
   const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
-  await using accounts = await openAccountsOf(context, files);
+  await using accounts = await accountsOpener(context, files);
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>

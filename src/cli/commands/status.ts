@@ -8,7 +8,7 @@ import type { RunRecord } from '../../store/runs/port.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, openStore } from '../job-of-options.ts';
+import { openStore, readOptionalJob } from '../job-of-options.ts';
 import { fittingTable } from '../messages/format.ts';
 
 const SHOWN = 20;
@@ -24,7 +24,7 @@ export async function statusCommand(
   words: readonly string[],
 ): Promise<number> {
   const [target] = words;
-  const job = anyJobOf(context, words, flags);
+  const job = readOptionalJob(context, words, flags);
   await using store = await openStore(context, job);
   const which = target === undefined ? {} : { job: job.name };
   const runs = await store.runs(which);

@@ -7,7 +7,7 @@ import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import { connect, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
 import { openAreas, requireAreas } from '../../library/open-areas.ts';
-import { effectsOf } from '../../library/run-host.ts';
+import { makeEffects } from '../../library/run-host.ts';
 import { type RunningUi, startUi } from '../../page/start-ui.ts';
 import { reportOfLatestRun } from '../../report/figures/gather-facts.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/temporary-files.ts';
@@ -58,7 +58,7 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
     connectionOf,
     openAreas: (job) => openAreas(host, job),
     requireAreas: (job) => requireAreas(host, job),
-    reportOf: async (job) => reportOfLatestRun(job, await unopenedConnection(host, job), store, effectsOf(host)),
+    reportOf: async (job) => reportOfLatestRun(job, await unopenedConnection(host, job), store, makeEffects(host)),
     dataFor: (job, isApproved) => dataForPage(context, job, isApproved),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { redactorOf } from '../../client/redact.ts';
+import { makeRedactor } from '../../client/redact.ts';
 import type { Job } from '../../job/settings.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
 import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
@@ -55,8 +55,8 @@ async function openFinishHook(
 ): Promise<((finished: FinishedRun) => Promise<void>) | null> {
   const command = job.onFinish;
   if (command === null) return null;
-  const { secrets, names } = await secretsOf(job, context);
-  const redactor = redactorOf(secrets);
+  const { secrets, names } = await findSecrets(job, context);
+  const redactor = makeRedactor(secrets);
   return async (finished) => {
     // No key is in a summary; should one get there, it stays on this machine.
     const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
@@ -74,7 +74,7 @@ async function openFinishHook(
 const SECRET_NAME = /^PGPASSWORD$|^PERILBOOK_.*(?:KEY|SECRET|TOKEN|PASSWORD)/i;
 
 /** The keys of a job, and their environment variables: they are not passed to the hook's program. */
-async function secretsOf(
+async function findSecrets(
   { service }: Job,
   { env, interrupt }: CliContext,
 ): Promise<{ secrets: string[]; names: Set<string> }> {

@@ -28,11 +28,11 @@ export async function writeRunMetrics(
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const metrics: RunMetric[] = [
-    metricOf('perilbook_run_exit_code', 'Exit code of the last run', outcome.exitCode),
-    metricOf('perilbook_run_duration_seconds', 'Duration of the last run', (endedAt - startedAt) / 1_000),
-    metricOf('perilbook_run_end_timestamp_seconds', 'When the last run ended', endedAt / 1_000),
-    metricOf(LAST_SUCCESS, 'When a run last ended with exit code 0', lastSuccess),
-    ...(outcome.kind === 'ended' ? figuresOf(outcome) : []),
+    makeGauge('perilbook_run_exit_code', 'Exit code of the last run', outcome.exitCode),
+    makeGauge('perilbook_run_duration_seconds', 'Duration of the last run', (endedAt - startedAt) / 1_000),
+    makeGauge('perilbook_run_end_timestamp_seconds', 'When the last run ended', endedAt / 1_000),
+    makeGauge(LAST_SUCCESS, 'When a run last ended with exit code 0', lastSuccess),
+    ...(outcome.kind === 'ended' ? gatherFigures(outcome) : []),
   ];
   for (const { name, help, values } of metrics) {
     if (values.length === 0) continue;
@@ -45,36 +45,36 @@ export async function writeRunMetrics(
   await writeWhole(output, undefined, () => output.write(Buffer.from(text)));
 }
 
-function metricOf(name: string, help: string, value: number | null): RunMetric {
+function makeGauge(name: string, help: string, value: number | null): RunMetric {
   return { name, help, values: value === null ? [] : [{ value }] };
 }
 
-function figuresOf({ result: { summary }, progress }: Extract<RunOutcome, { kind: 'ended' }>): RunMetric[] {
+function gatherFigures({ result: { summary }, progress }: Extract<RunOutcome, { kind: 'ended' }>): RunMetric[] {
   const { status, source } = summary;
   const rows = Object.entries(status).map(([name, value]) => ({ value, labels: { status: name } }));
   const ofRows = { name: 'perilbook_run_rows', help: 'Rows of the output by hazard_status', values: rows };
-  const places = metricOf('perilbook_run_places', 'Distinct places in the input', summary.cells);
+  const places = makeGauge('perilbook_run_places', 'Distinct places in the input', summary.cells);
   if (source.kind === 'local') return [ofRows, places];
   const spent = summary.credits_spent + summary.credits_unknown;
   return [
     ofRows,
     places,
-    metricOf('perilbook_run_planned_credits', 'Price of all answers that the store lacked', summary.credits),
-    metricOf('perilbook_run_spent_credits', 'Credits that the service has charged', summary.credits_spent),
-    metricOf(
+    makeGauge('perilbook_run_planned_credits', 'Price of all answers that the store lacked', summary.credits),
+    makeGauge('perilbook_run_spent_credits', 'Credits that the service has charged', summary.credits_spent),
+    makeGauge(
       'perilbook_run_unknown_credits',
       'Credits of calls without an answer, perhaps charged',
       summary.credits_unknown,
     ),
-    metricOf(
+    makeGauge(
       'perilbook_run_left_credits',
       'Credits left in this billing period when the run ended',
       summary.credits_available === null ? null : Math.max(0, summary.credits_available - spent),
     ),
-    metricOf('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
-    metricOf('perilbook_run_retries', 'Calls that were repeated', progress.retries),
-    metricOf('perilbook_run_rate_limited_calls', 'Calls that were answered with 429', progress.slowedDown),
-    metricOf('perilbook_run_failed_calls', 'Calls that failed', progress.failures),
+    makeGauge('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
+    makeGauge('perilbook_run_retries', 'Calls that were repeated', progress.retries),
+    makeGauge('perilbook_run_rate_limited_calls', 'Calls that were answered with 429', progress.slowedDown),
+    makeGauge('perilbook_run_failed_calls', 'Calls that failed', progress.failures),
   ];
 }
 

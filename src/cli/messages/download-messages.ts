@@ -11,10 +11,10 @@ const STATES = 51;
 
 /** The estimated size of a download, in bytes. */
 export function estimatedBytes(wanted: readonly WantedSource[]): number {
-  return wanted.reduce((sum, entry) => sum + bytesOf(entry), 0);
+  return wanted.reduce((sum, entry) => sum + sumBytes(entry), 0);
 }
 
-function bytesOf({ source, slices }: WantedSource): number {
+function sumBytes({ source, slices }: WantedSource): number {
   if (slices.includes('US')) return source.bytes;
   const sizes = slices.map((state) => source.stateBytes?.[state] ?? source.bytes / STATES);
   return Math.min(
@@ -27,7 +27,7 @@ function bytesOf({ source, slices }: WantedSource): number {
 export function downloadPlanMessages(wanted: readonly WantedSource[], states: readonly string[] | null): string[] {
   const rows = wanted.map((entry) => [
     entry.source.name,
-    `${entry.source.isMeasured && entry.slices.includes('US') ? '' : 'about '}${byteSize(bytesOf(entry))}`,
+    `${entry.source.isMeasured && entry.slices.includes('US') ? '' : 'about '}${byteSize(sumBytes(entry))}`,
     entry.slices.includes('US') ? 'US' : counted(entry.slices.length, 'state'),
     entry.source.cadence,
     addressesOf(entry.source).join(' '),
@@ -59,7 +59,7 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
       source: entry.source.name,
       title: entry.source.title,
       states: entry.slices,
-      bytes: Math.round(bytesOf(entry)),
+      bytes: Math.round(sumBytes(entry)),
       measured: entry.source.isMeasured && entry.slices.includes('US'),
       cadence: entry.source.cadence,
       addresses: addressesOf(entry.source),

@@ -109,7 +109,7 @@ function exhaustedMessage({ account, spending: { exhaustedAt, exhaustedLeft }, p
 
 /** The rows as `--json` prints them. */
 export function statementJson(by: StatementBy, rows: readonly StatementRow[]): unknown[] {
-  return rows.map((row) => ({ ...firstOf(by, row), ...figuresOf(row) }));
+  return rows.map((row) => ({ ...formatSpender(by, row), ...figuresOf(row) }));
 }
 
 /** The rows as `--csv` prints them: the same names as in JSON, nested ones joined. */
@@ -121,7 +121,7 @@ export function statementCsv(by: StatementBy, rows: readonly StatementRow[]): st
   ];
   const lines = rows.map((row) => {
     const { calls, credits } = figuresOf(row);
-    return [...Object.values(firstOf(by, row)), ...Object.values(calls), ...Object.values(credits)];
+    return [...Object.values(formatSpender(by, row)), ...Object.values(calls), ...Object.values(credits)];
   });
   return plainCsv([...head, ...figures], lines);
 }
@@ -137,7 +137,7 @@ export function statementMessages(by: StatementBy, rows: readonly StatementRow[]
     ...[credits.charged, credits.unknown, credits.inFlight],
     ...[calls.charged, calls.free, calls.unknown, calls.inFlight],
   ];
-  const lines = rows.map((row) => [...Object.values(firstOf(by, row)).map(String), ...numbers(row).map(grouped)]);
+  const lines = rows.map((row) => [...Object.values(formatSpender(by, row)).map(String), ...numbers(row).map(grouped)]);
   if (rows.length > 1) {
     const sums = rows.map(numbers).reduce((sum, row) => sum.map((value, index) => value + row[index]!));
     lines.push([...(by === 'run' ? ['', 'all'] : ['all']), ...sums.map(grouped)]);
@@ -145,7 +145,7 @@ export function statementMessages(by: StatementBy, rows: readonly StatementRow[]
   return table(head, lines, '');
 }
 
-function firstOf(by: StatementBy, { name, job }: StatementRow): Record<string, string | number> {
+function formatSpender(by: StatementBy, { name, job }: StatementRow): Record<string, string | number> {
   return by === 'run' ? { run: name, job: job ?? '' } : { [by]: name };
 }
 

@@ -57,7 +57,7 @@ export async function checkZip(file: string, url: string, mostBytes: number): Pr
 }
 
 /** The first bytes of a file. */
-export function headOf(file: string): Buffer {
+export function readHead(file: string): Buffer {
   const descriptor = openSync(file, 'r');
   try {
     const head = Buffer.alloc(HEAD_BYTES);

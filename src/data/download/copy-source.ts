@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOf } from '../loaders/agency-file.ts';
+import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
-import { headOf, unexpectedStart } from './content-checks.ts';
+import { readHead, unexpectedStart } from './content-checks.ts';
 import { downloadFailed } from './download-errors.ts';
 import { isWhole } from './download-file.ts';
 import { readManifest, writeManifest } from './manifest.ts';
@@ -51,9 +51,9 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
       ? 'was refused on the machine that it comes from'
       : !existsSync(source_)
         ? 'is not there'
-        : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await digestOf(source_)) !== entry.sha256)
+        : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await hashFile(source_)) !== entry.sha256)
           ? 'does not match its manifest'
-          : unexpectedStart(entry.file, headOf(source_), source.firstLine);
+          : unexpectedStart(entry.file, readHead(source_), source.firstLine);
     if (problem !== null) {
       throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
     }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type AttemptOptions, withAttempts } from './attempts.ts';
-import { checkZip, HEAD_BYTES, headOf, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
+import { checkZip, HEAD_BYTES, readHead, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
 import {
   ADDRESS_MOVED,
   downloadFailed,
@@ -82,13 +82,13 @@ async function attempt(
   return await context.client.get(url, headers, context.signal, async (answer): Promise<FileOutcome> => {
     if (answer.status === 304 && entry !== undefined) return 'unchanged';
     if (isMissing(answer.status)) return 'missing';
-    const from = answer.status === 206 && kept !== null ? startOf(answer, kept) : 0;
+    const from = answer.status === 206 && kept !== null ? findStart(answer, kept) : 0;
     if (answer.status === 416 || from === null) {
       dropPart(part);
       throw downloadFailed(`${url} changed while it was downloaded`, TRY_LATER, { again: true });
     }
     if (answer.status !== 200 && from === 0) throw refusedAnswer(url, answer, context.clock.now());
-    const state = stateOf(url, answer, from);
+    const state = makePartState(url, answer, from);
     const { total } = state;
     if (Math.max(total ?? 0, from) > request.mostBytes) throw tooLarge(request, total ?? from);
     refuseFullDisk(target, (total ?? 0) - from, context.freeBytes);
@@ -149,7 +149,7 @@ export function isWhole(entry: FileEntry, target: string): boolean {
 }
 
 /** The offset of a partial answer; null when it is not the requested rest of the same file. */
-function startOf({ headers }: WebAnswer, kept: PartState & { readonly bytes: number }): number | null {
+function findStart({ headers }: WebAnswer, kept: PartState & { readonly bytes: number }): number | null {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
   const isSame =
     Number(start) === kept.bytes &&
@@ -159,7 +159,7 @@ function startOf({ headers }: WebAnswer, kept: PartState & { readonly bytes: num
 }
 
 /** The validators and the length of an answer. */
-function stateOf(url: string, { headers, status }: WebAnswer, from: number): PartState {
+function makePartState(url: string, { headers, status }: WebAnswer, from: number): PartState {
   const isPacked = /gzip/i.test(headers['content-encoding'] ?? '');
   const length = /^\d+$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : null;
   if (length === null && headers['transfer-encoding'] === undefined) {
@@ -215,7 +215,7 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
   const { url, target, firstLine } = request;
   const { bytes, etag, lastModified } = state;
   const part = partOf(target);
-  const problem = unexpectedStart(target, headOf(part), firstLine);
+  const problem = unexpectedStart(target, readHead(part), firstLine);
   if (problem !== null) throw refusedStart(url, part, problem);
   if (/\.(zip|xlsx)$/i.test(target)) {
     try {

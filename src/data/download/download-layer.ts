@@ -4,7 +4,14 @@ import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { ADDRESS_MOVED, downloadFailed, mayTryAgain, refuseFullDisk, TRY_LATER } from './download-errors.ts';
 import { type DownloadContext, type DownloadedFile, isWhole } from './download-file.ts';
-import { type ArcgisLayer, countOf, identityOf, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
+import {
+  type ArcgisLayer,
+  fetchCount,
+  hashRequest,
+  type LayerRequest,
+  parseLayer,
+  parsePage,
+} from './layer-queries.ts';
 import type { FileEntry } from './manifest.ts';
 import { dropPart, partOf, putInPlace, readPartState, writeWhole } from './whole-file.ts';
 
@@ -40,12 +47,12 @@ export async function downloadLayer(
 ): Promise<DownloadedFile | 'unchanged'> {
   const part = partOf(request.target);
   for (let reading = 1; ; reading++) {
-    const layer = await layerOf(request, context);
-    const count = await countOf(request, context);
+    const layer = await parseLayer(request, context);
+    const count = await fetchCount(request, context);
     if (entry !== undefined && isUnchanged(entry, layer, count, request, context)) return 'unchanged';
     const rows = await readPages(request, layer, count, context);
     // Edited rows do not change the count.
-    const isSame = reading === MOST_READINGS || (await layerOf(request, context)).edited === layer.edited;
+    const isSame = reading === MOST_READINGS || (await parseLayer(request, context)).edited === layer.edited;
     if (rows.count === count && isSame) {
       putInPlace(part, request.target);
       dropPart(part);
@@ -69,7 +76,7 @@ function isUnchanged(
   request: LayerRequest,
   { clock }: DownloadContext,
 ): boolean {
-  if (entry.url !== identityOf(request) || entry.count !== count || !isWhole(entry, request.target)) return false;
+  if (entry.url !== hashRequest(request) || entry.count !== count || !isWhole(entry, request.target)) return false;
   return edited === null ? clock.now() - entry.fetchedAt < request.staleAfterMs : entry.edited === edited;
 }
 
@@ -82,7 +89,7 @@ async function readPages(
 ): Promise<{ readonly count: number; readonly bytes: number }> {
   const { target, as, mostBytes } = request;
   const part = partOf(target);
-  const file = openPart(part, { query: identityOf(request), edited: layer.edited, count }, context);
+  const file = openPart(part, { query: hashRequest(request), edited: layer.edited, count }, context);
   const say = () => context.onBytes(basename(target), file.state.bytes, null);
   const write = (text: string) => {
     const bytes = Buffer.from(text);
@@ -102,7 +109,7 @@ async function readPages(
     }
     let { pageRows } = layer;
     for (let hasMore = true; hasMore && isOrdered && file.state.rows <= count; ) {
-      const page = await pageOf(request, layer, file.state, pageRows, context).catch((error: unknown) => {
+      const page = await parsePage(request, layer, file.state, pageRows, context).catch((error: unknown) => {
         // Some servers fail on large pages.
         if (!mayTryAgain(error) || pageRows <= LEAST_PAGE_ROWS) throw error;
         pageRows = Math.ceil(pageRows / 4);

@@ -34,7 +34,7 @@ export async function downloadSpans(
   for (const [boxName, box] of Object.entries(download.boxes)) {
     for await (const span of spansOf(download, boxName, box, FIRST, FIRST + DAYS * DAY_MS, context)) {
       const key = `US/${span.name}`;
-      const url = addressOf(download.url, span);
+      const url = formatAddress(download.url, span);
       const target = join(folder, `${name}-${span.name}.csv`);
       const entry = entries.get(key);
       const isSame =
@@ -56,8 +56,8 @@ export async function downloadSpans(
 export async function probeSpans(download: SpanDownload, context: DownloadContext): Promise<number> {
   const to = context.clock.now();
   const [box] = Object.values(download.boxes);
-  const url = addressOf(download.countUrl, { box: box!, from: to - 365 * DAY_MS, to });
-  const count = await countOf(url, context);
+  const url = formatAddress(download.countUrl, { box: box!, from: to - 365 * DAY_MS, to });
+  const count = await fetchSpanCount(url, context);
   if (count === 0) throw downloadFailed(`${url} counts no events in a year`, ADDRESS_MOVED);
   return count;
 }
@@ -72,7 +72,7 @@ async function* spansOf(
 ): AsyncGenerator<TimeSpan> {
   if (from > context.clock.now()) return;
   const name = `${boxName}-${dayOf(from)}-${dayOf(to)}`;
-  const count = await countOf(addressOf(download.countUrl, { box, from, to }), context);
+  const count = await fetchSpanCount(formatAddress(download.countUrl, { box, from, to }), context);
   if (count === 0) return;
   if (count <= download.mostRows) {
     yield { name, box, from, to, count };
@@ -94,10 +94,10 @@ async function isUnchanged(
 ): Promise<boolean> {
   if (entry.count !== span.count) return false;
   const since = new Date(entry.fetchedAt).toISOString().slice(0, 19);
-  return (await countOf(`${addressOf(countUrl, span)}&updatedafter=${since}`, context)) === 0;
+  return (await fetchSpanCount(`${formatAddress(countUrl, span)}&updatedafter=${since}`, context)) === 0;
 }
 
-async function countOf(url: string, context: DownloadContext): Promise<number> {
+async function fetchSpanCount(url: string, context: DownloadContext): Promise<number> {
   const text = (await getText(url, context, 1_000_000)).trim();
   if (/^\d+$/.test(text)) return Number(text);
   throw downloadFailed(`${url} answered with "${text.slice(0, 60)}" instead of a count`, ADDRESS_MOVED);
@@ -105,7 +105,7 @@ async function countOf(url: string, context: DownloadContext): Promise<number> {
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-function addressOf(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>): string {
+function formatAddress(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>): string {
   const values: Readonly<Record<string, string | number>> = {
     from: dayOf(from),
     to: dayOf(to),

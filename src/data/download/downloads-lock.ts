@@ -23,7 +23,7 @@ export function lockDownloads(folder: string, { name, isAlive }: Holder): () => 
     } catch (error) {
       if (!hasSystemCode(error, 'EEXIST')) throw error;
     }
-    const other = holderOf(file);
+    const other = readHolder(file);
     // The lock was released meanwhile, or its process no longer runs.
     if (attempt < 2 && (other === null || !isAlive(other))) {
       rmSync(file, { force: true });
@@ -37,7 +37,7 @@ export function lockDownloads(folder: string, { name, isAlive }: Holder): () => 
   }
 }
 
-function holderOf(file: string): string | null {
+function readHolder(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOf } from '../loaders/agency-file.ts';
+import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, type FileRequest, isWhole } from './download-file.ts';
 import { downloadLayer } from './download-layer.ts';
 import { downloadSpans } from './download-spans.ts';
-import { identityOf } from './layer-queries.ts';
+import { hashRequest } from './layer-queries.ts';
 import {
   type FetchedFile,
   type FileEntry,
@@ -46,7 +46,7 @@ export async function fetchSlice(
   const fetched = await fetchFiles(source, slice, folder, usable, context, headers);
   const entries = new Map<string, FileEntry>();
   for (const [key, { entry, isNew }] of fetched) {
-    entries.set(key, isNew ? { ...entry, sha256: await digestOf(join(folder, entry.file)) } : entry);
+    entries.set(key, isNew ? { ...entry, sha256: await hashFile(join(folder, entry.file)) } : entry);
   }
   // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
   const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);
@@ -73,7 +73,7 @@ async function fetchFiles(
     for (const [index, request] of layerRequests(source, download, slice, folder, now).entries()) {
       const entry = before.get(keyOf(slice, index));
       const outcome = await downloadLayer(request, entry, context);
-      fetched.set(keyOf(slice, index), fetchedFile(identityOf(request), request.target, entry, outcome, now));
+      fetched.set(keyOf(slice, index), fetchedFile(hashRequest(request), request.target, entry, outcome, now));
     }
     return fetched;
   }

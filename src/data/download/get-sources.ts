@@ -11,7 +11,7 @@ import { fetchSlice } from './fetch-source.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';
-import { type Slice, sliceOfKey, slicesOf } from './source-requests.ts';
+import { listSlices, type Slice, sliceOfKey } from './source-requests.ts';
 
 /** A source and its slices to download. */
 export interface WantedSource {
@@ -127,7 +127,7 @@ export function wantedSources(
     source,
     slices:
       copy === undefined
-        ? slicesOf(source, states, readManifest(join(downloads, source.name)))
+        ? listSlices(source, states, readManifest(join(downloads, source.name)))
         : copiedSlices(source, copy, states),
   }));
 }

@@ -43,13 +43,13 @@ export async function probeLayer(
   request: LayerRequest,
   context: DownloadContext,
 ): Promise<{ readonly count: number; readonly edited: number | null; readonly fields: readonly string[] }> {
-  const layer = await layerOf(request, context);
-  const count = await countOf(request, context);
-  await pageOf(request, layer, { rows: 0, lastId: 0 }, 1, context);
+  const layer = await parseLayer(request, context);
+  const count = await fetchCount(request, context);
+  await parsePage(request, layer, { rows: 0, lastId: 0 }, 1, context);
   return { count, edited: layer.edited, fields: layer.fields };
 }
 
-export async function layerOf(
+export async function parseLayer(
   { layer, as, fields, pageRows }: LayerRequest,
   context: DownloadContext,
 ): Promise<ArcgisLayer> {
@@ -78,8 +78,8 @@ export async function layerOf(
 /** `^(CountyFIPS|RadonZone)$` as names; a bar inside other brackets stays. */
 const fieldNames = (pattern: string): string => pattern.replace(/^\^\(?|\)?\$$/g, '').replace(/\|(?![^(]*\))/g, ', ');
 
-export async function countOf(request: LayerRequest, context: DownloadContext): Promise<number> {
-  const url = queryOf(request, { where: request.where, returnCountOnly: 'true', f: 'json' });
+export async function fetchCount(request: LayerRequest, context: DownloadContext): Promise<number> {
+  const url = formatQuery(request, { where: request.where, returnCountOnly: 'true', f: 'json' });
   const { count } = await getArcgisJson(url, context);
   if (typeof count === 'number' && (count > 0 || request.mayBeEmpty === true)) return count;
   if (count === 0) throw downloadFailed(`${url} counts no rows`, ADDRESS_MOVED);
@@ -87,11 +87,11 @@ export async function countOf(request: LayerRequest, context: DownloadContext): 
 }
 
 /** The identity of a layer's file: address, filter and fields. */
-export function identityOf(request: LayerRequest): string {
-  return queryOf(request, { where: request.where, outFields: request.fields ?? '*', f: request.as });
+export function hashRequest(request: LayerRequest): string {
+  return formatQuery(request, { where: request.where, outFields: request.fields ?? '*', f: request.as });
 }
 
-function queryOf({ layer, box }: LayerRequest, parameters: Readonly<Record<string, string>>): string {
+function formatQuery({ layer, box }: LayerRequest, parameters: Readonly<Record<string, string>>): string {
   const bounds: Record<string, string> =
     box === undefined
       ? {}
@@ -109,7 +109,7 @@ interface LayerRow {
   readonly line: string;
 }
 
-export async function pageOf(
+export async function parsePage(
   request: LayerRequest,
   { idField, fields, hasOffset }: ArcgisLayer,
   { rows: before, lastId }: { readonly rows: number; readonly lastId: number },
@@ -119,7 +119,7 @@ export async function pageOf(
   const { as, layer, where, simplifiedBy } = request;
   const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
   const names = request.fields === undefined ? '*' : [...new Set([idField, ...fields])].join(',');
-  const url = queryOf(request, {
+  const url = formatQuery(request, {
     where: isAfter,
     outFields: names,
     orderByFields: idField,

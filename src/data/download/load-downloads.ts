@@ -6,10 +6,10 @@ import { type FilesOfPart, type LoadResult, loadParts } from '../loaders/load-fi
 import type { LoaderOptions } from '../loaders/loader.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { partsAskedOf, storedParts, WHOLE_US } from '../tables/parts.ts';
+import { readPartsOfSource, storedParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { reachOf, type Slice, sliceOfKey } from './source-requests.ts';
+import { findReach, type Slice, sliceOfKey } from './source-requests.ts';
 
 /** The downloaded slices of a source that are not in the database in this version. */
 export function unloadedSlices(database: DataDatabase, source: string, manifest: Manifest): Slice[] {
@@ -66,9 +66,9 @@ export async function loadDownloads(
 ): Promise<LoadedDownloads> {
   const folder = join(folders.downloads, source.name);
   const manifest = readManifest(folder);
-  const parts = slices.map((slice) => partOf(source, slice, folder, manifest));
+  const parts = slices.map((slice) => makePart(source, slice, folder, manifest));
   const without = parts.filter(({ files }) => files.length === 0).map(({ slice }) => slice);
-  const [stored] = partsAskedOf(database, source.name);
+  const [stored] = readPartsOfSource(database, source.name);
   const mark = (of: readonly Slice[], changes: Partial<FileEntry>) => {
     const marked = [...readManifest(folder)].map(([key, entry]) => {
       if (!of.includes(sliceOfKey(key))) return [key, entry] as const;
@@ -85,7 +85,7 @@ export async function loadDownloads(
   const { replace = false, onRecords = () => {} } = options;
   const rivals = folders.rivals.map(({ name }) => name);
   try {
-    const terms = { replace, askedOf: source.name, reach: reachOf(source), rivals };
+    const terms = { replace, askedOf: source.name, reach: findReach(source), rivals };
     const loaded = await loadParts(database, source.loader, parts, terms, { clock, onRecords }, stored?.level);
     mark(slices, { loadedAt: clock.now(), dataset: loaded.dataset, level: loaded.level });
     for (const name of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });
@@ -101,7 +101,7 @@ export async function loadDownloads(
 }
 
 /** The files of a slice, with the source's vintage and licence. */
-function partOf(
+function makePart(
   source: Source,
   slice: Slice,
   folder: string,
@@ -117,7 +117,7 @@ function partOf(
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
       sites: sites && pathOf(sites),
-      ...loaderOptionsOf(
+      ...makeLoaderOptions(
         source,
         entries.map(([, entry]) => entry),
       ),
@@ -132,7 +132,7 @@ function besidesOf({ download }: Source): ReadonlySet<string> {
 }
 
 /** Vintage and licence that replace those of the loader. */
-function loaderOptionsOf({ licence, saysAccess, vintage }: Source, entries: readonly FileEntry[]): LoaderOptions {
+function makeLoaderOptions({ licence, saysAccess, vintage }: Source, entries: readonly FileEntry[]): LoaderOptions {
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const edited = Math.max(0, ...entries.map((entry) => entry.edited ?? 0));
   const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${day(edited)}`) : vintage;

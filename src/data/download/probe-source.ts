@@ -1,9 +1,9 @@
-import { columnsOf } from '../loaders/agency-table.ts';
+import { findColumns } from '../loaders/agency-table.ts';
 import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
-import { countOf, probeLayer } from './layer-queries.ts';
+import { fetchCount, probeLayer } from './layer-queries.ts';
 import { datedRequests, fileRequests, layerRequests } from './source-requests.ts';
 
 /** The result of checking one address. */
@@ -41,7 +41,7 @@ export async function probeParts(
       rows = (await probeNewest(requests, { headers, firstLine }, context)) === null ? 0 : 1;
     } else if (download.kind === 'layer') {
       for (const request of layerRequests(source, download, state, '', context.clock.now())) {
-        rows += await countOf({ ...request, mayBeEmpty: true }, context);
+        rows += await fetchCount({ ...request, mayBeEmpty: true }, context);
       }
     }
     probed.push({ state, here, rows });
@@ -90,7 +90,7 @@ export async function probeSource(
       for (const slice of slices) {
         const [request] = layerRequests(source, download, slice, '', context.clock.now());
         const { count, edited, fields } = await probeLayer(request!, context);
-        const { find } = columnsOf(fields, request!.layer);
+        const { find } = findColumns(fields, request!.layer);
         const lacking = neededColumns(source).filter((names) => find(...names) < 0);
         probed.push({
           ...{ url: request!.layer, rows: count, changedAt: edited ?? undefined },

@@ -10,7 +10,7 @@ import {
   allParts,
   datasetLabel,
   keyOfParts,
-  partsAskedOf,
+  readPartsOfSource,
   storedParts,
   writeRemoval,
 } from '../tables/parts.ts';
@@ -35,7 +35,7 @@ export function removeSource(
   const isNamed = (slice: string) => states === null || states.includes(slice);
   const manifest = readManifest(folder);
   const files = [...manifest].filter(([key]) => isNamed(sliceOfKey(key)));
-  const own = partsAskedOf(database, name).filter(({ state }) => isNamed(state));
+  const own = readPartsOfSource(database, name).filter(({ state }) => isNamed(state));
   if (files.length === 0 && own.length === 0) return null;
   const groups = Map.groupBy(own, ({ dataset, level }) => `${dataset} ${level}`);
   const removed = [...groups.values()].map((parts) => {

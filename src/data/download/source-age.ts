@@ -49,7 +49,7 @@ function wholeFrom({ download }: Source, year: number): number {
 function yearIn({ download }: Source, url: string): number | null {
   const patterns =
     download.kind === 'file'
-      ? download.files.flatMap((file) => [file.url, file.stateUrl ?? []].flat()).map(patternOf)
+      ? download.files.flatMap((file) => [file.url, file.stateUrl ?? []].flat()).map(makePattern)
       : download.kind === 'linked'
         ? download.links.map((link) => new RegExp(`(?:^|/)${link}$`))
         : [];
@@ -58,7 +58,7 @@ function yearIn({ download }: Source, url: string): number | null {
 }
 
 /** The pattern of an address, with {year} as its first group. */
-function patternOf(address: string): RegExp {
+function makePattern(address: string): RegExp {
   const [before = '', ...after] = address
     .split('{year}')
     .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+'));

@@ -34,7 +34,7 @@ function isByState({ download }: Source): boolean {
 }
 
 /** The slices to download for some states; null for the whole US. */
-export function slicesOf(source: Source, states: readonly string[] | null, manifest: Manifest): Slice[] {
+export function listSlices(source: Source, states: readonly string[] | null, manifest: Manifest): Slice[] {
   const { download } = source;
   if (states === null || !isByState(source) || manifest.has('US')) return ['US'];
   return states.filter((state) => isPublishedFor(download, state));
@@ -66,7 +66,7 @@ export async function fileRequests(
   const html = await getText(download.page, context, 20_000_000);
   return download.links.map((pattern) => {
     const url = newestLink(html, download.page, pattern);
-    return [{ url, target: join(folder, fileNameOf(url)) }];
+    return [{ url, target: join(folder, parseFileName(url)) }];
   });
 }
 
@@ -80,14 +80,14 @@ export function datedRequests(
 ): RequestedFile[] {
   const { url: whole, stateUrl, name } = download.files[index]!;
   const pattern = slice === 'US' ? whole : (stateUrl ?? whole);
-  const dates = /\{(year|hour)\}/.test(pattern) ? datesOf(download, now) : [{}];
+  const dates = /\{(year|hour)\}/.test(pattern) ? listDates(download, now) : [{}];
   return dates.map((date) => {
     const url = filled(pattern, slice, date);
-    return { url, target: join(folder, name === undefined ? fileNameOf(url) : filled(name, slice, date)) };
+    return { url, target: join(folder, name === undefined ? parseFileName(url) : filled(name, slice, date)) };
   });
 }
 
-function datesOf({ years, hours }: FileDownload, now: number): Readonly<Record<string, string>>[] {
+function listDates({ years, hours }: FileDownload, now: number): Readonly<Record<string, string>>[] {
   if (hours !== undefined) {
     return Array.from({ length: hours + 1 }, (_, back) => {
       const hour = new Date(now - back * HOUR_MS).toISOString();
@@ -112,7 +112,7 @@ function filled(pattern: string, slice: Slice, date: Readonly<Record<string, str
 }
 
 /** The file name in an address; the loader of boundaries reads the year in it. */
-function fileNameOf(url: string): string {
+function parseFileName(url: string): string {
   const name = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '').replace(/[^\w.()-]/g, '_');
   if (/^[\w()-][\w.()-]*$/.test(name)) return name;
   throw downloadFailed(`${url} does not end in the name of a file`, ADDRESS_MOVED);
@@ -124,7 +124,7 @@ function radiusOf({ topics }: Source): number {
 }
 
 /** How far beyond its state a part reaches, in metres: as far as the requested boxes. */
-export function reachOf(source: Source): number {
+export function findReach(source: Source): number {
   return source.download.kind === 'layer' && source.download.stateWhere === 'box' ? radiusOf(source) : 0;
 }
 

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { requireFile } from '../../base/pipes.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
-import { compressionOf, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
+import { detectCompression, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import type { Zip, ZipEntry } from '../../formats/zip/zip-reader.ts';
 
 /** The error for a file that cannot be read. */
@@ -59,7 +59,7 @@ export async function agencyFile(file: string): Promise<ByteSource> {
 }
 
 /** The SHA-256 of a file, in hexadecimal. */
-export async function digestOf(file: string): Promise<string> {
+export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   try {
     for await (const block of createReadStream(file)) hash.update(block as Buffer);
@@ -118,7 +118,7 @@ async function* unpackedFile(file: string): AsyncGenerator<Buffer, void, void> {
   await using pass = await source.startPass();
   const head = Buffer.alloc(4);
   await pass.readInto(head, 0, 0);
-  const compression = compressionOf(head);
+  const compression = detectCompression(head);
   yield* compression === null ? chunksFrom(pass, 0) : unpackedBytes(pass, source, compression);
 }
 

@@ -31,17 +31,17 @@ export async function* tableRows<T>(
   let recordsOf: ReturnType<typeof begin> | null = null;
   for await (const batch of tableRecords(file, form)) {
     const rows = recordsOf === null ? batch.slice(1) : batch;
-    recordsOf ??= begin(columnsOf(batch[0]!.cells, file));
+    recordsOf ??= begin(findColumns(batch[0]!.cells, file));
     yield rows.flatMap(recordsOf);
   }
   // An empty file has no columns, which `begin` refuses.
-  if (recordsOf === null) begin(columnsOf([], file));
+  if (recordsOf === null) begin(findColumns([], file));
 }
 
 /** The columns of a file whose first record is its header. */
 export async function columnsIn(file: string): Promise<Columns> {
-  for await (const [header] of tableRecords(file)) return columnsOf(header!.cells, file);
-  return columnsOf([], file);
+  for await (const [header] of tableRecords(file)) return findColumns(header!.cells, file);
+  return findColumns([], file);
 }
 
 /** The columns of a file by name. */
@@ -56,7 +56,7 @@ export interface Columns {
 
 /** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12.
  * LATITUDE"). */
-export function columnsOf(header: readonly string[], file: string): Columns {
+export function findColumns(header: readonly string[], file: string): Columns {
   const indexes = new Map<string, number>();
   for (const [index, name] of header.entries()) {
     const key = keyOf(name);
@@ -128,7 +128,7 @@ export function numberIn(cell: string | undefined): number | null {
 }
 
 /** The cells of a row by name, without blank ones and those to skip. */
-export function propertiesOf(
+export function pickProperties(
   names: readonly string[],
   cells: readonly string[],
   skip: ReadonlySet<number>,
@@ -143,7 +143,7 @@ export function propertiesOf(
 }
 
 /** [lng, lat] of two cells, or the reason why they are no coordinates. */
-export function pointOf(latCell: string | undefined, lngCell: string | undefined): [number, number] | string {
+export function parsePoint(latCell: string | undefined, lngCell: string | undefined): [number, number] | string {
   if ((latCell ?? '').trim() === '' || (lngCell ?? '').trim() === '') return 'the coordinates are blank';
   const [lat, lng] = [numberIn(latCell), numberIn(lngCell)];
   if (lat === null || lng === null) return 'the coordinates are not decimal numbers';

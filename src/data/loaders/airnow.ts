@@ -3,7 +3,7 @@ import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
-import { columnsOf, numberIn, pointOf, tableRecords } from './agency-table.ts';
+import { findColumns, numberIn, parsePoint, tableRecords } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader, rowsBegin } from './loader.ts';
 
@@ -57,12 +57,12 @@ async function monitorsIn(file: string, report: LoadReporter): Promise<Map<strin
   let siteColumns: { ids: number[]; lat: number; lng: number } = SITE_COLUMNS;
   const read = ({ line, cells }: TableRecord): void => {
     if (line === 1 && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
-      const columns = columnsOf(cells, file);
+      const columns = findColumns(cells, file);
       const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((column) => column >= 0);
       siteColumns = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
       return;
     }
-    const point = pointOf(cells[siteColumns.lat], cells[siteColumns.lng]);
+    const point = parsePoint(cells[siteColumns.lat], cells[siteColumns.lng]);
     if (typeof point === 'string') return;
     for (const id of siteColumns.ids.map((column) => cells[column]?.trim() ?? '')) {
       if (id !== '') monitors.set(id, { lng: point[0], lat: point[1] });
@@ -80,7 +80,7 @@ async function* readingsIn(
   seeTime: (time: number) => void,
 ): AsyncGenerator<readonly ReadingRecord[], void, void> {
   const readingsOf = ({ line, cells }: TableRecord): readonly ReadingRecord[] => {
-    const reading = readingOf(cells, monitors);
+    const reading = parseReading(cells, monitors);
     if (typeof reading !== 'string') seeTime(reading.measuredAt);
     return report.take(typeof reading === 'string' ? reading : [reading], line, cells.join('|'));
   };
@@ -88,7 +88,7 @@ async function* readingsIn(
 }
 
 /** 11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|Alabama Department of Environmental Management */
-function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Location>): ReadingRecord | string {
+function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Location>): ReadingRecord | string {
   const [date = '', time = '', id = '', , , name = '', unit = '', value = ''] = cells.map((cell) => cell.trim());
   if (cells.length < 9) return 'the row has fewer than 9 fields';
   const parameter = PARAMETERS[name];
@@ -98,7 +98,7 @@ function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Locat
   const location = monitors.get(id) ?? monitors.get(withoutCountry(id));
   if (location === undefined) return 'the file of the sites has no location of the monitor';
   const measured = numberIn(value);
-  const measuredAt = timeOf(date, time);
+  const measuredAt = parseTime(date, time);
   if (measured === null || measured <= -900) return 'the value is missing';
   if (measuredAt === null) return 'the time is not written MM/DD/YY, HH:MM';
   const concentration = pollutant === 'ozone' ? ozoneMicrograms(measured) : measured;
@@ -112,7 +112,7 @@ function withoutCountry(id: string): string {
 }
 
 /** MM/DD/YY and HH:MM in UTC. */
-function timeOf(date: string, time: string): number | null {
+function parseTime(date: string, time: string): number | null {
   const day = /^(\d{2})\/(\d{2})\/(\d{2})$/.exec(date);
   const hour = /^(\d{2}):(\d{2})$/.exec(time);
   if (day === null || hour === null) return null;

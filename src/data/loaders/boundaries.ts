@@ -31,7 +31,7 @@ function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader 
         vintage: () => yearIn(files[0]!),
         records: inFeatureFiles<AreaRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, {}, report),
-          recordsOf: (feature) => areasOf(feature, level, seen, report),
+          recordsOf: (feature) => parseAreas(feature, level, seen, report),
         }),
       };
     },
@@ -43,13 +43,13 @@ function yearIn(file: string): string {
   return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
 }
 
-function areasOf(
+function parseAreas(
   { geometry, properties }: FileFeature,
   level: BoundaryLevel,
   seen: Set<string>,
   report: LoadReporter,
 ): readonly AreaRecord[] | string {
-  const code = codeOf(properties, level);
+  const code = findCode(properties, level);
   if ('problem' in code) return code.problem;
   const { geoid } = code;
   const type = (geometry as { type?: unknown } | null)?.type;
@@ -59,7 +59,7 @@ function areasOf(
   if (seen.has(geoid)) return `the ${level} is listed twice`;
   seen.add(geoid);
   if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);
-  const name = textOf(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20') || geoid;
+  const name = findText(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20') || geoid;
   return [{ geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon }];
 }
 
@@ -68,13 +68,13 @@ const FORMER_COUNTIES = /^(090(01|03|05|07|09|11|13|15)|46113|02270|51515)/;
 const FORMER_CODES_NOTE =
   'Some codes are from before 2022, and the ratings of December 2025 use newer ones. Load boundaries of 2022 or later.';
 
-function codeOf(properties: FileFeature['properties'], level: BoundaryLevel): CodeFinding {
-  const state = textOf(properties, 'STATEFP', 'STATEFP20', 'STATE_FIPS', 'STATE');
-  const county = textOf(properties, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS', 'COUNTY');
-  const tract = textOf(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');
+function findCode(properties: FileFeature['properties'], level: BoundaryLevel): CodeFinding {
+  const state = findText(properties, 'STATEFP', 'STATEFP20', 'STATE_FIPS', 'STATE');
+  const county = findText(properties, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS', 'COUNTY');
+  const tract = findText(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');
   const stated = { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' };
   // "1400000US51079030101" and "0500000US01029".
-  const whole = textOf(properties, 'GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS').replace(/^\d+US/, '');
+  const whole = findText(properties, 'GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS').replace(/^\d+US/, '');
   if (whole !== '') return readGeoid(whole, level, stated);
   if (/^\d{2}$/.test(state) && /^\d{3}$/.test(county) && (level === 'county' || /^\d{6}$/.test(tract))) {
     return readGeoid(state + county + (level === 'tract' ? tract : ''), level, stated);
@@ -82,7 +82,7 @@ function codeOf(properties: FileFeature['properties'], level: BoundaryLevel): Co
   return { problem: `it has no code of a ${level}` };
 }
 
-function textOf(properties: FileFeature['properties'], ...names: string[]): string {
+function findText(properties: FileFeature['properties'], ...names: string[]): string {
   for (const name of names) {
     const value = properties[name] ?? properties[name.toLowerCase()];
     if (typeof value === 'string' || typeof value === 'number') return String(value).trim();

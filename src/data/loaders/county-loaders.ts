@@ -4,7 +4,7 @@ import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { AirQualityRecord, RadonRecord } from '../tables/records.ts';
 import { agencyZip } from './agency-file.ts';
-import { type Columns, columnsOf, numberIn, tableRecords, tableRows } from './agency-table.ts';
+import { type Columns, findColumns, numberIn, tableRecords, tableRows } from './agency-table.ts';
 import { CONNECTICUT_NOTE, type CodeFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader, publicDomain } from './loader.ts';
@@ -99,7 +99,7 @@ export async function isWholeYear(file: string): Promise<boolean> {
 async function wholeTable(file: string): Promise<{ readonly columns: Columns; readonly rows: readonly TableRecord[] }> {
   const rows: TableRecord[] = [];
   for await (const batch of tableRecords(file)) rows.push(...batch);
-  return { columns: columnsOf(rows[0]?.cells ?? [], file), rows: rows.slice(1) };
+  return { columns: findColumns(rows[0]?.cells ?? [], file), rows: rows.slice(1) };
 }
 
 /** The most days that a county has of each year. */

@@ -6,7 +6,7 @@ import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes } from './agency-file.ts';
-import { pointOf, propertiesOf, tableRows } from './agency-table.ts';
+import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type LoaderOptions } from './loader.ts';
 
@@ -85,13 +85,13 @@ function csvFeatures(
         if (unended) report.note(noteOfUnended(file));
         const isHeading = layout.isHeading?.(cells) === true;
         if (isHeading) names = names.map((name, index) => `${name} ${cells[index] ?? ''}`.trim());
-        const point = pointOf(cells[lat], cells[lng]);
+        const point = parsePoint(cells[lat], cells[lng]);
         const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
         if (reason !== null || typeof point === 'string') {
           report.reject(reason ?? (point as string), line, cells);
           return [];
         }
-        const properties = propertiesOf(names, cells, skipped);
+        const properties = pickProperties(names, cells, skipped);
         return [{ line, geometry: { type: 'Point', coordinates: point }, properties }];
       };
     },
@@ -129,7 +129,7 @@ export async function* geojsonFeatures(
       : 'not a GeoJSON FeatureCollection';
     throw invalidFile(file, `it is ${what}`, 'Use a GeoJSON file with features.');
   }
-  const envelope = envelopeOf(head + tail);
+  const envelope = parseEnvelope(head + tail);
   if (envelope === null) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
   refuseOtherSystem(file, envelope.crs?.properties?.name);
   if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
@@ -146,7 +146,7 @@ interface Envelope {
 }
 
 /** Null when the text is incomplete. */
-function envelopeOf(text: string): Envelope | null {
+function parseEnvelope(text: string): Envelope | null {
   try {
     return JSON.parse(text) as Envelope;
   } catch {
@@ -187,7 +187,7 @@ async function* featuresOfShapefile(
 ): AsyncGenerator<readonly FileFeature[], void, void> {
   let line = 0;
   const features = shapefileFeatures(
-    await partsOf(file),
+    await readShapefileParts(file),
     (what) => note(`${basename(file)} ${what}`),
     refusedFor(file),
   );
@@ -199,10 +199,10 @@ async function* featuresOfShapefile(
 
 /** The geometry type and the column names of a shapefile. */
 export async function headOfShapefile(file: string): Promise<ReturnType<typeof shapefileHead>> {
-  return shapefileHead(await partsOf(file), refusedFor(file));
+  return shapefileHead(await readShapefileParts(file), refusedFor(file));
 }
 
-async function partsOf(file: string): Promise<ShapefileParts> {
+async function readShapefileParts(file: string): Promise<ShapefileParts> {
   return /\.zip$/i.test(file) ? await partsOfZip(file) : partsBeside(file);
 }
 

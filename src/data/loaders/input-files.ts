@@ -21,7 +21,7 @@ export async function inputFiles(loader: string, files: readonly string[], optio
     const path = /\.zip$/i.test(file) ? await pathInZip(loader, file, options) : file;
     paths.push(path);
     if (options.force === true) continue;
-    const profile = await profileOf(path, options.lat);
+    const profile = await readProfile(path, options.lat);
     const problem = mismatch(loader, profile);
     if (problem !== null) throw wrongFile(loader, path, problem, profile);
   }
@@ -46,7 +46,7 @@ async function pathInZip(loader: string, file: string, options: LoaderOptions): 
   const paths = names.filter((name) => TABLES.test(name)).map((name) => `${file}/${name}`);
   const own: string[] = [];
   for (const path of paths) {
-    if (paths.length === 1 || mismatch(loader, await profileOf(path, options.lat)) === null) own.push(path);
+    if (paths.length === 1 || mismatch(loader, await readProfile(path, options.lat)) === null) own.push(path);
   }
   if (own.length === 1) return own[0]!;
   const hint = `It holds: ${names.slice(0, 10).join(', ')}. Give the path of the file in it, or unpack it.`;
@@ -128,7 +128,7 @@ const SHAPES: Readonly<Record<string, FileShape>> = {
 };
 
 /** Reads the beginning of a file. @param latitude the name of the latitude column, if the user gave one */
-async function profileOf(file: string, latitude?: string): Promise<FileProfile> {
+async function readProfile(file: string, latitude?: string): Promise<FileProfile> {
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
   if (extension === '.shp' || extension === '.zip') return await profileOfShapefile(file);
   if (extension === '.json' || extension === '.geojson') return await profileOfGeojson(file);

@@ -10,7 +10,7 @@ import { partOfUs } from '../tables/describe-data.ts';
 import { type SourceFile, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
-import { digestOf, unreadable, zipPath } from './agency-file.ts';
+import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { inputFiles } from './input-files.ts';
 
 import { listedStates } from './load-losses.ts';
@@ -129,13 +129,13 @@ function infoOf(
     source: options.source ?? source,
     get vintage() {
       const last = files.at(-1);
-      return options.vintage ?? (vintage() || (last === undefined ? '' : `file of ${dayOf(last)}`));
+      return options.vintage ?? (vintage() || (last === undefined ? '' : `file of ${readDay(last)}`));
     },
     licence: options.licence ?? licence,
   };
 }
 
-function dayOf(file: string): string {
+function readDay(file: string): string {
   try {
     return statSync(zipPath(file)?.archive ?? file)
       .mtime.toISOString()
@@ -148,7 +148,7 @@ function dayOf(file: string): string {
 async function digestsOf(paths: readonly string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const path of paths) {
-    files.push({ name: basename(path), sha256: await digestOf(zipPath(path)?.archive ?? path) });
+    files.push({ name: basename(path), sha256: await hashFile(zipPath(path)?.archive ?? path) });
   }
   return files;
 }

@@ -48,8 +48,8 @@ export const nri: Loader = {
     ],
   },
   async read(files, _, report) {
-    const levels = new Set<ReturnType<typeof levelOf>>();
-    for (const file of files) levels.add(levelOf(await columnsIn(file)));
+    const levels = new Set<ReturnType<typeof findLevel>>();
+    for (const file of files) levels.add(findLevel(await columnsIn(file)));
     if (levels.size !== 1) {
       throw new PerilbookError(
         'SERVICE_DATA',
@@ -72,7 +72,7 @@ export const nri: Loader = {
   },
 };
 
-function levelOf(columns: Columns): 'tract' | 'county' {
+function findLevel(columns: Columns): 'tract' | 'county' {
   return columns.find('TRACTFIPS', 'TRACT') >= 0 ? 'tract' : 'county';
 }
 
@@ -83,7 +83,7 @@ interface Hazard {
   readonly frequency: number;
 }
 
-function hazardsOf(columns: Columns, file: string, report: LoadReporter): Hazard[] {
+function findHazards(columns: Columns, file: string, report: LoadReporter): Hazard[] {
   const hazards: Hazard[] = [];
   for (const [topic, ...prefixes] of NRI_PREFIXES) {
     const find = (suffix: string) => columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
@@ -108,7 +108,7 @@ function ratingsIn(
   seeVersion: (version: string) => void,
 ): AsyncGenerator<readonly NaturalRatingRecord[], void, void> {
   return tableRows(file, (columns) => {
-    const hazards = hazardsOf(columns, file, report);
+    const hazards = findHazards(columns, file, report);
     const codeOf = codeReader(columns, level);
     const version = columns.find('NRI_VER');
     const fields = columns.names.length;
@@ -116,7 +116,7 @@ function ratingsIn(
       if (cells.length !== fields) return 'the row has another number of fields than the header';
       const code = codeOf(cells);
       if ('problem' in code) return code.problem;
-      const ratings = hazards.map((hazard) => ratingOf(code.geoid, hazard, cells, columns));
+      const ratings = hazards.map((hazard) => parseRating(code.geoid, hazard, cells, columns));
       const problem = ratings.find((rating) => typeof rating === 'string');
       if (problem !== undefined) return problem;
       if (seen.has(code.geoid)) return `the ${level} is listed twice`;
@@ -151,7 +151,7 @@ function blankOr(cell: string): number | null {
   return number === -9999 ? null : number;
 }
 
-function ratingOf(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
+function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
   const rating = cells[hazard.rating]!.trim();
   const name = columns.names[hazard.rating]!.slice(0, 4);
   if (!(RATINGS as readonly string[]).includes(rating)) return `${name}: the rating is not one of the index's eight`;

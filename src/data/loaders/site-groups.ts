@@ -33,9 +33,9 @@ export class SiteGroups implements Disposable {
     if (key === null) return false;
     const packed: PackedRow = [
       geometry,
-      Object.entries(properties).map(([name, value]) => [numberOf(this.#names, name), value]),
+      Object.entries(properties).map(([name, value]) => [assignNumber(this.#names, name), value]),
     ];
-    this.#rows.add(numberOf(this.#sites, String(properties[key])), JSON.stringify(packed));
+    this.#rows.add(assignNumber(this.#sites, String(properties[key])), JSON.stringify(packed));
     return true;
   }
 
@@ -49,7 +49,7 @@ export class SiteGroups implements Disposable {
         Object.fromEntries(values.map(([name, value]) => [names[name]!, value])),
       );
       const key = String(properties[0]![this.#idOf(properties[0]!)!]);
-      yield { key, geometry: packed[0]![0], properties: siteOf(properties, this.#lists) };
+      yield { key, geometry: packed[0]![0], properties: makeSite(properties, this.#lists) };
     }
   }
 
@@ -59,7 +59,7 @@ export class SiteGroups implements Disposable {
 }
 
 /** The number of a name, in the order in which names come. */
-function numberOf(numbers: Map<string, number>, name: string): number {
+function assignNumber(numbers: Map<string, number>, name: string): number {
   let number = numbers.get(name);
   if (number === undefined) {
     number = numbers.size;
@@ -69,7 +69,7 @@ function numberOf(numbers: Map<string, number>, name: string): number {
   return number;
 }
 
-function siteOf(rows: readonly Record<string, unknown>[], lists: readonly PropertyFinder[]): Record<string, unknown> {
+function makeSite(rows: readonly Record<string, unknown>[], lists: readonly PropertyFinder[]): Record<string, unknown> {
   const [first, ...others] = rows as [Record<string, unknown>];
   const agreed = Object.entries(first).filter(([name, value]) => others.every((row) => row[name] === value));
   const listed = lists.flatMap((find) => {

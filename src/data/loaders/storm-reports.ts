@@ -1,7 +1,7 @@
 import type { Geometry, LineString, Point } from 'geojson';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
-import { numberIn, pointOf, tableRecords } from './agency-table.ts';
+import { numberIn, parsePoint, tableRecords } from './agency-table.ts';
 import { noteOfUnended } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { earlierFiles, inTurn, type Loader, publicDomain } from './loader.ts';
@@ -80,13 +80,13 @@ async function* reportsIn(
   function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {
     const [{ row }] = parts as [TornadoPart];
     const placed = parts.flatMap(({ row: own }) => {
-      const start = pointOf(own.slat, own.slon);
-      return typeof start === 'string' ? [] : [{ track: trackOf(start, own), row: own }];
+      const start = parsePoint(own.slat, own.slon);
+      return typeof start === 'string' ? [] : [{ track: makeTrack(start, own), row: own }];
     });
     const problem = hasWhole
       ? 'a part of a tornado that another row has as a whole'
       : placed.length === 0
-        ? (pointOf(row.slat, row.slon) as string)
+        ? (parsePoint(row.slat, row.slon) as string)
         : isRepeated(identityOf(row))
           ? 'a report that an earlier file has'
           : null;
@@ -130,8 +130,8 @@ function joined(tracks: readonly (Point | LineString)[]): Geometry {
 }
 
 /** An end of 0 and 0 means none, and hail ends where it began. */
-function trackOf(start: [number, number], row: TornadoRow): Point | LineString {
-  const end = pointOf(row.elat, row.elon);
+function makeTrack(start: [number, number], row: TornadoRow): Point | LineString {
+  const end = parsePoint(row.elat, row.elon);
   if (typeof end === 'string' || (end[0] === start[0] && end[1] === start[1])) {
     return { type: 'Point', coordinates: start };
   }
@@ -180,8 +180,8 @@ function createTornadoParts() {
       const numbers = new Set(wholes.map(numberOf));
       const tracks = Map.groupBy(wholes, dayOf);
       const isPlaced = ({ row }: TornadoPart) => {
-        const ends = endsOf(row);
-        return ends.length === 0 || (tracks.get(dayOf(row)) ?? []).some((whole) => holds(endsOf(whole), ends));
+        const ends = findEnds(row);
+        return ends.length === 0 || (tracks.get(dayOf(row)) ?? []).some((whole) => holds(findEnds(whole), ends));
       };
       for (const [number, own] of Map.groupBy(parts, ({ row }) => numberOf(row))) {
         yield { parts: own, hasWhole: numbers.has(number) || own.every(isPlaced) };
@@ -190,8 +190,8 @@ function createTornadoParts() {
   };
 }
 
-function endsOf(row: TornadoRow): [number, number][] {
-  return [pointOf(row.slat, row.slon), pointOf(row.elat, row.elon)].filter((end) => typeof end !== 'string');
+function findEnds(row: TornadoRow): [number, number][] {
+  return [parsePoint(row.slat, row.slon), parsePoint(row.elat, row.elon)].filter((end) => typeof end !== 'string');
 }
 
 /** Whether the box around some positions, with the margin, holds all others. */

@@ -2,7 +2,7 @@ import type { Geometry } from 'geojson';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { invalidFile } from './agency-file.ts';
-import { numberIn, pointOf, tableRecords, tableRows } from './agency-table.ts';
+import { numberIn, parsePoint, tableRecords, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { earlierFiles, type FileRecords, inTurn, type Loader, publicDomain, rowsBegin } from './loader.ts';
 import { yearSpan } from './vintages.ts';
@@ -120,7 +120,7 @@ function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
   const pressures = fixes.map(({ pressureMb }) => pressureMb).filter((pressure) => pressure !== null);
   const wind = winds.length === 0 ? null : Math.max(...winds);
   return {
-    geometry: trackOf(fixes),
+    geometry: makeTrack(fixes),
     properties: {
       ...storm,
       max_wind_kt: wind,
@@ -132,7 +132,7 @@ function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
   };
 }
 
-function trackOf(fixes: readonly Fix[]): Geometry {
+function makeTrack(fixes: readonly Fix[]): Geometry {
   const parts: [number, number][][] = [[]];
   let before: Fix | undefined;
   for (const fix of fixes) {
@@ -171,7 +171,7 @@ function ibtracsFixes(
       const cell = (column: string) => cells[indexes.get(column)!]?.trim() ?? '';
       if (cell('LAT') === 'degrees_north') return 'the row of units';
       if (cell('TRACK_TYPE').toLowerCase().startsWith('spur')) return 'a spur beside the main track';
-      const point = pointOf(cell('LAT'), within180(cell('LON')));
+      const point = parsePoint(cell('LAT'), within180(cell('LON')));
       if (typeof point === 'string') return point;
       if (isRepeated(cell('SID'))) return REPEATED;
       const [sid, name, season] = [cell('SID'), cell('NAME'), Number(cell('SEASON'))];
@@ -219,7 +219,7 @@ async function* hurdat2Fixes(
     const first = cells[0]!.trim();
     if (ANY_HEADER.test(first)) {
       announced = numberIn(cells[2]) ?? 0;
-      const header = stormOf(first, cells);
+      const header = parseStorm(first, cells);
       const isNew = header !== null && !isRepeated(header.sid);
       storm = isNew ? header : null;
       return isNew ? [] : header === null ? 'a storm of an unknown basin' : REPEATED;
@@ -227,7 +227,7 @@ async function* hurdat2Fixes(
     announced -= 1;
     isShort = cells.length < FEWEST_FIELDS;
     if (storm === null) return 'a fix without a storm';
-    const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : fixOf(cells);
+    const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : parseFix(cells);
     return typeof fix === 'string' ? fix : [[storm, fix]];
   };
   for await (const records of tableRecords(file)) {
@@ -239,17 +239,17 @@ async function* hurdat2Fixes(
   }
 }
 
-function stormOf(code: string, cells: readonly string[]): Storm | null {
+function parseStorm(code: string, cells: readonly string[]): Storm | null {
   const header = HEADER.exec(code);
   if (header === null) return null;
   return { sid: code, name: cells[1]?.trim() ?? '', season: Number(header[3]), basin: basinOf(header[1]!) };
 }
 
 /** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */
-function fixOf(cells: readonly string[]): Fix | string {
+function parseFix(cells: readonly string[]): Fix | string {
   const [date, time] = [cells[0]!.trim(), cells[1]?.trim() ?? ''];
-  const lat = degreesOf(cells[4], 'N', 'S', 90);
-  const lng = degreesOf(cells[5], 'E', 'W', 360);
+  const lat = parseDegrees(cells[4], 'N', 'S', 90);
+  const lng = parseDegrees(cells[5], 'E', 'W', 360);
   if (!/^\d{8}$/.test(date) || !/^\d{4}$/.test(time)) return 'the date is not written YYYYMMDD, HHMM';
   if (lat === null || lng === null) return 'the position is not written like 32.0N, 78.2W';
   return {
@@ -262,7 +262,7 @@ function fixOf(cells: readonly string[]): Fix | string {
   };
 }
 
-function degreesOf(cell: string | undefined, plus: string, minus: string, bound: number): number | null {
+function parseDegrees(cell: string | undefined, plus: string, minus: string, bound: number): number | null {
   const parts = /^(\d+(?:\.\d+)?)([NSEW])$/.exec(cell?.trim() ?? '');
   if (parts === null || (parts[2] !== plus && parts[2] !== minus)) return null;
   const degrees = Number(parts[1]) * (parts[2] === minus ? -1 : 1);

@@ -88,8 +88,8 @@ function described(
   return {
     name,
     level,
-    source: sourcesOf(parts),
-    vintage: vintagesOf(parts).join('; '),
+    source: listSources(parts),
+    vintage: listVintages(parts).join('; '),
     licence: distinct(parts.map(({ licence }) => licence)).join('; '),
     sample: sample === 1,
     rows,
@@ -110,7 +110,7 @@ function described(
 const SHOWN_FILES = 3;
 
 /** `EPA Map of Radon Zones (radon-US.csv)`: the sources of a dataset's parts, each with its files. */
-function sourcesOf(parts: readonly DatasetPart[]): string {
+function listSources(parts: readonly DatasetPart[]): string {
   const bySource = Map.groupBy(parts, ({ source }) => source);
   return [...bySource]
     .map(([source, own]) => {
@@ -123,7 +123,7 @@ function sourcesOf(parts: readonly DatasetPart[]): string {
 }
 
 /** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one each time a state is updated. */
-function vintagesOf(parts: readonly DatasetPart[]): string[] {
+function listVintages(parts: readonly DatasetPart[]): string[] {
   const vintages = distinct(parts.map(({ vintage }) => vintage));
   const dates = vintages.filter((vintage) => /^to \d{4}-\d{2}-\d{2}$/.test(vintage)).sort();
   const middle = dates.slice(1, -1);

@@ -81,7 +81,7 @@ export class FeatureTiles<F extends TileFeature> {
     this.#searches += 1;
     const touched: Tile<F>[] = [];
     const missing: number[] = [];
-    for (const key of keysOf(box, layer.perDegree)) {
+    for (const key of listTileKeys(box, layer.perDegree)) {
       const cached = layer.tiles.get(key);
       if (cached === undefined) {
         missing.push(key);
@@ -105,7 +105,7 @@ export class FeatureTiles<F extends TileFeature> {
     for (const feature of layer.read(whole, (id) => layer.features.get(id)?.feature)) {
       const { lng, lat } = feature;
       const box = feature.box ?? { minLng: lng!, maxLng: lng!, minLat: lat!, maxLat: lat! };
-      for (const key of keysOf(within(box, whole), layer.perDegree)) members.get(key)?.push(feature);
+      for (const key of listTileKeys(within(box, whole), layer.perDegree)) members.get(key)?.push(feature);
     }
     return missing.map((key, index) => {
       const features = members.get(key)!.sort((a, b) => a.id - b.id);
@@ -156,7 +156,7 @@ export class FeatureTiles<F extends TileFeature> {
 /** A tile's key is its row, counted from the equator, times this, plus its column from Greenwich, made positive. */
 const COLUMNS = 0x100_0000;
 
-function keysOf({ minLng, maxLng, minLat, maxLat }: Box, perDegree: number): number[] {
+function listTileKeys({ minLng, maxLng, minLat, maxLat }: Box, perDegree: number): number[] {
   const keys: number[] = [];
   const lastX = Math.floor(maxLng * perDegree);
   const lastY = Math.floor(maxLat * perDegree);

@@ -2,7 +2,7 @@ import type { Feature } from 'geojson';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createWithin, distanceMeters, type UnitVector, unitVectorOf } from '../../geo/distance.ts';
-import { type MeasurableShape, metersToShape, NearestSearch, shapeOf } from '../../geo/nearest.ts';
+import { type MeasurableShape, metersToShape, NearestSearch, parseShape } from '../../geo/nearest.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';
@@ -152,7 +152,7 @@ function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean)
       box: selectBox.get(id)!,
       size: bytes.length + size * SHAPE_SHARE,
       bytes,
-      shape: () => (shape ??= shapeOf((JSON.parse(read()) as Feature).geometry)),
+      shape: () => (shape ??= parseShape((JSON.parse(read()) as Feature).geometry)),
     };
   }
   function cached([id, lng, lat, size, json]: FeatureRow): CachedFeature {

@@ -43,7 +43,7 @@ const SELECT = `SELECT dataset, level, state, asked_of AS askedOf, reach, source
 /** All parts, by `keyOfParts`. */
 export function allParts(database: DataDatabase): ReadonlyMap<string, readonly AskedPart[]> {
   const rows = database.prepare<[], PartRow>(`${SELECT} ORDER BY dataset, level, state`).all();
-  return Map.groupBy(rows.map(partOf), ({ dataset, level }) => keyOfParts(dataset, level));
+  return Map.groupBy(rows.map(parsePart), ({ dataset, level }) => keyOfParts(dataset, level));
 }
 
 export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dataset}/${level}`;
@@ -70,11 +70,11 @@ export function storedParts(database: DataDatabase, dataset: DatasetName, level:
 }
 
 /** The parts that were downloaded from a source, with their dataset and level. */
-export function partsAskedOf(database: DataDatabase, source: string): AskedPart[] {
+export function readPartsOfSource(database: DataDatabase, source: string): AskedPart[] {
   return database
     .prepare<[string], PartRow>(`${SELECT} WHERE asked_of = ? ORDER BY dataset, level, state`)
     .all(source)
-    .map(partOf);
+    .map(parsePart);
 }
 
 /** Replaces the parts of a dataset and level. */
@@ -109,6 +109,6 @@ export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, n
   return new Map(rows);
 }
 
-function partOf({ files, stateRows, ...row }: PartRow): AskedPart {
+function parsePart({ files, stateRows, ...row }: PartRow): AskedPart {
   return { ...row, files: JSON.parse(files), stateRows: JSON.parse(stateRows) };
 }

@@ -183,7 +183,7 @@ function layerRows(database: DataDatabase, layer: Layer): RecordRows {
       const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`;
       types.see(properties);
       const isNew = buffer.add(file, {
-        identity: identity ?? identityOf(record as SiteRecord),
+        identity: identity ?? hashIdentity(record as SiteRecord),
         parts,
         bounds: JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]),
         // The properties come last: each answer adds its distance there (layers.ts).
@@ -213,7 +213,7 @@ const IDENTITY_BYTES = 16;
 /** Identifies a record in its dataset: the agency's id if the loader knows one, else a digest of geometry and properties. Equal for the
  * same record in two files, even if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once
  * in 10^26. */
-function identityOf({ key, geometry, properties }: SiteRecord): Buffer {
+function hashIdentity({ key, geometry, properties }: SiteRecord): Buffer {
   const text = key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
   return hash('sha1', text, 'buffer').subarray(0, IDENTITY_BYTES);
 }

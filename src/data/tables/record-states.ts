@@ -43,7 +43,7 @@ const STEP_DEGREES = 0.02;
 function statesAlong(geometry: Geometry, named: string | null): string[] {
   const states = new Set(named === null ? [] : [named]);
   let [lastLng, lastLat] = [Number.NaN, Number.NaN];
-  for (const [lng, lat] of positionsOf(geometry) as [number, number][]) {
+  for (const [lng, lat] of listPositions(geometry) as [number, number][]) {
     if (Math.abs(lng - lastLng) < STEP_DEGREES && Math.abs(lat - lastLat) < STEP_DEGREES) continue;
     [lastLng, lastLat] = [lng, lat];
     for (const state of stateAt({ lat, lng })) states.add(state);
@@ -51,8 +51,8 @@ function statesAlong(geometry: Geometry, named: string | null): string[] {
   return [...states];
 }
 
-function positionsOf(geometry: Geometry): Position[] {
-  if (geometry.type === 'GeometryCollection') return geometry.geometries.flatMap(positionsOf);
+function listPositions(geometry: Geometry): Position[] {
+  if (geometry.type === 'GeometryCollection') return geometry.geometries.flatMap(listPositions);
   const flat = (coordinates: readonly unknown[]): Position[] =>
     typeof coordinates[0] === 'number'
       ? [coordinates as Position]

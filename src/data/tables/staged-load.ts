@@ -74,7 +74,7 @@ export class StagedLoad implements Disposable {
   add(level: number, rows: readonly LoadRow[]): void {
     this.#records += 1;
     this.#batch.push([this.#records, level, rows]);
-    for (const [, values] of rows) this.#bytes += sizeOf(values);
+    for (const [, values] of rows) this.#bytes += estimateSize(values);
     if (this.#batch.length === BATCH_RECORDS || this.#bytes >= BATCH_BYTES) this.#flush();
   }
 
@@ -190,7 +190,7 @@ export class StagedLoad implements Disposable {
   }
 }
 
-function sizeOf(values: readonly unknown[]): number {
+function estimateSize(values: readonly unknown[]): number {
   return values.reduce<number>(
     (sum, value) => sum + (typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8),
     0,
@@ -203,11 +203,11 @@ function nextOf(table: string): string {
 
 function createNext(database: DataDatabase, { name, definition }: LoadTable): void {
   database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
-  database.exec((definition ?? definitionOf(database, name)).replace('$NAME', nextOf(name)));
+  database.exec((definition ?? readDefinition(database, name)).replace('$NAME', nextOf(name)));
 }
 
 /** The definition of the existing table, so that migrations alone define it. */
-function definitionOf(database: DataDatabase, table: string): string {
+function readDefinition(database: DataDatabase, table: string): string {
   const sql = database
     .prepare<[string], string>("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")
     .pluck()

@@ -54,7 +54,7 @@ export function joinedText(parts: readonly TextPart[]): string | Buffer {
 }
 
 function joinedBytes(parts: readonly (Buffer | readonly NearFeature[])[]): Buffer {
-  const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + lengthOf(part), 0));
+  const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + countBytes(part), 0));
   let at = 0;
   for (const part of parts) {
     if (Buffer.isBuffer(part)) {
@@ -74,7 +74,7 @@ function joinedBytes(parts: readonly (Buffer | readonly NearFeature[])[]): Buffe
   return body;
 }
 
-function lengthOf(part: Buffer | readonly NearFeature[]): number {
+function countBytes(part: Buffer | readonly NearFeature[]): number {
   if (Buffer.isBuffer(part)) return part.length;
   return (part as readonly NearFeature[]).reduce(
     (sum, { feature, meters }) => sum + feature.bytes.length + digitsOf(Math.round(meters)) + '}}'.length,

@@ -6,7 +6,7 @@ import { type BytePass, type ByteSource, chunksFrom, throughEngine } from './byt
 export type Compression = 'gzip' | 'zstd';
 
 /** The compression by the first bytes. A zstd file may begin with skippable frames (pzstd, seekable zstd). */
-export function compressionOf(head: Buffer): Compression | null {
+export function detectCompression(head: Buffer): Compression | null {
   const start = head.toString('latin1', 0, 4);
   if (start.startsWith('\x1f\x8b\x08')) return 'gzip';
   const isSkipped = start >= 'P' && start <= '_\xff' && start.endsWith('*M\x18');
@@ -30,7 +30,7 @@ export async function* unpackedBytes(
   for (let position = 0; position < source.size; ) {
     const start = Buffer.alloc(4);
     await pass.readInto(start, 0, position);
-    if (compressionOf(start) !== compression) {
+    if (detectCompression(start) !== compression) {
       if (compression === 'gzip' && (await isPadding(pass, position))) return;
       throw damaged(source, compression, 'has other bytes after its end');
     }

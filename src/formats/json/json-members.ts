@@ -26,7 +26,7 @@ export function objectMembers(bytes: Buffer, at: number): { members: Member[]; c
     if (bytes[colon] !== COLON) throw new NotJson();
     const valueFrom = skipSpace(bytes, colon + 1);
     const valueTo = wholeValue(bytes, valueFrom);
-    members.push({ name: nameOf(bytes, from, nameEnd), from, valueFrom, valueTo });
+    members.push({ name: parseName(bytes, from, nameEnd), from, valueFrom, valueTo });
     return valueTo;
   });
   return { members, close };
@@ -62,7 +62,7 @@ function eachPart(bytes: Buffer, at: number, open: number, close: number, take: 
   }
 }
 
-function nameOf(bytes: Buffer, from: number, to: number): string {
+function parseName(bytes: Buffer, from: number, to: number): string {
   try {
     return String(JSON.parse(bytes.toString('utf8', from, to)));
   } catch {
@@ -124,11 +124,11 @@ export function jsonLine(names: readonly string[], fields: readonly Value[]): st
 
 /** Names and values as the members of an object. */
 export function memberTexts(names: readonly string[], fields: readonly Value[]): string[] {
-  return names.map((name, i) => `${JSON.stringify(name)}:${jsonOf(fields[i] ?? null)}`);
+  return names.map((name, i) => `${JSON.stringify(name)}:${formatJson(fields[i] ?? null)}`);
 }
 
 /** Dates are texts in JSON, and so are NaN and infinity. */
-function jsonOf(value: Value): string {
+function formatJson(value: Value): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const { type, text } = value;
   return type === 'json' || (type === 'number' && /^-?\d/.test(text)) ? text : JSON.stringify(text);

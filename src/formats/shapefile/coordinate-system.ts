@@ -25,7 +25,7 @@ export function toDegrees(projection: string, refused: MakeContentError): ToDegr
   if (/^GEOGCS\[/i.test(text) && LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))) return null;
   const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
   const unknown = () => refused(`is in an unknown coordinate system (${name})`, hint);
-  const system = systemOf(text);
+  const system = parseSystem(text);
   if (system === null) throw unknown();
   const datum = plain(String(system.datumCode ?? ''));
   if (LIKE_WGS84.test(datum)) return forward(system);
@@ -41,7 +41,7 @@ export function toDegrees(projection: string, refused: MakeContentError): ToDegr
 type System = Record<string, unknown>;
 
 /** Null when proj4 cannot read the text or does not know its projection. */
-function systemOf(text: string): System | null {
+function parseSystem(text: string): System | null {
   try {
     proj4.defs('shapefile', text);
     const system = proj4.defs('shapefile') as unknown as System;

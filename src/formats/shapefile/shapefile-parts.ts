@@ -34,7 +34,7 @@ export async function* shapefileFeatures(
   if (convert !== null) note(`was converted from ${/"([^"]+)"/.exec(projection)?.[1]}.`);
   assertComplete(parts, refused);
   const rows = beginning(parts.dbf, 32).bytes.readUInt32LE(4);
-  const source = await open(parts.shp, parts.dbf, { encoding: encodingOf(parts.cpg?.toString() ?? '', refused) });
+  const source = await open(parts.shp, parts.dbf, { encoding: parseEncoding(parts.cpg?.toString() ?? '', refused) });
   let number = 0;
   for (;;) {
     const { done, value } = await source.read();
@@ -96,7 +96,7 @@ function beginning(part: string | Buffer, length: number): { bytes: Buffer; size
 }
 
 /** The encoding in a .cpg: `UTF-8`, `1252`, `ANSI 1252`, `CP1252`, `ISO 8859-1`, `88591`, `65001`. */
-function encodingOf(cpg: string, refused: MakeContentError): string {
+function parseEncoding(cpg: string, refused: MakeContentError): string {
   const text = cpg.replace(/^\ufeff/, '').trim();
   if (text === '') return 'windows-1252';
   if (/65001/.test(text)) return 'utf-8';

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
-import { fieldOf, millisecondsOf, type TypedText, type Value, type ValueType } from '../typed-value.ts';
+import { fieldOf, parseMilliseconds, type TypedText, type Value, type ValueType } from '../typed-value.ts';
 import type { SheetCell } from './sheet-parser.ts';
 import { localName, readElements, type Workbook } from './workbook.ts';
 
@@ -162,7 +162,7 @@ const DAYS_TO_1904 = 1_462;
 
 /** A date as a workbook's number of days; null before March 1900 or after 9999, where it stays a text. */
 export function dateCell(text: string, counts1904 = false): number | null {
-  const days = (millisecondsOf(text) - Date.UTC(1899, 11, 30)) / DAY_MS;
+  const days = (parseMilliseconds(text) - Date.UTC(1899, 11, 30)) / DAY_MS;
   if (!(days >= 61 && days < 2_958_466)) return null;
   return counts1904 ? days - DAYS_TO_1904 : days;
 }

@@ -98,7 +98,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
       case 'c': {
         if (row === null) return;
         const before = row.cells.at(-1)?.column ?? -1;
-        const column = attributes.r === undefined ? before + 1 : columnOf(attributes.r);
+        const column = attributes.r === undefined ? before + 1 : parseColumn(attributes.r);
         if (!(column > before && column < MOST_COLUMNS)) throw new Error(`cell ${attributes.r} is out of order`);
         const style = attributes.s === undefined ? 0 : Number(attributes.s);
         const type = attributes.t ?? 'n';
@@ -160,7 +160,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
 }
 
 /** The column of a reference such as `AB12`, counted from 0. */
-export function columnOf(reference: string): number {
+export function parseColumn(reference: string): number {
   let column = 0;
   for (let at = 0; at < reference.length; at++) {
     const letter = reference.charCodeAt(at) & ~0x20;

@@ -36,14 +36,14 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
   const zip = await readZip(source, damagedWorkbook(source));
   refuseOthers(source, zip);
   const types = await readElements(zip, zip.find('[Content_Types].xml'));
-  const main = (await relationsOf(zip, '')).find(({ type }) => type.endsWith('/officeDocument'));
+  const main = (await readRelations(zip, '')).find(({ type }) => type.endsWith('/officeDocument'));
   const workbook = main && zip.find(main.target);
   if (!main || !workbook) throw source.refused('is a zip archive', UNPACK);
   if (main.target.endsWith('.bin')) {
     throw source.refused('is a binary Excel workbook (.xlsb)', 'Save it as "Excel Workbook (.xlsx)" first.');
   }
   const elements = await readElements(zip, workbook);
-  const relations = await relationsOf(zip, main.target);
+  const relations = await readRelations(zip, main.target);
   const sheets = elements.filter(({ name }) => name === 'sheet').map(({ attributes }) => attributes);
   const relationOf = (sheet: Attributes) => relations.find(({ id }) => id === sheet.id);
   const isSheet = (sheet: Attributes) => relationOf(sheet)?.type.endsWith('/worksheet') === true;
@@ -112,7 +112,7 @@ export function localName(name: string): string {
 }
 
 /** What a part points to, each with its path in the zip. */
-async function relationsOf(zip: Zip, part: string) {
+async function readRelations(zip: Zip, part: string) {
   const path = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
   const elements = await readElements(zip, zip.find(path));
   return elements

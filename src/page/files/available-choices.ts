@@ -32,10 +32,10 @@ export async function availableChoices(
   const local = (): Promise<unknown> => connectionOf(jobOf({ ...settings, service: 'local' }));
   const area = async (level: AreaLevel): Promise<string | null> =>
     savedBy(level, jobOf(settings)) ??
-    (await refusalOf(async () => requireAreas(jobOf({ ...settings, areas: level })), 'SERVICE_DATA'));
+    (await findRefusal(async () => requireAreas(jobOf({ ...settings, areas: level })), 'SERVICE_DATA'));
   return {
     sources: {
-      local: await refusalOf(local, 'LOCAL_DATA'),
+      local: await findRefusal(local, 'LOCAL_DATA'),
       service: hasService(jobOf(settings)) ? null : NO_SERVICE,
       sample: null,
     },
@@ -65,7 +65,7 @@ export function settingsFor(base: Job, settings: JobFile, source: ChosenSource |
 const hasService = (job: Job): boolean => job.service.kind === 'remote';
 
 /** The error of a step that the user can correct; null if the step succeeds. */
-async function refusalOf(step: () => Promise<unknown>, code: ErrorCode): Promise<string | null> {
+async function findRefusal(step: () => Promise<unknown>, code: ErrorCode): Promise<string | null> {
   try {
     await step();
     return null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { counted } from '../../base/format-numbers.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import type { JobFile } from '../../job/job-file.ts';
-import { topicsOf } from '../../job/topic-choice.ts';
+import { parseTopics } from '../../job/topic-choice.ts';
 import { columnIndex, columnReference, type FilePreview } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
@@ -40,7 +40,7 @@ export const startSchema = z.strictObject({
 });
 
 /** The settings as a job file. */
-export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
+export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
   const { lat, lng, optimize, header, order, source } = choice;
   const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
   return {
@@ -64,7 +64,7 @@ export function firstChoice(
   const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
   return {
     ...(keptColumns(settings, header, columns) ?? { lat: null, lng: null, ...location, order: order ?? 'file' }),
-    topics: topicsOf(topics),
+    topics: parseTopics(topics),
     optimize,
     source: typeof service === 'string' ? service : usual,
     areas,

@@ -56,7 +56,7 @@ export async function previewFile(
     format: rowFile.format,
     bytes: stats.size,
     columns,
-    ...locationOf(columns, name, rowFile.shapes),
+    ...parseLocation(columns, name, rowFile.shapes),
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
     unit: rowFile.unit ?? 'line',
     first: await previewRows(rowFile, columns.length),
@@ -65,7 +65,7 @@ export async function previewFile(
 
 const unreadable = (message: string, hint: string) => new PerilbookError('INPUT_UNREADABLE', message, hint);
 
-function locationOf(
+function parseLocation(
   columns: readonly string[],
   name: string,
   shapes: RowFile['shapes'],

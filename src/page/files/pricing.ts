@@ -3,11 +3,11 @@ import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { purchaseBySet } from '../../run/plan/prices.ts';
-import { reachOf } from '../../run/plan/reach.ts';
+import { findReach } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
 
-import { layoutOf } from '../../run/scan/layout.ts';
+import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
@@ -69,7 +69,7 @@ export class Pricing implements Disposable {
       const { cells } = scanned;
       const { creditsPerMinute } = job.account.subscription;
       const planned = { creditsPerMinute, cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
-      const { credits, cells: bought, minutes, value } = reachOf(planned, Math.min(budget, available));
+      const { credits, cells: bought, minutes, value } = findReach(planned, Math.min(budget, available));
       return { credits, cells: bought, minutes, share_of_value: shareOf(value, totalValue(scanned)) };
     });
   }
@@ -90,7 +90,7 @@ export class Pricing implements Disposable {
     const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.
-    layoutOf(scanned.rowFile, job);
+    findLayout(scanned.rowFile, job);
     const prepared = await prepareScanned(context, scanned);
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;
@@ -108,7 +108,7 @@ export class Pricing implements Disposable {
     const { job, connection } = context;
     const key = JSON.stringify([
       job.input,
-      await changeOf(job.input),
+      await readChange(job.input),
       job.location,
       job.coordinates,
       job.reading,
@@ -127,7 +127,7 @@ export class Pricing implements Disposable {
 const settingsKey = (job: Job): string => JSON.stringify({ ...job, budget: null });
 
 /** Changes when the file is written. */
-async function changeOf(file: string): Promise<readonly number[]> {
+async function readChange(file: string): Promise<readonly number[]> {
   const { size, mtimeMs, ino } = await stat(file);
   return [size, mtimeMs, ino];
 }
@@ -146,7 +146,7 @@ const MARKS = [0.5, 0.8, 0.95];
 /** About as many as a slider has pixels. */
 const MOST_POINTS = 200;
 
-/** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. */
+/** One pass over the plan: what a budget buys by `findReach` is the same at each of these points. */
 function budgetCurve({ plan }: Prepared): BudgetCurve {
   const { cells } = plan.scan;
   const total = totalValue(plan.scan);

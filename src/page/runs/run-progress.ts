@@ -40,7 +40,7 @@ export interface ActiveRun {
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
-export type RunUpdate = ReturnType<typeof runUpdateOf>;
+export type RunUpdate = ReturnType<typeof makeRunUpdate>;
 
 /** A run that has ended, as the store has it. */
 export type EndedRun = NonNullable<Awaited<ReturnType<typeof latestRun>>>;
@@ -73,7 +73,7 @@ export async function latestRun(store: RunsPort, output: string) {
   };
 }
 
-export function runUpdateOf(run: ActiveRun, time: Timestamp) {
+export function makeRunUpdate(run: ActiveRun, time: Timestamp) {
   const { progress, phase, meter, budget, available, facts } = run;
   const isBuying = phase === 'buying' && facts !== null;
   const last = isBuying ? meter.add(time.steady, spentOf(progress)) : null;

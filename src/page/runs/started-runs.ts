@@ -9,8 +9,8 @@ import { runJob } from '../../run/run-job.ts';
 import { pageEffects, type UiDependencies } from '../dependencies.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
-import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
-import { type ActiveRun, latestRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
+import { makeErrorMessage, RefusedRequest } from '../web/error-replies.ts';
+import { type ActiveRun, latestRun, makeRunUpdate, type RunUpdate } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
 
@@ -75,7 +75,7 @@ export class Runs {
   /** The state of a file's run; null if this process has not run it. */
   update(file: string): RunUpdate | null {
     const active = this.#runs.get(file);
-    return active ? runUpdateOf(active, timestampOf(this.#dependencies.clock)) : null;
+    return active ? makeRunUpdate(active, timestampOf(this.#dependencies.clock)) : null;
   }
 
   /** Stops all runs and waits for their outputs; resolves to their number. */
@@ -107,7 +107,7 @@ export class Runs {
       active.end = await latestRun(store, job.output);
       active.phase = 'ended';
     } catch (error) {
-      active.error = errorMessageOf(error);
+      active.error = makeErrorMessage(error);
       active.phase = 'failed';
       if (active.error.code === 'BUG') this.#dependencies.onBug(error);
     }

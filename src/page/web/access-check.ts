@@ -27,7 +27,7 @@ export function accessRefusal(
   if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
     return { status: 403, code: 'ORIGIN', message: 'This request comes from another page' };
   }
-  const session = cookieOf(cookie, cookieName(port));
+  const session = parseCookie(cookie, cookieName(port));
   if (session === null || !sessions.isOpen(session)) {
     return { status: 401, code: 'SESSION', message: 'This browser has no session here' };
   }
@@ -40,7 +40,7 @@ export function hostRefusal(host: string | undefined, port: number): RequestRefu
   return { status: 421, code: 'HOST', message: 'This request is for another host' };
 }
 
-function cookieOf(header: string | undefined, name: string): string | null {
+function parseCookie(header: string | undefined, name: string): string | null {
   for (const part of header?.split(';') ?? []) {
     const at = part.indexOf('=');
     if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim();

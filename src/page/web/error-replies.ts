@@ -24,7 +24,7 @@ export class RefusedRequest extends Error {
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_APPROVAL: 409 };
 
 /** Converts an error for the page. A bug's stack goes to the terminal only. */
-export function errorMessageOf(error: unknown): ErrorMessage {
+export function makeErrorMessage(error: unknown): ErrorMessage {
   if (error instanceof RefusedRequest) return error.words;
   if (error instanceof PerilbookError) return { code: error.code, ...pageMessage(error) };
   return {
@@ -47,6 +47,6 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const isRequest = status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
   const words = isRequest
     ? { code: 'REQUEST', message: 'Invalid request', hint: 'Reload the page.' }
-    : errorMessageOf(error);
+    : makeErrorMessage(error);
   return reply.code(status).send({ error: words });
 }

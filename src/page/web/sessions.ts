@@ -34,12 +34,12 @@ function added(secrets: Set<string>): string {
 
 /** The secret that equals `given`, in constant time. Comparing digests makes lengths equal too. */
 function equalSecret(secrets: ReadonlySet<string>, given: string): string | null {
-  const digest = digestOf(given);
+  const digest = hashToken(given);
   let match: string | null = null;
-  for (const secret of secrets) if (timingSafeEqual(digestOf(secret), digest)) match = secret;
+  for (const secret of secrets) if (timingSafeEqual(hashToken(secret), digest)) match = secret;
   return match;
 }
 
-function digestOf(text: string): Buffer {
+function hashToken(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

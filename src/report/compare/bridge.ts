@@ -41,7 +41,7 @@ export function isAtRisk(rating: number): boolean {
  *
  * @param isCounted whether a class is counted
  */
-export function stepsOf(
+export function sumSteps(
   then: RowState | null,
   now: RowState | null,
   hasMoved: boolean,
@@ -117,8 +117,8 @@ export class BridgeSums {
     }
     // For a count of rows, each row has the value 1.
     const alone = (state: RowState | null) => state && { ...state, value: 1 };
-    const byRows = stepsOf(alone(then), alone(now), hasMoved, this.#isCounted);
-    for (const [index, [step, value]] of stepsOf(then, now, hasMoved, this.#isCounted).entries()) {
+    const byRows = sumSteps(alone(then), alone(now), hasMoved, this.#isCounted);
+    for (const [index, [step, value]] of sumSteps(then, now, hasMoved, this.#isCounted).entries()) {
       const rows = byRows[index]![1];
       if (rows === 0 && value === 0) continue;
       const sum = this.#steps.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };

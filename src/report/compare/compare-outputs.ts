@@ -6,15 +6,15 @@ import type { Job } from '../../job/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { Row, RowSource } from '../../rows/port.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { currencyColumn, currencyOf } from '../../run/scan/currency.ts';
-import { FIRST_VALUE, type Layout, layoutOf } from '../../run/scan/layout.ts';
+import { currencyColumn, parseCurrency } from '../../run/scan/currency.ts';
+import { FIRST_VALUE, findLayout, type Layout } from '../../run/scan/layout.ts';
 import { locate } from '../../run/scan/locate.ts';
 import { openJobInput } from '../../run/scan/scan-input.ts';
 import { valueIfAny } from '../../run/scan/scanned-rows.ts';
 import { wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
 import { CellClasses, ratedTopics } from '../figures/cell-classes.ts';
-import { currenciesOf } from '../figures/currencies.ts';
+import { sumCurrencies } from '../figures/currencies.ts';
 import { labelColumns } from '../figures/location-labels.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import { type ComparedRow, type Comparison, matchRows } from './match-rows.ts';
@@ -44,15 +44,15 @@ export async function compareWithOutput(
   const opened = await openJobInput({ input: file, parts, reading }, effects.streams);
   const output = (!isPartFiles(opened) && (await opened.entire?.())) || opened;
   const earlierJob = { ...job, input: file, parts };
-  const layout = layoutOf(output, earlierJob);
+  const layout = findLayout(output, earlierJob);
   if (layout.dropFrom === null) throw noOutput(name, file);
   const natural = job.topics.filter((slug) => topicOf(slug).category === 'natural');
   const ratingColumn = (slug: TopicSlug) =>
     output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
   const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
-  const [idThen, idNow] = [idOf(output, layout), idOf(input, plan.scan.layout)];
+  const [idThen, idNow] = [readId(output, layout), readId(input, plan.scan.layout)];
   const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
-  const { shown } = currenciesOf(job, plan.scan);
+  const { shown } = sumCurrencies(job, plan.scan);
   const { decimals } = plan.scan.cells;
 
   async function* earlierRows() {
@@ -73,7 +73,7 @@ export async function compareWithOutput(
   /** A row with the fields of its layout, then its id and its currency. */
   function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
     const from = layout.columns.length;
-    const code = hasCurrency ? currencyOf(row.fields[from + 1]) : shown;
+    const code = hasCurrency ? parseCurrency(row.fields[from + 1]) : shown;
     const value = valueIfAny(row, layout);
     return {
       key: keyOf(row, isById ? row.fields[from] : undefined, place),
@@ -112,7 +112,7 @@ export async function compareWithOutput(
   };
 }
 
-function idOf({ columns }: RowSource, { dropFrom, id }: Layout): number | null {
+function readId({ columns }: RowSource, { dropFrom, id }: Layout): number | null {
   return labelColumns(dropFrom === null ? columns : columns.slice(0, dropFrom), id).id;
 }
 

@@ -93,12 +93,12 @@ export function heaviestCircles(
       bounds[at]! += sums[to]! - sums[from]!;
     });
   }
-  const promising = sortedBy(size, (at) => bitsOf(bounds[at]!));
+  const promising = sortedBy(size, (at) => countBits(bounds[at]!));
   const circles: Circle[] = [];
   while (circles.length < most) {
     let [middle, heaviest, pairs] = [-1, 0, 0];
     for (let next = size - 1; next >= 0 && pairs < MOST_PAIRS; next--) {
-      if (promising.keys[next]! < bitsOf(heaviest)) break;
+      if (promising.keys[next]! < countBits(heaviest)) break;
       const at = promising.sorted[next]!;
       if (bounds[at]! <= heaviest || isTaken[at] === 1) continue;
       let weight = 0;
@@ -138,7 +138,7 @@ const FLOAT = new Float32Array(1);
 const BITS = new Uint32Array(FLOAT.buffer);
 
 /** A key that is not smaller for a larger number from 0 up. */
-function bitsOf(number: number): number {
+function countBits(number: number): number {
   FLOAT[0] = number;
   return BITS[0]!;
 }

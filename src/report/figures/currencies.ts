@@ -15,7 +15,7 @@ export interface FileCurrencies {
 }
 
 /** From the scan, which has the values of each currency by cell. */
-export function currenciesOf({ currency }: Pick<Job, 'currency'>, scan: Scan): FileCurrencies {
+export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): FileCurrencies {
   const { cells, layout, located, currencies } = scan;
   const whole = { valueOf: (cell: number) => cells.value(cell), total: cells.total() };
   if (layout.values === 0) return { shown: null, totals: [], valueOfCell: whole.valueOf };

@@ -15,17 +15,17 @@ import { cellOfInput, enrichedCells, locationsOf } from '../../run/write/enriche
 import type { Store } from '../../store/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
-import { frameOf } from '../map/frame.ts';
+import { fitFrame } from '../map/frame.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
-import { currenciesOf, type FileCurrencies } from './currencies.ts';
+import { type FileCurrencies, sumCurrencies } from './currencies.ts';
 import type { Credits, Facts, Missing, PlaceAtRisk, PlaceLabel } from './facts.ts';
 import { labelColumns, labelOf } from './location-labels.ts';
 import { lineReference, notedRows } from './noted-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
-import { storyOf } from './story.ts';
+import { formatStory } from './story.ts';
 import { sumMaker } from './sums.ts';
 import { type Tallied, Tally } from './tally.ts';
 
@@ -60,7 +60,7 @@ export async function reportOfLatestRun(
   const context = await openContext(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
   using scanned = await scanInput(context);
   // Before the answers are read, whose memory then takes the place of what this needs.
-  const circles = circlesOf(job, scanned);
+  const circles = findCircles(job, scanned);
   const topics = ratedTopics(job);
   const complete = new CellClasses(topics, scanned.cells.size);
   const fields = new Map(topics.map(({ slug, scale }) => [slug, scale.fields]));
@@ -87,16 +87,16 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   const decimals = valueColumns.length === 0 ? null : scan.cells.decimals;
   const sumOf = sumMaker(decimals);
-  const currencies = currenciesOf(job, scan);
+  const currencies = sumCurrencies(job, scan);
   const {
-    circles = circlesOf(job, scan),
+    circles = findCircles(job, scan),
     complete = new CellClasses(ratedTopics(job), scan.cells.size),
     comparison = null,
   } = gathered;
   const { figures, atRisk, map, status, reasons } = await tallied(prepared, currencies, decimals, complete);
   const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
   const { labels, problems } = await namedRows(scan, shown);
-  const ratings = await ratingsOf(prepared, atRisk);
+  const ratings = await sumRatings(prepared, atRisk);
   const run = await latestRun(job, store);
   const isLocal = connection.kind === 'local';
   const facts = {
@@ -132,9 +132,9 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
       reasons,
       ...(await leftOver(prepared, run, now)),
     },
-    credits: isLocal ? null : await creditsOf(prepared, run),
+    credits: isLocal ? null : await gatherCredits(prepared, run),
   };
-  return { facts: { story: storyOf(facts), ...facts }, map };
+  return { facts: { story: formatStory(facts), ...facts }, map };
 }
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
@@ -148,7 +148,7 @@ async function tallied(
   const { topics, counts, units } = prepared.job;
   const { cells } = prepared.plan.scan;
   const order = nearOrder(cells);
-  const frame = frameOf(locationsOf(cells));
+  const frame = fitFrame(locationsOf(cells));
   const tally = new Tally({ topics, counts, units, cells: cells.size, frame, decimals });
   for (const time of classes.times) tally.noteTime(time);
   for await (const batch of enrichedCells(prepared, (cell) => classes.has(cell))) {
@@ -179,7 +179,7 @@ function nearOrder(cells: CellTable): Uint32Array {
 }
 
 /** The high ratings of the listed places with their numbers, which the classes do not contain. */
-async function ratingsOf(
+async function sumRatings(
   prepared: Prepared,
   listed: readonly CellAtRisk[],
 ): Promise<ReadonlyMap<number, PlaceAtRisk['ratings']>> {
@@ -205,8 +205,8 @@ const CIRCLES_SHOWN = 10;
 /** The radius of the circles, in meters. */
 const RADIUS: Readonly<Record<Units, number>> = { miles: METERS_PER_MILE, kilometers: 1000 };
 
-function circlesOf(job: Job, scan: Scan): readonly Circle[] {
-  const { valueOfCell, totals } = currenciesOf(job, scan);
+function findCircles(job: Job, scan: Scan): readonly Circle[] {
+  const { valueOfCell, totals } = sumCurrencies(job, scan);
   const { cells } = scan;
   const rows = (cell: number) => cells.rows(cell);
   const location = (cell: number) => locationOf(cells.cell(cell));
@@ -262,7 +262,7 @@ const storedSummary = z
   .nullable()
   .catch(null);
 
-async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | null): Promise<Credits> {
+async function gatherCredits({ job, store, summary }: Prepared, run: RunRecord | null): Promise<Credits> {
   const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
   return {
     planned: run?.plannedCredits ?? summary.credits,

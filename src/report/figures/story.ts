@@ -43,7 +43,7 @@ export function findingsOfRun(
 }
 
 /** The peril of the first sentence; null without a high rating. */
-export function headlineOf(facts: Pick<Facts, 'topics'>): (RatingFinding & { readonly peril: TopicFacts }) | null {
+export function findHeadline(facts: Pick<Facts, 'topics'>): (RatingFinding & { readonly peril: TopicFacts }) | null {
   const findings = naturalOf(facts).flatMap((peril) => {
     const finding = ratingFinding(peril.title, peril.answered, peril.classes[VERY_HIGH]!, peril.severe);
     return finding === null ? [] : [{ ...finding, peril }];
@@ -52,14 +52,14 @@ export function headlineOf(facts: Pick<Facts, 'topics'>): (RatingFinding & { rea
 }
 
 /** The first sentences of a report: the topics without any answer, then the largest share, its main counties, and the unanswered share. */
-export function storyOf(facts: Omit<Facts, 'story'>): string {
+export function formatStory(facts: Omit<Facts, 'story'>): string {
   const { all, highest, topics } = facts;
   if (all.locations === 0) return 'No row has a location in the US.';
   // A column of zeros shows no risk.
   const measure = measureOf(all.value ? facts : { ...facts, valueName: null });
   const [answered, lacking] = byAnswer(topics);
   if (answered.length === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
-  const finding = headlineOf(facts);
+  const finding = findHeadline(facts);
   if (finding === null && highest !== null) return sentence(quietClauses(naturalOf(facts), facts, highest, measure));
   const clauses =
     finding === null
@@ -69,7 +69,7 @@ export function storyOf(facts: Omit<Facts, 'story'>): string {
           countiesClause(finding, facts, measure),
           unansweredClause(finding.peril, measure),
         ];
-  return lacking.length > 0 ? `${namesOf(lacking)}: not answered. ${sentence(clauses)}` : sentence(clauses);
+  return lacking.length > 0 ? `${formatNames(lacking)}: not answered. ${sentence(clauses)}` : sentence(clauses);
 }
 
 /** Clauses without words are left out. */
@@ -92,12 +92,12 @@ function quietClauses(natural: readonly TopicFacts[], { all }: Pick<Facts, 'all'
     return [`None of the ${measure.words(all)} is rated Relatively High or Very High for a hazard`];
   }
   const [answered, lacking] = byAnswer(natural);
-  if (answered.length === 0) return [`${namesOf(lacking)} not answered`];
+  if (answered.length === 0) return [`${formatNames(lacking)} not answered`];
   const sums = new Set(answered.map((topic) => measure.of(topic.answered)));
   const where = sums.size === 1 ? `the ${measure.words(answered[0]!.answered)} answered` : 'what is answered';
   return [
-    `${namesOf(answered)}: nothing high in ${where}`,
-    lacking.length > 0 ? `${namesOf(lacking).toLowerCase()} not answered` : unansweredClause(highest, measure),
+    `${formatNames(answered)}: nothing high in ${where}`,
+    lacking.length > 0 ? `${formatNames(lacking).toLowerCase()} not answered` : unansweredClause(highest, measure),
   ];
 }
 
@@ -133,7 +133,7 @@ function unansweredClause({ notAnswered }: Rated, measure: Measure): string {
 const MOST_NAMES = 3;
 
 /** `Hail, wildfire and earthquake`; `15 topics`. */
-function namesOf(topics: readonly TopicFacts[]): string {
+function formatNames(topics: readonly TopicFacts[]): string {
   if (topics.length > MOST_NAMES) return `${topics.length} topics`;
   const names = topics.map(({ title }, index) => (index === 0 ? title : title.toLowerCase()));
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

@@ -113,13 +113,13 @@ function circles(facts: Facts): Html | false {
 <tbody>
 ${shown.map(
   (circle, index) =>
-    html`<tr><td class="n">${index + 1}</td><th scope="row">${centerOf(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>\n`,
+    html`<tr><td class="n">${index + 1}</td><th scope="row">${formatCenter(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>\n`,
 )}</tbody>
 </table>`,
   );
 }
 
-function centerOf({ id, name, lat, lng, county }: PlaceLabel): Html {
+function formatCenter({ id, name, lat, lng, county }: PlaceLabel): Html {
   const texts = [id, name].filter(Boolean).join(' · ');
   return html`${texts !== '' && html`${quoted(texts)} `}<small>${lat}, ${lng}${county !== '' && ` · ${county}`}</small>`;
 }

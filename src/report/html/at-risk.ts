@@ -2,7 +2,7 @@ import { counted } from '../../base/format-numbers.ts';
 import type { Facts, TopicFacts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
-import { headlineOf } from '../figures/story.ts';
+import { findHeadline } from '../figures/story.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
@@ -82,7 +82,7 @@ ${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swat
 
 /** The counties of the first sentence with their sums. */
 function headline(facts: Facts): Html | false {
-  const finding = headlineOf(facts);
+  const finding = findHeadline(facts);
   if (finding === null) return false;
   const { words } = measureOf(facts);
   const counties = finding.peril.mostIn.map((sum) => `${sum.county} (${words(sum)})`).join(', ');

@@ -43,7 +43,7 @@ ${scrolling(
 <caption class="unseen">Locations at risk</caption>
 <thead><tr>${column(capital(unit), 'number')}${column('ID', 'text')}${column('Location', 'text')}${column('County', 'text')}${valued && column(measureOf(facts).name, 'number')}${column('Locations', 'number')}${column('High ratings', 'text')}</tr></thead>
 <tbody>
-${locations.map((place, index) => lineOf(facts, place, index >= PLACES_KEPT))}</tbody>
+${locations.map((place, index) => formatLine(facts, place, index >= PLACES_KEPT))}</tbody>
 </table>`,
 )}<script type="application/json" id="list-ratings">${jsonData(locations.map(({ ratings }) => ratingsByPeril(ratings, natural)))}</script>
 `,
@@ -64,7 +64,7 @@ const TONES = [
   ['Relatively High', '4'],
 ] as const;
 
-function lineOf(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
+function formatLine(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
   const { id, name, lat, lng, county, value, locations, line, part, order } = place;
   const shown = TONES.map(([rating, tone]) => {
     const topics = place.ratings.filter((rated) => rated.rating === rating);

@@ -3,11 +3,11 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Facts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
 import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
-import { headlineOf } from '../figures/story.ts';
+import { findHeadline } from '../figures/story.ts';
 import type { Rated } from '../figures/sums.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
-import { type MapName, outlinesOf } from '../map/outlines.ts';
+import { type MapName, makeOutlines } from '../map/outlines.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
 
@@ -54,7 +54,7 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 
 /** The index of the layer that the map shows first: the peril of the first sentence. */
 export function firstLayer(facts: Facts): number {
-  const headline = headlineOf(facts);
+  const headline = findHeadline(facts);
   return headline === null ? 0 : layerOf(facts, headline.peril.topic);
 }
 
@@ -112,14 +112,14 @@ function levelData(
       rows: legendTexts(rows.full, (full) => counted(Math.ceil(full), 'location')),
       value: legendTexts(value.full, (full) => amount(full, facts.currency)),
     },
-    letters: lettersOf(own, radius, valued),
+    letters: encodeLayers(own, radius, valued),
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
   };
 }
 
 /** In small hexagons, mostly of one place, the classes by value and by locations are equal, and are stored once. */
-function lettersOf(layers: MapLevel['layers'], radius: number, valued: boolean) {
+function encodeLayers(layers: MapLevel['layers'], radius: number, valued: boolean) {
   const [rows, value] = [layers.map((layer) => layer.rows), layers.map((layer) => layer.value)];
   if (!valued) return { rows, value: null };
   return radius > 0 && radius < SMALL ? { rows: value, value: null } : { rows, value };
@@ -166,7 +166,7 @@ function drawing(
   scale: Scale,
   by: 'rows' | 'value',
 ): Html {
-  const { land, states, counties, names } = outlinesOf(frame);
+  const { land, states, counties, names } = makeOutlines(frame);
   return html`<svg id="map-drawing" class="map ${kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
 <defs>${kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
 <g id="map-world">

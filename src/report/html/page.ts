@@ -32,7 +32,7 @@ export function reportPage(facts: Facts, map: MapFigures): string {
   const sections = sectionsOf(facts, map);
   const style = reportStyle() + pageNumbers(facts.sample ? 'Sample data' : 'Perilbook hazard report');
   const script = `${reportScript()}setUpReport(document);\n`;
-  const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src '${hashText(style)}'; script-src '${hashText(script)}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -121,7 +121,7 @@ function asset(name: string): string {
   return readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8');
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 

@@ -80,7 +80,7 @@ export function drawnPoint({ x0, y0, k }: Frame, [x, y]: MapPoint): MapPoint {
 }
 
 /** The frame around all locations; all of the country where they span most of it. */
-export function frameOf(locations: Iterable<Location>): Frame {
+export function fitFrame(locations: Iterable<Location>): Frame {
   let [west, north, east, south] = [Infinity, Infinity, -Infinity, -Infinity];
   const territories = new Set<string>();
   const widthOf = () => Math.max(SMALLEST, east - west, ((south - north) * WIDTH) / HEIGHT) * MARGIN;

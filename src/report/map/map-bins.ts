@@ -56,7 +56,7 @@ const POINTS: Binning = {
 };
 
 /** The hexagon (corner up) of a point: the nearer of the centers in the two nearest rows. */
-function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: number; readonly at: MapPoint } {
+function findHexagon([x, y]: MapPoint, radius: number): { readonly key: number; readonly at: MapPoint } {
   const dx = radius * Math.sqrt(3);
   const dy = radius * 1.5;
   const centre = (row: number): readonly [row: number, column: number, x: number, y: number] => {
@@ -79,7 +79,7 @@ function keyOf(a: number, b: number): number {
 /** The binnings for a number of distinct places, from coarse to fine. */
 export function binningsOf(places: number): readonly Binning[] {
   if (places <= MOST_POINTS) return [POINTS];
-  return HEXAGON_RADII.map((radius) => ({ kind: 'hexagon', radius, binOf: (point) => hexagonOf(point, radius) }));
+  return HEXAGON_RADII.map((radius) => ({ kind: 'hexagon', radius, binOf: (point) => findHexagon(point, radius) }));
 }
 
 interface Bin {

@@ -36,7 +36,7 @@ const FINEST = 0.5;
 const PAPER = 12;
 
 /** Draws the part of us-atlas's projected shapes in a frame: equal areas, Alaska and Hawaii moved below. */
-export function outlinesOf(frame: Frame): Outlines {
+export function makeOutlines(frame: Frame): Outlines {
   const atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as ProjectedAtlas;
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));

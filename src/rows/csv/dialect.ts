@@ -135,13 +135,13 @@ function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter:
 function guessDelimiter(head: Head): string {
   let best: { delimiter: string; score: number } = { delimiter: ',', score: 0 };
   for (const delimiter of DELIMITERS) {
-    const score = scoreOf(head, delimiter);
+    const score = scoreDelimiter(head, delimiter);
     if (score > best.score) best = { delimiter, score };
   }
   return best.delimiter;
 }
 
-function scoreOf(head: Head, delimiter: string): number {
+function scoreDelimiter(head: Head, delimiter: string): number {
   const [width, ...others] = firstWidths(head, delimiter);
   if (width === undefined || width < 2) return 0;
   const agreeing = others.filter((other) => other === width).length;

@@ -119,7 +119,7 @@ function takeBatch(
       cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
       position.number++;
       if (columns !== null && (isWanted === undefined || isWanted(position.number))) {
-        rows.push(rowOf(bytes, span, position, dialect, columns, needed));
+        rows.push(makeRow(bytes, span, position, dialect, columns, needed));
       }
       request.onRecord?.(bytes, span, position);
     }
@@ -129,12 +129,12 @@ function takeBatch(
   window.from = at;
   const rowFrom: CsvBatch['rowFrom'] = (start, where, asked) => {
     scanRecord(bytes, start, to, atEnd, delimiter, span);
-    return rowOf(bytes, span, where, dialect, asked, asked.length);
+    return makeRow(bytes, span, where, dialect, asked, asked.length);
   };
   return { count, rows, bytes, from, to: at, cuts, rowFrom };
 }
 
-function rowOf(
+function makeRow(
   bytes: Buffer,
   span: RecordSpan,
   { number, line }: RecordPosition,

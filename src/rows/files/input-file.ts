@@ -83,16 +83,16 @@ export async function openInput(file: string, streams?: InputStreams): Promise<I
     const name = 'standard input';
     // A terminal is a device too, but its user ends it.
     if (stdin.fd !== undefined && stdin.isTTY !== true && isEndless(await statFd(stdin.fd))) throw endless(name);
-    return inputOf(name, await spool(interruptible(stdin, name, interrupt), name), null);
+    return makeInput(name, await spool(interruptible(stdin, name, interrupt), name), null);
   }
   try {
     const before = await stat(file);
     if (before.isDirectory()) throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
     if (isEndless(before)) throw endless(file);
-    if (!before.isFile()) return await inputOf(file, await spool(readPipe(file, streams?.interrupt), file), null);
+    if (!before.isFile()) return await makeInput(file, await spool(readPipe(file, streams?.interrupt), file), null);
     const fd = await openFd(file, 'r');
     try {
-      return await inputOf(file, fd, identityOf(await statFd(fd)));
+      return await makeInput(file, fd, identityOf(await statFd(fd)));
     } finally {
       await closeFd(fd);
     }
@@ -101,7 +101,7 @@ export async function openInput(file: string, streams?: InputStreams): Promise<I
   }
 }
 
-async function inputOf(name: string, fd: number, identity: FileIdentity | null): Promise<InputFile> {
+async function makeInput(name: string, fd: number, identity: FileIdentity | null): Promise<InputFile> {
   const size = identity?.size ?? (await statFd(fd)).size;
   const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
   let filled = 0;

@@ -1,6 +1,6 @@
 import { bug } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
-import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
+import { detectCompression, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { HEAD_BYTES, type InputFile } from './input-file.ts';
 
 /** Converts the bytes of a pass, in order. */
@@ -9,7 +9,7 @@ export type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>
 /** The file decompressed while it is read; the file itself if it is not compressed. It is never decompressed as a whole: a small file
  * with an enormous text takes time, but no space. */
 export async function unpackedInput(input: InputFile): Promise<InputFile> {
-  const compression = compressionOf(input.head);
+  const compression = detectCompression(input.head);
   if (!compression) return input;
   return await streamedInput(input, (pass) => unpackedBytes(pass, input, compression), { compression });
 }

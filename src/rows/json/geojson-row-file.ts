@@ -50,7 +50,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const rowsOf = (wanted: readonly number[], from: number) =>
     features
       .slice(from, from + ROWS_A_BATCH)
-      .map((feature, i) => rowOf(bytes, feature, from + i + 1, wanted, before, columns));
+      .map((feature, i) => makeRow(bytes, feature, from + i + 1, wanted, before, columns));
   return {
     format: 'geojson',
     hasTypes: true,
@@ -96,7 +96,7 @@ function orNotJson<T>(file: string, work: () => T): T {
   }
 }
 
-function featuresOf(bytes: Buffer): GeojsonFeature[] {
+function parseFeatures(bytes: Buffer): GeojsonFeature[] {
   const start = bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
   const features: GeojsonFeature[] = [];
   for (let at = nextValue(bytes, start); at < bytes.length; ) {
@@ -130,14 +130,14 @@ function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): Readonly<Record
 
 /** Finds and parses each feature, before anything is bought for it. @throws NotJson */
 function survey(bytes: Buffer) {
-  const features = featuresOf(bytes);
+  const features = parseFeatures(bytes);
   let hasPoints = false;
   let hasIds = false;
   const shapes = new Set<string>();
   function* properties() {
     for (const feature of features) {
       const whole = featureAt(bytes, feature);
-      hasPoints ||= pointOf(whole.geometry).point[0] != null;
+      hasPoints ||= parsePoint(whole.geometry).point[0] != null;
       if (isObject(whole.geometry) && whole.geometry.type !== 'Point') shapes.add(String(whole.geometry.type));
       hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
@@ -147,7 +147,7 @@ function survey(bytes: Buffer) {
   return { features, columns, hasPoints, hasIds, shapes: [...shapes] };
 }
 
-function rowOf(
+function makeRow(
   bytes: Buffer,
   feature: GeojsonFeature,
   number: number,
@@ -156,7 +156,7 @@ function rowOf(
   columns: readonly JsonColumn[],
 ): Row {
   const whole = featureAt(bytes, feature);
-  const { point, problem } = pointOf(whole.geometry);
+  const { point, problem } = parsePoint(whole.geometry);
   const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
   const values = wanted.map((index) => {
     if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
@@ -169,7 +169,7 @@ function rowOf(
 }
 
 /** Latitude and longitude as in the file; a text is no coordinate. */
-function pointOf(geometry: unknown): { point: readonly unknown[]; problem: string | null } {
+function parsePoint(geometry: unknown): { point: readonly unknown[]; problem: string | null } {
   if (!isObject(geometry)) return { point: [], problem: null };
   const { type, coordinates } = geometry;
   if (type !== 'Point') return { point: [], problem: `The geometry is a ${String(type)}, not a Point.` };

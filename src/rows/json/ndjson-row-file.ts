@@ -70,13 +70,13 @@ const ELEMENTS: ObjectFormat = {
 
 function objectsFile(input: InputFile, objects: ObjectFormat, texts: readonly string[]): RowFile {
   const columns = jsonColumns(texts.map(parseObject).filter((object) => object !== null));
-  const rowFile = rowFileOf(input, objects, columns);
+  const rowFile = makeRowFile(input, objects, columns);
   return input.isWhole
     ? rowFile
-    : { ...rowFile, entire: async () => rowFileOf(input, objects, await allColumns(input, objects, columns)) };
+    : { ...rowFile, entire: async () => makeRowFile(input, objects, await allColumns(input, objects, columns)) };
 }
 
-function rowFileOf(input: InputFile, objects: ObjectFormat, columns: readonly JsonColumn[]): RowFile {
+function makeRowFile(input: InputFile, objects: ObjectFormat, columns: readonly JsonColumn[]): RowFile {
   return {
     format: objects.format,
     ...(objects.unit === undefined ? {} : { unit: objects.unit }),
@@ -127,7 +127,7 @@ async function* readRows(
 ): AsyncGenerator<readonly Row[]> {
   let number = 0;
   for await (const batch of batches(input)) {
-    const rows = rowsOf(batch, problem, wanted, number);
+    const rows = makeRows(batch, problem, wanted, number);
     number += rows.length;
     if (rows.length > 0) yield rows;
   }
@@ -142,7 +142,7 @@ function textLines({ bytes, lines, firstLine }: LineBatch): { text: string; from
 
 const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 
-function rowsOf(batch: LineBatch, problem: string, wanted: readonly JsonColumn[], before: number): Row[] {
+function makeRows(batch: LineBatch, problem: string, wanted: readonly JsonColumn[], before: number): Row[] {
   return textLines(batch).map(({ text, line }, i) => {
     const object = parseObject(text);
     const values = wanted.map((column) => memberAt(object, column));

@@ -17,7 +17,7 @@ export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
   const point = table.columns.findIndex(({ type }) => type === 'point');
   const names = table.columns.map(({ name }) => name).toSpliced(point, 1);
   const featureOf = (values: readonly Value[]) =>
-    `{"type":"Feature","geometry":${geometryOf(values[point]!)},"properties":${jsonLine(names, values.toSpliced(point, 1))}}`;
+    `{"type":"Feature","geometry":${formatGeometry(values[point]!)},"properties":${jsonLine(names, values.toSpliced(point, 1))}}`;
   const begin: Parameters<typeof writeNewText>[3] = (gathered) => {
     gathered.addText('{"type":"FeatureCollection","features":[');
     return (values, row) =>
@@ -26,7 +26,7 @@ export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
   return await writeNewText(table, target, source, begin, '\n]}\n');
 };
 
-function geometryOf(point: Value): string {
+function formatGeometry(point: Value): string {
   if (point === null) return 'null';
   const { lat, lng } = degreesOfPoint(String(fieldOf(point)));
   return `{"type":"Point","coordinates":[${lng},${lat}]}`;

@@ -131,8 +131,8 @@ export function describeChunk(chunk: ChunkFacts, start: number): ThriftStruct {
 
 /** Encodes the columns of a row group. A chunk is valid until the next one is asked for. */
 export function* encodedChunks(store: BuiltColumns, arrays: ReusableArrays): Generator<EncodedChunk> {
-  const levelsOf = definitionLevels(store, arrays);
-  for (const column of store.columns) yield encodeChunk(store, column, levelsOf(column), arrays);
+  const readLevels = definitionLevels(store, arrays);
+  for (const column of store.columns) yield encodeChunk(store, column, readLevels(column), arrays);
 }
 
 /** Level 1: texts of few words shrink to a fifth at 400 MB a second; every reader since 2019 has the codec. */
@@ -171,19 +171,19 @@ interface DefinitionLevels {
  * that were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of the time of a
  * write. Valid until the next different column. */
 function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {
-  const full = levelsOf(store, null, arrays);
+  const full = readLevels(store, null, arrays);
   let last: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
   return ({ nulls, present: all }) => {
     if (nulls === 0 || all === null) return full;
     const present = all.subarray(0, store.entries);
     if (last === null || Buffer.compare(present, last.present) !== 0) {
-      last = { present, presence: levelsOf(store, present, arrays) };
+      last = { present, presence: readLevels(store, present, arrays) };
     }
     return last.presence;
   };
 }
 
-function levelsOf(
+function readLevels(
   { entryOf, rows }: BuiltColumns,
   present: Uint8Array | null,
   arrays: ReusableArrays,

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { printable } from '../../base/printable.ts';
-import { fieldOf, millisecondsOf, type Value } from '../../formats/typed-value.ts';
+import { fieldOf, parseMilliseconds, type Value } from '../../formats/typed-value.ts';
 import { assertFieldCount, isWritten, type PlaceSink, type TableColumn } from '../port.ts';
 
 /** Fields as columns. Rows of one place are one entry, which takes 8 bytes a number and 4 a text. */
@@ -144,7 +144,7 @@ function putValue(column: StoredColumn, entry: number, given: Value): void {
     return;
   }
   if (column.kind === 'text') {
-    column.ids[entry] = idOf(column, String(fieldOf(given)));
+    column.ids[entry] = internText(column, String(fieldOf(given)));
     return;
   }
   const value = numberOf(column.kind, given);
@@ -152,7 +152,7 @@ function putValue(column: StoredColumn, entry: number, given: Value): void {
   column.values[entry] = value;
 }
 
-function idOf({ texts, idByText, isWritten }: TextColumn, text: string): number {
+function internText({ texts, idByText, isWritten }: TextColumn, text: string): number {
   let id = idByText.get(text);
   if (id === undefined) {
     id = texts.push(isWritten ? printable(text) : text);
@@ -168,8 +168,8 @@ function numberOf(kind: NumberColumn['kind'], value: Value): Value {
   if (typeof value === 'boolean') return Number(value);
   const field = fieldOf(value);
   if (typeof field !== 'string') return field;
-  if (kind === 'date') return millisecondsOf(field) / DAY_MS;
-  return kind === 'time' || kind === 'timestamp' ? millisecondsOf(field) : field;
+  if (kind === 'date') return parseMilliseconds(field) / DAY_MS;
+  return kind === 'time' || kind === 'timestamp' ? parseMilliseconds(field) : field;
 }
 
 function fits(kind: NumberColumn['kind'], value: number): boolean {

@@ -12,14 +12,14 @@ const LZ4_GAIN = 256;
 /** Unpacks a page to exactly the size that its header states. @throws Damage */
 export function decompress(bytes: Buffer, codec: number, size: number): Buffer {
   if (size > LARGEST_PAGE) throw new Damage(`it has a page of ${size} bytes, over ${LARGEST_PAGE}`);
-  const unpacked = unpackedOf(bytes, codec, size);
+  const unpacked = decompressPage(bytes, codec, size);
   if (unpacked.length !== size) {
     throw new Damage(`a page unpacks to ${unpacked.length} bytes where its header states ${size}`);
   }
   return unpacked;
 }
 
-function unpackedOf(bytes: Buffer, codec: number, size: number): Buffer {
+function decompressPage(bytes: Buffer, codec: number, size: number): Buffer {
   if (size === 0 && bytes.length === 0) return bytes;
   const limit = { maxOutputLength: Math.max(size, 1) };
   const name = CODECS[codec];

@@ -174,9 +174,9 @@ function editRowGroups(
   const groups = FOOTER.rowGroups.read(file.footer)!.map((group, index): ThriftStruct => {
     const edited: ThriftStruct = { fields: [...group.fields] };
     const own = ROW_GROUP.chunks.read(group) ?? [];
-    const dropped = sizesOf(own.slice(leavesKept));
+    const dropped = sumSizes(own.slice(leavesKept));
     const chunks = addedTo[index]!;
-    const added = sizesOf(chunks);
+    const added = sumSizes(chunks);
     setField(edited, ROW_GROUP.chunks.make([...own.slice(0, leavesKept), ...chunks]));
     const unpacked = (ROW_GROUP.unpackedSize.read(group) ?? 0) + added.unpackedSize - dropped.unpackedSize;
     setField(edited, ROW_GROUP.unpackedSize.make(Math.max(0, unpacked)));
@@ -193,7 +193,7 @@ function editRowGroups(
 }
 
 /** The sizes of some chunks together. */
-export function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize: number } {
+export function sumSizes(chunks: readonly ThriftStruct[]): { size: number; unpackedSize: number } {
   let [size, unpackedSize] = [0, 0];
   for (const chunk of chunks) {
     const meta = CHUNK.meta.read(chunk)!;

@@ -125,7 +125,7 @@ function withDictionary(kind: NumberColumn['kind'], { distinct, indexes }: Index
 }
 
 function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
-  const { least, greatest } = boundsOf(values);
+  const { least, greatest } = findBounds(values);
   const bound = (value: number | null) => (value === null ? null : PACKERS[kind](Float64Array.of(value)));
   return { type: NUMBER_TYPES[kind], least: bound(least), greatest: bound(greatest) };
 }
@@ -181,7 +181,7 @@ const PACKERS: Readonly<Record<NumberColumn['kind'], (values: Float64Array) => B
 };
 
 /** Readers skip row groups by these bounds; the format requires -0 and +0 as bounds of zeros, and has no order for NaN. */
-function boundsOf(values: Float64Array): { least: number | null; greatest: number | null } {
+function findBounds(values: Float64Array): { least: number | null; greatest: number | null } {
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < values.length; i++) {

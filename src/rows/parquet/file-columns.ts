@@ -33,7 +33,7 @@ export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
     const geometry = geometries.get(field);
     return [
       { kind: 'whole', name, field, node: field },
-      ...membersOf(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
+      ...listMembers(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
       ...(geometry ? (['latitude', 'longitude'] as const) : []).map(
         (axis): FileColumn => ({ kind: 'point', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
       ),
@@ -42,12 +42,12 @@ export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
 }
 
 /** The values of a struct that occur at most once a row. */
-function membersOf(node: SchemaNode, path: string): { name: string; node: SchemaNode }[] {
+function listMembers(node: SchemaNode, path: string): { name: string; node: SchemaNode }[] {
   if (node.repetition === 'repeated') return [];
   return node.children.flatMap((child) => {
     const name = `${path}.${child.name.trim()}`;
     if (child.leaf) return child.repetition === 'repeated' ? [] : [{ name, node: child }];
-    return membersOf(child, name);
+    return listMembers(child, name);
   });
 }
 

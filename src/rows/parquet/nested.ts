@@ -58,18 +58,18 @@ function assemble(node: SchemaNode, under: EntriesUnder): unknown {
     for (const leaf of entries) leaf.next++;
     return node.repetition === 'repeated' ? [] : null;
   }
-  if (node.repetition !== 'repeated') return contentOf(node, under);
+  if (node.repetition !== 'repeated') return makeContent(node, under);
   const items: unknown[] = [];
   const hasMore = ({ repetitions, next }: LeafEntries) => repetitions[next] === node.maxRepetition;
   do {
-    items.push(contentOf(node, under));
+    items.push(makeContent(node, under));
     if (entries.some((leaf) => hasMore(leaf) !== hasMore(first)))
       throw new Damage(`the parts of ${node.name} do not fit together`);
   } while (hasMore(first));
   return items;
 }
 
-function contentOf(node: SchemaNode, under: EntriesUnder): unknown {
+function makeContent(node: SchemaNode, under: EntriesUnder): unknown {
   if (node.leaf) {
     const [entries] = under.get(node)!;
     return entries!.values[entries!.next++];
@@ -78,7 +78,7 @@ function contentOf(node: SchemaNode, under: EntriesUnder): unknown {
   const { kind } = node.meaning;
   if (child && node.children.length === 1 && child.repetition === 'repeated' && (kind === 'list' || kind === 'map')) {
     const items = assemble(child, under) as Record<string, unknown>[];
-    if (kind === 'map') return mapOf(child, items);
+    if (kind === 'map') return makeMap(child, items);
     // Three levels with a wrapper around each element, or two as old writers made them.
     const isWrapper = child.children.length === 1 && child.name !== 'array' && child.name !== `${node.name}_tuple`;
     return isWrapper ? items.map((item) => item[child.children[0]!.name]) : items;
@@ -87,7 +87,7 @@ function contentOf(node: SchemaNode, under: EntriesUnder): unknown {
 }
 
 /** An object if the keys are texts; else a list of keys and values, because JSON has no other form. */
-function mapOf(entry: SchemaNode, items: readonly Record<string, unknown>[]): unknown {
+function makeMap(entry: SchemaNode, items: readonly Record<string, unknown>[]): unknown {
   const [key, value] = entry.children;
   if (key?.meaning.kind !== 'text' || entry.children.length > 2) return items;
   return Object.fromEntries(items.map((item) => [String(item[key.name]), value ? item[value.name] : null]));

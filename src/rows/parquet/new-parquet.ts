@@ -2,7 +2,7 @@ import { fieldOf } from '../../formats/typed-value.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import type { TableColumn } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
-import { schemaElement, sizesOf } from './edit.ts';
+import { schemaElement, sumSizes } from './edit.ts';
 import { ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
 import { makeStruct, type ThriftStruct } from './thrift.ts';
 import { parquetSink } from './write.ts';
@@ -51,7 +51,7 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
 };
 
 function rowGroup(chunks: ThriftStruct[], rows: number, start: number, ordinal: number): ThriftStruct {
-  const { size, unpackedSize } = sizesOf(chunks);
+  const { size, unpackedSize } = sumSizes(chunks);
   return makeStruct(
     ROW_GROUP.chunks.make(chunks),
     ROW_GROUP.unpackedSize.make(unpackedSize),

@@ -35,7 +35,7 @@ interface Dictionary<T> {
  * the whole row group. */
 const LARGE_DICTIONARY = 8192;
 
-function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {
+function makeEntries<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {
   if (stored.length > LARGE_DICTIONARY) return (index) => form(stored[index]!);
   const entries = formed(stored, form);
   return (index) => entries[index]!;
@@ -48,7 +48,7 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
   return (page) => {
     if (page.isDictionary) {
       const stored = decodeValues(page.body, 0, ENCODINGS.plain, leaf, page.values);
-      dictionary = { size: stored.length, entryAt: entriesOf(stored, form) };
+      dictionary = { size: stored.length, entryAt: makeEntries(stored, form) };
       return null;
     }
     const { repetitions, definitions, at } = readLevels(page, node);

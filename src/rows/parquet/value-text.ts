@@ -20,7 +20,7 @@ import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
  *
  * Null is the empty text.
  */
-function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
+function formatValue(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
   switch (typeof value) {
     case 'boolean':
       return String(value);
@@ -34,7 +34,7 @@ function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
 
 /** The function that converts the values of a column to texts. */
 export function textForm({ leaf, meaning }: SchemaNode): (value: StoredValue) => string {
-  return (value) => textOf(value, leaf!, meaning);
+  return (value) => formatValue(value, leaf!, meaning);
 }
 
 /** The type of a field's texts. `NaN` counts as a number. */

@@ -4,8 +4,8 @@ import type { Field } from '../../contract/answer.ts';
 import { cellXml, dateCell, type SheetCellReader } from '../../formats/xlsx/cell-values.ts';
 import {
   columnLetters,
-  columnOf,
   MOST_COLUMNS,
+  parseColumn,
   type SheetCell,
   type SheetRow,
   sheetPieces,
@@ -35,7 +35,7 @@ export interface OpenSheet {
  * SheetJS) drop what they do not know (charts, slicers, newer conditional formats), and hold all cells in memory. */
 export async function writeSheet(sheet: OpenSheet, widest: number, request: WriteRequest): Promise<WriteResult> {
   const { input, workbook } = sheet;
-  const region = regionOf(sheet, widest, request);
+  const region = findRegion(sheet, widest, request);
   return await writeRows(request, input.identity, async (gathered) => {
     let rows = 0;
     const zip = workbookWriter(gathered, request.output);
@@ -96,7 +96,7 @@ interface Region {
   readonly letters: readonly string[];
 }
 
-function regionOf({ input, columns }: OpenSheet, widest: number, { dropFrom, added }: WriteRequest): Region {
+function findRegion({ input, columns }: OpenSheet, widest: number, { dropFrom, added }: WriteRequest): Region {
   const from = dropFrom ?? Math.max(columns.length, widest);
   const end = from + added.length;
   if (end > MOST_COLUMNS) {
@@ -232,6 +232,6 @@ function withSpan(tag: string, columns: number): string {
 function widerDimension(ref: string, columns: number): string {
   const [, first, letters, line] = /^([A-Z]+\d+)(?::([A-Z]+)(\d+))?$/.exec(ref) ?? [];
   if (first === undefined || letters === undefined) return ref;
-  const last = Math.max(columnOf(letters), columns - 1);
+  const last = Math.max(parseColumn(letters), columns - 1);
   return `${first}:${columnLetters(last)}${line}`;
 }

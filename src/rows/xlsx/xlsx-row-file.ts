@@ -23,10 +23,10 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   const isUsed = (cell: SheetCell) =>
     isUncalculated(cell) || (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
   const first = await firstRows(workbook, isUsed, options.headerLine ?? 0);
-  const header = headerOf(input.name, workbook, first, options);
+  const header = findHeader(input.name, workbook, first, options);
   const widths = first.map((row) => usedWidth(row, isUsed));
   const columns = header
-    ? textsOf(header, usedWidth(header, isUsed), cells)
+    ? formatCells(header, usedWidth(header, isUsed), cells)
     : Array.from({ length: Math.max(...widths) }, (_, index) => String(index + 1));
   const headerLine = header?.line ?? null;
   const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
@@ -43,7 +43,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
         if (!isRecord(row)) continue;
         width = Math.max(width, usedWidth(row, isUsed));
         const formula = row.cells.find((cell) => isUncalculated(cell) && neededColumns.has(cell.column));
-        const read = { number: ++number, line: row.line, ...fieldsOf(row, wanted, cells) };
+        const read = { number: ++number, line: row.line, ...readFields(row, wanted, cells) };
         batch.push(formula === undefined ? read : { ...read, problem: uncalculated(columns[formula.column]!) });
       }
       if (batch.length > 0) yield batch;
@@ -57,7 +57,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     columns,
     note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
     likelyHeader: (isHeader) =>
-      first.find((row) => row !== header && isHeader(textsOf(row, usedWidth(row, isUsed), cells)))?.line ?? null,
+      first.find((row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)))?.line ?? null,
     read,
     write: async (request) => {
       if (widest === null) for await (const _ of read([]));
@@ -87,7 +87,7 @@ async function firstRows(workbook: Workbook, isUsed: OpenSheet['isUsed'], line: 
   return filled;
 }
 
-function headerOf(
+function findHeader(
   file: string,
   { sheetName }: Workbook,
   first: readonly SheetRow[],
@@ -107,12 +107,12 @@ function usedWidth({ cells }: SheetRow, isUsed: OpenSheet['isUsed']): number {
   return (cells.findLast(isUsed)?.column ?? -1) + 1;
 }
 
-function textsOf(row: SheetRow, width: number, cells: SheetCellReader): string[] {
+function formatCells(row: SheetRow, width: number, cells: SheetCellReader): string[] {
   const all = Array.from({ length: width }, (_, column) => column);
-  return fieldsOf(row, all, cells).fields.map((text) => text.trim());
+  return readFields(row, all, cells).fields.map((text) => text.trim());
 }
 
-function fieldsOf({ cells }: SheetRow, wanted: readonly number[], reader: SheetCellReader) {
+function readFields({ cells }: SheetRow, wanted: readonly number[], reader: SheetCellReader) {
   const byColumn: (SheetCell | undefined)[] = [];
   for (const cell of cells) byColumn[cell.column] = cell;
   const fields: string[] = [];

@@ -1,10 +1,10 @@
 import { steadyTime } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import type { TopicReading } from '../../client/envelope.ts';
-import { dateOf } from '../../client/exchange.ts';
+import { parseDate } from '../../client/exchange.ts';
 import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../client/retry.ts';
 import type { Permit } from '../../client/throttle.ts';
-import { verdictOf } from '../../client/verdict.ts';
+import { findVerdict } from '../../client/verdict.ts';
 import { flatten } from '../../columns/topic-columns.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -15,8 +15,8 @@ import type { Key } from '../plan/api-keys.ts';
 import { record } from '../progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
-import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
-import { settlementOf } from './settlement.ts';
+import { type Consequence, decideConsequence, type NextStep } from './consequence.ts';
+import { makeSettlement } from './settlement.ts';
 
 /** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
 export interface CallRequest {
@@ -192,11 +192,11 @@ async function sendCall(
   record(progress, 'callSent');
   // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
-  const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
+  const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const read = verdictOf(exchange, call, location, cameAt, (topic, result) => flatten(topic, result, location));
+  const read = findVerdict(exchange, call, location, cameAt, (topic, result) => flatten(topic, result, location));
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
-  const consequence = consequenceOf(verdict, {
+  const consequence = decideConsequence(verdict, {
     call,
     topics: wanted.map(({ topic }) => topic),
     tried,
@@ -209,7 +209,7 @@ async function sendCall(
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
-  await store.settle([settlementOf(buying, claimed, consequence)]).catch((error) => health.stopAtError(error));
+  await store.settle([makeSettlement(buying, claimed, consequence)]).catch((error) => health.stopAtError(error));
   const { credits } = consequence.ledger;
   record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));

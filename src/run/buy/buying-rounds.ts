@@ -21,7 +21,7 @@ import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
  *   that were not needed.
  * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
  * - `buyCall`: one call with its retries. The throttle gives a permit, a key is chosen (`Payer`), the ledger grants a claim, the
- *   client sends, `consequenceOf` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
+ *   client sends, `decideConsequence` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
  * Two objects change meanwhile: `Payer` (which keys and prices are left) and `RunHealth` (whether the run continues).
  * Everything else is passed in and returned.
  */

@@ -64,7 +64,7 @@ export type NextStep =
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
 
 /** Decides the consequence of a call's verdict. */
-export function consequenceOf(verdict: Verdict, context: TriedCall): Consequence {
+export function decideConsequence(verdict: Verdict, context: TriedCall): Consequence {
   const { call, topics, tried, policy, random, at } = context;
   const slowedDownSince =
     verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));

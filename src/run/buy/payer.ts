@@ -4,7 +4,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
 import type { ApiKeys, Key } from '../plan/api-keys.ts';
-import { type PriceList, priceListOf } from '../plan/cheapest-calls.ts';
+import { makePriceList, type PriceList } from '../plan/cheapest-calls.ts';
 import type { RunTimes } from '../run-times.ts';
 import { type Stop, stopFor } from '../stop.ts';
 
@@ -26,7 +26,7 @@ export class Payer {
     this.#apiKeys = apiKeys;
     this.#caps = new PriceCaps(job.account.anniversaryDay, times);
     this.#contents = contents;
-    this.#priceList = priceListOf(job, contents, apiKeys);
+    this.#priceList = makePriceList(job, contents, apiKeys);
   }
 
   /** The prices of calls with the remaining keys. */
@@ -85,7 +85,7 @@ export class Payer {
   }
 
   #reprice(): void {
-    this.#priceList = priceListOf(this.#job, this.#contents, this.#apiKeys);
+    this.#priceList = makePriceList(this.#job, this.#contents, this.#apiKeys);
   }
 }
 
@@ -145,17 +145,17 @@ class KeyProbes {
 
   /** The service answered a call of this key and scope. */
   accepted(key: Key, call: Call): void {
-    this.#accepted.add(nameOf(key, call));
+    this.#accepted.add(formatKeyName(key, call));
   }
 
   /** Resolves when the running probe of a key and scope is over; null where there is none. */
   running(key: Key, call: Call): Promise<void> | null {
-    return this.#running.get(nameOf(key, call)) ?? null;
+    return this.#running.get(formatKeyName(key, call)) ?? null;
   }
 
   /** Begins a call of this key and scope, as a probe where one is needed. Dispose of it when the call is over. */
   begin(key: Key, call: Call): Disposable {
-    const name = nameOf(key, call);
+    const name = formatKeyName(key, call);
     if (!this.#isNeeded || this.#accepted.has(name)) return { [Symbol.dispose]() {} };
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.set(name, promise);
@@ -168,6 +168,6 @@ class KeyProbes {
   }
 }
 
-function nameOf({ fingerprint }: Key, call: Call): string {
+function formatKeyName({ fingerprint }: Key, call: Call): string {
   return `${fingerprint} ${scopeOf(call)}`;
 }

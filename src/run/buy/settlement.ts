@@ -22,14 +22,14 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
 
 /** The data written to the ledger and the store after an attempt: the charge, the answers, and the failures if no attempt
  * follows. */
-export function settlementOf(
+export function makeSettlement(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
   { call, wanted, number, work }: GrantedCall,
   { ledger, answer, failure, key }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
-  const kept = answer === null ? { answers: [], failures: [] } : keptOf(answer, freshness, now);
+  const kept = answer === null ? { answers: [], failures: [] } : keepAnswers(answer, freshness, now);
   const failures = failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
   const comparableSince = freshness.startedAt - COMPARABLE_MS;
   return {
@@ -51,7 +51,7 @@ export function settlementOf(
   };
 }
 
-function keptOf(
+function keepAnswers(
   { results, timestamp }: ReceivedAnswer,
   freshness: Freshness,
   now: number,

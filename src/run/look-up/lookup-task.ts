@@ -1,4 +1,4 @@
-import { clockOf, systemClock } from '../../base/clock.ts';
+import { makeClock, systemClock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
 import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
@@ -53,7 +53,7 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
   const owner = { name: 'look-up', isAlive: () => true };
   const store = await openStoreAt(
     setup.store,
-    clockOf(() => now, systemClock.steady!),
+    makeClock(() => now, systemClock.steady!),
     owner,
   );
   const owned = opened.move();

@@ -35,12 +35,12 @@ export function answersOfPlace(
     const topic = topics[index]!;
     if (!('reason' in result)) answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
     else if (result.reason === 'no_data') answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
-    else missing.push({ topic, note: lackOf(topic, result) });
+    else missing.push({ topic, note: describeLack(topic, result) });
   }
   const groups = Map.groupBy(missing, ({ note }) => Object.values(note).join(' '));
   const failures = [...groups.values()].flatMap((group) => {
     const some = group.map(({ topic }) => topic);
-    return failuresOf(some, 'unavailable', noteOf(group[0]!.note, some), terms);
+    return listFailures(some, 'unavailable', formatNote(group[0]!.note, some), terms);
   });
   return { cell, answers, failures };
 }
@@ -54,13 +54,13 @@ interface Lack {
 }
 
 /** States that can be downloaded come first. */
-function lackOf(topic: TopicSlug, { cause, states }: Extract<MissingResult, { cause: string }>): Lack {
+function describeLack(topic: TopicSlug, { cause, states }: Extract<MissingResult, { cause: string }>): Lack {
   const published = states.filter((state) => manualLoader(topic, state) === null);
   const loader = published.length > 0 ? null : manualLoader(topic, states[0]!);
   return { cause, states: (published.length > 0 ? published : states).join(), loader };
 }
 
-function noteOf({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
+function formatNote({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
   if (cause === 'no_tracts') return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;
   if (loader !== null) {
@@ -83,7 +83,7 @@ function notCovered(
   terms: LookupTerms,
 ): CellFailure[] {
   if (kind === 'outside_coverage') {
-    return failuresOf(topics, 'rejected', 'no area of the local data holds this location', terms);
+    return listFailures(topics, 'rejected', 'no area of the local data holds this location', terms);
   }
   // us-atlas has the county, in coarse outlines.
   const county = countyAt(locationOf(cell));
@@ -92,10 +92,10 @@ function notCovered(
     kind === 'no_areas'
       ? notLoaded(topics, state)
       : `the loaded boundaries leave out this part of ${state} (perilbook data get areas --states ${state})`;
-  return failuresOf(topics, 'unavailable', note, terms);
+  return listFailures(topics, 'unavailable', note, terms);
 }
 
-function failuresOf(
+function listFailures(
   topics: readonly TopicSlug[],
   reason: 'unavailable' | 'rejected',
   note: string,

@@ -40,14 +40,14 @@ export function placeOrigins(
       const county = years === null ? undefined : areaAt(location)?.county;
       const airQualityYear = (county === undefined ? undefined : years?.get(county)) ?? null;
       const state = hasVintages ? stateOf(countyAt(location)?.code ?? '') : '';
-      marks[cell] = numberOf(origins, { ofCounty: ofCounty(location), airQualityYear, state });
+      marks[cell] = assignNumber(origins, { ofCounty: ofCounty(location), airQualityYear, state });
     }
   })();
   return (cell) => origins[marks[cell]!]!;
 }
 
 /** The number of an origin in the list; adds a new one. There are few. */
-function numberOf(origins: PlaceOrigin[], { ofCounty, airQualityYear, state }: PlaceOrigin): number {
+function assignNumber(origins: PlaceOrigin[], { ofCounty, airQualityYear, state }: PlaceOrigin): number {
   const number = origins.findIndex(
     (origin) => origin.ofCounty === ofCounty && origin.airQualityYear === airQualityYear && origin.state === state,
   );

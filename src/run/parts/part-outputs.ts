@@ -50,21 +50,21 @@ export async function outputFiles(job: Job): Promise<string[]> {
 /** Refuses a folder for part files that is a file, or that the next run would read as input. Makes nothing. */
 export async function checkPartFolder(output: string, { sources }: PartSettings): Promise<void> {
   if ((await stat(output).catch(() => null))?.isDirectory() === false) throw notAFolder(output);
-  const real = await realPathOf(output);
+  const real = await resolveRealPath(output);
   for (const source of sources) {
-    const below = relative(await realPathOf(source), real);
+    const below = relative(await resolveRealPath(source), real);
     if (below === '..' || below.startsWith(`..${sep}`)) continue;
     throw insideInput(output, below === '' ? 'is the input folder' : 'lies inside the input folder');
   }
 }
 
 /** The path with the links of its existing part resolved. */
-async function realPathOf(path: string): Promise<string> {
+async function resolveRealPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch {
     const folder = dirname(path);
-    return folder === path ? path : join(await realPathOf(folder), basename(path));
+    return folder === path ? path : join(await resolveRealPath(folder), basename(path));
   }
 }
 

@@ -18,7 +18,7 @@ export interface Key {
 }
 
 /** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this does not reveal them. */
-export function fingerprintOf(secret: string): string {
+export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 12);
 }
 
@@ -39,7 +39,7 @@ export async function readKeys(
     if (!secret) throw env !== undefined ? noKeyIn(env) : emptyKeyFile(file!);
     keys.push({
       secret,
-      fingerprint: fingerprintOf(secret),
+      fingerprint: hashSecret(secret),
       scopes: scopes ? new Set(scopes) : null,
     });
   }
@@ -64,10 +64,10 @@ const keysOfPipes = new Map<string, string>();
 
 async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<string> {
   try {
-    if (!statSync(file).isFIFO()) return firstLineOf(readFileText(file));
+    if (!statSync(file).isFIFO()) return readFirstLine(readFileText(file));
     const known = keysOfPipes.get(file);
     if (known !== undefined) return known;
-    const key = firstLineOf(await text(readPipe(file, interrupt)));
+    const key = readFirstLine(await text(readPipe(file, interrupt)));
     keysOfPipes.set(file, key);
     return key;
   } catch (error) {
@@ -86,7 +86,7 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
   }
 }
 
-function firstLineOf(content: string): string {
+function readFirstLine(content: string): string {
   return content.split(/\r?\n/, 1)[0] ?? '';
 }
 

@@ -61,7 +61,7 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
 }
 
 /** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call. */
-export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
+export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const priceList: PriceList = {
     standard: seenOr(contents.standard, ASSUMED_STANDARD),

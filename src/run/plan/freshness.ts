@@ -17,7 +17,7 @@ export interface Freshness {
 }
 
 /** @param changedSince when a topic's local data last changed: older answers are from other data */
-export function freshnessOf(
+export function makeFreshness(
   job: Job,
   startedAt: number,
   changedSince: (topic: TopicSlug) => number = () => 0,

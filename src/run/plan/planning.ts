@@ -8,7 +8,7 @@ import type { RunContext } from '../run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { type AreaPlan, planAreas } from './area-plan.ts';
-import { type PriceList, priceListOf } from './cheapest-calls.ts';
+import { makePriceList, type PriceList } from './cheapest-calls.ts';
 import { CompleteCells } from './complete-cells.ts';
 import { findMissing, type MissingAnswers } from './missing-answers.ts';
 import { type Lacking, priceCheapest, purchaseBySet } from './prices.ts';
@@ -53,7 +53,7 @@ export interface PlanOptions {
 export async function makePlan(context: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
   const { job, connection, store, source, apiKeys } = context;
   const { cells } = scan;
-  const { origin = originOf(context, cells) } = options;
+  const { origin = describeOrigin(context, cells) } = options;
   const complete = new CompleteCells();
   const { onComplete = (cell, answers) => complete.put(cell, answers) } = options;
   const unanswered = await findMissing(context, cells, onComplete, options.fieldsOf);
@@ -65,7 +65,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const spared = job.areas === null || connection.kind === 'local' ? null : await planAreas(request);
   const missing = spared?.missing ?? unanswered.missing;
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
-  const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
+  const priceList = makePriceList(job, await store.bundleContents(source), apiKeys);
   const lacking = countSets(unanswered.missing);
   const asked = spared === null && limited === cells.size ? lacking : countSets(missing, limited);
   const spending = await planSpending(context, { cells, order, missing, priceList }, asked);
@@ -89,7 +89,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
 }
 
 /** If origins differ between places, finding them takes a pass over the cells. */
-function originOf({ job, connection }: RunContext, cells: CellTable): OriginNotes | null {
+function describeOrigin({ job, connection }: RunContext, cells: CellTable): OriginNotes | null {
   if (connection.kind !== 'local') return null;
   return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
 }

@@ -60,7 +60,7 @@ export function purchasesFor({ cells, order, missing, priceList }: Demand, avail
 }
 
 /** The reach of a number of credits. */
-export function reachOf(request: ReachRequest, credits: number): Reach {
+export function findReach(request: ReachRequest, credits: number): Reach {
   return reachedBy(request, purchasesFor(request, credits));
 }
 

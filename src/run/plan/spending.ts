@@ -6,7 +6,7 @@ import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS }
 import type { PriceList } from './cheapest-calls.ts';
 import { type Forecast, forecast } from './forecast.ts';
 import { type Lacking, type Price, priceBundle, priceCheapest } from './prices.ts';
-import { type Demand, type Reach, reachedBy, reachOf } from './reach.ts';
+import { type Demand, findReach, type Reach, reachedBy } from './reach.ts';
 
 /** What a run may spend on its cells, and what that buys. All is 0 for local data. */
 export interface PlannedSpending {
@@ -52,7 +52,7 @@ export async function planSpending(
   const request = { ...demand, creditsPerMinute, msPerCredit: pace.msPerCredit };
   const reach = isLocal
     ? reachedBy(request, { isBought: new Uint8Array(demand.cells.size).fill(1), credits: 0 })
-    : reachOf(request, Math.min(limit, available, window));
+    : findReach(request, Math.min(limit, available, window));
   const withinAllowance = account === null ? 0 : leftOfAllowance(account);
   const allowance = { available, perPeriod: periodLimit(job.account), creditsPerMinute, anniversaryDay };
   const weighed = (of: Price) => {

@@ -7,7 +7,7 @@ export function currencyColumn(columns: readonly string[]): number | null {
   return COLUMN_NAMES.map((name) => names.indexOf(name)).find((index) => index >= 0) ?? null;
 }
 
-export function currencyOf(field: string | undefined): string {
+export function parseCurrency(field: string | undefined): string {
   return (field ?? '').trim().toUpperCase();
 }
 
@@ -49,7 +49,7 @@ export function valueCurrencies(): ValueCurrencies {
       // Neighbouring rows mostly have the same text.
       if (field !== seen || current === undefined) {
         seen = field;
-        const named = currencyOf(field);
+        const named = parseCurrency(field);
         first ||= named;
         differs = named !== '' && named !== first;
         const code = byCode.has(named) || byCode.size < MOST_CODES ? named : 'other';

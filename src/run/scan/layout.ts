@@ -49,7 +49,7 @@ export interface UsedColumns {
 export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS */
-export function layoutOf(rowFile: RowSource, job: Job): Layout {
+export function findLayout(rowFile: RowSource, job: Job): Layout {
   const ownColumns = perilbookColumns(job.prefix);
   const dropFrom = findPerilbookColumns(rowFile.columns, ownColumns);
   const original = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);

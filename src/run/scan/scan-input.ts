@@ -8,7 +8,7 @@ import type { RowFile, RowPiece } from '../../rows/port.ts';
 import { threadsOfMachine } from '../../threads/thread-pool.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
-import { FIRST_VALUE, type Layout, layoutOf } from './layout.ts';
+import { FIRST_VALUE, findLayout, type Layout } from './layout.ts';
 import { scanInThreads } from './scan-pieces.ts';
 import { type RowTally, ScanTally } from './scan-tally.ts';
 
@@ -65,7 +65,7 @@ export async function scanRows(
   job: Job,
   { onRows = () => {}, find, threads }: ScanOptions = {},
 ): Promise<Scan> {
-  const layout = layoutOf(rowFile, job);
+  const layout = findLayout(rowFile, job);
   using opened = new DisposableStack();
   const tally = opened.use(new ScanTally(job, layout, rowFile.unit === 'feature'));
   // The first row with a currency decides on later rows, so one thread reads these files.

@@ -77,11 +77,11 @@ export async function scanPiece(
   const { columns } = pieceRows.types;
   const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && !layout.isPair;
   const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns) ?? null) : null;
-  if (numbers !== null) return pieceRows.ended(await allOf(numbers, (batch) => pieceRows.addNumbers(batch)));
-  return pieceRows.ended(await allOf(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));
+  if (numbers !== null) return pieceRows.ended(await takeAll(numbers, (batch) => pieceRows.addNumbers(batch)));
+  return pieceRows.ended(await takeAll(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));
 }
 
-async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (batch: Batch) => void): Promise<End> {
+async function takeAll<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (batch: Batch) => void): Promise<End> {
   for (;;) {
     const { done, value } = await batches.next();
     if (done) return value;

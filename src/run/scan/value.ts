@@ -82,14 +82,14 @@ export function likelyOrder(names: readonly string[]): string | null {
   if (plain.some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
   for (const pattern of LIKELY_VALUES) {
     const matches = [...names.keys()].filter((index) => pattern.test(plain[index]!));
-    const newest = matches.sort((a, b) => yearOf(plain[b]!) - yearOf(plain[a]!) || a - b)[0];
+    const newest = matches.sort((a, b) => parseYear(plain[b]!) - parseYear(plain[a]!) || a - b)[0];
     if (newest !== undefined) return names[newest]!;
   }
   return null;
 }
 
 /** The year at the end of a name; `24` is 2024, `98` is 1998, and no year is before all. */
-function yearOf(name: string): number {
+function parseYear(name: string): number {
   const digits = /\d{2,4}$/.exec(name)?.[0];
   if (digits === undefined) return 0;
   if (digits.length !== 2) return Number(digits);

@@ -167,7 +167,7 @@ export class OutputFields {
         if (this.#kept.size < this.#complete.room) this.#kept.set(cell, made);
       }
     }
-    return { ...sumsOf(this.#scan, this.#statuses), ratings };
+    return { ...sumStatuses(this.#scan, this.#statuses), ratings };
   }
 
   /** The numbers of all places. */
@@ -208,7 +208,7 @@ const statusOf = ({ finding }: Unlocated): RowStatus =>
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
 /** The rows and their value by status, from the sums that the scan has kept. */
-function sumsOf({ cells, places }: Scan, statuses: Uint8Array): Omit<OutputSums, 'ratings'> {
+function sumStatuses({ cells, places }: Scan, statuses: Uint8Array): Omit<OutputSums, 'ratings'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
   let cellsComplete = 0;

@@ -3,6 +3,7 @@ import type { ChargeRefusal } from './calls.ts';
 import {
   type BatchTotal,
   CLOCK_DIFFERENCE_MS,
+  computeRetryAfter,
   freedBy,
   type LeavingCharge,
   type LimitRefusal,
@@ -10,9 +11,8 @@ import {
   minuteFromOf,
   newTotal,
   periodStartOf,
-  retryAfterOf,
 } from './limits.ts';
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from './stored-accounts.ts';
+import { ACCOUNT_COLUMNS, type AccountRow, parseAccount } from './stored-accounts.ts';
 
 /** A row of `selectUsage`: an account and its usage at the time `now`; null if it was never charged. */
 export interface UsageRow extends AccountRow {
@@ -71,7 +71,7 @@ export function isSetBack({ minuteFrom, now }: UsageRow, { rateWindow }: LimitRu
 
 /** @param minuteCredits the credits of the minute, if the clock was set back */
 export function totalOfRow(row: UsageRow, { rateWindow }: LimitRules, minuteCredits: number | null): BatchTotal {
-  const account = accountOf(row);
+  const account = parseAccount(row);
   const periodStart = periodStartOf(account, row.now);
   return newTotal(account, {
     now: row.now,
@@ -140,6 +140,6 @@ export function* chargeRefusals(calls: readonly LimitedCall[], rules: LimitRules
     if (refusal === null) return null;
     if (refusal === 'period') return { failure: 'QUOTA_EXCEEDED' };
     const freed = freedBy(leaving.get(total) ?? [], refusal.missing);
-    return { failure: 'RATE_LIMITED', retryAfter: retryAfterOf(rules, freed, total.before.now) };
+    return { failure: 'RATE_LIMITED', retryAfter: computeRetryAfter(rules, freed, total.before.now) };
   });
 }

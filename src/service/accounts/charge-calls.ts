@@ -1,7 +1,7 @@
 import {
   type EngineDialect,
+  readRows,
   readTogether,
-  rowsOf,
   type SqlStatement,
   type SqlValue,
   type SqlWork,
@@ -10,7 +10,7 @@ import {
 } from '../../sql/sql-work.ts';
 import { chargeRefusals, creditsAfterSetBack, isSetBack, lockedUsage, totalOfRow } from './account-usage.ts';
 import type { Charge, Chargeable, ChargeRefusal } from './calls.ts';
-import { addCharge, type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
+import { addCharge, type BatchTotal, findRefusal, type LimitRules } from './limits.ts';
 import type { Presence } from './presence.ts';
 import { makeFinal } from './settle-charges.ts';
 
@@ -35,9 +35,9 @@ export function* chargeCalls(
 ): SqlWork<{ readonly now: number; readonly results: (Charge | ChargeRefusal)[] }> {
   const { calls, delivered, instance } = order;
   const [usage, isDue, numbers] = yield* readTogether(
-    lockedUsage(dialect, rules, accountsOf(calls)),
+    lockedUsage(dialect, rules, listAccounts(calls)),
     presence.isDue(instance),
-    rowsOf(dialect.newNumbers('charges', 'id', NEWEST_ID, calls.length)),
+    readRows(dialect.newNumbers('charges', 'id', NEWEST_ID, calls.length)),
   );
   const totals = new Map<number, BatchTotal>();
   for (const row of usage) {
@@ -47,7 +47,7 @@ export function* chargeCalls(
   const rows: SqlValue[][] = [];
   const decisions = calls.map(({ caller, call, requestId }) => {
     const total = totals.get(caller.account.id)!;
-    const refusal = refusalOf(total, call, rules);
+    const refusal = findRefusal(total, call, rules);
     if (refusal !== null) return { total, refusal, charge: null };
     const charge: Charge = { id: numbers[rows.length]!.number, ...addCharge(total, call, rules) };
     const topic = call.kind === 'single' ? call.topic : null;
@@ -68,7 +68,7 @@ export function* chargeCalls(
 }
 
 /** The accounts of calls, by ascending ids. */
-export function accountsOf(calls: readonly Chargeable[]): number[] {
+export function listAccounts(calls: readonly Chargeable[]): number[] {
   return [...new Set(calls.map(({ caller }) => caller.account.id))].sort((a, b) => a - b);
 }
 

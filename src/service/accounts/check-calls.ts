@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type EngineDialect, readTogether, rowsOf, type SqlWork, statement, together } from '../../sql/sql-work.ts';
+import { type EngineDialect, readRows, readTogether, type SqlWork, statement, together } from '../../sql/sql-work.ts';
 import { chargeRefusals, isSetBack, selectUsage, totalOfRow, type UsageRow } from './account-usage.ts';
 import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './calls.ts';
-import { type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
+import { type BatchTotal, findRefusal, type LimitRules } from './limits.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './service-keys.ts';
 
 /** A row of SELECT_KEY, at the time `now`. */
@@ -38,14 +38,14 @@ export function* checkCalls(
   const selectAccount = selectUsage(dialect, rules, '(SELECT account FROM keys WHERE hash = $1)');
   const rows = yield* readTogether(
     ...asked.map(({ hash }) =>
-      together(rowsOf(statement<KeyRow>(selectKey, [hash])), rowsOf(statement<UsageRow>(selectAccount, [hash]))),
+      together(readRows(statement<KeyRow>(selectKey, [hash])), readRows(statement<UsageRow>(selectAccount, [hash]))),
     ),
   );
-  const callers = new Map(asked.map(({ key, hash }, at) => [key, callerOf(rows[at]!, hash, rules)]));
+  const callers = new Map(asked.map(({ key, hash }, at) => [key, findCaller(rows[at]!, hash, rules)]));
   const checked = calls.map(({ key = '', call }) => {
     const caller = callers.get(key) ?? 'invalid';
     if (typeof caller === 'string') return caller;
-    return { ...caller, refusal: call === null ? null : refusalOf(caller.total, call, rules) };
+    return { ...caller, refusal: call === null ? null : findRefusal(caller.total, call, rules) };
   });
   const limited = checked.filter((result) => typeof result === 'object');
   const refusals = (yield* chargeRefusals(limited, rules)).values();
@@ -56,7 +56,7 @@ export function* checkCalls(
   return { now: rows[0]?.[0][0]?.now ?? null, checks };
 }
 
-function callerOf(
+function findCaller(
   [[key], [usage]]: readonly [KeyRow[], UsageRow[]],
   hash: Buffer,
   rules: LimitRules,

@@ -68,7 +68,7 @@ export function newTotal(account: ServiceAccount, before: LimitUsage): BatchTota
 }
 
 /** Why a call would be refused after the calls of a total, or null. */
-export function refusalOf(
+export function findRefusal(
   { account, before, credits: added }: BatchTotal,
   { kind }: Call,
   { lastCall }: LimitRules,
@@ -122,7 +122,7 @@ export function freedBy(charges: readonly LeavingCharge[], missing: number): num
  *
  * @param freedAt the result of `freedBy`; null if the call costs more than the limit and never fits: then a whole minute
  */
-export function retryAfterOf({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
+export function computeRetryAfter({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
   if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
   return wholeSeconds(freedAt === null ? RATE_WINDOW_MS : Math.min(freedAt + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
 }

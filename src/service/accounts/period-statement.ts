@@ -35,17 +35,26 @@ export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
  *
  * @param rows the periods in which it was charged, the oldest first
  */
-export function statementsOf(rows: readonly ChargedPeriod[], account: ServiceAccount, now: number): PeriodStatement[] {
+export function makeStatements(
+  rows: readonly ChargedPeriod[],
+  account: ServiceAccount,
+  now: number,
+): PeriodStatement[] {
   const day = new Date(account.signedUpAt).getUTCDate();
   const current = billingPeriod(day, now).start;
-  const charged = rows.map((row) => statementOf(row, account, billingPeriod(day, row.periodStart).end, now));
+  const charged = rows.map((row) => makeStatement(row, account, billingPeriod(day, row.periodStart).end, now));
   if (rows.some((row) => row.periodStart === current)) return charged;
   const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: 0, overageRate: null };
-  const own = statementOf({ ...unused, periodStart: current }, account, billingPeriod(day, current).end, now);
+  const own = makeStatement({ ...unused, periodStart: current }, account, billingPeriod(day, current).end, now);
   return [...charged, own].sort((a, b) => a.periodStart - b.periodStart);
 }
 
-function statementOf(row: ChargedPeriod, { subscription }: ServiceAccount, end: number, now: number): PeriodStatement {
+function makeStatement(
+  row: ChargedPeriod,
+  { subscription }: ServiceAccount,
+  end: number,
+  now: number,
+): PeriodStatement {
   const isClosed = now >= end;
   const allowance = isClosed ? row.allowance : subscription.creditsPerMonth;
   const overageRate = isClosed ? row.overageRate : subscription.overageRate;

@@ -10,7 +10,7 @@ import {
   isAccountsFailure,
   type PresentedCall,
 } from './calls.ts';
-import { accountsOf, type ChargeOrder, chargeCalls } from './charge-calls.ts';
+import { type ChargeOrder, chargeCalls, listAccounts } from './charge-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import type { LimitRules } from './limits.ts';
 import type { Presence } from './presence.ts';
@@ -180,7 +180,7 @@ export class ServiceInstance implements AsyncDisposable {
       const { calls } = order;
       await database.transact(function* () {
         // Waits for the end of the transaction, if it is still in progress: its charges are visible only then.
-        yield* read(...lockAccounts(dialect, accountsOf(calls)));
+        yield* read(...lockAccounts(dialect, listAccounts(calls)));
         yield* takeBackPending(dialect, id, new Set(calls.map(({ requestId }) => requestId)));
       });
       this.#doubtful.shift();

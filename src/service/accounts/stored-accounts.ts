@@ -2,7 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
 import { type EngineDialect, read, type SqlValue, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { periodStartOf } from './limits.ts';
-import { type ChargedPeriod, type PeriodStatement, statementsOf } from './period-statement.ts';
+import { type ChargedPeriod, makeStatements, type PeriodStatement } from './period-statement.ts';
 import {
   type AccountChange,
   changedAccount,
@@ -15,12 +15,12 @@ import {
 export type AccountRow = Omit<ServiceAccount, 'subscription' | 'overages'> &
   Omit<Subscription, 'name'> & { readonly subscription: SubscriptionName; readonly overages: 0 | 1 };
 
-/** The columns of `accounts a` for `accountOf`. */
+/** The columns of `accounts a` for `parseAccount`. */
 export const ACCOUNT_COLUMNS = `a.id, a.name, a.subscription, a.credits_per_month AS "creditsPerMonth",
   a.credits_per_minute AS "creditsPerMinute", a.overage_rate AS "overageRate", CAST(a.overages AS integer) AS overages,
   a.signed_up_at AS "signedUpAt"`;
 
-export function accountOf(row: AccountRow): ServiceAccount {
+export function parseAccount(row: AccountRow): ServiceAccount {
   const { id, name, subscription, creditsPerMonth, creditsPerMinute, overageRate, overages, signedUpAt } = row;
   const terms = { name: subscription, creditsPerMonth, creditsPerMinute, overageRate };
   return { id, name, subscription: terms, overages: overages === 1, signedUpAt };
@@ -36,7 +36,7 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
   checkNewAccount(account);
   const values = [
     account.name,
-    ...termsOf(account.subscription, account.overages ?? false),
+    ...parseTerms(account.subscription, account.overages ?? false),
     account.signedUpAt ?? null,
   ];
   const [added] = yield* read(
@@ -77,7 +77,7 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
     statement(
       `UPDATE accounts SET subscription = $2, credits_per_month = $3, credits_per_minute = $4, overage_rate = $5, overages = $6
        WHERE id = $1`,
-      [after.id, ...termsOf(subscription, overages)],
+      [after.id, ...parseTerms(subscription, overages)],
     ),
     statement('UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2', [
       ...period,
@@ -89,7 +89,7 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
 }
 
 /** The values of subscription, credits_per_month, credits_per_minute, overage_rate and overages. */
-function termsOf(
+function parseTerms(
   { name, creditsPerMonth, creditsPerMinute, overageRate }: Subscription,
   overages: boolean,
 ): SqlValue[] {
@@ -113,13 +113,13 @@ export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
       '`perilbook service account list` shows the accounts.',
     );
   }
-  return accountOf(row);
+  return parseAccount(row);
 }
 
 /** All accounts, by name. */
 export function* listAccounts(): SqlWork<ServiceAccount[]> {
   const [rows] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} ORDER BY a.name`));
-  return rows.map(accountOf);
+  return rows.map(parseAccount);
 }
 
 /** The amount that an account owes by billing period, the oldest first. */
@@ -131,5 +131,5 @@ export function* readStatement(account: ServiceAccount, now: number): SqlWork<Pe
       [account.id],
     ),
   );
-  return statementsOf(rows, account, now);
+  return makeStatements(rows, account, now);
 }

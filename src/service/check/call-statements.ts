@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../../base/format-numbers.ts';
-import { CREDITS, pathOf } from '../../contract/credits.ts';
+import { CREDITS, formatPath } from '../../contract/credits.ts';
 import { bundleEnvelope, location as locationShape, singleEnvelope } from '../../contract/envelopes.ts';
 import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
@@ -145,7 +145,7 @@ function nameOf({ request }: CheckedExchange): string {
 }
 
 function isCall({ method, path, call, location: { lat, lng } }: CheckRequest): boolean {
-  return method === 'GET' && path === pathOf(call, lat, lng);
+  return method === 'GET' && path === formatPath(call, lat, lng);
 }
 
 /**

@@ -32,7 +32,7 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
   const context = { ...options, ask: createAsk(options, exchanges), exchanges };
   const statements: CheckedStatement[] = [];
   for (const { numbers, statement, check } of STATEMENTS) {
-    const { outcome, reason } = await outcomeOf(() => check(context));
+    const { outcome, reason } = await runCheck(() => check(context));
     const checked = { numbers, statement, outcome, reason: options.clean(reason) };
     statements.push(checked);
     options.onStatement?.(checked);
@@ -46,7 +46,7 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
   };
 }
 
-async function outcomeOf(check: () => Promise<void> | void): Promise<Pick<CheckedStatement, 'outcome' | 'reason'>> {
+async function runCheck(check: () => Promise<void> | void): Promise<Pick<CheckedStatement, 'outcome' | 'reason'>> {
   try {
     await check();
     return { outcome: 'pass', reason: '' };

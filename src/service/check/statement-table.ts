@@ -1,4 +1,4 @@
-import { type BundleKind, type Call, CREDITS, pathOf } from '../../contract/credits.ts';
+import { type BundleKind, type Call, CREDITS, formatPath } from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
 import { UNAVAILABLE } from '../../contract/failures.ts';
 import {
@@ -102,7 +102,7 @@ export const STATEMENTS: readonly Statement[] = [
   refused(['2.4', '6.8'], 'lng is required', (path) => ({ path: path.replace(/&lng=.*/, '') })),
   refused(['2.4', '6.8'], 'lat and lng are numbers', (path) => ({ path: path.replace(/lat=[^&]*/, 'lat=north') })),
   refused(['2.4', '2.8'], 'A location outside the US is refused', () => ({
-    path: pathOf(DROUGHT, AT_SEA.lat, AT_SEA.lng),
+    path: formatPath(DROUGHT, AT_SEA.lat, AT_SEA.lng),
   })),
   refused(['1.3', '2.11'], 'All endpoints use GET', () => ({ method: 'POST' })),
   ...CALL_STATEMENTS,
@@ -235,7 +235,7 @@ function refused(
     statement,
     atRisk: CREDITS.single,
     async check({ ask, location: { lat, lng } }) {
-      const { status } = await ask(DROUGHT, change(pathOf(DROUGHT, lat, lng)));
+      const { status } = await ask(DROUGHT, change(formatPath(DROUGHT, lat, lng)));
       if (status === 429) throw new NotChecked('the quota or the minute is used up (429)');
       expect(status >= 400 && status < 500, `the status is ${status}, not one of 4xx`);
     },

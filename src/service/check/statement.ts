@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Clock, steadyTime } from '../../base/clock.ts';
-import { type Call, pathOf } from '../../contract/credits.ts';
+import { type Call, formatPath } from '../../contract/credits.ts';
 import { NO_DATA_CODE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Location } from '../../geo/coordinates.ts';
@@ -105,7 +105,7 @@ export function createAsk(check: CheckOptions, exchanges: CheckedExchange[]): As
   const { send, key, clock, interrupt } = check;
   return async (call, options = {}) => {
     const location = options.location ?? check.location;
-    const path = pathOf(call, location.lat, location.lng);
+    const path = formatPath(call, location.lat, location.lng);
     const request: CheckRequest = { method: 'GET', path, key, call, location, ...options };
     for (let waits = 0; ; waits++) {
       const sentAt = steadyTime(clock);

@@ -9,7 +9,7 @@ import {
 } from '../../contract/topic-values.ts';
 import type { DetailsKind, Topic, TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { metersToShape, shapeOf } from '../../geo/nearest.ts';
+import { metersToShape, parseShape } from '../../geo/nearest.ts';
 import { expect, expectShape } from './statement.ts';
 
 /** How far the clocks of service and client may differ: less than a time zone. */
@@ -79,7 +79,7 @@ function checkRecords(what: string, records: unknown): void {
 
 function checkFeature(what: string, feature: unknown, location: Location): void {
   expect(isObject(feature) && feature.type === 'Feature', `${what} is not of the type Feature`);
-  const meters = metersToShape(shapeOf(feature.geometry), location);
+  const meters = metersToShape(parseShape(feature.geometry), location);
   expect(meters < Number.POSITIVE_INFINITY, `${what} has no geometry`);
   expect(meters <= NEARBY_METERS, `${what} is ${Math.round(meters / 1_000)} km away`);
 }

@@ -13,7 +13,7 @@ import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { LastCall, RateWindow } from '../accounts/limits.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
-import { type FailureReply, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
+import { type FailureReply, makeMeta, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
 /** Optional settings of a service. */
 export interface AnswerOptions {
@@ -76,7 +76,7 @@ export function createCallAnswers(
       const charge = charges.next().value!;
       if ('failure' in charge) return failureOf(charge);
       const { requestId, call, location, answer, sample } = result;
-      const meta = metaOf(requestId, timestamp, CREDITS[call.kind], sample);
+      const meta = makeMeta(requestId, timestamp, CREDITS[call.kind], sample);
       return { body: successText(call, location, answer, meta), charge, sample };
     });
   };
@@ -171,15 +171,15 @@ const DECIMAL = /^[-+]?(\d{1,20}\.?\d{0,20}|\.\d{1,20})(e[-+]?\d{1,3})?$/i;
 
 /** Reads `lat` and `lng`, each exactly once, as decimal degrees within ±90 and ±180; ignores other parameters. */
 function locationOfQuery(query: AskedCall['query']): Location | FailureReply {
-  const lat = degreesOf(query, 'lat', 90);
+  const lat = parseDegrees(query, 'lat', 90);
   if (typeof lat === 'string') return { failure: 'INVALID_PARAMETER', message: lat };
-  const lng = degreesOf(query, 'lng', 180);
+  const lng = parseDegrees(query, 'lng', 180);
   if (typeof lng === 'string') return { failure: 'INVALID_PARAMETER', message: lng };
   return { lat, lng };
 }
 
 /** The degrees of a parameter, or what is wrong with it. */
-function degreesOf(query: AskedCall['query'], name: string, bound: number): number | string {
+function parseDegrees(query: AskedCall['query'], name: string, bound: number): number | string {
   const text = query[name];
   if (text === undefined) return `Parameter "${name}" is missing`;
   if (typeof text !== 'string') return `Parameter "${name}" is given more than once`;

@@ -158,9 +158,9 @@ function json(schema: JsonSchema): unknown {
  */
 function componentSchemas(standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
   return {
-    ErrorEnvelope: schemaOf(errorEnvelope),
-    Meta: schemaOf(meta),
-    Location: schemaOf(location),
+    ErrorEnvelope: makeSchema(errorEnvelope),
+    Meta: makeSchema(meta),
+    Location: makeSchema(location),
     Feature: FEATURE,
     UnavailableTopic: {
       type: 'object',
@@ -231,7 +231,7 @@ const NULL = 'Null where the records are not loaded.';
 const WILDFIRE_LISTS = ['current', 'historical', 'perimeters'] as const;
 
 function resultSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
-  const { properties } = schemaOf(RESULT_SCHEMAS.get(slug)!) as { properties: { value: JsonSchema } };
+  const { properties } = makeSchema(RESULT_SCHEMAS.get(slug)!) as { properties: { value: JsonSchema } };
   return {
     type: 'object',
     required: ['value', 'details'],
@@ -314,7 +314,7 @@ function answerName(slug: TopicSlug): string {
   return `${slug}Answer`;
 }
 
-function schemaOf(schema: z.ZodType): JsonSchema {
+function makeSchema(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any' });
   return rest as JsonSchema;
 }

@@ -20,7 +20,7 @@ export interface FailureReply {
   readonly status?: number;
 }
 
-export function metaOf(requestId: string, timestamp: string, credits: number, sample = false): Meta {
+export function makeMeta(requestId: string, timestamp: string, credits: number, sample = false): Meta {
   return { request_id: requestId, timestamp, credit_cost: credits, ...(sample ? { sample_data: true } : {}) };
 }
 
@@ -35,7 +35,7 @@ export function failureEnvelope(
   requestId: string,
   now: number,
 ): ErrorEnvelope {
-  const meta = { ...metaOf(requestId, timestampOf(now), 0, sample), credit_cost: 0 as const };
+  const meta = { ...makeMeta(requestId, timestampOf(now), 0, sample), credit_cost: 0 as const };
   return { error: { code: failure, message }, meta };
 }
 

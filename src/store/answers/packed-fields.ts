@@ -134,7 +134,7 @@ export class FieldPacker {
 
   #writeText(from: number, text: string): number {
     let at = from;
-    const time = text === this.#lastText ? this.#lastTime : timeOf(text);
+    const time = text === this.#lastText ? this.#lastTime : parseTime(text);
     [this.#lastText, this.#lastTime] = [text, time];
     if (time !== null) {
       this.#bytes[at] = TIME;
@@ -219,7 +219,7 @@ function int32(bytes: Uint8Array, at: number): number {
 }
 
 /** The time of a text, if formatting the time gives the same text again. */
-function timeOf(text: string): number | null {
+function parseTime(text: string): number | null {
   if (text.length !== ISO_LENGTH || text[ISO_LENGTH - 1] !== 'Z') return null;
   const time = Date.parse(text);
   return time >= 0 && new Date(time).toISOString() === text ? time : null;

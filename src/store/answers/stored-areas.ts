@@ -20,7 +20,7 @@ type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
 const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
 
 /** Skips slugs that this version does not have. */
-function answersOf(json: string): Map<TopicSlug, Answer> {
+function parseAnswers(json: string): Map<TopicSlug, Answer> {
   const answers = new Map<TopicSlug, Answer>();
   for (const [topic, [asOf, fields]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
     if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields });
@@ -34,7 +34,7 @@ function markOf({ mismatchedAt }: AreaRow, now: number): number | null {
 }
 
 function storedArea(row: AreaRow, now: number): StoredArea {
-  return { answers: answersOf(row.answers), mismatchedAt: markOf(row, now) };
+  return { answers: parseAnswers(row.answers), mismatchedAt: markOf(row, now) };
 }
 
 /** Whether an area has a fresh answer to a wanted topic. An area whose answers differ is not used. */
@@ -52,7 +52,7 @@ function mergedArea(
   { answers, comparableSince }: Omit<AreaAnswers, 'area'>,
   now: number,
 ): AreaRow {
-  const merged = row ? answersOf(row.answers) : new Map<TopicSlug, Answer>();
+  const merged = row ? parseAnswers(row.answers) : new Map<TopicSlug, Answer>();
   let mismatchedAt = row ? markOf(row, now) : null;
   for (const answer of answers) {
     const before = merged.get(answer.topic);
@@ -68,7 +68,7 @@ function mergedArea(
 const COLUMNS = 'source, area, answers, mismatched_at AS "mismatchedAt"';
 
 /** The stored areas, by name. */
-export function areasOf(
+export function groupAreas(
   { dialect }: SqlDatabase,
   source: number,
   areas: readonly string[],

@@ -4,7 +4,7 @@ import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
   read,
-  rowsOf,
+  readRows,
   type SqlDatabase,
   type SqlReading,
   type SqlStatement,
@@ -74,7 +74,7 @@ function readingCells<Result>(
   for (let first = 0; first < cells.length; first += CELLS_A_STATEMENT) {
     statements.push(cellsAsked(database, source, cells.slice(first, first + CELLS_A_STATEMENT)));
   }
-  const newer = rowsOf(texts.newer());
+  const newer = readRows(texts.newer());
   return {
     // Texts after the cells: then all texts of the cells are there.
     statements: [...statements, ...newer.statements],
@@ -113,7 +113,7 @@ export function wantedCells(
 ): SqlReading<(CompleteCell | CellRecord | null)[]> {
   return readingCells<CompleteCell | CellRecord>(stored, source, cells, () => {
     const pick = stored.reader.picker(wanted);
-    return (cell) => pickedOf(pick, cell, stored.reader);
+    return (cell) => pickAnswers(pick, cell, stored.reader);
   });
 }
 
@@ -149,12 +149,12 @@ export function* wantedPage(
   const cells: WantedPage['cells'][number][] = [];
   for (const row of rows) {
     const number = numberOf(row);
-    if (number >= 0) cells.push({ number, record: pickedOf(pick, row, reader) });
+    if (number >= 0) cells.push({ number, record: pickAnswers(pick, row, reader) });
   }
   return { after: rows.at(-1)?.id ?? null, cells };
 }
 
-function pickedOf(pick: AnswerPicker, cell: PackedCell, { unpack }: AnswerReader): CompleteCell | CellRecord {
+function pickAnswers(pick: AnswerPicker, cell: PackedCell, { unpack }: AnswerReader): CompleteCell | CellRecord {
   return pick.has(cell.answers) ? pick.taken(cell.answers) : unpack(cell);
 }
 

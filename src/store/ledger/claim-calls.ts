@@ -1,8 +1,8 @@
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
+  readRows,
   readTogether,
-  rowsOf,
   type SqlDatabase,
   type SqlReading,
   type SqlValue,
@@ -13,12 +13,12 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import type { Wanted } from '../answers/port.ts';
-import { areasOf, isAreaAnswered } from '../answers/stored-areas.ts';
+import { groupAreas, isAreaAnswered } from '../answers/stored-areas.ts';
 import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
 import type { Owner } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { byOthers, COUNTED_MS, periodLeft, refusal } from './admission.ts';
-import { usageOf } from './claim-usage.ts';
+import { sumUsage } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
@@ -56,12 +56,12 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
   const { account, source } = asked[0]!.terms;
   const requests = asked.map(({ request }) => request);
   const terms = asked.map((claim) => claim.terms);
-  const around = () => together(usageOf(database, windows, account, terms), aroundCalls(table, source, requests));
+  const around = () => together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
   const [locked, , first, numbers] = yield* readTogether(
     lockAccounts(table, [account]),
     lockSource(database, source),
     around(),
-    rowsOf(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
+    readRows(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
   );
   const time = locked.timeOf(account);
   const isDead = (call: CallInFlight) =>
@@ -133,7 +133,7 @@ const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: '
 /** Two accounts may claim the same cell. */
 function lockSource({ dialect }: SqlDatabase, source: number): SqlReading<unknown> {
   if (dialect.forUpdate === '') return { statements: [], take: () => [] };
-  return rowsOf(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
+  return readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
 }
 
 type OpenAtCell = CallInFlight & Cell;
@@ -157,10 +157,10 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
     [source, JSON.stringify(areas)],
   );
   const reading = together(
-    rowsOf(open),
-    areas.length === 0 ? { statements: [], take: () => [] } : rowsOf(openAreas),
+    readRows(open),
+    areas.length === 0 ? { statements: [], take: () => [] } : readRows(openAreas),
     cellRecords(table, source, asked),
-    areasOf(table.database, source, areas),
+    groupAreas(table.database, source, areas),
   );
   return {
     statements: reading.statements,

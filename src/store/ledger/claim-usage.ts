@@ -27,7 +27,7 @@ const NEW_PERIOD = { ...NOTHING_SPENT, exhaustedAt: null, exhaustedLeft: null, e
 /** An account's spending in the period that begins at `start`, and in later ones. */
 export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
   const [periods, [moved]] = yield* read(periodsOf(account), movedInto(account, start));
-  return spendingOf(periods, start, moved!);
+  return sumSpending(periods, start, moved!);
 }
 
 function periodsOf(account: string): SqlStatement<StoredPeriod> {
@@ -57,7 +57,7 @@ function movedInto(account: string, start: number): SqlStatement<Spending> {
   return statement(MOVED, [account, start]);
 }
 
-function spendingOf(periods: readonly StoredPeriod[], start: number, moved: Spending): PeriodSpending {
+function sumSpending(periods: readonly StoredPeriod[], start: number, moved: Spending): PeriodSpending {
   const row = periods.find((period) => period.start === start) ?? NEW_PERIOD;
   const { exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
   const later = periods.filter((period) => period.start > start).reduce((sum, period) => sum + total(period), 0);
@@ -77,7 +77,7 @@ function spendingOf(periods: readonly StoredPeriod[], start: number, moved: Spen
  *
  * @param windows the calls of the last minute by account; only new ones are read
  */
-export function usageOf(
+export function sumUsage(
   { dialect }: SqlDatabase,
   windows: Map<string, RecentCalls>,
   account: string,
@@ -142,7 +142,7 @@ class ClaimUsage {
     this.#recent.forget(since);
     const start = startOf(claim);
     return {
-      period: spendingOf(this.#periods, start, this.#moved.get(start)!),
+      period: sumSpending(this.#periods, start, this.#moved.get(start)!),
       run: { ...this.#runs.get(claim.run)! },
       inFlight: this.#periods.reduce((sum, { open }) => sum + open, 0),
       recent: this.#recent,

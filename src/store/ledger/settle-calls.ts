@@ -1,5 +1,5 @@
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
-import { read, readTogether, rowsOf, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import { read, readRows, readTogether, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { mergeAreas } from '../answers/stored-areas.ts';
 import { mergeCells, type StoredCells } from '../answers/stored-cells.ts';
 import { rememberObservations } from '../seen-services.ts';
@@ -68,7 +68,7 @@ export function* giveUpCalls(ledger: LedgerTime, calls: readonly number[]): SqlW
       accounts.map(({ account }) => account),
     ),
     // After the lock: a settlement that another process has written meanwhile is right.
-    rowsOf(statement<{ id: number }>(`SELECT id ${ofCalls} AND charge = 'sent'`, [ids])),
+    readRows(statement<{ id: number }>(`SELECT id ${ofCalls} AND charge = 'sent'`, [ids])),
   );
   yield* moveCalls(
     ledger,

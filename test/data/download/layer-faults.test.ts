@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { PerilbookError } from '../../../src/base/errors.ts';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
 import { downloadLayer } from '../../../src/data/download/download-layer.ts';
-import { identityOf, type LayerRequest } from '../../../src/data/download/layer-queries.ts';
+import { hashRequest, type LayerRequest } from '../../../src/data/download/layer-queries.ts';
 import type { FileEntry } from '../../../src/data/download/manifest.ts';
 import { type MirroredLayer, sendJson, sendPage } from './agency-mirror.ts';
 import { type Downloading, downloading } from './downloading.ts';
@@ -234,7 +234,7 @@ test('a layer is read again when it says that it changed, else when its file is 
   const here = await downloading(t);
   const entryOf = (edited?: number): FileEntry => ({
     file: 'sites.geojson',
-    url: identityOf(request(here)),
+    url: hashRequest(request(here)),
     bytes: here.read('sites.geojson')!.length,
     count: COUNT,
     fetchedAt: here.clock.now(),

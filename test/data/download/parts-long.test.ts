@@ -14,7 +14,7 @@ import { boxesOfState } from '../../../src/data/tables/states-near.ts';
 import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
 import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
-import { metersToShape, shapeOf } from '../../../src/geo/nearest.ts';
+import { metersToShape, parseShape } from '../../../src/geo/nearest.ts';
 import { usAtlas } from '../../../src/geo/us-atlas.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
@@ -145,7 +145,7 @@ for (const [source, layerPath, layer, shape] of [
     const versionOf = createDataVersion(database);
     const { count, measure } = createLayerSearch(database, 'places', new FeatureTiles(), versionOf);
     const { find } = createLayerSearch(database, 'json');
-    const shapes = asked.map(({ geometry }) => shapeOf(geometry));
+    const shapes = asked.map(({ geometry }) => parseShape(geometry));
     let counted = 0;
     for (const place of PLACES) {
       const distances = shapes.map((one) => metersToShape(one, place)).filter((distance) => distance <= meters);

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { inputOf, nameOfInput } from '../../../src/job/input-setting.ts';
+import { nameOfInput, resolveInput } from '../../../src/job/input-setting.ts';
 import { newProgress } from '../../../src/run/progress.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { column, places } from '../harness.ts';
@@ -222,7 +222,7 @@ test('one file is a part where its output is named as a folder; the default outp
   const scene = await openPartScene(t);
   for (const name of ['a.csv', 'a[1].csv', 'deep/b.csv']) scene.write(name, partOf(0, 1));
   const of = (input: string | string[], output?: string) => {
-    const { parts, ...paths } = inputOf(input, output, scene.folder);
+    const { parts, ...paths } = resolveInput(input, output, scene.folder);
     const all = [paths.input, paths.output, parts?.folder ?? 'one file'];
     return [...all.map((path) => path.replace(scene.folder, '')), nameOfInput({ parts, ...paths })];
   };
@@ -234,7 +234,7 @@ test('one file is a part where its output is named as a folder; the default outp
   assert.deepEqual(of('in/*.csv'), ['/in/*.csv', '/in.hazards', '/in', 'in']);
   assert.deepEqual(of(['in/deep/b.csv', 'in/a.csv']), ['/in', '/in.hazards', '/in', 'in']);
   assert.deepEqual(of(['in/deep/*', 'in/deep/b.csv']), ['/in/deep', '/in/deep.hazards', '/in/deep', 'deep']);
-  assert.throws(() => inputOf(['/x/a.csv', '/y/b.csv'], undefined, '/'), {
+  assert.throws(() => resolveInput(['/x/a.csv', '/y/b.csv'], undefined, '/'), {
     code: 'USAGE',
     message: 'Missing output folder',
   });
