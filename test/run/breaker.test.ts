@@ -162,6 +162,21 @@ test('the health of a run stops it at an outage, where all is refused, at an int
   assert.deepEqual([given(topics, lacking('hail'), 5), topics.isTopicDown('hail')], [null, true]);
   assert.deepEqual([given(topics, lacking('park'), 4)?.reason, topics.isUnanswered], ['service_down', false]);
 
+  const unavailable = healthOf();
+  const inVain = (slug: TopicSlug) => ({ ...lacking(slug), service: 'answered' }) as const;
+  assert.equal(given(unavailable, inVain('hail'), 9), null);
+  assert.deepEqual(
+    [given(unavailable, inVain('park'), 4), given(unavailable, inVain('park'), 1)?.reason],
+    [null, 'service_down'],
+  );
+
+  const broken = healthOf();
+  assert.throws(() => broken.stopAtError(new Error('disk full')), { message: 'disk full' });
+  assert.deepEqual([broken.stopped?.reason, broken.signal.aborted], ['interrupted', true]);
+
+  const slowedDown = healthOf();
+  assert.equal(given(slowedDown, { ...signal, service: 'responsive' }, 99), null);
+
   const refused = healthOf();
   assert.equal(given(refused, { ...signal, service: 'refused' }, 24), null);
   assert.deepEqual(given(refused, { ...signal, service: 'refused' }, 1), {

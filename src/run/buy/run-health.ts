@@ -19,7 +19,7 @@ export interface HealthSignal {
 export interface Breaker {
   /** Calls that failed in a row, since the last answered call. */
   readonly failures: number;
-  /** Whether these failures concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
+  /** Whether there are such failures that concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
   readonly everywhere: boolean;
   /** The topics of the singles among these calls. */
   readonly failingTopics: ReadonlySet<TopicSlug>;
@@ -69,7 +69,7 @@ export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
 /** Every call was given up and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a
  * night must also report that the service is down. */
 export function isUnanswered(breaker: Breaker): boolean {
-  return !breaker.everPaid && breaker.failures > 0 && breaker.everywhere;
+  return !breaker.everPaid && breaker.everywhere;
 }
 
 /** Whether to stop buying this topic as a single in this run. */
