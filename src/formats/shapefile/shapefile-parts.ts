@@ -37,7 +37,10 @@ export async function* shapefileFeatures(
   const source = await open(parts.shp, parts.dbf, { encoding: parseEncoding(parts.cpg?.toString() ?? '', refused) });
   let number = 0;
   for (;;) {
-    const { done, value } = await source.read();
+    const { done, value } = await source.read().catch((error: unknown) => {
+      if (error instanceof Error && 'syscall' in error) throw error;
+      throw refused(`is damaged: its shape ${number + 1} cannot be read`, 'Download it again.', error);
+    });
     if (done) break;
     number += 1;
     const geometry = convert === null ? value.geometry : converted(value.geometry, convert);

@@ -136,6 +136,17 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   assert.equal(featuresOf(database, 'sites_park').length, 10);
 });
 
+test('a shapefile with a shape of a wrong length is refused', async (t) => {
+  const { shp, dbf } = shapefileOf([{ lng: -78, lat: 38, name: 'park' }], '');
+  const { load } = loading(t);
+  for (const words of [0x7f_ff_ff_ff, 6]) {
+    shp.writeInt32BE(words, 104);
+    const file = fileOf(t, 'parks.zip', Buffer.from(zipSync({ 'a.shp': shp, 'a.dbf': dbf })));
+    const message = /it is damaged: its shape 1 cannot be read/;
+    await assert.rejects(load('parks', file), { code: 'SERVICE_DATA', message });
+  }
+});
+
 test('the table of a shapefile is read in the encoding of its .cpg, however it is spelled', async (t) => {
   const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
   const nameIn = async (cpg: string, letter: readonly number[]) => {
