@@ -139,7 +139,7 @@ function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, n
   const { results, timestamp, resolved, fingerprint } = reading;
   // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, because a budget would never
   // end.
-  const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
+  const charged = Math.max(cost.stated, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
   const read = { results, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
@@ -148,12 +148,12 @@ function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, n
 /** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4). If it states less than the price, or
  * nothing, only the provider's bill can tell. */
 function chargeOf({ stated, price }: Cost): number | 'unknown' {
-  return stated !== null && stated >= price ? stated : 'unknown';
+  return stated >= price ? stated : 'unknown';
 }
 
 interface Cost {
-  /** The larger of what the header and `meta` state; `null` where neither is credible. */
-  readonly stated: number | null;
+  /** The larger of what the header and `meta` state; 0 where neither is credible. */
+  readonly stated: number;
   /** The contract's price. */
   readonly price: number;
   readonly note: string | null;
@@ -166,13 +166,13 @@ const MOST_CREDIBLE_COST = 1_000;
 function readCost(header: string | undefined, meta: unknown, price: number): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
-  if (inHeader === null && inMeta === null) return { stated: null, price, note: 'the service did not state the cost' };
+  if (inHeader === null && inMeta === null) return { stated: 0, price, note: 'the service did not state the cost' };
   const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
   const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
   const costs = parts.filter((part) => part !== null).join(' and ');
   return {
-    stated: credible.length === 0 ? null : Math.max(...credible),
+    stated: Math.max(0, ...credible),
     price,
     note: agree ? null : `the service states a cost of ${costs}; the contract's price is ${price}`,
   };

@@ -124,6 +124,7 @@ for (const [status, kind] of [
       assert.equal(verdict.charged, 0);
       assert.equal(verdict.discrepancy, null);
       assert.match(verdict.message, new RegExp(String(status)));
+      assert.doesNotMatch(verdict.message, /undefined|null/);
       if (body === ours) {
         assert.equal(verdict.requestId, REQUEST_ID);
         if (kind !== 'redirected') assert.match(verdict.message, new RegExp(`\\(${status} SOME_CODE\\): Why$`));

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { areaAnswer, columnsOf } from '../../../src/columns/topic-columns.ts';
+import { type Answer, type CellRecord, EMPTY_RECORD } from '../../../src/contract/answer.ts';
+import { TopicSets, topicSet, topicsIn } from '../../../src/contract/topic-set.ts';
+import type { TopicSlug } from '../../../src/contract/topics.ts';
+import { makeJob } from '../../../src/job/settings.ts';
+import {
+  answeredMeanwhile,
+  areasToClaim,
+  areasToSettle,
+  planAreas,
+  readStoredAreas,
+  withAreas,
+} from '../../../src/run/plan/area-plan.ts';
+import { COMPARABLE_MS, isTrusted, verifyAreas, verifyingCells } from '../../../src/run/plan/area-verification.ts';
+import { makeFreshness } from '../../../src/run/plan/freshness.ts';
+import { AreaTable } from '../../../src/run/scan/area-table.ts';
+import { CellTable } from '../../../src/run/scan/cell-table.ts';
+import type { StoredArea } from '../../../src/store/answers/port.ts';
+import type { Store } from '../../../src/store/port.ts';
+
+const NOW = Date.UTC(2026, 2, 15);
+const DAY = 86_400_000;
+// An answer to `hail` holds for a tract, one to `radon` for a county, one to `park` for its place alone.
+const TOPICS: TopicSlug[] = ['hail', 'park', 'radon'];
+const job = makeJob([{ input: 'in.csv', topics: TOPICS, areas: 'tract' }], { dataFolder: '/', workingFolder: '/' });
+const freshness = makeFreshness(job, NOW);
+const inOrder = (a: number, b: number) => a - b;
+
+const answer = (topic: TopicSlug, rating = 'High', asOf = NOW - DAY): Answer => ({
+  topic,
+  asOf,
+  fields: columnsOf(topic).map((_, index) => (index === 0 ? rating : null)),
+});
+const recordOf = (...answers: Answer[]): CellRecord => ({
+  answers: new Map(answers.map((each) => [each.topic, each])),
+  failures: new Map(),
+});
+const areaOf = (...answers: Answer[]): StoredArea => ({
+  answers: recordOf(...answers.map(areaAnswer)).answers,
+  mismatchedAt: null,
+});
+
+/** Cells in these tracts and counties; null: in none. */
+function scanOf(tracts: readonly (string | null)[], counties: readonly (string | null)[] = []) {
+  const [cells, areas] = [new CellTable(), new AreaTable()];
+  for (const [cell, tract] of tracts.entries()) {
+    cells.add({ lat7: cell, lng7: 7 * cell });
+    areas.record(cell, 'tract', tract);
+    areas.record(cell, 'county', counties[cell] ?? null);
+  }
+  return { cells, areas };
+}
+
+/** A store of these cells and areas. */
+function storeOf(stored: Record<string, StoredArea>, records: Record<number, CellRecord> = {}) {
+  const reading = {
+    readAreas: async (_: number, names: readonly string[]) => names.map((name) => stored[name] ?? null),
+    read: async (_: number, cells: readonly { lat7: number }[]) => cells.map(({ lat7 }) => records[lat7] ?? null),
+  };
+  return { job, store: reading as unknown as Store, source: 1, freshness };
+}
+
+test('boundaries are trusted while one area differs, or one in fifty', () => {
+  const cases: readonly (readonly [verified: number, differed: number, trusted: boolean])[] = [
+    [0, 0, true],
+    [1, 1, true],
+    [20, 1, true],
+    [20, 2, false],
+    [99, 2, false],
+    [100, 2, true],
+    [149, 3, false],
+    [150, 3, true],
+  ];
+  for (const [verified, differed, trusted] of cases)
+    assert.equal(isTrusted({ verified, differed }), trusted, `${differed} of ${verified}`);
+});
+
+test('twenty spared cells verify, or one in a hundred; never the first of an area, nor a cell in none', () => {
+  const verifying = (tracts: readonly (string | null)[], compare = inOrder) =>
+    [...verifyingCells(job, scanOf(tracts), compare)].sort(inOrder);
+  assert.deepEqual(verifying(['1', '1', null, '2', '2', '3']), [1, 4]);
+  assert.deepEqual(
+    verifying(['1', '1', null, '2', '2', '3'], (a, b) => b - a),
+    [0, 3],
+  );
+  assert.deepEqual(verifying([null, null]), []);
+  const many = (count: number) => verifying(Array.from({ length: count }, () => '1'));
+  assert.equal(many(21).length, 20);
+  assert.equal(many(1_000).length, 20);
+  assert.deepEqual(many(1_000), many(1_000));
+  const share = many(10_000).length;
+  assert.ok(share > 70 && share < 130, String(share));
+  const all = makeJob([{ input: 'in.csv', topics: ['park'] }], { dataFolder: '/', workingFolder: '/' });
+  assert.equal(verifyingCells(all, scanOf(['1', '1']), inOrder).size, 0);
+});
+
+test('an area differs where the answer at a place is another, of comparable time, and both are fresh', async () => {
+  const old = NOW - 366 * DAY;
+  const cases: readonly (readonly [own: Answer[], area: StoredArea, verified: number, differed: number])[] = [
+    [[answer('hail')], areaOf(answer('hail')), 1, 0],
+    [[answer('hail', 'Low')], areaOf(answer('hail')), 1, 1],
+    [[], areaOf(answer('hail')), 0, 0],
+    [[answer('hail')], areaOf(), 0, 0],
+    [[answer('hail', 'Low', old)], areaOf(answer('hail')), 0, 0],
+    [[answer('hail', 'Low', old)], areaOf(answer('hail', 'High', old)), 0, 0],
+    [[answer('hail', 'Low', NOW - COMPARABLE_MS)], areaOf(answer('hail', 'High', NOW)), 1, 1],
+    [[answer('hail', 'Low', NOW - COMPARABLE_MS - 1)], areaOf(answer('hail', 'High', NOW)), 0, 0],
+    [[answer('hail')], { ...areaOf(answer('hail')), mismatchedAt: NOW }, 1, 1],
+    [[answer('park', 'Low')], areaOf(answer('park')), 0, 0],
+    [[answer('radon', 'Low')], areaOf(answer('radon')), 0, 0],
+  ];
+  for (const [own, area, verified, differed] of cases) {
+    const context = storeOf({}, { 1: recordOf(...own) });
+    const request = { ...context, scan: scanOf(['1', '1', null]) };
+    const stored = new Map([['tract 1', area]]);
+    const found = await verifyAreas(request, new Set([1, 2]), stored);
+    assert.deepEqual(found, { verified, differed }, JSON.stringify([own, [...area.answers]]));
+    assert.deepEqual(await verifyAreas(request, new Set([1]), new Map()), { verified: 0, differed: 0 });
+  }
+});
+
+test('the first cell of an area is bought for all; the others lack only what differs from place to place', async () => {
+  const scan = scanOf(['1', '1', '2', '2', null, '3', '3'], ['9', '9', '9', '9', '9', null, null]);
+  const stored = {
+    'tract 2': areaOf(answer('hail')),
+    'tract 3': { ...areaOf(answer('hail')), mismatchedAt: NOW - DAY },
+    'county 9': areaOf(answer('radon', '1', NOW - 800 * DAY)),
+  };
+  const missing = new TopicSets(7);
+  for (let cell = 0; cell < 7; cell++) missing.set(cell, topicSet(TOPICS));
+  const order = [...missingCells(7)];
+  const planned = await planAreas({ context: storeOf(stored), scan, compare: inOrder, order, missing });
+  const lacks = order.map((cell) => topicsIn(planned.missing.get(cell)));
+  const { represents, verifying, verified, representatives, spared, verification } = planned.plan;
+  assert.deepEqual(
+    [...represents].map(([cell, topics]) => [cell, topicsIn(topics)]),
+    [[0, ['hail', 'radon']]],
+  );
+  assert.deepEqual([...verifying].sort(inOrder), [1, 2, 3, 4, 6]);
+  assert.deepEqual([representatives, verified, spared], [1, 4, 0]);
+  assert.deepEqual(verification, { verified: 0, differed: 0 });
+  assert.deepEqual(
+    lacks,
+    order.map(() => TOPICS),
+  );
+});
+
+const missingCells = (count: number) => Array.from({ length: count }, (_, cell) => cell);
+
+test('cells beyond the verifying ones are spared, unless the areas differ or the boundaries are not trusted', async () => {
+  const tracts = [...Array.from({ length: 60 }, () => '1'), ...Array.from({ length: 60 }, () => '2')];
+  const scan = scanOf(tracts);
+  const order = missingCells(120);
+  const missing = new TopicSets(120);
+  for (const cell of order) missing.set(cell, topicSet(['hail', 'park']));
+  const verifying = [...verifyingCells(job, scan, inOrder)];
+  const planOf = async (stored: Record<string, StoredArea>, records: Record<number, CellRecord> = {}) => {
+    const { plan, missing: left } = await planAreas({
+      context: storeOf(stored, records),
+      scan,
+      compare: inOrder,
+      order,
+      missing,
+    });
+    const lacking = order.filter((cell) => topicsIn(left.get(cell)).includes('hail'));
+    assert.ok(order.every((cell) => topicsIn(left.get(cell)).includes('park')));
+    return { ...plan, lacking };
+  };
+  const inFirst = verifying.filter((cell) => cell < 60);
+  const inSecond = verifying.filter((cell) => cell >= 60);
+  const sorted = (...cells: number[]) => cells.sort(inOrder);
+  const fresh = await planOf({});
+  assert.deepEqual(fresh.lacking, sorted(0, 60, ...verifying));
+  assert.deepEqual([fresh.representatives, fresh.verified, fresh.spared], [2, 20, 98]);
+  const first = areaOf(answer('hail'));
+  assert.deepEqual((await planOf({ 'tract 1': first })).lacking, sorted(60, ...verifying));
+  const stale = areaOf(answer('hail', 'High', NOW - 366 * DAY));
+  assert.deepEqual((await planOf({ 'tract 1': stale })).lacking, fresh.lacking);
+  const mismatched = { ...first, mismatchedAt: NOW };
+  const apart = await planOf({ 'tract 1': mismatched });
+  assert.deepEqual(apart.lacking, sorted(...missingCells(60), 60, ...inSecond));
+  assert.equal(missing.get(1), topicSet(['hail', 'park']), 'what is missing stays as it was');
+  const other = recordOf(answer('hail', 'Low'));
+  const bothDiffer = await planOf(
+    { 'tract 1': first, 'tract 2': first },
+    { [inFirst[0]!]: other, [inSecond[0]!]: other },
+  );
+  assert.deepEqual(bothDiffer.verification, { verified: 2, differed: 2 });
+  assert.deepEqual([bothDiffer.lacking, bothDiffer.spared], [order, 0]);
+});
+
+test('a row takes the answer of its area for a topic without a fresh one of its own, from areas that agree', () => {
+  const { areas } = scanOf(['1', null]);
+  const stale = answer('hail', 'Low', NOW - 366 * DAY);
+  const area = areaOf(answer('hail'), answer('park'));
+  const cases: readonly (readonly [own: Answer[], area: StoredArea, rating: string | undefined])[] = [
+    [[], area, 'High'],
+    [[stale], area, 'High'],
+    [[answer('hail', 'Low')], area, 'Low'],
+    [[], { ...area, mismatchedAt: NOW }, undefined],
+    [[], areaOf(answer('hail', 'High', NOW - 366 * DAY)), undefined],
+    [[], areaOf(), undefined],
+  ];
+  for (const [own, stored, rating] of cases) {
+    const { record, used } = withAreas(recordOf(...own), 0, job, areas, new Map([['tract 1', stored]]), freshness);
+    assert.equal(record.answers.get('hail')?.fields[0], rating);
+    assert.equal(record.answers.has('park'), false);
+    assert.deepEqual(used, rating === 'High' ? ['tract 1'] : []);
+  }
+  assert.deepEqual(withAreas(EMPTY_RECORD, 1, job, areas, new Map([['tract 1', area]]), freshness).used, []);
+});
+
+test('a call claims and settles the topics of its areas, each for the area of its level', async () => {
+  const { areas } = scanOf(['1', null, '2'], ['9', null, null]);
+  const answers = TOPICS.map((topic) => answer(topic));
+  const settled = (cell: number) =>
+    areasToSettle(areas, cell, answers, 5).map((area) => [
+      area.area,
+      area.answers.map(({ topic }) => topic),
+      area.comparableSince,
+    ]);
+  assert.deepEqual(settled(0), [
+    ['tract 1', ['hail'], 5],
+    ['county 9', ['radon'], 5],
+  ]);
+  assert.deepEqual([settled(1), settled(2)], [[], [['tract 2', ['hail'], 5]]]);
+  const wanted = TOPICS.map((topic) => ({ topic, freshSince: 0 }));
+  const claimed = (cell: number, represented: TopicSlug[]) =>
+    areasToClaim(areas, cell, topicSet(represented), wanted).map((area) => [
+      area.area,
+      area.wanted.map(({ topic }) => topic),
+    ]);
+  assert.deepEqual(claimed(0, ['hail']), [['tract 1', ['hail']]]);
+  assert.deepEqual(claimed(0, ['hail', 'radon']).length, 2);
+  assert.deepEqual([claimed(1, ['hail']), claimed(0, [])], [[], []]);
+
+  const meanwhile = async (stored: Record<string, StoredArea>, represented: TopicSlug[] = ['hail', 'radon']) =>
+    topicsIn(await answeredMeanwhile(areas, 0, topicSet(represented), storeOf(stored)));
+  const both = areaOf(answer('hail'), answer('radon'));
+  assert.deepEqual(await meanwhile({}), []);
+  assert.deepEqual(await meanwhile({ 'tract 1': both }), ['hail']);
+  assert.deepEqual(await meanwhile({ 'tract 1': both, 'county 9': both }), ['hail', 'radon']);
+  assert.deepEqual(await meanwhile({ 'tract 1': both, 'county 9': both }, ['radon']), ['radon']);
+  assert.deepEqual(await meanwhile({ 'tract 1': { ...both, mismatchedAt: NOW } }), []);
+  assert.deepEqual(await meanwhile({ 'tract 1': areaOf(answer('hail', 'High', NOW - 366 * DAY)) }), []);
+
+  const stored = await readStoredAreas(areas, storeOf({ 'county 9': both, 'county 8': both }).store, 1);
+  assert.deepEqual([...stored], [['county 9', both]]);
+});
