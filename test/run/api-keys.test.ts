@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -162,6 +163,20 @@ test('a key that is missing where the job names it: the error names the place an
   await missing({ file: empty }, /empty is empty/);
   await missing({ file: join(folder, 'gone') }, /gone cannot be read/);
   await missing({ file: folder }, /cannot be read/);
+  const typed = 'pbk7Q2xR9vLm4TzWc8YdN3';
+  await missing({ env: typed }, /looks like a key itself, and is not shown$/);
+  await missing({ file: join(folder, typed) }, /looks like a key itself, and is not shown; there is no such file$/);
+});
+
+test('a pipe gives its key once, for each time that it is read', async (t) => {
+  const pipe = join(temporaryFolder(t), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', 'echo pb_piped > "$0"', pipe]);
+  t.after(() => writer.kill());
+  for (let time = 0; time < 2; time++) {
+    const [read] = await readKeys([{ file: pipe, scopes: null }], {});
+    assert.equal(read!.secret, 'pb_piped');
+  }
 });
 
 test('a fingerprint is the same for the same key, differs between keys, and holds nothing of the key', () => {

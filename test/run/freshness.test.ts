@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellStatus } from '../../src/columns/row-status.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
+import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { makeFreshness, missingTopics } from '../../src/run/plan/freshness.ts';
+import {
+  failedSet,
+  makeFreshness,
+  missingSet,
+  missingTopics,
+  noDataSet,
+  wantedAnswers,
+} from '../../src/run/plan/freshness.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
@@ -86,6 +96,47 @@ test('a failure is tried again; a refused place is not, for a year', () => {
   assert.ok(!lacks(failed('rejected', STARTED)));
   assert.ok(!lacks(failed('rejected', STARTED - 365 * DAY)));
   assert.ok(lacks(failed('rejected', STARTED - 365 * DAY - 1)));
+});
+
+test('a refused place is asked again once the data of all topics have changed since', () => {
+  const job = makeJob([{ input: 'in.csv', topics: ['hail', 'park'] }], { dataFolder: '/', workingFolder: '/' });
+  const [hail, park] = [STARTED - 9 * DAY, STARTED - 3 * DAY];
+  const now = makeFreshness(job, STARTED, (topic) => (topic === 'hail' ? hail : park));
+  assert.equal(now.rejectedSince, hail);
+});
+
+test('the sets of topics at a cell: missing, failed in this run, and without data', () => {
+  const failure = (at: number): TopicFailure => ({ reason: 'failed', note: '', at });
+  const record = recordOf(
+    [['hail', STARTED]],
+    [
+      ['park', failure(STARTED)],
+      ['radon', failure(STARTED - 1)],
+    ],
+  );
+  assert.deepEqual(topicsIn(missingSet(record, ['hail', 'park'], freshness())), ['park']);
+  assert.deepEqual(topicsIn(failedSet(record, freshness())), ['park']);
+  assert.deepEqual(topicsIn(failedSet(null, freshness())), []);
+  const answer = (topic: TopicSlug, ...fields: Answer['fields']): [TopicSlug, Answer] => [
+    topic,
+    { topic, asOf: 1, fields },
+  ];
+  const answers = new Map([answer('hail', null, null), answer('park', null, 0), answer('radon')]);
+  assert.deepEqual(topicsIn(noDataSet({ answers, failures: new Map() })), ['hail']);
+});
+
+test('a row needs the columns of the output, which has counts or not', () => {
+  const fields = (settings: Partial<JobFile>) => {
+    const job = makeJob([{ input: 'in.csv', topics: ['wildfire'], ...settings }], {
+      dataFolder: '/',
+      workingFolder: '/',
+    });
+    return wantedAnswers(job, makeFreshness(job, STARTED));
+  };
+  const all = columnsOf('wildfire').length;
+  const freshSince = STARTED - 365 * DAY;
+  assert.deepEqual(fields({}), [{ topic: 'wildfire', freshSince, fields: all }]);
+  assert.deepEqual(fields({ areas: 'tract' }), [{ topic: 'wildfire', freshSince, fields: all - 3 }]);
 });
 
 test('the plan and the written status agree: a row is deferred exactly while something is still to be bought', () => {

@@ -87,7 +87,7 @@ export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts
 function subscribed(account: JobAccount, { subscription }: LastTerms): JobAccount {
   const dollars = account.overageCredits * (account.subscription.overageRate ?? 0);
   const { overageRate } = subscription;
-  const overageCredits = dollars === 0 || !overageRate ? 0 : creditsFor(dollars, overageRate);
+  const overageCredits = overageRate ? creditsFor(dollars, overageRate) : 0;
   return { ...account, subscription, overageCredits, isAssumed: false };
 }
 

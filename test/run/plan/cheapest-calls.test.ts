@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BundleKind, type Call, CREDITS } from '../../../src/contract/credits.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
+import { makeJob } from '../../../src/job/settings.ts';
+import type { ApiKeys } from '../../../src/run/plan/api-keys.ts';
 import {
   ASSUMED_ENTERPRISE,
   ASSUMED_STANDARD,
   cheapestCalls,
+  makePriceList,
   mostRetries,
   type PriceList,
   priceListWithout,
@@ -62,6 +65,33 @@ test('bundles that were tried at a cell return nothing there any more', () => {
     cheapestCalls(['wildfire'], priceListWithout(noSingles, new Set(tried))).calls.map(({ kind }) => kind);
   assert.deepEqual([calls(), calls('standard'), calls('enterprise')], [['standard'], ['enterprise'], ['standard']]);
   assert.deepEqual(calls('standard', 'enterprise'), []);
+});
+
+test('a run prices what the bundles were seen to return, what its keys may call, and no bundle beyond a whole minute', () => {
+  const listOf = (credits_per_minute: number, scopes: readonly string[], standard: TopicSlug[] | null = null) => {
+    const subscription = { credits_per_month: 100, credits_per_minute };
+    const settings = { input: 'in.csv', service: { base_url: 'https://hazards.example' }, subscription };
+    const job = makeJob([settings], { dataFolder: '/', workingFolder: '/' });
+    const apiKeys = { keyFor: (scope: string) => (scopes.includes(scope) ? {} : null) } as ApiKeys;
+    return makePriceList(job, { standard, enterprise: null }, apiKeys);
+  };
+  const list = listOf(35, ['bundle', 'hail']);
+  assert.deepEqual([list.standard, list.enterprise], [ASSUMED_STANDARD, ASSUMED_ENTERPRISE]);
+  assert.deepEqual(
+    [list.bundles, list.singles('hail'), list.singles('park'), list.optimize],
+    [true, true, false, 'credits'],
+  );
+  assert.equal(listOf(35, ['hail']).bundles, false);
+  assert.deepEqual(listOf(35, [], ['hail']).standard, new Set(['hail']));
+  const sizes = (perMinute: number) => [listOf(perMinute, []).standard.size, listOf(perMinute, []).enterprise.size];
+  assert.deepEqual(
+    [sizes(34), sizes(15), sizes(14)],
+    [
+      [17, 0],
+      [17, 0],
+      [0, 0],
+    ],
+  );
 });
 
 test('retries are at most the topics that come in bundles', () => {
