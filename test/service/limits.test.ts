@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   addCharge,
+  computeRetryAfter,
   findRefusal,
+  freedBy,
   type LimitRules,
   type LimitUsage,
   minuteFromOf,
@@ -45,4 +47,20 @@ test('the last call of a period is refused, or served while a credit is left', (
     findRefusal(totalOf({ periodCredits }), STANDARD, rules);
   assert.deepEqual([refusal(25, RULES), refusal(26, RULES)], [null, 'period']);
   assert.deepEqual([refusal(39, served), refusal(40, served)], [null, 'period']);
+});
+
+test('a refused call fits when enough credits have left the sliding minute, or with the next minute of the clock', () => {
+  const charges = [1, 15, 1].map((credits, index) => ({ chargedAt: NOW - 50_000 + index * 1_000, credits }));
+  const freed = [1, 2, 16, 17, 18].map((missing) => freedBy(charges, missing));
+  assert.deepEqual(freed, [NOW - 50_000, NOW - 49_000, NOW - 49_000, NOW - 48_000, null]);
+  const waits: readonly (readonly [rules: LimitRules, freedAt: number | null, seconds: number])[] = [
+    [RULES, NOW - 50_000, 10],
+    [RULES, NOW - 49_999, 11],
+    [RULES, null, 60],
+    // Another instance has charged it, by a clock that is ahead.
+    [RULES, NOW + 900, 60],
+    [FIXED, NOW - 50_000, 50],
+    [FIXED, null, 50],
+  ];
+  for (const [rules, freedAt, seconds] of waits) assert.equal(computeRetryAfter(rules, freedAt, NOW), seconds);
 });
