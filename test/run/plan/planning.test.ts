@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { columnsOf } from '../../../src/columns/topic-columns.ts';
+import type { Answer, CellRecord, Field, TopicFailure } from '../../../src/contract/answer.ts';
+import { topicsIn } from '../../../src/contract/topic-set.ts';
+import type { TopicSlug } from '../../../src/contract/topics.ts';
+import type { Cell } from '../../../src/geo/coordinates.ts';
+import type { JobFile } from '../../../src/job/job-file.ts';
+import { makeJob } from '../../../src/job/settings.ts';
+import { makeFreshness } from '../../../src/run/plan/freshness.ts';
+import { makePlan } from '../../../src/run/plan/planning.ts';
+import type { RunContext } from '../../../src/run/run-context.ts';
+import { AreaTable } from '../../../src/run/scan/area-table.ts';
+import { CellTable } from '../../../src/run/scan/cell-table.ts';
+import { RowPlaces } from '../../../src/run/scan/row-places.ts';
+import type { Scan } from '../../../src/run/scan/scan-input.ts';
+import type { WantedAnswer } from '../../../src/store/answers/port.ts';
+import { MovedClock } from '../../moved-clock.ts';
+
+const NOW = Date.UTC(2026, 2, 15, 12);
+const DAY = 86_400_000;
+const TOPICS: TopicSlug[] = ['hail', 'park'];
+
+interface Stored {
+  readonly answered?: readonly TopicSlug[];
+  readonly noData?: readonly TopicSlug[];
+  readonly failed?: readonly TopicSlug[];
+}
+
+const answerOf = (topic: TopicSlug, asOf: number, field: Field): [TopicSlug, Answer] => [
+  topic,
+  { topic, asOf, fields: [field] },
+];
+
+const recordOf = ({ answered = [], noData = [], failed = [] }: Stored): CellRecord => ({
+  answers: new Map([
+    ...answered.map((topic) => answerOf(topic, NOW - DAY, 'High')),
+    // A topic without data is asked again when its time to live has passed.
+    ...noData.map((topic) => answerOf(topic, NOW - 400 * DAY, null)),
+  ]),
+  failures: new Map(failed.map((topic): [TopicSlug, TopicFailure] => [topic, { reason: 'failed', note: '', at: NOW }])),
+});
+
+interface Scene {
+  readonly settings?: Partial<JobFile>;
+  /** The cell of each row; null: not located. */
+  readonly rows?: readonly (number | null)[];
+  readonly values?: readonly number[];
+  /** What the store has, by cell; `complete`: all that is wanted. */
+  readonly stored?: Readonly<Record<number, Stored | 'complete'>>;
+  readonly limit?: number;
+  readonly leftMs?: number;
+  readonly context?: Partial<RunContext>;
+  /** The store is read whole. */
+  readonly isWhole?: boolean;
+}
+
+async function planOf({
+  settings,
+  rows = [0, 1, 2, 3],
+  values = [],
+  stored = {},
+  limit,
+  leftMs,
+  context,
+  isWhole,
+}: Scene) {
+  const job = {
+    ...makeJob([{ input: 'in.csv', service: { base_url: 'https://hazards.example' }, topics: TOPICS, ...settings }], {
+      dataFolder: '/',
+      workingFolder: '/',
+    }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+  const [cells, places] = [new CellTable(), new RowPlaces()];
+  for (const row of rows) {
+    if (row === null) places.addUnlocated('empty', '');
+    else places.addCell(cells.add({ lat7: row, lng7: 7 }, values[row]));
+  }
+  const clock = new MovedClock(NOW);
+  const packed = { asOf: NOW, packed: Buffer.alloc(3), width: 1, packer: null as never, fields: () => [] };
+  const recordAt = ({ lat7 }: Cell) => {
+    const of = stored[lat7];
+    return of === undefined ? null : of === 'complete' ? packed : recordOf(of);
+  };
+  const asked: WantedAnswer[][] = [];
+  const store = {
+    readAllWanted: async (_: number, wanted: WantedAnswer[], numberOf: (cell: Cell) => number) => {
+      asked.push(wanted);
+      const at = (lat7: string) => ({ lat7: Number(lat7), lng7: 7 });
+      const page = Object.keys(stored).map((lat7) => ({ number: numberOf(at(lat7)), record: recordAt(at(lat7))! }));
+      return isWhole
+        ? (async function* () {
+            yield page;
+          })()
+        : null;
+    },
+    readWanted: async (_: number, of: readonly Cell[]) => of.map(recordAt),
+    bundleContents: async () => ({ standard: null, enterprise: null }),
+    callTimes: async () => [],
+    spending: async () => ({ charged: 9_900, unknown: 0, open: 0, exhaustedAt: null }),
+  };
+  const plan = await makePlan(
+    {
+      job,
+      connection: { kind: 'service', sample: false },
+      store,
+      source: 1,
+      apiKeys: { keyFor: () => ({}) },
+      freshness: makeFreshness(job, NOW),
+      isContinued: false,
+      effects: { clock },
+      deadline: leftMs === undefined ? null : clock.now() + leftMs,
+      ...context,
+    } as unknown as RunContext,
+    { cells, places, located: rows.filter((row) => row !== null).length, areas: new AreaTable() } as unknown as Scan,
+    { origin: null },
+  );
+  const lacks = Array.from({ length: cells.size }, (_, cell) => topicsIn(plan.missing.get(cell)));
+  return { ...plan, order: [...plan.order], lacks, asked };
+}
+
+test('a cell lacks what has no fresh answer; one that lacks nothing is neither ordered nor priced', async () => {
+  const stored = { 0: 'complete', 1: { answered: ['hail'] }, 2: { noData: ['hail'] } } as const;
+  for (const isWhole of [false, true]) {
+    const plan = await planOf({ stored, isWhole });
+    assert.deepEqual(plan.lacks, [[], ['park'], TOPICS, TOPICS]);
+    assert.deepEqual([plan.order, plan.price.credits, plan.cellsCached], [[1, 2, 3], 5, 1]);
+    assert.deepEqual(
+      [...plan.hadNoData].map(([cell, topics]) => [cell, topicsIn(topics)]),
+      [[2, ['hail']]],
+    );
+    assert.deepEqual([plan.complete.has(0), plan.complete.has(1)], [true, false]);
+    assert.deepEqual(
+      plan.asked[0]!.map(({ fields }) => fields),
+      TOPICS.map((topic) => columnsOf(topic).length),
+    );
+    assert.deepEqual([plan.areas, plan.beyondLimit], [null, 0]);
+  }
+});
+
+test('a batch of a run that goes on does not buy again what failed in it: it may have been charged', async () => {
+  const stored = { 0: { failed: ['hail'] }, 1: { failed: TOPICS } } as const;
+  const first = await planOf({ stored, rows: [0, 1] });
+  assert.deepEqual([first.lacks, first.price.credits], [[TOPICS, TOPICS], 4]);
+  const next = await planOf({ stored, rows: [0, 1], context: { isContinued: true } });
+  assert.deepEqual([next.lacks, next.order, next.price.credits], [[['park'], []], [0], 1]);
+});
+
+test('credits are spent on the most valuable cells first, or on the least; equal ones in the order of the file', async () => {
+  const orderBy = async (order_by?: JobFile['order_by']) =>
+    (await planOf({ values: [5, 9, 5, 7], ...(order_by ? { settings: { order_by } } : {}) })).order;
+  assert.deepEqual(await orderBy(), [1, 3, 0, 2]);
+  assert.deepEqual(await orderBy({ column: 'premium' }), [1, 3, 0, 2]);
+  assert.deepEqual(await orderBy({ column: 'premium', direction: 'asc' }), [0, 2, 3, 1]);
+  assert.deepEqual(await orderBy('file'), [0, 1, 2, 3]);
+});
+
+test('a limit counts located rows: cells beyond it are neither bought nor priced', async () => {
+  const rows = [0, null, 1, 0, 2, 3];
+  const limited = async (limit: number, stored: Scene['stored'] = {}) => {
+    const { order, beyondLimit, price, cellsCached } = await planOf({
+      rows,
+      limit,
+      stored,
+      settings: { order_by: 'file' },
+    });
+    return [order, beyondLimit, price.credits, cellsCached];
+  };
+  assert.deepEqual(await limited(1), [[0], 3, 2, 0]);
+  assert.deepEqual(await limited(2), [[0, 1], 2, 4, 0]);
+  assert.deepEqual(await limited(3), [[0, 1], 2, 4, 0]);
+  assert.deepEqual(await limited(4), [[0, 1, 2], 1, 6, 0]);
+  assert.deepEqual(await limited(5), [[0, 1, 2, 3], 0, 8, 0]);
+  assert.deepEqual(await limited(6), [[0, 1, 2, 3], 0, 8, 0]);
+  assert.deepEqual(await limited(2, { 0: 'complete', 3: 'complete' }), [[1], 1, 2, 2]);
+});
+
+test('a run may spend its budget, or the price with its retries; it buys what budget, quota and time allow', async () => {
+  // 100 credits of the month are left; each of four cells costs 15, and 15 retries at most.
+  const topics = ['natural'];
+  const spend = async (scene: Scene) => {
+    const { limit, available, window, reach, price } = await planOf({
+      ...scene,
+      settings: { topics, ...scene.settings },
+    });
+    return { limit, available, window, reach: reach.credits, price: price.credits, retries: price.retryCredits };
+  };
+  const whole = { available: 100, window: Number.POSITIVE_INFINITY, price: 64, retries: 68 };
+  assert.deepEqual(await spend({}), { ...whole, limit: 132, reach: 64 });
+  assert.deepEqual(await spend({ settings: { budget: 40 } }), { ...whole, limit: 40, reach: 32 });
+  assert.deepEqual(await spend({ settings: { reserve: 80 } }), { ...whole, available: 20, limit: 132, reach: 16 });
+  assert.equal((await spend({ leftMs: 0 })).reach, 0);
+  const perMinute = { subscription: { credits_per_month: 10_000, credits_per_minute: 16 } };
+  const within = async (leftMs: number) => (await spend({ leftMs, settings: perMinute })).window;
+  assert.deepEqual([await within(59_999), await within(60_000), await within(125_000)], [16, 32, 48]);
+  const slow = await spend({ leftMs: 1, settings: { concurrency: 1 } });
+  assert.deepEqual([slow.window < 16, slow.reach], [true, 0]);
+});
+
+test('local data cost nothing, and all of it is read', async () => {
+  const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
+  const { price, limit, account, available, reach, order } = await planOf({
+    settings: { service: 'local' },
+    context: { connection },
+  });
+  assert.deepEqual([price.credits, limit, account, available, reach.cells, order.length], [0, 0, null, 0, 4, 4]);
+});
