@@ -62,6 +62,14 @@ test('the interior is covered, the open sea is not', () => {
   fc.assert(fc.property(sea, (place) => !isCovered(place)));
 });
 
+test('what was found about a tile of land holds for no other tile', () => {
+  // North Dakota, and Manitoba 18 tiles to the north.
+  for (const lat of [48.525, 48.575, 48.625, 48.675, 48.725]) {
+    assert.ok(isCovered({ lat, lng: -100.525 }));
+    for (const lng of [-100.475, -100.525, -100.575]) assert.ok(!isCovered({ lat: lat + 0.9, lng }), `${lat},${lng}`);
+  }
+});
+
 test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', LONG, () => {
   const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
   const nation = feature(atlas, atlas.objects.nation);

@@ -39,6 +39,7 @@ test('the calls of a batch count for the minute and the period of the next', () 
   const withOverages = { ...total, account: { ...total.account, overages: true } };
   assert.deepEqual(findRefusal(withOverages, STANDARD, RULES), { missing: 1 });
   assert.equal(findRefusal(withOverages, SINGLE, RULES), null);
+  assert.equal(addCharge(totalOf({ minuteCredits: 12 }), SINGLE, RULES).remaining, 17);
 });
 
 test('the last call of a period is refused, or served while a credit is left', () => {
