@@ -50,6 +50,13 @@ test('the output replaces an old one and keeps its permissions', async () => {
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
 });
 
+test('an output with the longest name that a disk takes is written', async () => {
+  const longest = join(folder, `${'o'.repeat(251)}.csv`);
+  await write({ output: longest });
+  assert.equal(readFileSync(longest, 'utf8'), EXPECTED);
+  assert.deepEqual(readdirSync(folder).sort(), ['in.csv', basename(longest)]);
+});
+
 test('the old output is whole until the end, and the new one grows in a file beside it', async () => {
   writeFileSync(output, 'old');
   await write({

@@ -17,7 +17,7 @@ const unfinished = new Set<string>();
 export function temporaryName(target: string): string {
   const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
   const random = randomBytes(RANDOM_DIGITS / 2).toString('hex');
-  const path = join(dirname(target), `.${basename(target)}.${machineDigits()}${pid}${random}.tmp`);
+  const path = join(dirname(target), `${beginningOf(target)}${pid}${random}.tmp`);
   unfinished.add(path);
   return path;
 }
@@ -36,7 +36,7 @@ export function removeUnfinished(): void {
  * remaining file is harmless. */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
-  const begin = `.${basename(target)}.${machineDigits()}`;
+  const begin = beginningOf(target);
   const names = await readdir(folder).catch((): string[] => []);
   for (const name of names) {
     if (!name.startsWith(begin)) continue;
@@ -48,8 +48,18 @@ export async function removeAbandoned(target: string): Promise<void> {
 
 const REST = new RegExp(`^([0-9a-f]{${PID_DIGITS}})[0-9a-f]{${RANDOM_DIGITS}}\\.tmp$`);
 
-function machineDigits(): string {
-  return createHash('sha256').update(machineName()).digest('hex').slice(0, MACHINE_DIGITS);
+/** A name may have 255 bytes, and a temporary one has 30 more than its target. */
+const LONGEST_NAME = 225;
+
+/** How the names of a target's temporary files begin on this machine: its own name, or a digest where that leaves no room. */
+function beginningOf(target: string): string {
+  const name = basename(target);
+  const kept = Buffer.byteLength(name) <= LONGEST_NAME ? name : digestOf(name);
+  return `.${kept}.${digestOf(machineName()).slice(0, MACHINE_DIGITS)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Opens a temporary file and unlinks it at once: its space is freed at the end of the process, also after a kill. @throws the
