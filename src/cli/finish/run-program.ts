@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { type Clock, timeLimit } from '../../base/clock.ts';
 
 /** A program that gets the result of a run. */
@@ -25,7 +25,13 @@ export async function runProgram(
   input: string,
   clock: Clock,
 ): Promise<string | null> {
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (error) {
+    // Some failures are thrown, not sent as an event: ENOTDIR, E2BIG.
+    return `${program} cannot be started (${(error as NodeJS.ErrnoException).code})`;
+  }
   const ended = new Promise<string | null>((resolve) => {
     child.on('error', (error: NodeJS.ErrnoException) => resolve(`${program} cannot be started (${error.code})`));
     child.on('exit', (code, signal) => {

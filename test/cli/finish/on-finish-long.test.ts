@@ -111,6 +111,10 @@ test('a program that fails is reported and changes no exit code', async (t) => {
     none.stderr,
     /^perilbook: on_finish failed: .*nothing-here cannot be started \(ENOENT\)\. The run itself is not affected\.$/m,
   );
+  const within = readFileSync(path('job.yaml'), 'utf8').replace('./nothing-here', './input.csv/nothing-here');
+  writeFileSync(path('within.yaml'), within);
+  const thrown = await run(['--yes'], { job: 'within.yaml' });
+  assert.deepEqual([thrown.code, /cannot be started \(ENOTDIR\)/.test(thrown.stderr)], [0, true], thrown.stderr);
   writeFileSync(path('failing.yaml'), readFileSync(path('job.yaml'), 'utf8').replace('./nothing-here', '"false"'));
   const { code, stderr } = await run(['--yes'], { job: 'failing.yaml' });
   assert.deepEqual([code, /on_finish failed: false ended with exit code 1\./.test(stderr)], [0, true]);
