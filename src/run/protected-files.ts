@@ -40,7 +40,13 @@ export async function refuseReplacement(
   files: readonly ProtectedFile[],
   force: boolean,
 ): Promise<void> {
-  const kept = await Promise.all(files.map(async ({ path, what }) => ({ what, resolved: await resolvedPath(path) })));
+  const kept = await Promise.all(
+    files.map(async ({ path, what }) => ({
+      what,
+      // A file that cannot be looked at is refused, by its own name, where it is read; no output can replace it.
+      resolved: await resolvedPath(path).catch(() => ({ target: path, stats: undefined })),
+    })),
+  );
   const earlier: { readonly what: string; readonly resolved: ResolvedPath }[] = [];
   for (const { path, what, isOwn } of outputs) {
     if (path === '-') continue;
@@ -136,7 +142,13 @@ async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> 
 
 /** Whether an output is an earlier file. A pipe or a device has nothing to keep, and opening it would block. */
 export function isEarlierFile(output: string): boolean {
-  return output !== '-' && statSync(output, { throwIfNoEntry: false })?.isFile() === true;
+  if (output === '-') return false;
+  try {
+    return statSync(output, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    // A folder that may not be entered, a loop of links: the check of the output says so.
+    return false;
+  }
 }
 
 /** The topics whose columns an earlier output has and a job does not ask for; none where there is no such file. */

@@ -159,3 +159,17 @@ test('a database of another program becomes neither a store, nor a data file, no
     assert.match(stderr, /other\.db.* it is a database of another program/);
   }
 });
+
+test('an output or a key file that cannot be looked at is refused by its name', async (t) => {
+  const { path, perilbook } = scene(t);
+  symlinkSync('loop.csv', path('loop.csv'));
+  for (const output of ['loop.csv', `${'o'.repeat(300)}.csv`]) {
+    const { code, stderr } = await perilbook('run', 'in.csv', '-t', 'wildfire', '-o', output);
+    assert.deepEqual([code, /\[OUTPUT_UNWRITABLE\]/.test(stderr)], [2, true], stderr);
+  }
+  const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'loop.csv'];
+  const ended = await perilbook('run', 'in.csv', '-t', 'wildfire', ...service, '--budget', '1');
+  assert.match(ended.stderr, /The key file .*loop\.csv cannot be read\n[\s\S]*\[KEY_MISSING\]/);
+  const { stderr } = await perilbook('plan', 'in.csv', '-t', 'wildfire', ...service);
+  assert.match(stderr, /The key file .*loop\.csv cannot be read; the plan assumes/);
+});

@@ -29,7 +29,7 @@ export async function checkOutput(output: string, input: string): Promise<void> 
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would block until it has a reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
-  const file = await openFile(output, input === '-' ? null : ((await stat(input).catch(ignoreMissing)) ?? null));
+  const file = await openFile(output, input === '-' ? null : await stat(input).catch(() => null));
   await file.discard();
 }
 
