@@ -2,7 +2,12 @@ import { z } from 'zod';
 
 /** `on_finish` of a job file: a program and its arguments, started without a shell. It gets the summary as JSON on standard input. */
 export const onFinishSchema = z
-  .array(z.string().min(1))
+  .array(
+    z
+      .string()
+      .min(1)
+      .refine((word) => !word.includes('\0'), { error: 'must not have a NUL character' }),
+  )
   .min(1)
   .refine(([program = '']) => !/^https?:/i.test(program), {
     error: 'must be a program; one line with curl calls a webhook',

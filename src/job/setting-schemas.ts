@@ -25,7 +25,11 @@ function topicsWith(part: string): string {
 
 const LEAST_PART = 3;
 
-const text = z.string().min(1);
+// No file, column or program has a NUL in its name, and the system's calls throw at one.
+const text = z
+  .string()
+  .min(1)
+  .refine((value) => !value.includes('\0'), { error: 'must not have a NUL character' });
 
 const topic = z
   .string()

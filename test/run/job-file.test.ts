@@ -290,3 +290,9 @@ test('no setting of a wrong kind gets through, and the error names the line that
     }),
   );
 });
+
+test('a NUL in a name is refused where it stands', () => {
+  for (const line of ['input: "a\\0.csv"', 'output: "a\\0.csv"', 'on_finish: ["a\\0"]', 'store: "a\\0"']) {
+    assert.throws(() => parseJobFile(line, 'job.yaml'), { code: 'JOB_FILE', message: /NUL character/ }, line);
+  }
+});
