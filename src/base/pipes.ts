@@ -27,6 +27,15 @@ export function interruptible<Stream extends Readable>(stream: Stream, name: str
   return stream;
 }
 
+/** Whether a path is a pipe: what is read from it is gone. */
+export function isPipe(path: string): boolean {
+  try {
+    return statSync(path).isFIFO();
+  } catch {
+    return false;
+  }
+}
+
 const READER_POLL_MS = 50;
 
 /** Opens a pipe for writing as soon as a program reads it. @throws PerilbookError INTERRUPTED */

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { PerilbookError } from '../base/errors.ts';
+import { isPipe } from '../base/pipes.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
 import type { Job } from '../job/settings.ts';
@@ -21,7 +22,8 @@ import { statesOfJob } from './states-of-file.ts';
  * @throws PerilbookError INPUT_* as the scan of the run does; SERVICE_DATA after a no to boundaries; INTERRUPTED when the download is stopped
  */
 export async function offerData(context: CliContext, flags: Flags<'run'>, job: Job): Promise<void> {
-  if (flags.yes || flags.quiet || flags.json || job.input === '-') return;
+  // To look for the states of a pipe would leave the run nothing to read.
+  if (flags.yes || flags.quiet || flags.json || job.input === '-' || isPipe(job.input)) return;
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking);
   if (published !== null) {

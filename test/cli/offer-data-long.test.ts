@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -70,6 +71,20 @@ test('a no leaves the run as it was; without a terminal, and with --yes or --qui
   assert.doesNotMatch(abroad.stderr, QUESTION);
   assert.match(abroad.stderr, /Written: .*1 row/);
   assert.equal(mirror.requests.length, 0);
+});
+
+test('a run on a terminal whose input is a pipe asks nothing, and reads all of its rows', {
+  timeout: 60_000,
+}, async (t) => {
+  const { folder, run, zones } = await scene(t);
+  const pipe = join(folder, 'book.csv');
+  rmSync(pipe);
+  execFileSync('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', 'printf "north,east\\n34.0522,-118.2437\\n" > "$0"', pipe]);
+  t.after(() => writer.kill());
+  const { stderr } = await run([], { typed: 'n\r' });
+  assert.doesNotMatch(stderr, QUESTION);
+  assert.equal(zones().length, 1, stderr);
 });
 
 test('for areas and a service, a run on a terminal offers the boundaries; after a no it ends with the command', async (t) => {
