@@ -1,6 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 import type { RunResult } from '../run/run-job.ts';
-import { hasTooManyInvalid } from '../run/summary.ts';
+import type { PlanSummary } from '../run/summary.ts';
 
 /** The exit codes of the process. */
 export const EXIT = {
@@ -87,4 +87,17 @@ export function errorReport(error: unknown): ErrorReport {
   const { code, message, hint, context } = error;
   const { file, line, row, column } = context;
   return { code, message, hint, file, line, row, column };
+}
+
+/**
+ * Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
+ * places; they count only if no row is inside the US.
+ */
+export function hasTooManyInvalid(summary: PlanSummary): boolean {
+  return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
+}
+
+/** The rows that `hasTooManyInvalid` counts. */
+export function unusableRows({ rows, located, invalid }: PlanSummary): number {
+  return located === 0 ? rows : invalid;
 }

@@ -163,19 +163,6 @@ export function creditsNow({ this_run, credits }: PlanSummary): number {
   return this_run.credits > 0 ? this_run.credits : credits;
 }
 
-/**
- * Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
- * places; they count only if no row is inside the US.
- */
-export function hasTooManyInvalid(summary: PlanSummary): boolean {
-  return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
-}
-
-/** The rows that `hasTooManyInvalid` counts. */
-export function unusableRows({ rows, located, invalid }: PlanSummary): number {
-  return located === 0 ? rows : invalid;
-}
-
 interface RunSummaryParts {
   readonly planned: PlanSummary;
   /** Of the verified plan. */
