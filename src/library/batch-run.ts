@@ -7,7 +7,7 @@ import { type OpenedJob, prepare } from '../run/prepare.ts';
 import { newProgress } from '../run/progress.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
-import type { Stop, StopReason } from '../run/stop.ts';
+import type { STOPS, Stop, StopReason } from '../run/stop.ts';
 import { openOutputFields } from '../run/write/output-fields.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
@@ -44,15 +44,12 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], f
   };
 }
 
-/** Stops that last until the user changes something. After any other stop (null), a later enrichment continues. */
-const REFUSALS: Readonly<Record<StopReason, { readonly code: ErrorCode; readonly hint: string } | null>> = {
-  quota: null,
-  budget: null,
-  limit: null,
-  rows: null,
-  time: null,
-  interrupted: null,
-  service_down: null,
+/** The reasons that last until the user changes something. After any other stop a later enrichment continues. */
+type Refusal = {
+  [Reason in StopReason]: (typeof STOPS)[Reason]['state'] extends 'stopped' ? Reason : never;
+}[StopReason];
+
+const REFUSALS: Readonly<Record<Refusal, { readonly code: ErrorCode; readonly hint: string }>> = {
   keys: { code: 'KEY_REFUSED', hint: 'Check the keys and their scopes, then enrich the rows again.' },
   denied: { code: 'KEY_REFUSED', hint: 'Settle this with the provider, then enrich the rows again.' },
   misdirected: { code: 'USAGE', hint: 'Check base_url, then enrich the rows again.' },
@@ -114,10 +111,9 @@ export class BatchRun implements AsyncDisposable {
 
   /** The error that the user must correct before more can be bought; null if there is none. */
   get refusal(): PerilbookError | null {
-    const { reason, message } = this.#stop ?? {};
-    const refusal = reason === undefined ? null : REFUSALS[reason];
-    if (refusal === null) return null;
-    return new PerilbookError(refusal.code, message!.replace(/\.$/, ''), refusal.hint);
+    if (this.#stop === null || !(this.#stop.reason in REFUSALS)) return null;
+    const { code, hint } = REFUSALS[this.#stop.reason as Refusal];
+    return new PerilbookError(code, this.#stop.message.replace(/\.$/, ''), hint);
   }
 
   /** All rows were given. */
