@@ -1,5 +1,5 @@
 import type { AIR_QUALITY_DAYS, Rating } from '../contract/topic-values.ts';
-import type { CountColumn, NaturalSlug, ProximitySlug } from '../contract/topics.ts';
+import type { CountColumn, NaturalSlug, PollutantSlug, ProximitySlug } from '../contract/topics.ts';
 
 /* The columns of the topics as types, for programs. `topic-columns.ts` makes them; test/package/installed-package-long.test.ts compiles
  * a program that names each, so the two cannot differ. */
@@ -8,8 +8,6 @@ import type { CountColumn, NaturalSlug, ProximitySlug } from '../contract/topics
 type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`
   ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${SnakeCase<Rest>}`
   : '';
-
-type PollutantSlug = 'ozone' | 'pm25' | 'pm10';
 
 type HazardText =
   | 'air_quality_metric'

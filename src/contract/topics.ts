@@ -102,6 +102,9 @@ export type ProximitySlug = (typeof PROXIMITY)[number][0];
 /** The measurements of the paid contract. */
 export type PaidMeasurementSlug = (typeof MEASUREMENTS)[number][0];
 export type MeasurementSlug = PaidMeasurementSlug | (typeof PUBLIC_MEASUREMENTS)[number][0];
+/** The topics whose values are concentrations at a monitor. */
+export const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const satisfies readonly MeasurementSlug[];
+export type PollutantSlug = (typeof POLLUTANTS)[number];
 /** The columns that count the records of `details`. */
 export type CountColumn = CountsOf<(typeof NATURAL)[number]>;
 type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence, ...infer Columns]

@@ -1,5 +1,5 @@
 import type { Rating } from '../contract/topic-values.ts';
-import { NATURAL_SLUGS, type NaturalSlug } from '../contract/topics.ts';
+import { NATURAL_SLUGS, type NaturalSlug, POLLUTANTS, type PollutantSlug } from '../contract/topics.ts';
 import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../data/tables/records.ts';
 import { CITIES, findUrbanity } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -120,8 +120,12 @@ export function* monitorReadings(
       Math.max(0, round(clean + (dirty - clean) * pollution + spread * normal(random), 1));
     const pm25 = measure(4, 14, 2.5);
     // PM10 includes the finer particles.
-    const concentrations = { ozone: measure(45, 75, 12), pm25, pm10: round(pm25 + measure(7, 18, 4), 1) };
-    for (const pollutant of ['ozone', 'pm25', 'pm10'] as const) {
+    const concentrations: Record<PollutantSlug, number> = {
+      ozone: measure(45, 75, 12),
+      pm25,
+      pm10: round(pm25 + measure(7, 18, 4), 1),
+    };
+    for (const pollutant of POLLUTANTS) {
       const monitor = `sample-${String(index + 1).padStart(5, '0')}`;
       yield { pollutant, monitor, ...location, concentration: concentrations[pollutant], measuredAt };
     }

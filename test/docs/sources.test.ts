@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { grouped } from '../../src/base/format-numbers.ts';
 import { downloadPlanMessages } from '../../src/cli/messages/download-messages.ts';
 import { byteSize } from '../../src/cli/messages/format.ts';
+import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { ROOT } from '../cli/command-line.ts';
@@ -18,7 +19,7 @@ const WHEN: Readonly<Record<string, string>> = {
 };
 
 function rowOf({ name, title, topics, when, bytes, isMeasured, rows, cadence, vintage }: Source): string {
-  const all = topics.length > 3 ? 'all natural topics' : topics.join(', ');
+  const all = topics.length === NATURAL_SLUGS.length ? 'all natural topics' : topics.join(', ');
   const for_ = [all, when === undefined ? '' : WHEN[when]!].filter(Boolean).join('; ');
   const size = `${isMeasured ? '' : 'about '}${byteSize(bytes)}`;
   const count = rows === undefined ? '' : grouped(rows);

@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { POLLUTANTS, type PollutantSlug } from '../../contract/topics.ts';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
@@ -7,11 +8,16 @@ import { findColumns, numberIn, parsePoint, tableRecords } from './agency-table.
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader, rowsBegin } from './loader.ts';
 
-/** The parameters of the hourly file that are topics, with the unit that each must have. */
-const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['pollutant'], unit: string]>> = {
-  OZONE: ['ozone', 'PPB'],
-  'PM2.5': ['pm25', 'UG/M3'],
-  PM10: ['pm10', 'UG/M3'],
+/** The name of each pollutant in the hourly file, the unit that it must have, and its value in µg/m³. */
+const PARAMETERS: Readonly<
+  Record<
+    PollutantSlug,
+    { readonly name: string; readonly unit: string; readonly micrograms: (value: number) => number }
+  >
+> = {
+  ozone: { name: 'OZONE', unit: 'PPB', micrograms: ozoneMicrograms },
+  pm25: { name: 'PM2.5', unit: 'UG/M3', micrograms: (value) => value },
+  pm10: { name: 'PM10', unit: 'UG/M3', micrograms: (value) => value },
 };
 
 /** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring
@@ -91,9 +97,9 @@ async function* readingsIn(
 function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Location>): ReadingRecord | string {
   const [date = '', time = '', id = '', , , name = '', unit = '', value = ''] = cells.map((cell) => cell.trim());
   if (cells.length < 9) return 'the row has fewer than 9 fields';
-  const parameter = PARAMETERS[name];
-  if (parameter === undefined) return 'the parameter is not ozone, PM2.5 or PM10';
-  const [pollutant, expected] = parameter;
+  const pollutant = POLLUTANTS.find((slug) => PARAMETERS[slug].name === name);
+  if (pollutant === undefined) return 'the parameter is not ozone, PM2.5 or PM10';
+  const { unit: expected, micrograms } = PARAMETERS[pollutant];
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
   const location = monitors.get(id) ?? monitors.get(withoutCountry(id));
   if (location === undefined) return 'the file of the sites has no location of the monitor';
@@ -101,7 +107,7 @@ function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Lo
   const measuredAt = parseTime(date, time);
   if (measured === null || measured <= -900) return 'the value is missing';
   if (measuredAt === null) return 'the time is not written MM/DD/YY, HH:MM';
-  const concentration = pollutant === 'ozone' ? ozoneMicrograms(measured) : measured;
+  const concentration = micrograms(measured);
   return { pollutant, monitor: id, ...location, concentration, measuredAt };
 }
 

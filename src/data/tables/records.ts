@@ -1,6 +1,6 @@
 import type { Geometry, MultiPolygon, Polygon } from 'geojson';
 import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
-import type { MeasurementSlug, NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
+import type { MeasurementSlug, NaturalSlug, PollutantSlug, ProximitySlug } from '../../contract/topics.ts';
 
 /* The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail
  * report and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in
@@ -95,7 +95,7 @@ export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' |
 };
 
 export interface ReadingRecord {
-  readonly pollutant: 'ozone' | 'pm25' | 'pm10';
+  readonly pollutant: PollutantSlug;
   readonly monitor: string;
   readonly lat: number;
   readonly lng: number;

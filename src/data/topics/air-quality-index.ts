@@ -1,3 +1,5 @@
+import type { PollutantSlug } from '../../contract/topics.ts';
+
 /** The six categories of the US air quality index, with the highest index value of each (40 CFR 58 App. G). */
 const CATEGORIES = [
   [50, 'Good'],
@@ -34,14 +36,14 @@ interface Breakpoints {
 /** EPA, Technical Assistance Document for the Reporting of Daily Air Quality (May 2024), table 6: PM2.5 and PM10 over 24 hours in µg/m³,
  * ozone over 8 hours in ppm. The 8-hour ozone scale ends at 0.200 ppm; above it the 1-hour scale applies, where 0.404 ends `Very
  * Unhealthy`. */
-const BREAKPOINTS: Readonly<Record<'ozone' | 'pm25' | 'pm10', Breakpoints>> = {
+const BREAKPOINTS: Readonly<Record<PollutantSlug, Breakpoints>> = {
   pm25: { highest: [9, 35.4, 55.4, 125.4, 225.4], decimals: 1, ugPerUnit: 1 },
   pm10: { highest: [54, 154, 254, 354, 424], decimals: 0, ugPerUnit: 1 },
   ozone: { highest: [0.054, 0.07, 0.085, 0.105, 0.404], decimals: 3, ugPerUnit: OZONE_UG_PER_PPM },
 };
 
 /** The category of a pollutant's concentration in µg/m³. A single reading is put on the scale of the daily mean. */
-export function categoryOfConcentration(pollutant: 'ozone' | 'pm25' | 'pm10', concentration: number): AqiCategory {
+export function categoryOfConcentration(pollutant: PollutantSlug, concentration: number): AqiCategory {
   const { highest, decimals, ugPerUnit } = BREAKPOINTS[pollutant];
   const scale = 10 ** decimals;
   // 12 digits first, so that 35.4 * 10 is not truncated to 353. Converted and rounded values have 4: 86 ppb must not

@@ -5,7 +5,7 @@ import {
   type PollutantValue,
   type RadonValue,
 } from '../../contract/topic-values.ts';
-import type { MeasurementSlug, TopicSlug } from '../../contract/topics.ts';
+import type { MeasurementSlug, PollutantSlug, TopicSlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
@@ -35,8 +35,6 @@ const RADON_CAPTIONS: Readonly<Record<number, string>> = {
 const RADON_DESCRIPTION =
   'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
   'been found in all three zones, so every home should be tested, whatever its zone.';
-
-type Pollutant = 'ozone' | 'pm25' | 'pm10';
 
 interface MonitorReading extends Location {
   readonly monitor: string;
@@ -68,14 +66,14 @@ export function createMeasurementRule(
   );
   const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE geoid = ?').pluck();
   // SQLite takes the other columns from the row of the maximum.
-  const newestOf = database.prepare<[Pollutant], MonitorReading>(
+  const newestOf = database.prepare<[PollutantSlug], MonitorReading>(
     `SELECT monitor, lat, lng, concentration, max(measured_at) AS measured_at FROM reading_boxes
      WHERE pollutant = ? GROUP BY monitor, lat, lng`,
   );
   const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
   /** Read once per load: three searches of SQLite's R*Tree took longer than all other topics of a place. */
   const reported = oncePerVersion(versionOf, () => {
-    const of = (pollutant: Pollutant): PollutantReadings => {
+    const of = (pollutant: PollutantSlug): PollutantReadings => {
       const readings = newestOf.all(pollutant);
       const touching = createBoxSearch(
         readings.map(({ lat, lng }) => ({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })),
@@ -106,7 +104,7 @@ export function createMeasurementRule(
     };
   }
 
-  function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | 'no_data' | 'too_old' {
+  function pollutant(topic: PollutantSlug, location: Location, now: number): PollutantValue | 'no_data' | 'too_old' {
     const { isSample, [topic]: monitors } = reported();
     // Sample readings never grow old.
     const since = isSample && monitors.newest > 0 ? 0 : now - READING_MS;
@@ -124,7 +122,7 @@ export function createMeasurementRule(
     };
   }
 
-  const ofPollutant = (topic: Pollutant) => (location: Location, _: Area, now: number) =>
+  const ofPollutant = (topic: PollutantSlug) => (location: Location, _: Area, now: number) =>
     pollutant(topic, location, now);
   const rules: Readonly<Record<MeasurementSlug, MeasurementRule>> = {
     airQuality: (_, area) => airQuality(area.county),

@@ -6,6 +6,7 @@ import {
   PAID_SLUGS,
   PAID_TOPICS,
   type PaidMeasurementSlug,
+  POLLUTANTS,
   type Topic,
   type TopicSlug,
   topicOf,
@@ -180,8 +181,6 @@ function measurementsIn({ reply: { body }, at }: CheckedExchange) {
     return typeof timestamp === 'string' ? [{ slug, timestamp, at, isSample }] : [];
   });
 }
-
-const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const;
 
 function radonDescriptions(body: unknown): unknown[] {
   const { topic, result, topics } = dataOf(body);

@@ -1,5 +1,5 @@
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
-import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { isTopicSlug, NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { createAreaFinder } from '../../data/tables/area-finder.ts';
 import { createBoundaryCheck } from '../../data/tables/boundary-check.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
@@ -95,7 +95,7 @@ function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
   const areaAt = createAreaFinder(data, version.held, boundaries);
   const { single, bundle } = createTopicAnswers(data, options.failures, version.held, boundaries);
   const isSample = createSampleWatch(data, version.held);
-  const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(TOPIC_SLUGS) };
+  const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(PAID_SLUGS) };
 
   function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {
     // An unknown key may be a guess, and guesses are limited by address. Valid keys are served anyway.

@@ -4,7 +4,7 @@ import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
-import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
+import { type DetailsKind, PAID_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { DISTANCE_PROPERTY } from '../../data/tables/layer-search.ts';
 import { SEARCH_RADII, type Searched } from '../../data/topics/search-radii.ts';
 
@@ -190,7 +190,7 @@ function componentSchemas(standardTopics: readonly TopicSlug[]): Record<string, 
       },
     }),
     StandardEnvelope: bundleSchema(standardTopics),
-    EnterpriseEnvelope: bundleSchema(TOPIC_SLUGS),
+    EnterpriseEnvelope: bundleSchema(PAID_SLUGS),
   };
 }
 
