@@ -34,11 +34,12 @@ test('areas are listed by value, then by locations, then by name; those beyond t
   const equal = totalsOf([
     [countyOf(2), 1, 5, 0, 0, 0],
     [countyOf(1), 1, 5, 0, 0, 0],
+    [countyOf(4), 1, 5, 0, 0, 0],
     [countyOf(3), 2, 5, 0, 0, 0],
     [null, 9, 4, 0, 0, 0],
   ]);
   const names = equal.counties.largest.map(({ name }) => name);
-  assert.deepEqual([names, equal.counties.others], [['C3, S3', 'C1, S1', 'C2, S2', 'Elsewhere'], null]);
+  assert.deepEqual([names, equal.counties.others], [['C3, S3', 'C1, S1', 'C2, S2', 'C4, S4', 'Elsewhere'], null]);
 });
 
 test('counties of a state are added up, and each sum is of its classes', () => {

@@ -9,6 +9,7 @@ import {
   type LimitUsage,
   minuteFromOf,
   newTotal,
+  periodStartOf,
 } from '../../src/service/accounts/limits.ts';
 import type { ServiceAccount } from '../../src/service/accounts/service-account.ts';
 import { subscriptionOf } from './small-data.ts';
@@ -27,6 +28,12 @@ const totalOf = (used: Partial<LimitUsage> = {}, account: Partial<ServiceAccount
 
 test('the minute begins 60 s ago, or with the minute of the clock', () => {
   assert.deepEqual([minuteFromOf('sliding', NOW), minuteFromOf('fixed', NOW)], [NOW - 60_000, 5 * 60_000 - 1]);
+});
+
+test('the period begins on the day of the month on which the account was made, in UTC', () => {
+  const account = { signedUpAt: Date.UTC(2026, 0, 15, 23) } as ServiceAccount;
+  const starts = [Date.UTC(2026, 2, 15) - 1, Date.UTC(2026, 2, 15)].map((now) => periodStartOf(account, now));
+  assert.deepEqual(starts, [Date.UTC(2026, 1, 15), Date.UTC(2026, 2, 15)]);
 });
 
 test('the calls of a batch count for the minute and the period of the next', () => {
