@@ -152,9 +152,8 @@ function memberOf({ slug, details }: Topic, column: string): string | null {
  * @param member the member to count alone (wildfire's `current`, `historical`, `perimeters`), or null
  */
 export function countRecords(details: unknown, member: string | null): number | null {
-  if (details === null || details === undefined) return null;
+  if (typeof details !== 'object' || details === null) return null;
   if (Array.isArray(details)) return details.length;
-  if (typeof details !== 'object') return null;
   const object = details as Record<string, unknown>;
   if (member !== null) return Object.keys(object).length === 0 ? 0 : lengthOrNull(object[member]);
   if (Array.isArray(object.features)) return object.features.length;
