@@ -143,6 +143,20 @@ test('a county without any row in the loaded index is unavailable', async (t) =>
   assertFailure(await get(pathTo('/v1/drought/risk')), 502, 'UPSTREAM_UNAVAILABLE');
 });
 
+test('a hazard without any rating in the state is unavailable: its columns were missing in the file', async (t) => {
+  const { get, database, clock } = await setUp(t);
+  const rated = (geoid: string, topic: 'drought' | 'hail') =>
+    ({ geoid, topic, rating: 'Very Low', score: 1, frequency: 1 }) as const;
+  const load = (...records: ReturnType<typeof rated>[]) =>
+    importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
+  importDataset(database, { kind: 'nri', level: 'tract', info: info('nri'), records: [] }, clock);
+  load(rated('31001', 'drought'), rated('06037', 'hail'));
+  assert.equal((await get(pathTo('/v1/drought/risk'))).status, 200);
+  assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+  load(rated('31001', 'drought'), rated('31003', 'hail'));
+  assertFailure(await get(pathTo('/v1/hail/risk')), 404, 'NO_DATA');
+});
+
 test('without the boundaries of rated tracts, or of the state, an answer is unavailable: neither lasts', async (t) => {
   const { get, accounts, clock } = await setUp(t, {
     deliveries: deliveries().map((one) =>

@@ -19,7 +19,7 @@ type AreaRatings = ReadonlyMap<NaturalSlug, TopicValue>;
 const CACHED_AREAS = 10_000;
 
 /** Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
- * other rows of the county; otherwise the operator's file is incomplete (`incomplete`). If the location's tract is unknown because
+ * other rows of the county, and ratings of the hazard in the state; otherwise the loaded file is incomplete (`incomplete`). If the location's tract is unknown because
  * outlines of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be loaded. */
 export function createNaturalRule(
   database: DataDatabase,
@@ -32,10 +32,25 @@ export function createNaturalRule(
     `SELECT 1 FROM ratings_county WHERE geoid = ? UNION ALL
      SELECT 1 FROM ratings_tract WHERE geoid BETWEEN ? AND ? || '999999' LIMIT 1`,
   );
+  const inState = database.prepare<Record<'from' | 'to' | 'topic', string>, number>(
+    `SELECT 1 FROM ratings_county WHERE geoid BETWEEN @from AND @to AND topic = @topic UNION ALL
+     SELECT 1 FROM ratings_tract WHERE geoid BETWEEN @from AND @to AND topic = @topic LIMIT 1`,
+  );
+  // A state without any rating is read to its end.
+  const ratedOf = oncePerVersion(versionOf, () => new Map<string, boolean>());
+  const isRated = (topic: NaturalSlug, state: string) => {
+    const [rated, key] = [ratedOf(), `${state} ${topic}`];
+    let isThere = rated.get(key);
+    if (isThere === undefined) {
+      isThere = inState.get({ from: state, to: `${state}999999999`, topic }) !== undefined;
+      rated.set(key, isThere);
+    }
+    return isThere;
+  };
   return (topic, { geoid, county }) => {
     const value = ofTract(geoid).get(topic) ?? ofCounty(county).get(topic);
     if (value !== undefined) return value;
-    if (inCounty.get(county, county, county) === undefined) return 'incomplete';
+    if (inCounty.get(county, county, county) === undefined || !isRated(topic, county.slice(0, 2))) return 'incomplete';
     return geoid === county && boundaries.lacksTract(county) ? 'no_tracts' : 'no_data';
   };
 }
