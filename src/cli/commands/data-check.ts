@@ -133,8 +133,11 @@ export function removeAction(
   }
   for (const { source, datasets } of removed) {
     const of = states === null ? '' : ` of ${states.join(', ')}`;
-    const what =
-      datasets === null ? 'nothing of it was here' : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
+    const isHere = loaded.some((dataset) => namesOf(dataset).includes(source) || isLoadedAs(source, dataset));
+    const nothing = isHere
+      ? `it has no part${of}, and nothing was removed. perilbook data remove ${source} removes all of it`
+      : 'nothing of it was here';
+    const what = datasets === null ? nothing : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
     say(context, `${source}: ${what}.`);
   }
   return EXIT.complete;
