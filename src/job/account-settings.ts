@@ -113,6 +113,11 @@ export function isSampleAccount(name: string): boolean {
   return /^embedded(-|$)/.test(name);
 }
 
+/** Whether an account is that of the sample without a subscription, which charges nothing. */
+export function isFreeAccount(name: string): boolean {
+  return name === embeddedAccount(undefined, UNLIMITED);
+}
+
 /**
  * The account of the job's own settings.
  *

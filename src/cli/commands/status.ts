@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime, grouped } from '../../base/format-numbers.ts';
+import { isFreeAccount } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
@@ -60,24 +61,24 @@ function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls,
     ...inFlight,
     ['free calls', (run) => callsOf(run).free],
   ];
-  const shown = runs.every(isLocal) ? [] : spending;
+  const shown = runs.every(isFree) ? [] : spending;
   const head = ['run', 'job', 'started', 'state', ...shown.map(([name]) => name), 'resume after'];
   const rows = runs.map((run) => [
     ...[String(run.run), run.job, dateTime(run.startedAt), run.state],
-    ...shown.map(([, of]) => (isLocal(run) ? '' : grouped(of(run)))),
+    ...shown.map(([, of]) => (isFree(run) ? '' : grouped(of(run)))),
     run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
   ]);
   return fittingTable(head, rows, DISPENSABLE, '', screen);
 }
 
-/** A run on local data has no account: it cannot spend. */
-function isLocal({ account }: RunRecord): boolean {
-  return account === '';
+/** Whether a run spends nothing: local data has no account, and the sample charges none. */
+function isFree({ account }: RunRecord): boolean {
+  return account === '' || isFreeAccount(account);
 }
 
 /** The most that the run may spend; null where it cannot spend. */
 function budgetOf(run: RunRecord): number | null {
-  return isLocal(run) ? null : run.budget;
+  return isFree(run) ? null : run.budget;
 }
 
 /** Columns to drop, in this order, on a narrow terminal. */
