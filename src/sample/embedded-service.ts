@@ -36,7 +36,7 @@ export async function startEmbeddedService(
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openMadeUp(file, openDataDatabase));
   if (lacksSample(data, topics)) {
-    notice('Creating the sample data of the embedded service (once, takes seconds) …');
+    notice('Creating the sample data (takes seconds) …');
     addSample(data, topics, context.clock);
   }
   const accounts = sqliteAccounts(opened.use(openMadeUp(accountsFileFor(file), openAccounts)), context.clock);

@@ -91,7 +91,7 @@ function inputMessages(
   // A single reason is in the message about invalid rows already.
   const isTold = unusable.length === 1 && invalid.length > 0;
   lines.push(...findingLines('Rows that cannot be looked up', isTold ? [] : unusable, table));
-  lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], table));
+  lines.push(...findingLines('Values with a problem', findings.get(true) ?? [], table));
   return lines;
 }
 

@@ -114,7 +114,7 @@ function ending(
       const spent = credits_spent + credits_unknown;
       if (spent === 0) return stopped(stop.message, `To resume with a larger budget: ${again}`);
       const left = counted(credits_limit - spent, 'credit');
-      const unspent = spent < credits_limit ? ` It leaves ${left}, because the next call did not fit.` : '';
+      const unspent = spent < credits_limit ? ` It leaves ${left}, too little for the next place.` : '';
       return stopped(`${stop.message}${unspent}`, `To buy more: ${again}`);
     }
     case 'rows':
