@@ -13,7 +13,7 @@ import {
   readStoredAreas,
   withAreas,
 } from '../../../src/run/plan/area-plan.ts';
-import { COMPARABLE_MS, isTrusted, verifyAreas, verifyingCells } from '../../../src/run/plan/area-verification.ts';
+import { isTrusted, verifyAreas, verifyingCells } from '../../../src/run/plan/area-verification.ts';
 import { makeFreshness } from '../../../src/run/plan/freshness.ts';
 import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
@@ -98,6 +98,8 @@ test('twenty spared cells verify, or one in a hundred; never the first of an are
 
 test('an area differs where the answer at a place is another, of comparable time, and both are fresh', async () => {
   const old = NOW - 366 * DAY;
+  // The oldest time that is fresh.
+  const edge = NOW - 365 * DAY;
   const cases: readonly (readonly [own: Answer[], area: StoredArea, verified: number, differed: number])[] = [
     [[answer('hail')], areaOf(answer('hail')), 1, 0],
     [[answer('hail', 'Low')], areaOf(answer('hail')), 1, 1],
@@ -105,8 +107,10 @@ test('an area differs where the answer at a place is another, of comparable time
     [[answer('hail')], areaOf(), 0, 0],
     [[answer('hail', 'Low', old)], areaOf(answer('hail')), 0, 0],
     [[answer('hail', 'Low', old)], areaOf(answer('hail', 'High', old)), 0, 0],
-    [[answer('hail', 'Low', NOW - COMPARABLE_MS)], areaOf(answer('hail', 'High', NOW)), 1, 1],
-    [[answer('hail', 'Low', NOW - COMPARABLE_MS - 1)], areaOf(answer('hail', 'High', NOW)), 0, 0],
+    [[answer('hail', 'Low', NOW - 30 * DAY)], areaOf(answer('hail', 'High', NOW)), 1, 1],
+    [[answer('hail', 'Low', NOW - 30 * DAY - 1)], areaOf(answer('hail', 'High', NOW)), 0, 0],
+    [[answer('hail', 'Low', edge)], areaOf(answer('hail', 'High', edge)), 1, 1],
+    [[answer('hail', 'Low', edge - 1)], areaOf(answer('hail', 'High', edge + 1)), 0, 0],
     [[answer('hail')], { ...areaOf(answer('hail')), mismatchedAt: NOW }, 1, 1],
     [[answer('park', 'Low')], areaOf(answer('park')), 0, 0],
     [[answer('radon', 'Low')], areaOf(answer('radon')), 0, 0],
@@ -175,6 +179,8 @@ test('cells beyond the verifying ones are spared, unless the areas differ or the
   assert.deepEqual(fresh.lacking, sorted(0, 60, ...verifying));
   assert.deepEqual([fresh.representatives, fresh.verified, fresh.spared], [2, 20, 98]);
   const first = areaOf(answer('hail'));
+  const oldest = areaOf(answer('hail', 'High', NOW - 365 * DAY));
+  assert.deepEqual((await planOf({ 'tract 1': oldest })).lacking, sorted(60, ...verifying));
   assert.deepEqual((await planOf({ 'tract 1': first })).lacking, sorted(60, ...verifying));
   const stale = areaOf(answer('hail', 'High', NOW - 366 * DAY));
   assert.deepEqual((await planOf({ 'tract 1': stale })).lacking, fresh.lacking);
@@ -199,6 +205,8 @@ test('a row takes the answer of its area for a topic without a fresh one of its 
     [[], area, 'High'],
     [[stale], area, 'High'],
     [[answer('hail', 'Low')], area, 'Low'],
+    [[answer('hail', 'Low', NOW - 365 * DAY)], area, 'Low'],
+    [[], areaOf(answer('hail', 'High', NOW - 365 * DAY)), 'High'],
     [[], { ...area, mismatchedAt: NOW }, undefined],
     [[], areaOf(answer('hail', 'High', NOW - 366 * DAY)), undefined],
     [[], areaOf(), undefined],
@@ -226,6 +234,7 @@ test('a call claims and settles the topics of its areas, each for the area of it
     ['county 9', ['radon'], 5],
   ]);
   assert.deepEqual([settled(1), settled(2)], [[], [['tract 2', ['hail'], 5]]]);
+  assert.deepEqual(areasToSettle(areas, 0, [answer('park')], 5), []);
   const wanted = TOPICS.map((topic) => ({ topic, freshSince: 0 }));
   const claimed = (cell: number, represented: TopicSlug[]) =>
     areasToClaim(areas, cell, topicSet(represented), wanted).map((area) => [
