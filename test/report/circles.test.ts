@@ -72,3 +72,25 @@ test('a circle counts each place once, and places without weight make none', () 
   const found = heaviestCircles(tableOf(places), (index) => places[index]!.value, MILE, 10);
   assert.deepEqual(found, [{ cell: 1, places: 2, rows: 2, value: 12 }]);
 });
+
+test('the middle of a circle is none of the places that another circle has, and there are no more circles than asked for', () => {
+  // In miles, near the equator: the circle around the fourth place would hold the last two, but the first circle has it.
+  const places = [
+    [0, 0, 2],
+    [0, -0.8, 100],
+    [0, 1.6, 10],
+    [0, 0.8, 1],
+    [0.9, 0.8, 20],
+  ].map(([north, east, value]) => {
+    return { lat: (north! * MILE) / 111_195, lng: -100 + (east! * MILE) / 111_195, value: value! };
+  });
+  const valuesOf = (most: number) =>
+    heaviestCircles(tableOf(places), (index) => places[index]!.value, MILE, most).map(({ value }) => value);
+  assert.deepEqual(
+    [valuesOf(3), valuesOf(2)],
+    [
+      [103, 20, 10],
+      [103, 20],
+    ],
+  );
+});

@@ -19,10 +19,10 @@ const place = fc.record({
 
 test('the lists have the places that sorting all of them gives', () => {
   fc.assert(
-    fc.property(fc.array(place, { minLength: 60, maxLength: 160 }), (places) => {
+    fc.property(fc.array(place, { minLength: 60, maxLength: 160 }), fc.boolean(), (places, isBackwards) => {
       const lists = new PlaceLists(NATURAL);
       const cells = places.map((one, number) => ({ ...one, number, location: { lat: 0, lng: 0 } }));
-      for (const cell of cells) lists.add(cell, Uint8Array.from(cell.classes));
+      for (const cell of isBackwards ? cells.toReversed() : cells) lists.add(cell, Uint8Array.from(cell.classes));
       const bySize = (a: (typeof cells)[number], b: (typeof cells)[number]) =>
         b.value - a.value || b.rows - a.rows || a.number - b.number;
       const wanted = LAYERS.flatMap((layer) =>
