@@ -194,11 +194,12 @@ test('headers of differences that make no sense are refused, and so are texts th
     [differences(8, 1, 2, 64), 'INT64', true],
     [differences(8, 1, 2, 65), 'INT64', false],
     [Buffer.alloc(10, 0xff), 'INT64', false],
+    [Buffer.from([8, 1, 2, ...Buffer.alloc(10, 0xff)]), 'INT64', false],
   ] as const) {
     assert.equal(isRead(type, DELTA, padded(header), 2), read, header.toString('hex'));
   }
-  // Without the width of the second miniblock, and without the bits of the first.
-  for (const cut of [differences(16, 2, 2), differences(8, 1, 2, 32)])
+  // Without the width of the second miniblock, without any, and without the bits of the first.
+  for (const cut of [differences(16, 2, 2), differences(8, 1, 2).subarray(0, -1), differences(8, 1, 2, 32)])
     assert.equal(isRead('INT32', DELTA, cut, 2), false);
   const shared = (prefix: bigint, length: bigint) =>
     Buffer.concat([deltas([prefix], 32), deltas([length], 32), Buffer.from('a')]);
