@@ -51,6 +51,8 @@ interface Scene {
   readonly limit?: number;
   readonly leftMs?: number;
   readonly context?: Partial<RunContext>;
+  /** All cells are in one tract. */
+  readonly isOneTract?: boolean;
   /** The store is read whole. */
   readonly isWhole?: boolean;
 }
@@ -63,7 +65,8 @@ async function planOf({
   limit,
   leftMs,
   context,
-  isWhole,
+  isOneTract = false,
+  isWhole = false,
 }: Scene) {
   const job = {
     ...makeJob([{ input: 'in.csv', service: { base_url: 'https://hazards.example' }, topics: TOPICS, ...settings }], {
@@ -72,11 +75,12 @@ async function planOf({
     }),
     ...(limit === undefined ? {} : { limit }),
   };
-  const [cells, places] = [new CellTable(), new RowPlaces()];
+  const [cells, places, areas] = [new CellTable(), new RowPlaces(), new AreaTable()];
   for (const row of rows) {
     if (row === null) places.addUnlocated('empty', '');
     else places.addCell(cells.add({ lat7: row, lng7: 7 }, values[row]));
   }
+  for (let cell = 0; isOneTract && cell < cells.size; cell++) areas.record(cell, 'tract', '1');
   const clock = new MovedClock(NOW);
   const packed = { asOf: NOW, packed: Buffer.alloc(3), width: 1, packer: null as never, fields: () => [] };
   const recordAt = ({ lat7 }: Cell) => {
@@ -95,7 +99,11 @@ async function planOf({
           })()
         : null;
     },
-    readWanted: async (_: number, of: readonly Cell[]) => of.map(recordAt),
+    readWanted: async (_: number, of: readonly Cell[]) => {
+      assert.equal(isWhole, false, 'the cells were read already');
+      return of.map(recordAt);
+    },
+    readAreas: async (_: number, names: readonly string[]) => names.map(() => null),
     bundleContents: async () => ({ standard: null, enterprise: null }),
     callTimes: async () => [],
     spending: async () => ({ charged: 9_900, unknown: 0, open: 0, exhaustedAt: null }),
@@ -113,7 +121,7 @@ async function planOf({
       deadline: leftMs === undefined ? null : clock.now() + leftMs,
       ...context,
     } as unknown as RunContext,
-    { cells, places, located: rows.filter((row) => row !== null).length, areas: new AreaTable() } as unknown as Scan,
+    { cells, places, located: rows.filter((row) => row !== null).length, areas } as unknown as Scan,
     { origin: null },
   );
   const lacks = Array.from({ length: cells.size }, (_, cell) => topicsIn(plan.missing.get(cell)));
@@ -196,6 +204,39 @@ test('a run may spend its budget, or the price with its retries; it buys what bu
   assert.deepEqual([await within(59_999), await within(60_000), await within(125_000)], [16, 32, 48]);
   const slow = await spend({ leftMs: 1, settings: { concurrency: 1 } });
   assert.deepEqual([slow.window < 16, slow.reach], [true, 0]);
+});
+
+test('each way to buy is weighed against the quota: what it costs beyond the allowance, and when it ends', async () => {
+  // 100 credits of the allowance are left, and $12 buy 300 more.
+  const { ways, available } = await planOf({ settings: { topics: ['natural'], overages: { ceiling: 12 } } });
+  assert.equal(available, 400);
+  const weighed = Object.entries(ways).map(([way, { price, calls, overageDollars, forecast }]) => [
+    way,
+    ...[price.credits, calls, overageDollars, forecast.fits],
+  ]);
+  assert.deepEqual(weighed, [
+    ['planned', 64, 8, 0, true],
+    ['cheapest', 64, 8, 0, true],
+    ['fewest_calls', 140, 4, 1.6, true],
+    ['standard', 60, 4, 0, true],
+    ['enterprise', 140, 4, 1.6, true],
+  ]);
+  const small = await planOf({ settings: { topics: ['natural'], reserve: 50 } });
+  assert.deepEqual([small.ways.planned.forecast.fits, small.ways.planned.forecast.periods], [false, 2]);
+});
+
+test('with areas one cell is bought for its tract, and twenty to verify; local answers are free, so areas save none', async () => {
+  const scene: Scene = {
+    rows: Array.from({ length: 30 }, (_, row) => row),
+    isOneTract: true,
+    settings: { topics: ['hail'], areas: 'tract' },
+  };
+  const { order, price, areas } = await planOf(scene);
+  assert.deepEqual([order.length, price.credits, areas!.saved, areas!.spared], [21, 21, 9, 9]);
+  const saved = scene.rows!.filter((cell) => areas!.savedAt(cell!) === 1);
+  assert.deepEqual([saved.length, saved.some((cell) => order.includes(cell!))], [9, false]);
+  const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
+  assert.equal((await planOf({ ...scene, context: { connection } })).areas, null);
 });
 
 test('local data cost nothing, and all of it is read', async () => {
