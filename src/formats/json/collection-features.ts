@@ -34,7 +34,7 @@ export async function* collectionFeatures(
   let bytes: Buffer = Buffer.alloc(0);
   let line = 1;
   let isBehind = false;
-  for await (const block of blocks) {
+  for await (const block of grown(blocks, () => bytes.length)) {
     bytes = bytes.length === 0 ? block : Buffer.concat([bytes, block]);
     if (isBehind) continue;
     let at = 0;
@@ -70,8 +70,25 @@ export async function* collectionFeatures(
   else if (isBehind) around.tail = rest;
 }
 
+/** Joins blocks until they are as long as the bytes that wait for the end of a feature. Each search begins at the start of the feature:
+ * because the bytes double between searches, a long feature takes linear time. */
+async function* grown(blocks: AsyncIterable<Buffer>, waiting: () => number): AsyncGenerator<Buffer, void, void> {
+  let joined: Buffer[] = [];
+  let length = 0;
+  for await (const block of blocks) {
+    joined.push(block);
+    length += block.length;
+    if (length < waiting()) continue;
+    yield Buffer.concat(joined);
+    joined = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.concat(joined);
+}
+
 function lineEndsIn(bytes: Buffer, from: number, to: number): number {
+  const part = bytes.subarray(from, to);
   let count = 0;
-  for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) count += 1;
+  for (let at = part.indexOf(LF); at >= 0; at = part.indexOf(LF, at + 1)) count += 1;
   return count;
 }

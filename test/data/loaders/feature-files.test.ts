@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
+import { collectionFeatures } from '../../../src/formats/json/collection-features.ts';
 import { point } from '../../service/small-data.ts';
 import { all, featuresOf, fileOf, geojson, loading, rejects } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
@@ -27,6 +28,27 @@ test('GeoJSON features are read with any spacing, braces and quotes in texts, ov
     assert.equal(found[1]!.line, space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length);
   }
   assert.deepEqual(await all(geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))), []);
+});
+
+test('a long GeoJSON feature in many blocks is joined in linear time', async (t) => {
+  const name = '{\\"\n['.repeat(20_000);
+  const features = [{ name }, { name: 'short' }, { name }];
+  const text = Buffer.from(`{"features": ${JSON.stringify(features)}, "more": "${'x'.repeat(100_000)}"}`);
+  let copied = 0;
+  const concat = Buffer.concat;
+  t.mock.method(Buffer, 'concat', (parts: readonly Uint8Array[]) => {
+    const joined = concat(parts);
+    copied += joined.length;
+    return joined;
+  });
+  async function* blocks() {
+    for (let at = 0; at < text.length; at += 500) yield text.subarray(at, at + 500);
+  }
+  const around = { head: '', tail: '', hasFeatures: false };
+  const found = (await all(collectionFeatures(blocks(), around))).map(({ json }) => JSON.parse(json));
+  assert.deepEqual(found, features);
+  assert.ok(around.head === '{"features": [' && around.tail.endsWith('xx"}'));
+  assert.ok(copied < 5 * text.length, `${copied} bytes were copied for ${text.length}`);
 });
 
 test('a GeoJSON file that ends early, or is not in degrees, and a file that is not GeoJSON are refused', async (t) => {
