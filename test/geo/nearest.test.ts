@@ -36,6 +36,19 @@ test('a point: its great-circle distance, elevation left aside', () => {
   assert.equal(nearest('Point', [-99.5, 40.5]), distanceMeters(HERE, { lat: 40.5, lng: -99.5 }));
 });
 
+test('of points to the east and to the north the nearest in metres counts, and points are not joined', () => {
+  const points = [
+    [-99.85, 60],
+    [-100, 60.1],
+  ];
+  assertMeters(nearest('MultiPoint', points, { lat: 60, lng: -100 }), 0.075 * NORTH);
+  const around = [
+    [-100.1, 40],
+    [-99.9, 40],
+  ];
+  assertMeters(nearest('MultiPoint', around), 0.1 * EAST);
+});
+
 test('a coordinate whose square is infinite is not the nearest', () => {
   const far = feature('LineString', [
     [-100, 1.4e154],
@@ -80,6 +93,11 @@ test('of two areas that share an edge, the eastern or the northern one has its p
   assert.deepEqual(owners(2, 2), [false, false, false, true]);
 });
 
+test('a ray crosses a sloping edge that lies to the east, in either direction of the edge', () => {
+  const crosses = (x: number) => [crossesEastward(10, 10, 18, 12, x, 11), crossesEastward(18, 12, 10, 10, x, 11)];
+  assert.deepEqual([crosses(13), crosses(14), crosses(15)].flat(), [true, true, false, false, false, false]);
+});
+
 test('a search takes points, segments without length and what another search has found', () => {
   const search = new NearestSearch(HERE);
   search.add(new NearestSearch(HERE));
@@ -90,6 +108,8 @@ test('a search takes points, segments without length and what another search has
   other.measurePoint(-100, 40.1);
   search.add(other);
   assertMeters(search.meters(), 0.1 * NORTH);
+  search.measureSegment(-100.1, 40.05, -99.9, 40.05);
+  assertMeters(search.meters(), 0.05 * NORTH);
 });
 
 test('a ring that is not closed holds the same places', () => {
