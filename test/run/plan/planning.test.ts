@@ -8,7 +8,7 @@ import type { Cell } from '../../../src/geo/coordinates.ts';
 import type { JobFile } from '../../../src/job/job-file.ts';
 import { makeJob } from '../../../src/job/settings.ts';
 import { makeFreshness } from '../../../src/run/plan/freshness.ts';
-import { makePlan } from '../../../src/run/plan/planning.ts';
+import { makePlan, type PlanOptions } from '../../../src/run/plan/planning.ts';
 import type { RunContext } from '../../../src/run/run-context.ts';
 import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
@@ -55,6 +55,7 @@ interface Scene {
   readonly isOneTract?: boolean;
   /** The store is read whole. */
   readonly isWhole?: boolean;
+  readonly options?: PlanOptions;
 }
 
 async function planOf({
@@ -67,6 +68,7 @@ async function planOf({
   context,
   isOneTract = false,
   isWhole = false,
+  options,
 }: Scene) {
   const job = {
     ...makeJob([{ input: 'in.csv', service: { base_url: 'https://hazards.example' }, topics: TOPICS, ...settings }], {
@@ -122,7 +124,7 @@ async function planOf({
       ...context,
     } as unknown as RunContext,
     { cells, places, located: rows.filter((row) => row !== null).length, areas } as unknown as Scan,
-    { origin: null },
+    { origin: null, ...options },
   );
   const lacks = Array.from({ length: cells.size }, (_, cell) => topicsIn(plan.missing.get(cell)));
   return { ...plan, order: [...plan.order], lacks, asked };
@@ -145,6 +147,8 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
     );
     assert.deepEqual([plan.areas, plan.beyondLimit], [null, 0]);
   }
+  const bare = await planOf({ stored, options: { onComplete: null } });
+  assert.deepEqual([bare.complete.has(0), bare.asked[0]!.map(({ fields }) => fields)], [false, [0, 0]]);
 });
 
 test('a batch of a run that goes on does not buy again what failed in it: it may have been charged', async () => {
@@ -233,7 +237,7 @@ test('with areas one cell is bought for its tract, and twenty to verify; local a
   };
   const { order, price, areas } = await planOf(scene);
   assert.deepEqual([order.length, price.credits, areas!.saved, areas!.spared], [21, 21, 9, 9]);
-  const saved = scene.rows!.filter((cell) => areas!.savedAt(cell!) === 1);
+  const saved = scene.rows!.filter((cell) => areas!.savedAt(cell!) !== 0);
   assert.deepEqual([saved.length, saved.some((cell) => order.includes(cell!))], [9, false]);
   const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
   assert.equal((await planOf({ ...scene, context: { connection } })).areas, null);
