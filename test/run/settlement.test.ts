@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import { makeSettlement } from '../../src/run/buy/settlement.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
+import { AreaTable } from '../../src/run/scan/area-table.ts';
 import { MovedClock } from '../moved-clock.ts';
 
 type Consequence = Parameters<typeof makeSettlement>[2];
@@ -15,15 +16,17 @@ const GOOD: Reading = { ok: true, result: ['Very Low', 1, null, 2] };
 const HAIL: Call = { kind: 'single', topic: 'hail' };
 
 /** What is settled after a call for two topics. */
-function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY) {
+function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY, levels: 'tract' | null = null) {
   const times = new RunTimes(new MovedClock(NOW), NOW, () => {});
   const freshness = { startedAt: NOW, freshSince: () => freshSince };
   const wanted = (['hail', 'park'] as const).map((topic) => ({ topic, freshSince }));
   const work = { wanted, number: 7, work: { number: 0 } };
+  const areas = new AreaTable();
+  areas.record(0, 'tract', '06037106111');
+  const job = { areas: levels, account: { anniversaryDay: 5 } };
+  const plan = { scan: { areas } };
   return makeSettlement(
-    { job: { areas: null, account: { anniversaryDay: 5 } }, freshness, effects: { times } } as unknown as Parameters<
-      typeof makeSettlement
-    >[0],
+    { job, plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],
     { ...work, call },
     { ledger: { charge: 'charged', credits: 1 }, answer: null, failure: null, key: null, ...told } as Consequence,
   );
@@ -64,6 +67,14 @@ test('each reading is kept as what it is: an answer, no data, or a failure of no
   ]);
   assert.deepEqual(failures, [{ topic: 'radon', reason: 'unavailable', note: 'no feed', at: NOW }]);
   assert.deepEqual([sample, call, period.start], [false, 7, Date.UTC(2026, 2, 5)]);
+});
+
+test('in a job with areas an answer is stored for its tract, and compared with those of the last 30 days', () => {
+  const told = answerOf([['hail', GOOD]]);
+  const [area, ...others] = settled(told, HAIL, NOW - DAY, 'tract').areas!;
+  assert.deepEqual([area!.area, area!.comparableSince, others], ['tract 06037106111', NOW - 30 * DAY, []]);
+  assert.equal(settled(told).areas, undefined);
+  assert.equal(settled({}, HAIL, NOW - DAY, 'tract').areas, undefined);
 });
 
 test('a call that is given up leaves a failure of each topic that it was made for, and nothing else', () => {
