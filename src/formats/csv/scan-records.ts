@@ -105,6 +105,7 @@ export function fieldEnd(span: RecordSpan, index: number): number {
   return index + 1 < span.fields ? span.starts[index + 1]! - 1 : span.end;
 }
 
+/** Where the quoted part of a field ends, which begins at `from`; MORE where the end is not read yet, STRAY where its quote is plain text. */
 function afterQuoted(
   bytes: Buffer,
   from: number,
