@@ -13,6 +13,7 @@ import { extensionOf } from '../../rows/files/compression.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { inputFiles } from '../../run/protected-files.ts';
 import type { Store } from '../../store/port.ts';
+import type { RunRecord } from '../../store/runs/port.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
@@ -46,6 +47,9 @@ export async function reportCommand(
   const connection = await unopenedConnection(host, job);
   const { facts, map } = await reportOfLatestRun(job, connection, store, makeEffects(host), compare);
   if (facts.runAt === null) sayNoRun(context, job);
+  if (facts.changes !== null && facts.changes.gone.rows === facts.changes.before.rows) {
+    say(context, await noMatchMessage(context, job, earlier!, store), 'warning');
+  }
   await writeReport(context, file, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
@@ -62,37 +66,62 @@ function sayNoRun(context: CliContext, { name, input }: Job): void {
   );
 }
 
-/** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */
-async function earlierOutput(context: CliContext, named: string, store: Store): Promise<EarlierOutput> {
-  const folder = context.workingFolder;
-  const { input, parts } = resolveInput(
-    existsSync(resolve(folder, named)) ? named : await outputOfRun(context, named, store),
-    undefined,
-    folder,
-  );
-  return { name: basename(input), input, parts };
+/** No row of the earlier output is in the input: probably another input's output was named. */
+async function noMatchMessage(
+  { workingFolder }: CliContext,
+  { input }: Job,
+  { name, run }: NamedOutput,
+  store: Store,
+): Promise<string> {
+  const on = input === '-' ? 'standard input' : shownPath(input, workingFolder);
+  const runs = await store.runs({});
+  const own = runs.filter((record) => record.input === input && hasFile(record) && !findReplacing(record, runs));
+  const numbers = own.filter((record) => record.run !== run).map((record) => record.run);
+  const others = numbers.length === 0 ? '' : `\n  Runs of ${on} to compare with: ${numbers.join(', ')}.`;
+  return `perilbook: No row of ${name}${run === null ? '' : ` (run ${run})`} is in ${on}.${others}`;
 }
 
-/** The output of the run `named`; `named` itself if there is no such run. @throws USAGE */
-async function outputOfRun(context: CliContext, named: string, store: Store): Promise<string> {
+function hasFile({ output }: RunRecord): boolean {
+  return output !== '-' && output !== NO_OUTPUT;
+}
+
+/** An earlier output, and the number of its run if `--compare` named a run. */
+interface NamedOutput extends EarlierOutput {
+  readonly run: number | null;
+}
+
+/** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */
+async function earlierOutput(context: CliContext, named: string, store: Store): Promise<NamedOutput> {
+  const folder = context.workingFolder;
+  const run = existsSync(resolve(folder, named)) ? null : await findRun(context, named, store);
+  const { input, parts } = resolveInput(run?.output ?? named, undefined, folder);
+  return { name: basename(input), input, parts, run: run?.run ?? null };
+}
+
+/** The run `named`, by its number or by the name of its job; null if `named` is neither. @throws USAGE */
+async function findRun(context: CliContext, named: string, store: Store): Promise<RunRecord | null> {
   const runs = await store.runs({});
   const isNumber = /^\d+$/.test(named);
   const wanted = runs.find(({ run, job }) => (isNumber ? run === Number(named) : job === named));
-  if (wanted === undefined && !isNumber) return named;
-  const kept = wanted?.output;
-  if (wanted === undefined || kept === '-' || kept === NO_OUTPUT) {
-    const where = kept === '-' ? 'to standard output' : 'no file';
+  if (wanted === undefined && !isNumber) return null;
+  if (wanted === undefined || !hasFile(wanted)) {
+    const where = wanted?.output === '-' ? 'to standard output' : 'no file';
     const what = wanted === undefined ? `There is no run ${named} in the store` : `Run ${named} wrote ${where}`;
     throw usageError(what, 'See perilbook status for the runs, or name an earlier output file.');
   }
-  const later = runs.find(({ run, output }) => run > wanted.run && output === wanted.output);
+  const later = findReplacing(wanted, runs);
   if (later !== undefined) {
     throw usageError(
       `The output of run ${wanted.run} was replaced by run ${later.run}: ${shownPath(wanted.output, context.workingFolder)}`,
       'Name a copy of the earlier output: --compare FILE.',
     );
   }
-  return wanted.output;
+  return wanted;
+}
+
+/** A later run with the same output. */
+function findReplacing(wanted: RunRecord, runs: readonly RunRecord[]): RunRecord | undefined {
+  return runs.find(({ run, output }) => run > wanted.run && output === wanted.output);
 }
 
 /** `-o x.html` means the report: this command writes no rows, and no row file is called `.html`. */
