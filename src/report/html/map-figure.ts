@@ -1,4 +1,4 @@
-import { amount, counted, grouped } from '../../base/format-numbers.ts';
+import { amount, counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Facts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
@@ -230,5 +230,7 @@ function mapSummary({ states, all, places }: Facts): string {
 }
 
 function notDrawn({ notDrawn: locations }: MapFigures): string {
-  return locations === 0 ? '' : `Not on the map: ${grouped(locations)} outside the states and territories.`;
+  return locations === 0
+    ? ''
+    : `Not on the map, but counted: ${counted(locations, 'location')} outside the area that it shows.`;
 }

@@ -11,7 +11,7 @@ export interface MapFigures {
   readonly kind: 'point' | 'hexagon';
   /** The same locations in bins of different sizes, from coarse to fine. Points have one level. */
   readonly levels: readonly MapLevel[];
-  /** Locations outside the states and the territories. */
+  /** Locations outside the area that the map shows, for example off the coast of Puerto Rico. */
   readonly notDrawn: number;
 }
 
