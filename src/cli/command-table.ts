@@ -71,7 +71,7 @@ export const COMMAND_TABLE = {
     examples: [
       'run portfolio.csv -o out.csv --topics wildfire,riverineFlood',
       'run portfolio.csv -o out.parquet --topics all --order-by tiv --budget 5000',
-      'run portfolio/ -o enriched/ --budget 5000    (part files: each is written under its name)',
+      'run portfolio/ -o out/ --budget 5000    (part files: each is written under its name)',
       'run nightly.yaml --yes --quiet       (from cron)',
     ],
     options: {

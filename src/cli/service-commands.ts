@@ -27,7 +27,7 @@ const terms = {
     describe: 'starter or professional',
   },
   ...figures,
-  'overage-rate': { type: 'number', describe: 'of a custom subscription: US dollars per credit beyond the quota' },
+  'overage-rate': { type: 'number', describe: 'of a custom subscription: dollars per credit beyond the quota' },
   overages: {
     type: 'boolean',
     conflicts: 'no-overages',

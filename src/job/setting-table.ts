@@ -238,7 +238,7 @@ export const SETTINGS = {
   },
   reserve: {
     group: 'Money and time',
-    help: 'credits of each billing period that this job must leave',
+    help: 'credits of a billing period that this job must leave',
     schema: ({ credits }) => credits,
     default: 0,
     flags: { reserve: { type: 'number' } },
