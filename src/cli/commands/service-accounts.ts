@@ -27,9 +27,11 @@ export async function createAccount(
   });
   const day = new Date(account.signedUpAt).getUTCDate();
   const last = day > 28 ? ' (or its last)' : '';
+  // Day 1 is the default of clients.
+  const clients = day === 1 ? '' : `: clients need --anniversary-day ${day}`;
   say(
     context,
-    `Made the account ${account.name} (${account.subscription.name}). Its billing periods begin on day ${day} of a month${last}: clients need --anniversary-day ${day}.`,
+    `Made the account ${account.name} (${account.subscription.name}). Its billing periods begin on day ${day} of a month${last}${clients}.`,
   );
   return EXIT.complete;
 }
