@@ -58,7 +58,7 @@ function inputSummary(job: Job, connection: Connection, plan: Plan) {
     located: scan.located,
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
-    /** Where the rows outside the US lie, in degrees: south, west, north, east. */
+    /** Where the rows outside the US lie, in degrees. */
     outside_us_box: scan.elsewhere,
     /** Where the answers come from. */
     source: sourceOf(connection, job, plan),

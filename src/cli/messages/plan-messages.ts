@@ -328,9 +328,10 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const { rows, located, findings, unit } = summary;
   const box = summary.outside_us_box;
   if (2 * summary.outside_us > rows && box !== null) {
-    const [south, west, north, east] = box.map((degrees) => Math.round(10 * degrees) / 10);
+    const degrees = (exact: number) => Math.round(10 * exact) / 10;
+    const where = `latitude ${degrees(box.south)} to ${degrees(box.north)}, longitude ${degrees(box.west)} to ${degrees(box.east)}`;
     return [
-      `${grouped(summary.outside_us)} of ${counted(rows, 'row')} lie outside the US: latitude ${south} to ${north}, longitude ${west} to ${east}. Perilbook answers for the US alone; longitudes there are negative.`,
+      `${grouped(summary.outside_us)} of ${counted(rows, 'row')} ${summary.outside_us === 1 ? 'lies' : 'lie'} outside the US: ${where}. Perilbook answers for the US alone; longitudes there are negative.`,
     ];
   }
   if (!hasTooManyInvalid(summary)) return [];

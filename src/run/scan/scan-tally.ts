@@ -40,8 +40,13 @@ export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cel
   return hasOneCurrency(findings) ? cells.total() : 0;
 }
 
-/** Degrees: least latitude, least longitude, greatest latitude, greatest longitude. */
-type DegreeBox = readonly [south: number, west: number, north: number, east: number];
+/** In degrees. */
+interface DegreeBox {
+  readonly north: number;
+  readonly south: number;
+  readonly east: number;
+  readonly west: number;
+}
 
 const VALUE_PROBLEMS: Readonly<Record<ValueProblem, string>> = {
   value_not_a_number: 'The value is not a number and counts as 0.',
@@ -202,6 +207,11 @@ export class ScanTally implements Disposable {
 }
 
 function boxWith(box: DegreeBox | null, { lat, lng }: Location): DegreeBox {
-  const [south, west, north, east] = box ?? [lat, lng, lat, lng];
-  return [Math.min(south, lat), Math.min(west, lng), Math.max(north, lat), Math.max(east, lng)];
+  const { north, south, east, west } = box ?? { north: lat, south: lat, east: lng, west: lng };
+  return {
+    north: Math.max(north, lat),
+    south: Math.min(south, lat),
+    east: Math.max(east, lng),
+    west: Math.min(west, lng),
+  };
 }
