@@ -176,7 +176,10 @@ export function checkFormat(output: string, format: string): void {
   const isMade = asked === null || asked === format || formatNamed(asked).making !== undefined;
   const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));
   const isCopy = named.length === 0 || named.some(({ name }) => name === format);
-  if (!isMade || !isCopy || NOT_WRITTEN.includes(extension)) {
+  if (isMade && !isCopy) {
+    throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
+  }
+  if (!isMade || NOT_WRITTEN.includes(extension)) {
     throw unmade(output, `this input cannot be written as ${extension}`);
   }
 }
@@ -187,6 +190,9 @@ function unmade(output: string, why: string): PerilbookError {
     .toReversed()
     .join(', ')
     .replace(/, (?!.*, )/, ' or ');
-  const hint = `Name it ${names}, or as the input is called; .gz and .zst compress a text.`;
+  return unwritable(output, why, `Name it ${names}, or as the input is called; .gz and .zst compress a text.`);
+}
+
+function unwritable(output: string, why: string, hint: string): PerilbookError {
   return new PerilbookError('OUTPUT_UNWRITABLE', `Cannot write ${output}: ${why}`, hint, { file: output });
 }
