@@ -73,6 +73,8 @@ test('a revoked key stops at once, also in its grace period', async (t) => {
   rotateKey(accounts, keyId, 3_600, clock);
   assert.equal((await get(pathTo('/v1/drought/risk'))).status, 200);
   revokeKey(accounts, keyId, clock);
+  // A mistyped number must not look like a key that was stopped.
+  assert.throws(() => revokeKey(accounts, 99, clock), refusedFor(/Cannot find key 99/));
   const { status, headers } = await get(pathTo('/v1/drought/risk'), key);
   assert.equal(status, 401);
   assert.ok(headers.get('www-authenticate'));
