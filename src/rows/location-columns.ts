@@ -1,5 +1,6 @@
 import { PerilbookError } from '../base/errors.ts';
 import { nearestNames } from '../base/nearest-name.ts';
+import type { OtherShapes } from './port.ts';
 
 /** The location columns of a file. */
 export interface LocationColumns {
@@ -25,16 +26,20 @@ interface Pair {
 /**
  * Finds the columns of latitude and longitude by their names.
  *
- * @param shapes the kinds of geometries that are no points, where the file has such
+ * @param shapes the geometries that are no points, where the file has such
  * @throws INPUT_COLUMNS with the names of the columns
  */
 export function findLocationColumns(
   names: readonly string[],
   named: NamedColumns = {},
-  shapes: readonly string[] = [],
+  shapes?: OtherShapes,
 ): LocationColumns {
   if (named.column !== undefined) {
     const both = indexOfNamed(names, named.column, 'location');
+    if (shapes !== undefined && shapes.column === names[both]) {
+      const hint = 'Name two columns of degrees: --lat COLUMN --lng COLUMN, or a column of points: --location COLUMN.';
+      throw columnsError(shapesText(shapes), names, named.column, hint);
+    }
     return { lat: both, lng: both, note: null };
   }
   const plain = names.map(plainName);
@@ -59,11 +64,19 @@ export function findLocationColumns(
     if (other >= 0) return { lat: lat ?? other, lng: lng ?? other, note: null };
   }
   const missing = lat !== undefined ? 'longitude' : lng !== undefined ? 'latitude' : 'latitude and longitude';
-  const hint =
-    shapes.length === 0
-      ? hintFor(names)
-      : `The geometries are ${shapes.join(', ')}: points are needed. ${POINTS_HINT}.`;
-  throw columnsError(`No ${missing} column was found`, names, undefined, hint);
+  throw columnsError(`No ${missing} column was found`, names, undefined, shapes ? shapesHint(shapes) : hintFor(names));
+}
+
+function shapesHint(shapes: OtherShapes): string {
+  return shapes.column === null
+    ? `The geometries are ${shapes.kinds.join(', ')}: points are needed. ${POINTS_HINT}.`
+    : `${shapesText(shapes)}. Name two columns of degrees: --lat COLUMN --lng COLUMN.`;
+}
+
+/** `Column geometry holds polygons, not points` */
+function shapesText({ column, kinds }: OtherShapes): string {
+  const plurals = kinds.map((kind) => `${kind.replace(/ .*/, '').toLowerCase()}s`);
+  return `Column ${column} holds ${[...new Set(plurals)].join(' and ')}, not points`;
 }
 
 /** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is

@@ -46,6 +46,14 @@ export interface AddedColumn {
 
 type RowUnit = 'line' | 'row' | 'feature';
 
+/** Geometries that are not points. */
+export interface OtherShapes {
+  /** Null: the geometries of GeoJSON, which are no column. */
+  readonly column: string | null;
+  /** For example Polygon. */
+  readonly kinds: readonly string[];
+}
+
 /** Opened rows: their format and columns are known, but they are not read yet. */
 export interface RowSource {
   readonly format: string;
@@ -53,8 +61,8 @@ export interface RowSource {
   readonly columns: readonly string[];
   /** The meaning of `line`, if it is not a line: a row of a table or a sheet, or a feature of a collection. */
   readonly unit?: RowUnit | undefined;
-  /** The kinds of its geometries that are not points, e.g. Polygon. */
-  readonly shapes?: readonly string[] | undefined;
+  /** Its geometries that are not points. */
+  readonly shapes?: OtherShapes | undefined;
   /** Its rows have types; absent if all fields are texts. */
   readonly hasTypes?: boolean;
   /** A note for the user on how the file is read; null for none. */

@@ -118,6 +118,29 @@ test('only a Parquet output can have points; a name that is taken is refused', a
   assert.equal(harness.charged(), 0);
 });
 
+test('a column of polygons is named, with the options that name other columns', async (t) => {
+  const harness = await openHarness(t);
+  const geo =
+    '{"version":"1.1.0","primary_column":"geometry","columns":{"geometry":{"encoding":"WKB","geometry_types":["Polygon","MultiPolygon"]}}}';
+  const write = (columns: string) =>
+    askedDuckdb(
+      `COPY (SELECT ${columns}, '\\x01\\x03\\x00\\x00\\x00'::BLOB AS geometry) TO ${quoted(join(harness.folder, 'lots.parquet'))} (FORMAT parquet, KV_METADATA {geo: ${quoted(geo)}})`,
+    );
+  await write("'a' AS id");
+  await assert.rejects(enriched(harness, { input: 'lots.parquet', output: 'out.parquet' }), {
+    code: 'INPUT_COLUMNS',
+    hint: 'Column geometry holds polygons and multipolygons, not points. Name two columns of degrees: --lat COLUMN --lng COLUMN.',
+  });
+  const named = { input: 'lots.parquet', output: 'out.parquet', location: { column: 'geometry' } };
+  await assert.rejects(enriched(harness, named), {
+    message: 'Column geometry holds polygons and multipolygons, not points. The columns are: id, geometry',
+    hint: 'Name two columns of degrees: --lat COLUMN --lng COLUMN, or a column of points: --location COLUMN.',
+  });
+  await write('40.25 AS lat, -99.75 AS lng');
+  const { summary } = await enriched(harness, { input: 'lots.parquet', output: 'out.parquet' });
+  assert.equal(summary.located, 1);
+});
+
 test('the geometry of a GeoParquet input stays the primary one; metadata in another form is left as it is', () => {
   const footer = (geo: string): ThriftStruct => {
     const elements = ['schema', 'geometry', 'hazard_geometry'].map((name) => makeStruct(ELEMENT.name.make(name)));

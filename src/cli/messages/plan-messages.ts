@@ -343,7 +343,8 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
   const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
-  const way = most.finding !== 'unreadable' ? 'Check the columns (--lat, --lng)' : WAYS_OUT[unit];
+  const option = summary.columns.lat === summary.columns.lng ? '--location' : '--lat, --lng';
+  const way = most.finding !== 'unreadable' ? `Check the columns (${option})` : WAYS_OUT[unit];
   const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
   return [`${what}; ${why}. ${way}${allow}.`];
 }

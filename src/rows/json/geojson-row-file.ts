@@ -55,7 +55,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     format: 'geojson',
     hasTypes: true,
     unit: 'feature',
-    shapes,
+    shapes: shapes.length === 0 ? undefined : { column: null, kinds: shapes },
     columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: [
       ...before.keys(),

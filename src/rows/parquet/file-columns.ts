@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
+import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';
 import { FOOTER, KEY_VALUE } from './format.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
@@ -102,6 +103,16 @@ function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Ma
     }
   }
   return geometries;
+}
+
+/** The first column that GeoParquet's metadata declares to hold other shapes than points. */
+export function findOtherShapes({ root, footer }: ParquetFile): OtherShapes | undefined {
+  const declared = declaredGeometries(footer);
+  for (const { name } of root.children) {
+    const types = declared[name]?.geometry_types;
+    if (!mayBePoints(types)) return { column: name.trim(), kinds: (types as unknown[]).map(String) };
+  }
+  return undefined;
 }
 
 interface Declared {

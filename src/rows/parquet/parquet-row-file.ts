@@ -6,6 +6,7 @@ import {
   assertDegrees,
   type FileColumn,
   fileColumns,
+  findOtherShapes,
   leavesUnder,
   NO_POINT,
   type PointColumn,
@@ -36,6 +37,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     format: 'parquet',
     unit: 'row',
     hasTypes: true,
+    shapes: findOtherShapes(file),
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.kind === 'whole'),
     read: (wanted) =>
