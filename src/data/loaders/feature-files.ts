@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { PerilbookError } from '../../base/errors.ts';
@@ -198,8 +198,8 @@ async function* featuresOfShapefile(
 }
 
 /** The geometry type and the column names of a shapefile. */
-export async function headOfShapefile(file: string): Promise<ReturnType<typeof shapefileHead>> {
-  return shapefileHead(await readShapefileParts(file), refusedFor(file));
+export async function headOfShapefile(file: string): ReturnType<typeof shapefileHead> {
+  return await shapefileHead(await readShapefileParts(file), refusedFor(file));
 }
 
 async function readShapefileParts(file: string): Promise<ShapefileParts> {
@@ -221,23 +221,26 @@ function partsBeside(file: string): ShapefileParts {
     const name = beside(extension);
     return name === undefined ? undefined : readFileSync(name);
   };
-  return { shp: file, dbf, prj: text('prj'), cpg: text('cpg') };
+  const shp = { size: statSync(file).size, start: () => createReadStream(file) };
+  return { shp, dbf, prj: text('prj'), cpg: text('cpg') };
 }
 
 async function partsOfZip(file: string): Promise<ShapefileParts> {
   const zip = await agencyZip(file);
   const shapes = zip.files.filter(({ fileName }) => /\.shp$/i.test(fileName));
-  if (shapes.length !== 1) {
+  const [shape] = shapes;
+  if (shape === undefined || shapes.length > 1) {
     throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');
   }
-  const stem = shapes[0]!.fileName.slice(0, -4);
+  const stem = shape.fileName.slice(0, -4);
   const part = async (extension: string) => {
     const entry = zip.find(`${stem}.${extension}`);
     return entry === undefined ? undefined : await buffer(zip.unpacked(entry));
   };
   const dbf = await part('dbf');
   if (dbf === undefined) throw invalidFile(file, 'the zip has no .dbf beside its .shp', 'Download it again.');
-  return { shp: (await part('shp'))!, dbf, prj: await part('prj'), cpg: await part('cpg') };
+  const shp = { size: shape.uncompressedSize, start: () => zip.unpacked(shape) };
+  return { shp, dbf, prj: await part('prj'), cpg: await part('cpg') };
 }
 
 /** How features become records. */

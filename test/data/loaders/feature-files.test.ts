@@ -152,9 +152,18 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
     writeFileSync(beside.replace(/shp$/, 'dbf'), table);
     await assert.rejects(load('parks', beside), refused, what);
   }
-  const damaged = readFileSync(zipped({ 'a.shp': shp, 'a.dbf': dbf }));
-  damaged[damaged.indexOf('park 3')] = 0x58;
-  await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), /its part a\.dbf does not match its checksum/);
+  const longer = Buffer.concat([shp, Buffer.from('tail')]);
+  const parts = [
+    ['dbf', 'park 3'],
+    ['shp', shp.subarray(112, 120)],
+    ['shp', 'tail'],
+  ] as const;
+  for (const [part, place] of parts) {
+    const damaged = readFileSync(zipped({ 'a.shp': longer, 'a.dbf': dbf }));
+    damaged[damaged.indexOf(place)]! ^= 1;
+    const refused = new RegExp(`its part a\\.${part} does not match its checksum`);
+    await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), refused);
+  }
   assert.equal(featuresOf(database, 'sites_park').length, 10);
 });
 
@@ -167,6 +176,40 @@ test('a shapefile with a shape of a wrong length is refused', async (t) => {
     const message = /it is damaged: its shape 1 cannot be read/;
     await assert.rejects(load('parks', file), { code: 'SERVICE_DATA', message });
   }
+});
+
+test('a shapefile ends where its header states; a length that cannot be is refused', async (t) => {
+  const zipOf = (shp: Buffer, dbf: Buffer) => fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': shp, 'a.dbf': dbf })));
+  const park = { lng: -78, lat: 38, name: 'park' };
+  const { shp, dbf } = shapefileOf([park], '');
+  // What follows would be read as a second shape.
+  const longer = shapefileOf([park, park], '').shp;
+  longer.writeInt32BE(shp.length / 2, 24);
+  assert.equal((await read(zipOf(longer, dbf))).length, 1);
+  const beside = fileOf(t, 'a.shp', longer);
+  writeFileSync(beside.replace(/shp$/, 'dbf'), dbf);
+  assert.equal((await read(beside)).length, 1);
+  for (const words of [-1, 0, 49]) {
+    shp.writeInt32BE(words, 24);
+    const message = new RegExp(`it is damaged: its \\.shp states a length of ${2 * words} bytes`);
+    await assert.rejects(read(zipOf(shp, dbf)), { code: 'SERVICE_DATA', message });
+  }
+});
+
+test('bytes between shapes are searched with pauses, in which a signal is heard', async (t) => {
+  const { shp, dbf } = shapefileOf([{ lng: -78, lat: 38, name: 'park' }], '');
+  const zeros = Buffer.concat([shp, Buffer.alloc(256 * 1024)]);
+  zeros.writeInt32BE(zeros.length / 2, 24);
+  const zip = fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': zeros, 'a.dbf': dbf })));
+  const features = featuresIn(zip, {}, new LoadReporter())[Symbol.asyncIterator]();
+  assert.equal((await features.next()).done, false);
+  let pauses = 0;
+  const timer = setInterval(() => {
+    pauses += 1;
+  }, 0);
+  assert.equal((await features.next()).done, true);
+  clearInterval(timer);
+  assert.ok(pauses > 0);
 });
 
 test('the table of a shapefile is read in the encoding of its .cpg, however it is spelled', async (t) => {
