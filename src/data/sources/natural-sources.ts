@@ -17,7 +17,7 @@ const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services'
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
 const BY_HAND =
-  'FEMA refuses its files (fema.gov/about/openfema/data-sets/national-risk-index-data) to scripts: download them in a browser and load them with: perilbook data load nri FILE';
+  "Taken from FEMA's map service. If that fails: download the files of fema.gov/about/openfema/data-sets/national-risk-index-data in a browser, then: perilbook data load nri FILE";
 
 const HAZARD_COLUMNS = NRI_PREFIXES.flatMap(([, ...prefixes]) =>
   ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => prefixes.map((prefix) => `${prefix}_${suffix}`)),
@@ -32,6 +32,7 @@ const NRI = {
   licence: FEMA_SENTENCE,
   saysAccess: true,
   note: BY_HAND,
+  isNoteOfServer: true,
 } as const;
 const SPC = 'https://www.spc.noaa.gov/wcm/';
 const YEARLY = { staleAfterDays: 180, oldAfterDays: 600, cadence: 'yearly, in March or April' } as const;

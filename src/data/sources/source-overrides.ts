@@ -84,7 +84,11 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
     if (!names.includes(name)) throw wrong(file, `there is no source "${name}"${didYouMean(name, names)}`);
   }
   return {
-    sources: sources.map((source) => overridden(source, named[source.name], file)),
+    sources: sources.map((source) => {
+      const own = overridden(source, named[source.name], file);
+      const isElsewhere = mirror !== undefined || own.download !== source.download;
+      return isElsewhere && own.isNoteOfServer ? { ...own, note: undefined } : own;
+    }),
     mirror,
     contact,
   };

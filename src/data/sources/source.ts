@@ -122,7 +122,9 @@ export interface Source {
   /** The file that holds the API key instead. */
   readonly keyFile?: string | undefined;
   /** Advice shown to the user, such as what to do by hand. */
-  readonly note?: string;
+  readonly note?: string | undefined;
+  /** The advice is for the agency's own server: an own address or mirror has no need of it. */
+  readonly isNoteOfServer?: true;
 }
 
 /** A source as it is written down: its loader has its name, and its size is estimated, unless it says otherwise. */

@@ -111,6 +111,10 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   // California's size is known, Virginia's is a 51st of the US.
   assert.equal(Math.round(sized.sources[0].bytes / 10_000), Math.round(428 + 5_780 / 51));
   const words = await run(['get', 'all', '--dry-run']);
+  assert.match(
+    words.stdout,
+    /nri-tracts, nri-counties: Taken from FEMA's map service\. If that fails: [^\n]* in a browser/,
+  );
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
   assert.equal(mirror.requests.length, 0);

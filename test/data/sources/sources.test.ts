@@ -57,6 +57,17 @@ test('a misspelt name and a source that needs states are refused with what to do
   assert.throws(() => namesOf(['wells']), { message: /cannot be downloaded for the whole US/, hint: /--states/ });
 });
 
+test('advice on the server of an agency is not given for an own address', (t) => {
+  const file = join(temporaryFolder(t), 'sources.yaml');
+  const noteOf = (text: string) => {
+    writeFileSync(file, text);
+    return overriddenSources(file, SOURCES).sources.find(({ name }) => name === 'nri-tracts')!.note;
+  };
+  assert.match(noteOf('sources: {nri-tracts: {licence: ours}}')!, /FEMA's map service/);
+  assert.equal(noteOf('sources: {nri-tracts: {layer: "https://gis.example.com/nri/FeatureServer/0"}}'), undefined);
+  assert.equal(noteOf('mirror: https://mirror.example.com/agencies'), undefined);
+});
+
 test('sources.yaml gives other addresses, and what it cannot say is refused with its place', (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'sources.yaml');
