@@ -24,7 +24,7 @@ import { createAccount, createKey, usage } from '../service/file-accounts.ts';
 import { openAccountsOf, openSmallData, releaseLater, type StartOptions, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-interface HarnessClock extends Clock {
+export interface HarnessClock extends Clock {
   moveTo(time: string): void;
 }
 

@@ -41,7 +41,7 @@ export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cel
 }
 
 /** In degrees. */
-interface DegreeBox {
+export interface DegreeBox {
   readonly north: number;
   readonly south: number;
   readonly east: number;
