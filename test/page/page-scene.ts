@@ -42,6 +42,8 @@ export async function choose(page: Page, { harness }: Pick<UiScene, 'harness'>, 
   const file = join(harness.folder, 'book.csv');
   writeFileSync(file, text);
   await page.setInputFiles('#file', file);
+  // Until the upload has ended the topics are those of the file that was open before.
+  await page.locator('#file-line', { hasText: 'book.csv' }).waitFor({ state: 'attached' });
   await onlyWildfire(page);
 }
 
