@@ -83,19 +83,21 @@ export function isCovered(location: Location): boolean {
 
 /** Tiles are a twentieth of a degree: small enough that most of the land lies in whole ones. */
 const TILES_PER_DEGREE = 20;
-const inlandTiles = new Map<number, boolean>();
+const TILES_A_ROW = 360 * TILES_PER_DEGREE + 1;
+const [INLAND, OTHER] = [1, 2];
+/** By tile of the globe; 0: not asked yet. The system gives memory only to the parts that are asked. */
+const tiles = new Uint8Array((180 * TILES_PER_DEGREE + 1) * TILES_A_ROW);
 
 /** Whether the location's tile lies in the nation with all of its area. Most locations do, and a look-up is faster than the edges. */
 function isInland({ lat, lng }: Location): boolean {
   const [row, column] = [Math.floor(lat * TILES_PER_DEGREE), Math.floor(lng * TILES_PER_DEGREE)];
-  const tile = row * 360 * TILES_PER_DEGREE + column;
-  let isWhole = inlandTiles.get(tile);
-  if (isWhole === undefined) {
+  const tile = (row + 90 * TILES_PER_DEGREE) * TILES_A_ROW + column + 180 * TILES_PER_DEGREE;
+  if (tiles[tile] === 0) {
     const unit = UNITS_PER_DEGREE / TILES_PER_DEGREE;
-    isWhole = relationToBox(nationOutline(), (column + 0.5) * unit, (row + 0.5) * unit, unit / 2) === 'holds';
-    inlandTiles.set(tile, isWhole);
+    const relation = relationToBox(nationOutline(), (column + 0.5) * unit, (row + 0.5) * unit, unit / 2);
+    tiles[tile] = relation === 'holds' ? INLAND : OTHER;
   }
-  return isWhole;
+  return tiles[tile] === INLAND;
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
