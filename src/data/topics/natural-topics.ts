@@ -19,8 +19,9 @@ type AreaRatings = ReadonlyMap<NaturalSlug, TopicValue>;
 const CACHED_AREAS = 10_000;
 
 /** Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
- * other rows of the county, and ratings of the hazard in the state; otherwise the loaded file is incomplete (`incomplete`). If the location's tract is unknown because
- * outlines of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be loaded. */
+ * other rows of the county, and ratings of the hazard in the state; otherwise the loaded file is incomplete (`incomplete`). If the
+ * location's tract is unknown because outlines of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be
+ * loaded. */
 export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
@@ -36,7 +37,7 @@ export function createNaturalRule(
     `SELECT 1 FROM ratings_county WHERE geoid BETWEEN @from AND @to AND topic = @topic UNION ALL
      SELECT 1 FROM ratings_tract WHERE geoid BETWEEN @from AND @to AND topic = @topic LIMIT 1`,
   );
-  // A state without any rating is read to its end.
+  // Kept, because the ratings of a state are read to the end where none is of the hazard.
   const ratedOf = oncePerVersion(versionOf, () => new Map<string, boolean>());
   const isRated = (topic: NaturalSlug, state: string) => {
     const [rated, key] = [ratedOf(), `${state} ${topic}`];
