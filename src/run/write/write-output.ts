@@ -1,4 +1,4 @@
-import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
+import { perilbookColumns } from '../../columns/row.ts';
 import type { Job } from '../../job/settings.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
@@ -44,10 +44,6 @@ export async function writeOutput(job: Job, scan: Scan, fields: OutputFields, pr
   };
   const give: PlacedFields['give'] = (sink, places) => fields.give(sink, places);
   const pieces = Map.groupBy(inThreads?.pieces ?? [], ({ file }) => file);
-  const added = [
-    ...addedColumns(job.topics, job.prefix, job.counts),
-    ...(scan.layout.hasPoints ? [geometryColumn(job.prefix)] : []),
-  ];
 
   /** @throws INPUT_UNREADABLE where the file has changed since the scan */
   async function write({ name, open, rows, rowsBefore, file, ...own }: ScannedFile, signal: AbortSignal) {
@@ -61,7 +57,7 @@ export async function writeOutput(job: Job, scan: Scan, fields: OutputFields, pr
     };
     const threads = pool === null ? undefined : { pool, pieces: pieces.get(file) ?? [] };
     const placed = { next, give, all, inThreads: threads };
-    const request = { ...own, added, types: job.types, decimal: scan.decimal, placed, signal };
+    const request = { ...own, added: scan.layout.added, types: job.types, decimal: scan.decimal, placed, signal };
     const result = await (await open()).write(request);
     if (result.rows !== rows) throw otherRows(name, result.rows, rows);
     return result.bytes;
