@@ -100,10 +100,7 @@ export async function verifiedPlan(context: RunContext, plan: Plan): Promise<Pla
   const { areas, scan, order } = plan;
   if (areas === null || order.length === 0) return plan;
   const stored = await readStoredAreas(scan.areas, context.store, context.source);
-  return {
-    ...plan,
-    areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas.verifying, stored) },
-  };
+  return { ...plan, areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas, stored) } };
 }
 
 /** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */

@@ -100,11 +100,11 @@ function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: To
 
 /** Whether too many of the verified areas differ: then each remaining place is bought for itself, and the user is told why. */
 async function areAreasWrong(
-  { job, plan, store, limits, freshness, effects }: BuyingContext,
+  { plan, store, limits, freshness, effects }: BuyingContext,
   stored: StoredAreas,
 ): Promise<boolean> {
-  const request = { job, scan: plan.scan, store, source: limits.source, freshness };
-  const verification = await verifyAreas(request, plan.areas!.verifying, stored);
+  const request = { scan: plan.scan, store, source: limits.source, freshness };
+  const verification = await verifyAreas(request, plan.areas!, stored);
   if (isTrusted(verification)) return false;
   effects.notice(distrustText(verification));
   return true;

@@ -26,6 +26,7 @@ import {
   isTrusted,
   LEVELS,
   type StoredAreas,
+  type VerifyPlan,
   verifyAreas,
   verifyingCells,
 } from './area-verification.ts';
@@ -34,15 +35,13 @@ import type { Freshness } from './freshness.ts';
 const AREAS_PER_READ = 2_000;
 
 /** How many cells one answer for a whole area saves. */
-export interface AreaPlan {
+export interface AreaPlan extends VerifyPlan {
   /** Cells that are bought for their whole area. */
   readonly representatives: number;
   /** Cells that are bought although their area has an answer, to compare the two. */
   readonly verified: number;
   /** Cells with a topic that is not bought, because their area has the answer. */
   readonly spared: number;
-  /** The cells by which areas are verified, bought or in the store. */
-  readonly verifying: ReadonlySet<number>;
   /** What their answers showed when the plan was made. */
   readonly verification: AreaVerification;
   /** The topics that are bought at a cell for its areas, by the cell's number. */
@@ -86,10 +85,10 @@ export async function planAreas({
 }: AreaPlanRequest): Promise<{ readonly plan: AreaPlan; readonly missing: TopicSets }> {
   const { job, store, source, freshness } = context;
   const stored = await readStoredAreas(scan.areas, store, source);
-  const verifying = verifyingCells(job, scan, compare);
-  const verification = await verifyAreas({ ...context, scan }, verifying, stored);
+  const topics = areaTopics(job);
+  const verifying = verifyingCells(topics, scan, compare);
+  const verification = await verifyAreas({ ...context, scan }, { topics, verifying }, stored);
   const missing = unanswered.copy();
-  const topicsOf = { tract: areaTopics(job, 'tract'), county: areaTopics(job, 'county') };
   const served = new Map<string, TopicSet>();
   const represents = new Map<number, TopicSet>();
   let verified = 0;
@@ -98,7 +97,7 @@ export async function planAreas({
     let inAreas = NO_TOPICS;
     for (const level of LEVELS) {
       const area = scan.areas.of(cell, level);
-      const lacking = intersection(missing.get(cell), topicsOf[level]);
+      const lacking = intersection(missing.get(cell), topics[level]);
       if (area === null || lacking === NO_TOPICS) continue;
       const record = stored.get(area);
       if (record && record.mismatchedAt !== null) continue;
@@ -115,7 +114,8 @@ export async function planAreas({
       spared++;
     }
   }
-  return { plan: { representatives: represents.size, verified, spared, verifying, verification, represents }, missing };
+  const plan = { topics, verifying, representatives: represents.size, verified, spared, verification, represents };
+  return { plan, missing };
 }
 
 function freshTopics(record: StoredArea | undefined, freshness: Freshness): TopicSet {

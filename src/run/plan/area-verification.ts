@@ -30,9 +30,13 @@ const FEW_SPARED = 5_000;
 
 const CELLS_PER_READ = 500;
 
-/** The topics for which, in this job, one answer holds for a whole area of a level. */
-export function areaTopics(job: Job, level: AreaLevel): TopicSet {
-  return topicSet(job.topics.filter((topic) => topicOf(topic).area === level && areaSuffices(topic, job.counts)));
+/** The topics for which, in a job, one answer holds for a whole area of each level. */
+export type AreaTopics = Readonly<Record<AreaLevel, TopicSet>>;
+
+export function areaTopics({ topics, counts }: Pick<Job, 'topics' | 'counts'>): AreaTopics {
+  const shared = topics.filter((topic) => areaSuffices(topic, counts));
+  const of = (level: AreaLevel) => topicSet(shared.filter((topic) => topicOf(topic).area === level));
+  return { tract: of('tract'), county: of('county') };
 }
 
 /** How many areas were verified by an answer at another of their places, and how many of these answers differed. */
@@ -53,11 +57,11 @@ export function isTrusted({ verified, differed }: AreaVerification): boolean {
  * @param compare the order of spending; negative if the first cell is bought before the second
  */
 export function verifyingCells(
-  job: Job,
+  topics: AreaTopics,
   { cells, areas }: Pick<Scan, 'cells' | 'areas'>,
   compare: (a: number, b: number) => number,
 ): ReadonlySet<number> {
-  const levels = LEVELS.filter((level) => areaTopics(job, level) !== NO_TOPICS);
+  const levels = LEVELS.filter((level) => topics[level] !== NO_TOPICS);
   const firsts = new Int32Array(areas.names.length + 1).fill(-1);
   for (let cell = 0; cell < cells.size; cell++) {
     for (const level of levels) {
@@ -91,17 +95,23 @@ function hashOf(cells: Scan['cells'], cell: number): number {
 }
 
 interface VerifyRequest {
-  readonly job: Job;
   readonly scan: Pick<Scan, 'areas' | 'cells'>;
   readonly store: Pick<Store, 'read'>;
   readonly source: number;
   readonly freshness: Freshness;
 }
 
+/** How areas are verified. */
+export interface VerifyPlan {
+  readonly topics: AreaTopics;
+  /** The cells by which areas are verified, bought or in the store. */
+  readonly verifying: ReadonlySet<number>;
+}
+
 /** Compares the answers of the verifying cells with those of their areas, as the store has them. */
 export async function verifyAreas(
-  { job, scan, store, source, freshness }: VerifyRequest,
-  verifying: ReadonlySet<number>,
+  { scan, store, source, freshness }: VerifyRequest,
+  { topics, verifying }: VerifyPlan,
   stored: StoredAreas,
 ): Promise<AreaVerification> {
   const verified = new Set<string>();
@@ -113,7 +123,7 @@ export async function verifyAreas(
       const name = scan.areas.of(cell, level);
       const area = name === null ? undefined : stored.get(name);
       if (record === null || area === undefined) continue;
-      const agrees = agreement(record, area, areaTopics(job, level), freshness);
+      const agrees = agreement(record, area, topics[level], freshness);
       if (agrees !== null) verified.add(name!);
       if (agrees === false) differed.add(name!);
     }

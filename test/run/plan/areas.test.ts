@@ -13,7 +13,7 @@ import {
   readStoredAreas,
   withAreas,
 } from '../../../src/run/plan/area-plan.ts';
-import { isTrusted, verifyAreas, verifyingCells } from '../../../src/run/plan/area-verification.ts';
+import { areaTopics, isTrusted, verifyAreas, verifyingCells } from '../../../src/run/plan/area-verification.ts';
 import { makeFreshness } from '../../../src/run/plan/freshness.ts';
 import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
@@ -79,7 +79,7 @@ test('boundaries are trusted while one area differs, or one in fifty', () => {
 
 test('twenty spared cells verify, or one in a hundred; never the first of an area, nor a cell in none', () => {
   const verifying = (tracts: readonly (string | null)[], compare = inOrder) =>
-    [...verifyingCells(job, scanOf(tracts), compare)].sort(inOrder);
+    [...verifyingCells(areaTopics(job), scanOf(tracts), compare)].sort(inOrder);
   assert.deepEqual(verifying(['1', '1', null, '2', '2', '3']), [1, 4]);
   assert.deepEqual(
     verifying(['1', '1', null, '2', '2', '3'], (a, b) => b - a),
@@ -93,7 +93,7 @@ test('twenty spared cells verify, or one in a hundred; never the first of an are
   const share = many(10_000).length;
   assert.ok(share > 70 && share < 130, String(share));
   const all = makeJob([{ input: 'in.csv', topics: ['park'] }], { dataFolder: '/', workingFolder: '/' });
-  assert.equal(verifyingCells(all, scanOf(['1', '1']), inOrder).size, 0);
+  assert.equal(verifyingCells(areaTopics(all), scanOf(['1', '1']), inOrder).size, 0);
 });
 
 test('an area differs where the answer at a place is another, of comparable time, and both are fresh', async () => {
@@ -118,10 +118,12 @@ test('an area differs where the answer at a place is another, of comparable time
   for (const [own, area, verified, differed] of cases) {
     const context = storeOf({}, { 1: recordOf(...own) });
     const request = { ...context, scan: scanOf(['1', '1', null]) };
+    const topics = areaTopics(job);
     const stored = new Map([['tract 1', area]]);
-    const found = await verifyAreas(request, new Set([1, 2]), stored);
+    const found = await verifyAreas(request, { topics, verifying: new Set([1, 2]) }, stored);
     assert.deepEqual(found, { verified, differed }, JSON.stringify([own, [...area.answers]]));
-    assert.deepEqual(await verifyAreas(request, new Set([1]), new Map()), { verified: 0, differed: 0 });
+    const first = new Set([1]);
+    assert.deepEqual(await verifyAreas(request, { topics, verifying: first }, new Map()), { verified: 0, differed: 0 });
   }
 });
 
@@ -159,7 +161,7 @@ test('cells beyond the verifying ones are spared, unless the areas differ or the
   const order = missingCells(120);
   const missing = new TopicSets(120);
   for (const cell of order) missing.set(cell, topicSet(['hail', 'park']));
-  const verifying = [...verifyingCells(job, scan, inOrder)];
+  const verifying = [...verifyingCells(areaTopics(job), scan, inOrder)];
   const planOf = async (stored: Record<string, StoredArea>, records: Record<number, CellRecord> = {}) => {
     const { plan, missing: left } = await planAreas({
       context: storeOf(stored, records),
