@@ -72,7 +72,7 @@ test('without the boundaries of its tract a place lacks local data, and the note
   const maryland = await lookup({ lat: 39, lng: -76.5 }, 'hail', { source });
   assert.deepEqual(
     [maryland.status, maryland.note],
-    ['failed', 'no local data of MD (perilbook data get hail --states MD): hail'],
+    ['failed', 'no boundaries of MD (perilbook data get areas --states MD): hail'],
   );
 });
 

@@ -104,11 +104,13 @@ function sourceNotes(source) {
   const lacks = topics.length > 0 ? ` No data here for ${topics.join(', ')}: these stay empty.` : '';
   const counts =
     uncounted.length > 0 ? ` No records of events for ${uncounted.join(', ')}: their counts stay empty.` : '';
-  const beyond = source.places_without_data
-    .map(({ state, places: count }) => `${state} (${counted(count, 'place')})`)
-    .join(', ');
+  const placesIn = (states) =>
+    states.map(({ state, places: count }) => `${state} (${counted(count, 'place')})`).join(', ');
+  const beyond = placesIn(source.places_without_data);
   const missing = beyond === '' ? '' : ` Some data is not here for ${beyond}.`;
-  return `Data: ${[...names].join(', ')}.${lacks}${counts}${missing}`;
+  const outside = placesIn(source.places_left_out);
+  const boundaries = outside === '' ? '' : ` The boundaries here leave out places in ${outside}.`;
+  return `Data: ${[...names].join(', ')}.${lacks}${counts}${missing}${boundaries}`;
 }
 
 function verdictOf({ credits, credits_available, ways, source }, account) {

@@ -88,10 +88,9 @@ function notCovered(
   // us-atlas has the county, in coarse outlines.
   const county = countyAt(locationOf(cell));
   const state = county === null ? '' : stateOf(county.code);
-  const note =
-    kind === 'no_areas'
-      ? notLoaded(topics, state)
-      : `the loaded boundaries leave out this part of ${state} (perilbook data get areas --states ${state})`;
+  const lack =
+    kind === 'no_areas' ? `no boundaries of ${state}` : `the loaded boundaries leave out this part of ${state}`;
+  const note = `${lack} (perilbook data get areas --states ${state})`;
   return listFailures(topics, 'unavailable', note, terms);
 }
 

@@ -1,6 +1,5 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { needsOf } from '../../data/tables/describe-data.ts';
-import type { DatasetName } from '../../data/tables/records.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
 import { locationOf } from '../../geo/coordinates.ts';
@@ -16,7 +15,7 @@ export interface StateWithoutData {
   readonly topics: readonly TopicSlug[];
 }
 
-/** The places of a state whose county has no boundaries here, though other counties of the state have. */
+/** The places of a state whose county has no boundaries here, though other counties or states have. */
 export interface PlacesLeftOut {
   readonly state: string;
   readonly places: number;
@@ -28,8 +27,8 @@ type LocalCoverage = Pick<
 >;
 
 /**
- * The places that a look-up cannot answer, because a dataset covers only other states or counties, or not all states within the search
- * radius; by the place's state, in alphabetical order. A topic without any data is not counted: the plan lists it apart. The counties
+ * The places that a look-up cannot answer, because a dataset, or the boundaries, cover only other states or counties, or not all states within
+ * the search radius; by the place's state, in alphabetical order. A topic without any data is not counted: the plan lists it apart. The counties
  * come from us-atlas, 1 µs a place; a place within some hundred metres of a border may count for the neighbour. If only some tracts of a
  * county have boundaries, the run reports the places in the other tracts.
  */
@@ -42,23 +41,21 @@ export function placesWithoutData(
   const coverage = new PartCoverage(
     data.datasets.flatMap(({ name, parts }) => parts.map(({ state, reach }) => ({ dataset: name, state, reach }))),
   );
-  const boundaries = new Set(data.boundaryStates);
   // A file of the whole US may lack the territories.
-  const covers = (name: DatasetName, state: string) =>
-    name === 'areas' ? boundaries.has(state) : coverage.covers(name, state);
+  const boundaries = new Set(data.boundaryStates);
   const here = topics.filter((topic) => data.topics.has(topic));
   const ofCounty = (code: string) => {
     const state = stateOf(code);
     const isLacking = (topic: TopicSlug) =>
-      needsOf(topic).some((name) => !covers(name, state)) ||
+      needsOf(topic).some((name) => name !== 'areas' && !coverage.covers(name, state)) ||
       (topicOf(topic).category === 'natural' && data.countiesWithoutRatings.has(code));
     const searches = here.flatMap((topic) =>
       neededSearches(topic)
-        .filter(({ name, meters }) => covers(name, state) && coverage.hasBorders(name, state, meters))
+        .filter(({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters))
         .map((search) => ({ ...search, topic })),
     );
     const isLeftOut =
-      boundaries.has(state) && !data.boundaryCounties.has(code) && isPartlyLoaded(data, code.slice(0, 2));
+      !boundaries.has(state) || (!data.boundaryCounties.has(code) && isPartlyLoaded(data, code.slice(0, 2)));
     return { state, isLeftOut, lacking: here.filter(isLacking), searches };
   };
   const counties = new Map<string, ReturnType<typeof ofCounty>>();
@@ -70,10 +67,7 @@ export function placesWithoutData(
     if (code === undefined) continue;
     const county = counties.get(code) ?? ofCounty(code);
     counties.set(code, county);
-    if (county.isLeftOut) {
-      leftOut.set(county.state, (leftOut.get(county.state) ?? 0) + 1);
-      continue;
-    }
+    if (county.isLeftOut) leftOut.set(county.state, (leftOut.get(county.state) ?? 0) + 1);
     const atBorder = county.searches.filter(({ name, meters }) => coverage.lacking(name, location, meters).length > 0);
     const lacking = [...county.lacking, ...atBorder.map(({ topic }) => topic)];
     if (lacking.length === 0) continue;
