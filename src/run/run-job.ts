@@ -20,7 +20,7 @@ import type { Effects, RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
 import type { Scan } from './scan/scan-input.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './stop.ts';
-import { type RunSummary, runSummary } from './summary.ts';
+import { pricePerPlace, type RunSummary, runSummary } from './summary.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
@@ -84,7 +84,8 @@ export async function run(
     if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
-    const result = runSummary({ planned, areas: verified.areas, job, run: number, spent, written, isKept, stop });
+    const each = pricePerPlace(job, prepared.connection, plan);
+    const result = runSummary({ planned, areas: verified.areas, job, each, run: number, spent, written, isKept, stop });
     const state = stateOf(stop, result);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
     return { summary: result, state, stop, ratings: written.ratings };

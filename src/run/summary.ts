@@ -25,20 +25,25 @@ export type PlanSummary = ReturnType<typeof planSummary>;
 /** A run's result, in the same form. */
 export type RunSummary = ReturnType<typeof runSummary>;
 
+/** What the requested topics cost at one place. */
+export function pricePerPlace({ topics }: Job, { kind }: Connection, { priceList }: Plan): number {
+  return kind === 'local' ? 0 : cheapestCalls(topics, priceList).credits;
+}
+
 export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan) {
-  const { scan, price, ways } = plan;
+  const { scan, price, ways, rejected } = plan;
   const isLocal = connection.kind === 'local';
-  const each = isLocal ? 0 : cheapestCalls(job.topics, plan.priceList).credits;
+  const each = pricePerPlace(job, connection, plan);
   return {
     ...inputSummary(job, connection, plan),
     ...priceSummary(job, plan),
     ...waysSummary(job, plan),
     overage_dollars: ways.planned.overageDollars,
     /** Credits that this plan saves, compared with buying the requested topics for each row: by rows that share a cell, by answers
-     * in the store, by answers that hold for a whole area. */
+     * in the store, by answers that hold for a whole area. Nothing is saved where the service rejects the location. */
     saved: {
-      by_cells: (scan.located - scan.cells.size) * each,
-      by_cache: (scan.cells.size - plan.beyondLimit) * each - price.credits - (plan.areas?.saved ?? 0),
+      by_cells: (scan.located - scan.cells.size - (rejected.rows - rejected.cells)) * each,
+      by_cache: (scan.cells.size - plan.beyondLimit - rejected.cells) * each - price.credits - (plan.areas?.saved ?? 0),
       by_areas: plan.areas?.saved ?? 0,
     },
     areas: areasSummary(plan),
@@ -88,6 +93,8 @@ function priceSummary(job: Job, plan: Plan) {
   return {
     cells: scan.cells.size,
     cells_cached: plan.cellsCached,
+    /** The places that are not asked for, because the service rejected them (local data: no area of it holds them). */
+    cells_rejected: plan.rejected.cells,
     calls: price.calls,
     credits: price.credits,
     /** Most credits for retries of unavailable topics, within budget and quota. */
@@ -168,6 +175,8 @@ interface RunSummaryParts {
   /** Of the verified plan. */
   readonly areas: Plan['areas'];
   readonly job: Pick<Job, 'output'>;
+  /** The price of one place, from the plan. */
+  readonly each: number;
   readonly run: number;
   readonly spent: Spending;
   readonly written: Omit<OutputSums, 'ratings'>;
@@ -176,12 +185,9 @@ interface RunSummaryParts {
   readonly stop: Stop | null;
 }
 
-export function runSummary({ planned, areas, job, run, spent, written, isKept, stop }: RunSummaryParts) {
+export function runSummary({ planned, areas, job, each, run, spent, written, isKept, stop }: RunSummaryParts) {
   const { status, value, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
-  // The price of one place, from the plan; an exact division.
-  const shared = planned.located - planned.cells;
-  const each = shared === 0 ? 0 : planned.saved.by_cells / shared;
   return {
     ...planned,
     areas: planned.areas && areas && { ...planned.areas, ...verificationSummary(areas.verification) },

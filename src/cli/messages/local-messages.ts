@@ -127,8 +127,12 @@ const MOST_NAMED = 5;
 
 /** One line: what a local run will do. */
 export function localVerdict({ plan, summary }: Prepared): string {
-  if (plan.order.length === 0) return 'All answers are in the store.';
-  const { cells_cached: cached } = summary;
+  const { cells_cached: cached, cells_rejected: rejected } = summary;
+  if (plan.order.length === 0) {
+    return rejected === 0
+      ? 'All answers are in the store.'
+      : `Nothing to look up: ${counted(cached, 'place')} in the store, ${grouped(rejected)} in no area of the local data.`;
+  }
   const rest = cached > 0 ? `; ${grouped(cached)} ${cached === 1 ? 'is' : 'are'} in the store` : '';
   return `${counted(plan.order.length, 'place')} to look up, free of charge${rest}.`;
 }

@@ -162,7 +162,8 @@ export function savingsMessage({ by_cells, by_cache, by_areas }: Prepared['summa
 }
 
 function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
-  const { cells, cells_cached, located, saved } = summary;
+  const { cells, cells_cached, cells_rejected, located, saved } = summary;
+  const rejected = cells_rejected > 0 ? `, ${grouped(cells_rejected)} rejected by the service` : '';
   // A run that buys less than everything saves less than the plan of everything.
   const isWhole = summary.this_run.credits >= summary.credits;
   const isDefault = job.assumed.includes('topics') ? ` (${DEFAULTS.topics}, the default: --topics)` : '';
@@ -170,7 +171,7 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
     ['topics', `${job.topics.length}${isDefault}: ${topicsMessage(job.topics)}`],
     [
       'places',
-      `${grouped(cells)} of ${counted(located, 'located row')} (${counted(job.precision, 'decimal')}); ${grouped(cells_cached)} complete and fresh in the store`,
+      `${grouped(cells)} of ${counted(located, 'located row')} (${counted(job.precision, 'decimal')}); ${grouped(cells_cached)} complete and fresh in the store${rejected}`,
     ],
   ];
   if (job.limit !== null && job.limit < located)

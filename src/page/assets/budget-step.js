@@ -214,10 +214,10 @@ function moreWords() {
     : 'The provider charges them. They cannot be refunded.';
 }
 
-function freeWords({ cells, cells_cached }) {
+function freeWords({ cells, cells_cached, cells_rejected }) {
   if (cells === 0) return NOTHING_TO_START;
-  const left = cells - cells_cached;
+  const left = cells - cells_cached - cells_rejected;
   return left === 0
-    ? 'All answers are here already. Start writes the output.'
+    ? 'Nothing is left to look up. Start writes the output.'
     : `${counted(left, 'place')} to look up, free of charge.`;
 }

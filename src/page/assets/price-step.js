@@ -14,7 +14,7 @@ const WAYS = [
 export function PriceStep() {
   const { value, error, question } = price.answer.value;
   const summary = value?.summary ?? null;
-  const left = summary === null ? 0 : summary.cells - summary.cells_cached;
+  const left = summary === null ? 0 : summary.cells - summary.cells_cached - summary.cells_rejected;
   const isHere = isLocal.value;
   const shownError = error?.code === 'INPUT_COLUMNS' ? null : error;
   const line = summary === null ? '' : isHere ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit');

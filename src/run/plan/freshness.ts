@@ -40,15 +40,27 @@ export function missingTopics(
   freshness: Freshness,
 ): TopicSlug[] {
   if (record === null) return [...topics];
-  const missing = topics.filter((topic) => {
-    const answer = record.answers.get(topic);
-    return answer === undefined || answer.asOf < freshness.freshSince(topic);
+  const missing = unanswered(record, topics, freshness);
+  return isRejected(record, missing, freshness) ? [] : missing;
+}
+
+/** Whether a location is not asked for topics that it lacks, because the service rejected it for one of the job's. */
+export function isWithheld(record: CellRecord, topics: readonly TopicSlug[], freshness: Freshness): boolean {
+  return isRejected(record, unanswered(record, topics, freshness), freshness);
+}
+
+function unanswered({ answers }: CellRecord, topics: readonly TopicSlug[], { freshSince }: Freshness): TopicSlug[] {
+  return topics.filter((topic) => {
+    const answer = answers.get(topic);
+    return answer === undefined || answer.asOf < freshSince(topic);
   });
-  const isRejected = missing.some((topic) => {
-    const failure = record.failures.get(topic);
-    return failure?.reason === 'rejected' && failure.at >= freshness.rejectedSince;
+}
+
+function isRejected({ failures }: CellRecord, missing: readonly TopicSlug[], { rejectedSince }: Freshness): boolean {
+  return missing.some((topic) => {
+    const failure = failures.get(topic);
+    return failure?.reason === 'rejected' && failure.at >= rejectedSince;
   });
-  return isRejected ? [] : missing;
 }
 
 export function missingSet(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness): TopicSet {

@@ -24,6 +24,7 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly priceList: PriceList;
   /** The complete cells that were read, for the last pass. */
   readonly complete: CompleteCells;
+  /** The cells with an answer to each topic. */
   readonly cellsCached: number;
   /** The saving by areas; null if the job does not use areas. */
   readonly areas: (AreaPlan & AreaSavings) | null;
@@ -77,7 +78,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     priceList,
     complete,
     missing,
-    cellsCached: lacking.get(NO_TOPICS) ?? 0,
+    cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,
     areas: spared && {
       ...spared.plan,
       saved: priceCheapest(lacking, priceList).credits - spending.price.credits,
