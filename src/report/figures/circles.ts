@@ -48,7 +48,7 @@ export function heaviestCircles(
   });
   const [lats, lngs] = [new Float64Array(size), new Float64Array(size)];
   const sums = new Float64Array(size + 1);
-  /** The first place of each row, and after the last row all of them. */
+  /** The first place of each row; of a row without any, the number of all of them. */
   const starts = new Uint32Array(rowOf(90) + 3).fill(size);
   for (let at = size - 1; at >= 0; at--) {
     const { lat, lng } = cells.location(sorted[at]!);
@@ -56,7 +56,6 @@ export function heaviestCircles(
     lngs[at] = lng;
     starts[rowOf(lat)] = at;
   }
-  for (let row = starts.length - 2; row >= 0; row--) starts[row] = Math.min(starts[row]!, starts[row + 1]!);
   for (let at = 0; at < size; at++) sums[at + 1] = sums[at]! + Math.max(0, weightOf(sorted[at]!));
   const isTaken = new Uint8Array(size);
 

@@ -27,8 +27,6 @@ export class PlaceLists {
   /** Indexes among the classes: 0 for the highest rating, then the natural topics. */
   readonly #layers: readonly number[];
   readonly #lists: Ranked[][];
-  /** No list takes a smaller value. */
-  #least = Number.NEGATIVE_INFINITY;
 
   /** @param natural the natural topics with their indexes among the classes that `add` gets */
   constructor(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[]) {
@@ -38,7 +36,6 @@ export class PlaceLists {
   }
 
   add(cell: CellOfInput, classes: Uint8Array): void {
-    if (cell.value < this.#least) return;
     let made: CellAtRisk | undefined;
     for (let list = 0; list < this.#lists.length; list++) {
       const rank = classes[this.#layers[list]!]!;
@@ -52,9 +49,6 @@ export class PlaceLists {
       kept.splice(at < 0 ? kept.length : at, 0, { ...made, rank });
       if (kept.length > PLACES_KEPT) kept.pop();
     }
-    if (made === undefined) return;
-    const leastOf = (kept: readonly Ranked[]) => kept[PLACES_KEPT - 1]?.value ?? Number.NEGATIVE_INFINITY;
-    this.#least = Math.min(...this.#lists.map(leastOf));
   }
 
   /** The places of all lists, each once, the largest first. */
@@ -73,7 +67,5 @@ export class PlaceLists {
 type Offered = Pick<Ranked, 'value' | 'rank' | 'rows' | 'cell'>;
 
 function isBefore(a: Offered, b: Offered): boolean {
-  if (a.value !== b.value) return a.value > b.value;
-  if (a.rank !== b.rank) return a.rank > b.rank;
-  return a.rows === b.rows ? a.cell < b.cell : a.rows > b.rows;
+  return (b.value - a.value || b.rank - a.rank || b.rows - a.rows || a.cell - b.cell) < 0;
 }
