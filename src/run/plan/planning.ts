@@ -113,7 +113,7 @@ function cellsOfFirstRows({ cells, places, located }: Scan, limit: number | null
   if (limit === null || limit >= located) return cells.size;
   const next = places.placesFrom(cells.size);
   let [count, left] = [0, limit];
-  for (let row = 0; row < places.rows && left > 0; row++) {
+  while (left > 0) {
     const place = next(1)[0]!;
     if (place >= cells.size) continue;
     count = Math.max(count, place + 1);

@@ -239,6 +239,15 @@ test('with areas one cell is bought for its tract, and twenty to verify; local a
   assert.deepEqual([order.length, price.credits, areas!.saved, areas!.spared], [21, 21, 9, 9]);
   const saved = scene.rows!.filter((cell) => areas!.savedAt(cell!) !== 0);
   assert.deepEqual([saved.length, saved.some((cell) => order.includes(cell!))], [9, false]);
+  const values = scene.rows!.map((row) => row!);
+  for (const [order_by, first] of [
+    ['file', 0],
+    [{ column: 'premium' }, 29],
+  ] as const) {
+    const ordered = await planOf({ ...scene, values, settings: { ...scene.settings, order_by } });
+    assert.deepEqual([[...ordered.areas!.represents.keys()], ordered.price.credits], [[first], 21]);
+    assert.ok(!ordered.areas!.verifying.has(first), 'the first place answers for the tract');
+  }
   const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
   assert.equal((await planOf({ ...scene, context: { connection } })).areas, null);
 });
