@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { changeAccount, createKey } from '../service/file-accounts.ts';
+import { changeAccount, createAccount, createKey } from '../service/file-accounts.ts';
 import { HERE, NOON, pathTo, request, setUp } from '../service/small-data.ts';
 import { perilbook } from './command-line.ts';
 
@@ -76,6 +76,13 @@ test('key list says until when a key works: to the end of its grace, or of its l
   assert.match(stdout, /\n +1 +tester +rotating +2026-03-15 13:00 UTC +bundle/);
   assert.match(stdout, /\n +2 +tester +active +2026-03-16 12:00 UTC +hail\n/);
   assert.match(stdout, /\n +3 +tester +active +bundle/);
+  createAccount(accounts, { name: 'other', subscription: customSubscription(1, 1), signedUpAt: NOON }, clock);
+  createKey(accounts, 'other', ['hail'], clock);
+  const ofOther = await service('list', '--account', 'other', '--json');
+  assert.deepEqual(
+    JSON.parse(ofOther.stdout).map(({ id }: { id: number }) => id),
+    [4],
+  );
 });
 
 test('account change: an upgrade and overages work from the next call of a running service on', async (t) => {

@@ -77,6 +77,8 @@ test('a refused key or scope makes room for the next key, and changes the prices
   const payer = await payerOf();
   assert.equal(payer.keyFor(SINGLE), FIRST);
   payer.keyRefused(FIRST, SINGLE, 'scope');
+  payer.probes.begin(SECOND, SINGLE);
+  assert.ok(payer.probes.running(SECOND, SINGLE), 'from now on one call tries a key');
   assert.deepEqual([payer.keyFor(SINGLE), payer.keyFor(STANDARD)], [SECOND, FIRST]);
   payer.keyRefused(FIRST, STANDARD, 'key');
   assert.deepEqual([payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey], [SECOND, true, false]);
@@ -93,7 +95,7 @@ test('what a bundle was seen to return changes the prices once', async () => {
   assert.deepEqual(priceList.standard, new Set(['hail', 'drought']));
   payer.learnContents('standard', ['drought', 'hail']);
   assert.equal(payer.priceList, priceList);
-  for (const topics of [['hail'], ['hail', 'park']] as const) {
+  for (const topics of [['hail', 'park'], ['hail'], ['hail', 'radon']] as const) {
     payer.learnContents('standard', topics);
     assert.deepEqual(payer.priceList.standard, new Set(topics));
   }
