@@ -44,9 +44,16 @@ export function provideSampleData(store: string, topics: readonly TopicSlug[] = 
 }
 
 /** A folder with files, which is gone when the test ends. With `store`, a run with that store in it answers from sample data at once. */
-export function folderWith(t: TestContext, files: Readonly<Record<string, string>>, store?: string): string {
+export function folderWith(
+  t: TestContext,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  store?: string,
+): string {
   const folder = temporaryFolder(t);
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
   if (store !== undefined) provideSampleData(join(folder, store));
   return folder;
 }

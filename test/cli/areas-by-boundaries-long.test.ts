@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
-import type { Location } from '../../src/geo/coordinates.ts';
-import { between, makeRandom } from '../../src/sample/random.ts';
-import { copySampleDatabase, provideSampleData } from '../sample-database.ts';
 import { AREAS, info } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, wordsIn } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 /** Twenty-five places in a tract, one on its border, and one in another state. */
 const BOOK = `lat,lng\n${Array.from({ length: 25 }, (_, number) => `40.2${number + 10},-99.75\n`).join('')}40.3,-99.5\n37.5,-77.4\n`;
@@ -65,45 +62,4 @@ test('without boundaries, an error names the command before the input is read', 
   assert.match(one.stderr, /data get areas --for book\.csv, or set areas: county/);
   const sample = await setUp(t, AREAS, true).plan('--areas', 'tract');
   assert.match(sample.stderr, /no census tract boundaries on this machine/, 'sample areas are none of a paid service');
-});
-
-/** Status and values of each row; without the input's columns, the note and the time of the answers. */
-function addedOf(file: string): string[][] {
-  return readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(',').filter((_, index) => index > 1 && index !== 3 && index !== 4));
-}
-
-function writeBook(folder: string, places: readonly Location[]): void {
-  writeFileSync(join(folder, 'book.csv'), `lat,lng\n${places.map(({ lat, lng }) => `${lat},${lng}\n`).join('')}`);
-}
-
-test('with sample data, one answer a county gives what an answer for each place gives', async (t) => {
-  const folder = temporaryFolder(t);
-  const options = { folder, env: { XDG_DATA_HOME: folder } };
-  for (const store of ['a', 'b']) provideSampleData(join(folder, store, 'store.db'));
-  copySampleDatabase(join(folder, 'perilbook/data.db'));
-  const random = makeRandom(3, 'book');
-  writeBook(
-    folder,
-    Array.from({ length: 400 }, () => ({
-      lat: Number(between(random, 39.6, 39.9).toFixed(4)),
-      lng: Number(between(random, -105.1, -104.8).toFixed(4)),
-    })),
-  );
-  const run = async (store: string, ...args: string[]) => {
-    const rest = wordsIn(`--service sample --topics radon,airQuality -o ${store}.out.csv --store ${store}/store.db`);
-    const { stdout, stderr } = await perilbook(
-      ['run', 'book.csv', ...rest, '--budget', '5000', '--json', ...args],
-      options,
-    );
-    assert.ok(stdout, stderr);
-    return JSON.parse(stdout);
-  };
-  const { areas, credits_spent: shared } = await run('a', '--areas', 'county');
-  const { credits_spent: each } = await run('b');
-  assert.ok(shared < each / 4, `${shared} credits in place of ${each}`);
-  assert.ok(areas.areas_verified >= 1 && areas.areas_differed === 0, JSON.stringify(areas));
-  assert.deepEqual(addedOf(join(folder, 'a.out.csv')), addedOf(join(folder, 'b.out.csv')));
 });

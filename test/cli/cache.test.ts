@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { CliContext } from '../../src/cli/context.ts';
-import { program } from '../../src/cli/program.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -75,23 +72,11 @@ test('prune forgets answers that were paid for only with --yes where nobody can 
 
 test('on a terminal prune asks, and only a yes forgets', async (t) => {
   const { folder, left } = await paidStore(t);
-  const answered = async (keys: string) => {
-    const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
-    const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 30 });
-    let said = '';
-    stderr.on('data', (chunk: Buffer) => {
-      if (said === '') setImmediate(() => stdin.write(keys));
-      said += chunk.toString();
-    });
-    const args = ['cache', 'prune', '--older-than', '0d', '--store', 'store.db'];
-    const setup = { args, env: {}, workingFolder: folder, stdin, stdout: new PassThrough(), stderr };
-    const rest = { clock: systemClock, random: Math.random, interrupt: new AbortController().signal, owner: OWNER };
-    const code = await program({ ...setup, ...rest } as unknown as CliContext, '0.0.0');
-    return { code, said };
-  };
+  const answered = (keys: string) =>
+    perilbook(['cache', 'prune', '--older-than', '0d', '--store', 'store.db'], { folder, typed: keys, columns: 80 });
   const no = await answered('n\r');
   assert.equal(no.code, 130);
-  assert.match(no.said, /Delete 19 paid answers\? Buying them again costs 17 credits\. \[y\/N\] /);
+  assert.match(no.stderr, /Delete 19 paid answers\? Buying them again costs 17 credits\. \[y\/N\] /);
   assert.equal(await left(), 20);
   assert.equal((await answered('y\r')).code, 0);
   assert.equal(await left(), 0);

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { RATINGS } from '../../src/contract/topic-values.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
@@ -16,7 +14,6 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { type Ended, perilbook } from './command-line.ts';
 
 const STATIONS = realFile('sites/alt_fuel_stations_MA.csv');
-const PROPERTIES = realFile('portfolios/property_location.csv');
 
 /** The records of a CSV as they stand in the file, each with its line end; line ends between quotes do not count. */
 function recordsOf(bytes: Buffer): Buffer[] {
@@ -90,7 +87,7 @@ async function statsOf(folder: string, ended: Ended) {
   return JSON.parse(stats.stdout);
 }
 
-/** In `npm test` the first of them. */
+/** All of them. */
 const ROWS = 4_216;
 
 test('fuelling stations of Massachusetts come back byte for byte, each with a true status, each cell paid once', {
@@ -139,55 +136,4 @@ test('fuelling stations of Massachusetts come back byte for byte, each with a tr
   const again = await perilbook(['run', job, '--json'], { folder, clock: clock() });
   assert.deepEqual([again.code, JSON.parse(again.stdout).credits_spent], [0, 0]);
   assert.ok(readFileSync(join(folder, 'stations.out.csv')).equals(output), 'the same bytes again');
-});
-
-/** A service that only counts who comes. */
-async function countingService(
-  t: TestContext,
-): Promise<{ url: string; requests: string[]; connections: () => number }> {
-  const requests: string[] = [];
-  let connections = 0;
-  const server = createServer((request, response) => {
-    requests.push(String(request.url));
-    response.writeHead(500).end();
-  });
-  server.on('connection', () => connections++);
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.after(() => new Promise((closed) => server.close(closed)));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests, connections: () => connections };
-}
-
-test('a portfolio outside the US: every row comes back and says so, and the service is never called', {
-  skip: noRealData,
-}, async (t) => {
-  const folder = temporaryFolder(t);
-  const service = await countingService(t);
-  const job = writeJob(folder, PROPERTIES, `service: {base_url: "${service.url}", api_keys: [{env: KEY}]}`);
-  const words = ['run', job, '--json', '--max-invalid', '100%'];
-  const ended = await perilbook(words, { folder, clock: clock(), env: { KEY: 'pb_not_needed' } });
-  // Nothing is to be spent, so nobody is asked, though neither --yes nor a budget was given.
-  assert.equal(ended.code, 0, ended.stderr);
-  const rows = assertComesBack(readFileSync(PROPERTIES), readFileSync(join(folder, 'property_location.out.csv')));
-  assert.ok(rows.length > 400);
-  for (const row of rows) {
-    assert.equal(trueStatus(row).status, 'outside_us');
-    assert.equal(row.suffix, `,outside_us,The place is outside the US.${','.repeat(7)}`);
-  }
-  const summary = JSON.parse(ended.stdout);
-  assert.deepEqual(
-    [
-      summary.rows,
-      summary.outside_us,
-      summary.status.outside_us,
-      summary.cells,
-      summary.credits,
-      summary.credits_spent,
-    ],
-    [rows.length, rows.length, rows.length, 0, 0, 0],
-  );
-  assert.deepEqual([service.requests, service.connections()], [[], 0]);
-  const { calls, credits } = await statsOf(folder, ended);
-  assert.deepEqual(calls, { charged: 0, free: 0, unknown: 0, in_flight: 0 });
-  assert.deepEqual(credits, { charged: 0, unknown: 0, in_flight: 0 });
 });

@@ -6,7 +6,7 @@ import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook } from './command-line.ts';
+import { perilbook, wordsIn } from './command-line.ts';
 
 test('charged, unknown and in flight are three things, in status and in the report', async (t) => {
   const folder = temporaryFolder(t);
@@ -39,19 +39,7 @@ test('charged, unknown and in flight are three things, in status and in the repo
   assert.match(stdout, /running +40 +15 +15 +15 +0/);
   const [json] = JSON.parse((await perilbook(['status', ...words, '--json'], { folder, clock })).stdout);
   assert.deepEqual([json.charged, json.unknown, json.in_flight], [15, 15, 15]);
-  const report = [
-    'report',
-    'book.csv',
-    '-t',
-    'hail',
-    '-o',
-    'out.csv',
-    '--report',
-    'page.html',
-    '--service',
-    'sample',
-    ...words,
-  ];
+  const report = wordsIn('report book.csv -t hail -o out.csv --report page.html --service sample --store store.db');
   const made = await perilbook(report, { folder, clock });
   assert.equal(made.code, 0, made.stderr);
   const page = readFileSync(join(folder, 'page.html'), 'utf8');

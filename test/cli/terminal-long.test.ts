@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { printable, printableJson } from '../../src/base/printable.ts';
 import { fc } from '../properties.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, ROOT } from './command-line.ts';
+import { folderWith } from '../sample-database.ts';
+import { perilbook, ROOT, wordsIn } from './command-line.ts';
 
 /** Clears the screen, sets the window's title, is red, ends a string of C1, turns the reading direction, rings. */
 const EVIL = '\u001b[2J\u001b]0;title\u0007\u001b[31m\u009d8\u009c\u202ecod\u2066\u0007\u0008\u007f';
@@ -19,122 +19,83 @@ const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OWN_COLOR = /\x1b\[(?:1|2|22|31|32|33|39)m/g;
 
-const SAMPLE = ['--service', 'sample'];
+const BOOK = 'id,lat,lng\n1,34.05,-118.24\n';
+const feature = (type: string, coordinates: readonly number[]) => ({
+  ...{ type: 'Feature', geometry: { type, coordinates } },
+  properties: { [`a${EVIL}`]: 1 },
+});
+const LICENCE = JSON.stringify(`free ${EVIL}`);
 
-type Scene = (folder: string) => string[][];
-
-const SCENES: readonly (readonly [what: string, scene: Scene])[] = [
-  [
-    'the name of a file that is not there',
-    () => [
-      ['plan', `${EVIL}.csv`],
-      ['run', `${EVIL}.csv`, '--json'],
+/** Files whose names or texts would control the terminal, and commands that speak of them. */
+const SCENES: Readonly<
+  Record<string, { readonly files?: Readonly<Record<string, string | Uint8Array>>; readonly lines: readonly string[] }>
+> = {
+  'the name of a file that is not there': { lines: [`plan ${EVIL}.csv`, `run ${EVIL}.csv --json`] },
+  'an unknown command': { lines: [EVIL] },
+  'the name of an input': {
+    files: { [`book${EVIL}.csv`]: BOOK },
+    lines: [
+      ...['', ' --json'].map((more) => `plan book${EVIL}.csv${more} --service sample`),
+      ...['', ' --log json'].map((more) => `run book${EVIL}.csv --yes --topics hail${more} --service sample`),
+      ...['status', 'status --json'],
     ],
-  ],
-  ['an unknown command', () => [[EVIL]]],
-  [
-    'the name of an input',
-    (folder) => {
-      const name = `book${EVIL}.csv`;
-      writeFileSync(join(folder, name), 'id,lat,lng\n1,34.05,-118.24\n');
-      return [
-        ['plan', name, ...SAMPLE],
-        ['plan', name, '--json', ...SAMPLE],
-        ['run', name, '--yes', '--topics', 'hail', ...SAMPLE],
-        ['run', name, '--yes', '--topics', 'hail', '--log', 'json', ...SAMPLE],
-        ['status'],
-        ['status', '--json'],
-      ];
+  },
+  'names of columns': {
+    files: {
+      'book.csv': `id,la${EVIL}t,lng${EVIL}\n1,34.05,-118.24\n`,
+      'book.ndjson': `${JSON.stringify({ [`lat${EVIL}`]: 1, [EVIL]: 2 })}\n`,
     },
-  ],
-  [
-    'names of columns',
-    (folder) => {
-      writeFileSync(join(folder, 'book.csv'), `id,la${EVIL}t,lng${EVIL}\n1,34.05,-118.24\n`);
-      writeFileSync(join(folder, 'book.ndjson'), `${JSON.stringify({ [`lat${EVIL}`]: 1, [EVIL]: 2 })}\n`);
-      return [
-        ['plan', 'book.csv', ...SAMPLE],
-        ['plan', 'book.ndjson', ...SAMPLE],
-        ['plan', 'book.ndjson', '--json', ...SAMPLE],
-        ['plan', 'book.ndjson', '--lat', 'lat', '--lng', 'lng', ...SAMPLE],
-      ];
+    lines: ['book.csv', 'book.ndjson', 'book.ndjson --json', 'book.ndjson --lat lat --lng lng'].map(
+      (words) => `plan ${words} --service sample`,
+    ),
+  },
+  'types of GeoJSON': {
+    files: {
+      'book.geojson': JSON.stringify({
+        type: 'FeatureCollection',
+        features: [feature('Point', [-118.24, 34.05]), feature(EVIL, [])],
+      }),
     },
-  ],
-  [
-    'types of GeoJSON',
-    (folder) => {
-      const feature = (geometry: unknown) => ({ type: 'Feature', geometry, properties: { [`a${EVIL}`]: 1 } });
-      const features = [
-        feature({ type: 'Point', coordinates: [-118.24, 34.05] }),
-        feature({ type: EVIL, coordinates: [] }),
-      ];
-      writeFileSync(join(folder, 'book.geojson'), JSON.stringify({ type: 'FeatureCollection', features }));
-      return [
-        ['plan', 'book.geojson', '--topics', 'hail', ...SAMPLE],
-        ['run', 'book.geojson', '--yes', '--topics', 'hail', ...SAMPLE],
-      ];
+    lines: ['plan', 'run --yes'].map((words) => `${words} book.geojson --topics hail --service sample`),
+  },
+  'names of parts': {
+    files: { [`parts/1${EVIL}.csv`]: BOOK, [`parts/2${EVIL}.csv`]: 'id,other\n1,2\n' },
+    lines: ['plan parts --service sample', 'run parts -o out --yes --service sample'],
+  },
+  'members of a zip file': {
+    files: {
+      'nri.zip': zipSync({ [`a${EVIL}.csv`]: Buffer.from('a,b\n1,2\n'), [`b${EVIL}.txt`]: Buffer.from('x') }),
     },
-  ],
-  [
-    'names of parts',
-    (folder) => {
-      mkdirSync(join(folder, 'parts'));
-      writeFileSync(join(folder, 'parts', `1${EVIL}.csv`), 'id,lat,lng\n1,34.05,-118.24\n');
-      writeFileSync(join(folder, 'parts', `2${EVIL}.csv`), 'id,other\n1,2\n');
-      return [
-        ['plan', 'parts', ...SAMPLE],
-        ['run', 'parts', '-o', 'out', '--yes', ...SAMPLE],
-      ];
+    lines: ['data load nri nri.zip', 'data load tornado nri.zip'],
+  },
+  'a file of sources': {
+    files: {
+      'sources.yaml': `sources: {${JSON.stringify(EVIL)}: {url: "https://h.example"}}\n`,
+      'broken.yaml': `sources: [${JSON.stringify(EVIL)}, {\n`,
+      'licence.yaml': `sources: {nri: {licence: ${LICENCE}, vintage: ${LICENCE}}}\n`,
     },
-  ],
-  [
-    'members of a zip file',
-    (folder) => {
-      const zip = zipSync({ [`a${EVIL}.csv`]: Buffer.from('a,b\n1,2\n'), [`b${EVIL}.txt`]: Buffer.from('x') });
-      writeFileSync(join(folder, 'nri.zip'), zip);
-      return [
-        ['data', 'load', 'nri', 'nri.zip'],
-        ['data', 'load', 'tornado', 'nri.zip'],
-      ];
-    },
-  ],
-  [
-    'a file of sources',
-    (folder) => {
-      writeFileSync(join(folder, 'sources.yaml'), `sources: {${JSON.stringify(EVIL)}: {url: "https://h.example"}}\n`);
-      writeFileSync(join(folder, 'broken.yaml'), `sources: [${JSON.stringify(EVIL)}, {\n`);
-      const licence = JSON.stringify(`free ${EVIL}`);
-      writeFileSync(join(folder, 'licence.yaml'), `sources: {nri: {licence: ${licence}, vintage: ${licence}}}\n`);
-      return ['sources.yaml', 'broken.yaml', 'licence.yaml'].flatMap((name) => [
-        ['data', '--sources', name],
-        ['data', 'get', 'nri', '--dry-run', '--sources', name],
-        ['data', 'get', 'nri', '--dry-run', '--json', '--sources', name],
-      ]);
-    },
-  ],
-  [
-    'a job file',
-    (folder) => {
-      writeFileSync(join(folder, 'job.yaml'), `input: book.csv\n${JSON.stringify(EVIL)}: 1\nname: ${EVIL}\n`);
-      return [
-        ['job', 'check', 'job.yaml'],
-        ['job', 'check', 'job.yaml', '--json'],
-        ['plan', 'job.yaml'],
-      ];
-    },
-  ],
-];
+    lines: ['sources', 'broken', 'licence'].flatMap((name) =>
+      ['data', 'data get nri --dry-run', 'data get nri --dry-run --json'].map(
+        (words) => `${words} --sources ${name}.yaml`,
+      ),
+    ),
+  },
+  'a job file': {
+    files: { 'job.yaml': `input: book.csv\n${JSON.stringify(EVIL)}: 1\nname: ${EVIL}\n` },
+    lines: ['job check job.yaml', 'job check job.yaml --json', 'plan job.yaml'],
+  },
+};
 
-for (const [what, scene] of SCENES) {
+for (const [what, { files = {}, lines }] of Object.entries(SCENES)) {
   test(`${what}: no control character reaches the terminal`, async (t) => {
-    const folder = temporaryFolder(t);
+    const folder = folderWith(t, files);
     const env = { XDG_DATA_HOME: join(folder, 'home') };
     let seen = '';
-    for (const args of scene(folder)) {
-      const { stdout, stderr } = await perilbook(args, { folder, env });
+    for (const line of lines) {
+      const { stdout, stderr } = await perilbook(wordsIn(line), { folder, env });
       const shown = `${stdout}${stderr}`;
       seen += shown;
-      assert.doesNotMatch(shown, UNPRINTABLE, `${args.join(' ')}: ${JSON.stringify(shown)}`);
+      assert.doesNotMatch(shown, UNPRINTABLE, `${line}: ${JSON.stringify(shown)}`);
     }
     // What was taken out can be read.
     assert.match(seen, /\\u001b\[2J/);

@@ -90,29 +90,6 @@ test('two starts at once: one runs; stop lands what is in flight; after a restar
   assert.equal(harness.charged(), 30);
 });
 
-test('two books that name the same places, started at once, pay each place once', { timeout }, async (t) => {
-  const scene = await openUi(t, {}, { factor: 20 });
-  const { harness } = scene;
-  const visitor = await scene.visit();
-  const text = harness.writeInput(places(40));
-  const books = [
-    (await visitor.upload('list.csv', text)).body.id,
-    (await visitor.upload('list again.csv', text)).body.id,
-  ] as string[];
-  const start = (id: string) => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(40) } });
-  const started = await Promise.all(books.map(start));
-  assert.deepEqual(
-    started.map(({ status }) => status),
-    [202, 202],
-  );
-  const ends = await Promise.all(books.map((id) => visitor.ended(id)));
-  assert.deepEqual(
-    ends.map(({ end }) => end?.state),
-    ['complete', 'complete'],
-  );
-  assert.equal(harness.charged(), 40);
-});
-
 test('a limit that was set where the page was started cannot be passed on the page', { timeout }, async (t) => {
   const scene = await openUi(t, { mostBudget: 5 });
   const visitor = await scene.visit();

@@ -95,12 +95,6 @@ test('a note names the datasets of the answered topics, and few vintages of each
   );
 });
 
-test('the time limit of a job ends a look-up too', async (t) => {
-  const { ran } = await scene(t);
-  const ended = await ran(undefined, newProgress(), { max_minutes: 1e-9 });
-  assert.deepEqual([ended.state, ended.stop?.reason], ['paused', 'time']);
-});
-
 test('the time of a look-up begins with the run, as that of a purchase does', async (t) => {
   const { prepared, clock } = await scene(t);
   const { ready } = await prepared({ max_minutes: 10 });

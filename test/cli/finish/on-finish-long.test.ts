@@ -173,15 +173,6 @@ test('the process ends although a program of on_finish has left a child that hol
   assert.match(stderr, /heard/);
 });
 
-test('metrics that would replace the output or the store are refused before anything is spent', async (t) => {
-  const { run, harness } = await scene(t, []);
-  const codes = [];
-  for (const file of ['output.csv', 'input.csv', 'store.db', 'nowhere/run.prom']) {
-    codes.push((await run(['--yes', '--metrics', file])).code);
-  }
-  assert.deepEqual([codes, harness.charged()], [[2, 2, 2, 2], 0]);
-});
-
 test('on_finish names a program; an address is refused', () => {
   for (const said of ['[]', '{}', '[https://h.example/x]']) {
     assert.throws(() => parseJobFile(`on_finish: ${said}`, 'job.yaml'), { code: 'JOB_FILE' }, said);
