@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AGED_NOTICE, AnswerOrigin, REPEATED_NOTICE } from '../../src/client/answer-origin.ts';
+import { type Cell, cellOf, locationOf } from '../../src/geo/coordinates.ts';
+import { envelopeOf, findVerdict, NOW, received, WILDFIRE } from './answers.ts';
+
+/** An answer: to which place, how many degrees off the location is that it states, and what else is odd about it. */
+interface Told {
+  readonly to: number;
+  readonly off?: number;
+  /** Default: an id that no other answer has; null for none. */
+  readonly id?: string | null;
+  readonly age?: string;
+  /** A refusal, by its status and code, in place of an answer. */
+  readonly refusal?: readonly [status: number, code: string];
+}
+
+const REPEATED = `repeated: ${REPEATED_NOTICE}`;
+const AGED = `aged: ${AGED_NOTICE}`;
+const NO_DATA = [404, 'NO_DATA'] as const;
+const exact = (...places: number[]): Told[] => places.map((to) => ({ to }));
+
+/** A place whose coordinates have so many decimals. */
+const placeOf = (number: number, ofLat: number, ofLng: number): Cell => ({
+  lat7: cellOf({ lat: 40 + 0.0011 * number, lng: 0 }, ofLat).lat7,
+  lng7: cellOf({ lat: 0, lng: -100 - 0.0011 * number }, ofLng).lng7,
+});
+
+/** What answers come to, one after the other; places are 0.0011 degrees apart. */
+const CASES: readonly (readonly [what: string, told: readonly Told[], expected: readonly string[]])[] = [
+  [
+    'once three answers repeated their locations exactly, one for another location is refused',
+    [...exact(1, 2, 3), { to: 4, off: 0.0002 }, { to: 5, off: 0.00004 }],
+    ['answered', 'answered', 'answered', 'elsewhere', 'answered'],
+  ],
+  [
+    'a service that does not repeat locations at first is believed',
+    [...exact(1, 2), { to: 3, off: 0.0002 }, ...exact(4, 5), { to: 6, off: 0.0002 }],
+    Array(6).fill('answered'),
+  ],
+  [
+    'another place is refused where the answer has the request id of another call, a true one is told of',
+    [
+      { to: 1, id: 'a' },
+      { to: 1, id: 'a' },
+      { to: 2, id: 'a', off: -0.0011 },
+      { to: 2, id: 'a' },
+    ],
+    ['answered', 'answered', `elsewhere ${REPEATED}`, `answered ${REPEATED}`],
+  ],
+  [
+    'the same of answers without request ids, by their bytes',
+    [
+      { to: 2, id: null },
+      { to: 3, id: null, off: -0.0011 },
+      { to: 1, id: null, off: 0.0005 },
+    ],
+    ['answered', `elsewhere ${REPEATED}`, 'answered'],
+  ],
+  [
+    'another place is refused where the answer has an age, of a second and more',
+    [
+      { to: 1, off: 0.0002, age: '0' },
+      { to: 2, off: 0.0002, age: '1' },
+      { to: 3, age: '30' },
+    ],
+    ['answered', `elsewhere ${AGED}`, `answered ${AGED}`],
+  ],
+  [
+    'what a cache repeats does not show that the service is exact',
+    [...[1, 2, 3].map((to) => ({ to, age: '9' })), { to: 4, off: 0.0002 }],
+    [...Array(3).fill(`answered ${AGED}`), 'answered'],
+  ],
+  [
+    'a refusal from a cache is no fact about the location',
+    [
+      { to: 1, id: 'a', refusal: NO_DATA },
+      { to: 2, id: 'a', refusal: NO_DATA },
+      { to: 3, id: 'a', refusal: [422, 'OUTSIDE_COVERAGE'] },
+      { to: 3, refusal: [422, 'OUTSIDE_COVERAGE'], age: '1' },
+      { to: 4, id: 'a', refusal: [502, 'UPSTREAM_UNAVAILABLE'] },
+      { to: 5, id: null, refusal: NO_DATA },
+      { to: 6, id: null, refusal: NO_DATA },
+    ],
+    [
+      'no_data',
+      ...[`unexplained ${REPEATED}`, `unexplained ${REPEATED}`, `unexplained ${AGED}`, `upstream ${REPEATED}`],
+      ...['no_data', 'no_data'],
+    ],
+  ],
+];
+
+function checked(origin: AnswerOrigin, { to, off = 0, id, age, refusal }: Told, cell = placeOf(to, 4, 0)): string {
+  const asked = locationOf(cell);
+  const stated = locationOf({ ...cell, lat7: cell.lat7 + Math.round(off * 1e7) });
+  const { data, meta } = envelopeOf(WILDFIRE, stated);
+  const told = { ...meta, request_id: id === undefined ? crypto.randomUUID() : (id ?? undefined) };
+  const body = refusal ? { error: { code: refusal[1] }, meta: told } : { data, meta: told };
+  const headers: Record<string, string> = age === undefined ? {} : { age };
+  const before = findVerdict(received(refusal?.[0] ?? 200, body, headers), WILDFIRE, asked, NOW);
+  const { verdict, notice } = origin.check(before, { cell, call: WILDFIRE, headers });
+  const { charged, requestId, rate, discrepancy } = before;
+  const kept = { charged, requestId, rate, discrepancy };
+  assert.deepEqual({ ...kept, ...verdict }, { ...verdict, ...kept }, 'what it cost stays');
+  const kind = verdict.kind === 'malformed' ? verdict.reason : verdict.kind;
+  if (kind === 'elsewhere') assert.match(verdict.message, /^The answer is for another location \(\d+ m away\): /);
+  if (notice === null) return kind;
+  return `${kind} ${notice === AGED_NOTICE ? 'aged' : 'repeated'}: ${notice}`;
+}
+
+for (const [what, told, expected] of CASES) {
+  test(what, () => {
+    const origin = new AnswerOrigin(4);
+    assert.deepEqual(
+      told.map((one) => checked(origin, one)),
+      expected,
+    );
+  });
+}
+
+test('a service that rounds is believed within its digits, of which the asked locations show the most', () => {
+  for (const [decimals, off, expected] of [
+    [[3, 0], 0.00098, 'answered'],
+    [[3, 0], 0.001, 'elsewhere'],
+    [[0, 3], 0.00098, 'answered'],
+    [[0, 3], 0.001, 'elsewhere'],
+    [[4, 3], 0.00011, 'elsewhere'],
+  ] as const) {
+    const origin = new AnswerOrigin(4);
+    for (const to of [11, 21, 31]) assert.equal(checked(origin, { to }, placeOf(to, ...decimals)), 'answered');
+    assert.equal(
+      checked(origin, { to: 41, off }, placeOf(41, ...decimals)),
+      expected,
+      `${off} at ${decimals} decimals`,
+    );
+  }
+});
