@@ -39,13 +39,12 @@ export function makeRedactor(keys: readonly string[], skipsDetails = false): Red
 }
 
 function createRedactor(keys: readonly string[], skipsDetails: boolean): Redactor {
-  if (keys.length === 0) return { text: (from) => from, json: (value) => value };
   const pattern = new RegExp(keys.flatMap(makePatterns).join('|'), 'gi');
   const shortest = Math.min(...keys.map((key) => key.length));
   const mayBeNumber = keys.some((key) => /^[\d.e+-]+$/i.test(key));
 
   function text(from: string): string {
-    // No form is shorter than the key, so most strings of a bundle end here.
+    // No form is shorter than the key, so most strings of a bundle end here; without keys, all do.
     if (from.length < shortest) return from;
     const visible = from.replace(INVISIBLE, '');
     const rest = visible.replace(pattern, REDACTED);
@@ -71,7 +70,7 @@ function createRedactor(keys: readonly string[], skipsDetails: boolean): Redacto
       const before = object[name];
       const after = json(before);
       // Defined, not assigned: JSON may have a member called __proto__.
-      if (after !== before) Object.defineProperty(object, name, { ...PLAIN, value: after });
+      if (after !== before) Object.defineProperty(object, name, { value: after });
       isRenamed ||= text(name) !== name;
     }
     return isRenamed ? Object.fromEntries(Object.entries(object).map(([name, value]) => [text(name), value])) : object;
@@ -79,8 +78,6 @@ function createRedactor(keys: readonly string[], skipsDetails: boolean): Redacto
 
   return { text, json };
 }
-
-const PLAIN = { writable: true, enumerable: true, configurable: true };
 
 /** Patterns of a key: character by character, in base64 at each of the three offsets, and in hexadecimal. */
 function makePatterns(key: string): string[] {
