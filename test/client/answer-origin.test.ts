@@ -119,7 +119,7 @@ for (const [what, told, expected] of CASES) {
 }
 
 test('a service that rounds is believed within its digits, of which the asked locations show the most', () => {
-  for (const [decimals, off, expected] of [
+  for (const [[ofLat, ofLng], off, expected] of [
     [[3, 0], 0.00098, 'answered'],
     [[3, 0], 0.001, 'elsewhere'],
     [[0, 3], 0.00098, 'answered'],
@@ -127,11 +127,11 @@ test('a service that rounds is believed within its digits, of which the asked lo
     [[4, 3], 0.00011, 'elsewhere'],
   ] as const) {
     const origin = new AnswerOrigin(4);
-    for (const to of [11, 21, 31]) assert.equal(checked(origin, { to }, placeOf(to, ...decimals)), 'answered');
+    for (const to of [11, 21, 31]) assert.equal(checked(origin, { to }, placeOf(to, ofLat, ofLng)), 'answered');
     assert.equal(
-      checked(origin, { to: 41, off }, placeOf(41, ...decimals)),
+      checked(origin, { to: 41, off }, placeOf(41, ofLat, ofLng)),
       expected,
-      `${off} at ${decimals} decimals`,
+      `${off} of ${ofLat} and ${ofLng} decimals`,
     );
   }
 });

@@ -108,25 +108,13 @@ const FAULTS: readonly Fault[] = [
     hint: /Choose another output file/,
   },
   {
-    what: 'the disk is full while the output is written (a file size limit)',
+    what: 'the disk is full while the output is written',
     skip: NO_SHELL_LIMITS,
     make: (scene) => {
       // Rows enough that the output, and it alone, outgrows eight mebibytes.
       const [head, ...rows] = readFileSync(scene.path('input.csv'), 'utf8').trimEnd().split('\n');
       writeFileSync(scene.path('input.csv'), `${head}\n${`${rows.join('\n')}\n`.repeat(12)}`);
       return { shell: "ulimit -f 8192; trap '' XFSZ;" };
-    },
-    code: OUTPUT,
-    message: /does not fit on its disk/,
-    hint: /run again: nothing is bought twice/,
-    mayCost: PRICE,
-  },
-  {
-    what: 'the disk is full while the output is written (a small disk)',
-    make: (scene, t) => {
-      mkdirSync(scene.path('small'));
-      const isMounted = mountAt(t, scene.path('small'), '-t', 'tmpfs', '-o', 'size=64k', 'none');
-      return isMounted ? { job: { output: 'small/output.csv' } } : 'nothing can be mounted here';
     },
     code: OUTPUT,
     message: /does not fit on its disk/,

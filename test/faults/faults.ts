@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { zstdCompressSync } from 'node:zlib';
 import { body, both, type Edit, envelope, headers, instead, PAGE, results, status } from './edits.ts';
 import { asHttp, type Fault, type Passage } from './fault-proxy.ts';
 
@@ -31,36 +31,11 @@ function edited(end: string, money: Money, edits: Named<Edit>, extra: Extra = {}
   return edits.map(([name, edit]) => fault(name, end, money, instead(edit), extra));
 }
 
-/** Faults of one kind that never reach the service. */
-function unasked(end: string, acts: Named<Fault['act']>, extra: Extra = {}): FaultCase[] {
-  return acts.map(([name, act]) => fault(name, end, 'free', act, extra));
-}
-
 const MB = 2 ** 20;
-
-/** Lets only a part of the true answer through, then does something to the socket. */
-const cutAt = (share: number, end: (passage: Passage) => void) => async (passage: Passage) => {
-  const whole = asHttp(await passage.ask());
-  const head = whole.indexOf('\r\n\r\n') + 4;
-  const at = share <= 0 ? Math.floor(head / 2) : head + Math.floor((whole.length - head) * share);
-  passage.write(whole.subarray(0, at));
-  // What was written must have arrived before a reset takes it back.
-  if (share < 1 || end === reset) await passage.clock.sleep(2_000);
-  end(passage);
-};
+const YEAR_S = '31536000';
 
 const reset = ({ socket }: Passage) => void socket.resetAndDestroy();
 const close = ({ socket }: Passage) => void socket.end();
-
-/** Writes a byte at a time until the client leaves: often enough to pass as no silence, seldom enough that 150 s make a quick test. */
-const drip = (head: string) => async (passage: Passage) => {
-  await passage.ask();
-  passage.write(head);
-  while (!passage.socket.destroyed) {
-    passage.write('x');
-    await passage.clock.sleep(5_000);
-  }
-};
 
 /** Pours 64 KB at a time, as fast as it is taken, up to 2 GB. */
 async function flood({ socket, write }: Passage): Promise<void> {
@@ -81,20 +56,11 @@ const CONNECTION: readonly FaultCase[] = [
     await passage.ask();
     reset(passage);
   }),
-  fault('reset in the head', 'doubt', 'exact', cutAt(0, reset)),
-  fault('closed before the last byte', 'doubt', 'exact', cutAt(0.9999, close)),
-  // A reset may overtake the answer that it follows.
-  fault('reset after the body', 'mostly', 'bounded', cutAt(1, reset), { alone: true }),
-  fault('closed after the body', 'fine', 'exact', cutAt(1, close), { delivers: true, alone: true }),
+  fault('closed before the last byte', 'doubt', 'exact', async (passage) => {
+    passage.write(asHttp(await passage.ask()).subarray(0, -1));
+    close(passage);
+  }),
   fault('never an answer', 'doubt', 'exact', async (passage) => void (await passage.ask()), { alone: true }),
-  fault('a body byte by byte', 'doubt', 'exact', drip('HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n'), {
-    alone: true,
-  }),
-  fault('another protocol', 'once', 'exact', async (passage) => {
-    await passage.ask();
-    passage.write('220 mail.example.com ESMTP\r\n');
-    passage.socket.end();
-  }),
   fault(
     'two answers to one question',
     'fine',
@@ -117,17 +83,12 @@ const CONNECTION: readonly FaultCase[] = [
   ),
 ];
 
-const compressed = (compress: (text: string) => Buffer, name: string | undefined): Edit =>
-  both(body(compress), headers({ 'content-encoding': name }));
-
-/** Another last block. */
-function flippedAtEnd(bytes: Buffer): Buffer {
+/** In zstd, with another last block. */
+function damagedZstd(text: string): Buffer {
+  const bytes = zstdCompressSync(text);
   bytes[bytes.length - 6]! ^= 0x55;
   return bytes;
 }
-
-/** Made once: it takes a second. */
-const BOMB = gzipSync(Buffer.alloc(40 * MB, ' '));
 
 const inMeta = (cost: unknown) =>
   envelope(({ meta }) => {
@@ -143,9 +104,7 @@ const elsewhere = envelope(({ data }) => {
 /** The service is asked, and what it says is bent. */
 const ANSWERS: readonly FaultCase[] = [
   ...edited('malformed', 'exact', [
-    ['an empty body', body(() => '')],
     ['JSON that is cut', body((text) => text.slice(0, text.length / 2))],
-    ['an envelope by other names', envelope(({ data, meta }) => ({ result: data, info: meta }))],
     [
       'no topic',
       envelope(({ data }) => {
@@ -153,27 +112,16 @@ const ANSWERS: readonly FaultCase[] = [
         data.topics = {};
       }),
     ],
-    [
-      'a location in words',
-      envelope(({ data }) => {
-        data.location = { lat: String(data.location.lat), lng: '-99' };
-      }),
-    ],
     ['a location elsewhere', elsewhere],
     ['a page, and no cost', both(aPage, headers({ 'x-credit-cost': undefined }))],
-    ['status 201', (answer) => ({ ...answer, status: 201 })],
     ['a page at a stated cost of 0', both(aPage, headers({ 'x-credit-cost': '0' }))],
     ['a location elsewhere at a stated cost of 0', both(NOTHING, elsewhere)],
   ]),
   ...edited('once', 'exact', [
-    ['a body in zstd that is damaged', compressed((text) => flippedAtEnd(zstdCompressSync(text)), 'zstd')],
-    ['40 MB in 40 KB', compressed(() => BOMB, 'gzip')],
+    ['a body in zstd that is damaged', both(body(damagedZstd), headers({ 'content-encoding': 'zstd' }))],
   ]),
   // Wrong within a topic: a bundle is answered, its topics are not.
-  ...edited('topics', 'exact', [
-    ['results of null', results(() => null)],
-    ['numbers beyond all bounds', body((text) => text.replace(/"(score|frequency|value)":\s*[\d.]+/g, '"$1":1e999'))],
-  ]),
+  ...edited('topics', 'exact', [['results of null', results(() => null)]]),
   // Each topic failed on its own, which is charged all the same.
   ...edited('errors', 'exact', [['errors beside values', results((result) => ({ ...result, error: 'unavailable' }))]]),
   // Bundles that bring now these topics, now those.
@@ -194,13 +142,6 @@ const ANSWERS: readonly FaultCase[] = [
     'fine',
     'exact',
     [
-      ['a body in gzip that does not say so', compressed(gzipSync, undefined)],
-      ['a plain body that says it is in gzip', headers({ 'content-encoding': 'gzip' })],
-      [
-        'a prototype among the topics',
-        body((text) => text.replace('"topics":{', '"topics":{"__proto__":{"value":1},"constructor":{"value":2},')),
-      ],
-      ['no meta', envelope(({ data }) => ({ data }))],
       [
         'a time of 1970',
         envelope(({ meta }) => {
@@ -208,7 +149,7 @@ const ANSWERS: readonly FaultCase[] = [
         }),
       ],
       ['the rate used up for ever', headers({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '999999999999999' })],
-      ['a wait beside an answer', headers({ 'retry-after': '31536000' })],
+      ['a wait beside an answer', headers({ 'retry-after': YEAR_S })],
       ['a day of 1970', headers({ date: 'Thu, 01 Jan 1970 00:00:00 GMT' })],
     ],
     { delivers: true },
@@ -218,9 +159,7 @@ const ANSWERS: readonly FaultCase[] = [
     'lied',
     [
       ['no cost', both(headers({ 'x-credit-cost': undefined }), inMeta(undefined))],
-      ['a cost below zero', both(headers({ 'x-credit-cost': '-35' }), inMeta(-35))],
       ['a cost of nothing', NOTHING],
-      ['a cost beyond all bounds', headers({ 'x-credit-cost': '999999999999999' })],
     ],
     { delivers: true },
   ),
@@ -231,55 +170,34 @@ const ANSWERS: readonly FaultCase[] = [
 ];
 
 /** A redirect, to a server that must never be asked. */
-const redirect = (code: number) => (passage: Passage) =>
+const redirect = (passage: Passage) =>
   passage.answer({
-    status: code,
+    status: 307,
     headers: { location: `${passage.elsewhere}${passage.path}` },
     body: Buffer.alloc(0),
   });
-const YEAR_S = 365 * 86_400;
+
+const refused = (code: string) => ({ error: { code } });
 
 /** The service is never asked. */
 const REFUSED: readonly FaultCase[] = [
-  ...unasked(
-    'rate',
-    [
-      ['429 with a page', status(429, PAGE)],
-      ['429, Retry-After 2', status(429, {}, { 'retry-after': '2' })],
-    ],
-    { alone: true },
-  ),
-  ...unasked('asked', [['503, Retry-After a year', status(503, {}, { 'retry-after': String(YEAR_S) })]], {
-    alone: true,
-  }),
-  ...unasked('upstream', [
-    ['502 with a code', status(502, { error: { code: 'UPSTREAM_UNAVAILABLE' } })],
-    ['418 with a page', status(418, PAGE)],
-  ]),
-  ...unasked('keys', [['401 with a page', status(401, PAGE)]], { alone: true }),
-  ...unasked('quota', [['429 QUOTA_EXCEEDED', status(429, { error: { code: 'QUOTA_EXCEEDED' } })]], {
+  fault('429, Retry-After 2', 'rate', 'free', status(429, {}, { 'retry-after': '2' }), { alone: true }),
+  fault('503, Retry-After a year', 'asked', 'free', status(503, {}, { 'retry-after': YEAR_S }), { alone: true }),
+  fault('502 with a code', 'upstream', 'free', status(502, refused('UPSTREAM_UNAVAILABLE'))),
+  fault('401 with a page', 'keys', 'free', status(401, PAGE), { alone: true }),
+  fault('429 QUOTA_EXCEEDED', 'quota', 'free', status(429, refused('QUOTA_EXCEEDED')), {
     believed: 'quota',
     alone: true,
   }),
-  ...unasked('scope', [['403', status(403, { error: { code: 'SCOPE_REQUIRED' } })]], {
-    believed: 'scope',
-    alone: true,
-  }),
-  ...unasked('scope', [['403 with a page', status(403, PAGE)]], { alone: true }),
-  ...unasked('unexplained', [
-    ['404 with a page', status(404, PAGE)],
-    ['422 with a code of no location', status(422, { error: { code: 'VALIDATION_ERROR' } })],
-  ]),
-  ...unasked('denied', [['402 with a code', status(402, { error: { code: 'PAYMENT_REQUIRED' } })]], { alone: true }),
-  ...unasked('rejected', [['422 with a code', status(422, { error: { code: 'OUTSIDE_COVERAGE' } })]], {
+  fault('403', 'scope', 'free', status(403, refused('SCOPE_REQUIRED')), { believed: 'scope', alone: true }),
+  fault('403 with a page', 'scope', 'free', status(403, PAGE), { alone: true }),
+  fault('404 with a page', 'unexplained', 'free', status(404, PAGE)),
+  fault('402 with a code', 'denied', 'free', status(402, refused('PAYMENT_REQUIRED')), { alone: true }),
+  fault('422 with a code', 'rejected', 'free', status(422, refused('OUTSIDE_COVERAGE')), {
     believed: 'place',
     alone: true,
   }),
-  ...unasked(
-    'misdirected',
-    [301, 307].map((code) => [`${code} to another host`, redirect(code)] as const),
-    { alone: true },
-  ),
+  fault('307 to another host', 'misdirected', 'free', redirect, { alone: true }),
 ];
 
 /** What may happen between the client and the service, and how a run under it ends. */

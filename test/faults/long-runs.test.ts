@@ -4,46 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { startBin } from '../cli/bin-process.ts';
-import { column, openHarness, places } from '../run/harness.ts';
-import { SOAK, times } from '../tier.ts';
-
-const CELLS = times({ long: 2_000, soak: 100_000 });
-
-test('a job of three periods, run once in each, spends none of them beyond its end, and buys nothing twice', {
-  timeout: 3_600_000,
-}, async (t) => {
-  const quota = Math.ceil(CELLS * 0.4);
-  // The true pace, so that no call is late by a clock that runs ahead of it; only the time to a new quota is leapt over.
-  const harness = await openHarness(t, {
-    subscription: customSubscription(quota, 1_000_000),
-    start: '2026-01-15T12:00:00Z',
-    factor: 1,
-  });
-  // Its disk is not what is looked at here, and every call would wait for it.
-  harness.accounts.pragma('synchronous = OFF');
-  harness.writeInput(places(CELLS));
-  const job = { topics: ['wildfire' as const], budget: CELLS, concurrency: 32 };
-  const stops = [];
-  for (const next of ['2026-02-01T12:00:00Z', '2026-03-01T12:00:00Z']) {
-    stops.push((await harness.run(job)).stop?.reason);
-    harness.clock.moveTo(next);
-  }
-  assert.deepEqual(stops, ['quota', 'quota']);
-  const { state, summary } = await harness.run(job);
-  const charged = harness.accounts
-    .prepare<[], number>('SELECT credits FROM periods ORDER BY period_start')
-    .pluck()
-    .all();
-  assert.deepEqual(charged, [quota, quota, CELLS - 2 * quota]);
-  assert.deepEqual([state, summary.status.ok], ['complete', CELLS]);
-  assert.deepEqual(await harness.ledger(), { charged: CELLS, unknown: 0, open: 0 });
-  const days = await harness.store.statement({ by: 'day' });
-  const byDay = days.reduce((sum, { credits }) => sum + credits.charged, 0);
-  assert.equal(byDay, CELLS, 'the days of the statement');
-  assert.deepEqual(new Set(column(harness.output(), 'hazard_status')), new Set(['ok']));
-  const again = await harness.run(job);
-  assert.deepEqual([again.summary.credits_spent, harness.charged()], [0, CELLS]);
-});
+import { openHarness } from '../run/harness.ts';
+import { SOAK } from '../tier.ts';
 
 const MINUTES = 60;
 /** What the service and the disk of a small machine can bear, and still a limit that is in force. */

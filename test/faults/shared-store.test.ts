@@ -2,22 +2,20 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { gateBefore, startBin } from '../cli/bin-process.ts';
-import { startPostgres } from '../postgres-server.ts';
-import { column, openHarness, places } from '../run/harness.ts';
+import { sharedPostgres } from '../postgres-server.ts';
+import { openHarness, places } from '../run/harness.ts';
 import type { ChildTask } from '../run/run-child.ts';
 import { releaseLater } from '../service/small-data.ts';
-import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { times } from '../tier.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const timeout = 300_000;
 const CHILD = join(import.meta.dirname, '../run/run-child.ts');
 const MINUTE_MS = 60_000;
@@ -41,8 +39,6 @@ interface TrialOptions {
 
 /** Workers at work, and what a trial can do to them. */
 interface Disturbed {
-  /** The connection of the first worker to the database. */
-  readonly proxy: TcpProxy;
   /** The process of a worker. */
   child(worker: number): ChildProcess;
   /** Starts a worker that was killed again. */
@@ -81,11 +77,7 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial
   const harness = await openHarness(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
   const refusals = countRefusals(t);
   const schema = `shared_${process.pid}_${Date.now().toString(36)}`;
-  await using proxy = await startTcpProxy(server.port);
-  const storeOf = (worker: number) => {
-    if (database === 'SQLite') return 'shared.db';
-    return server.storeAddress(worker === 0 ? { schema, port: proxy.port } : { schema });
-  };
+  const store = database === 'SQLite' ? 'shared.db' : server.storeAddress({ schema });
   const secret = harness.key().secret;
   const spots = places(needed);
   const running = new Map<number, { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> }>();
@@ -95,7 +87,7 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial
     writeFileSync(join(harness.folder, `${worker}.csv`), `lat,lng\n${book.join('')}`);
     const task: ChildTask = {
       ...{ folder: harness.folder, baseUrl: harness.url, secret, creditsPerMonth, creditsPerMinute, clock },
-      ...{ input: `${worker}.csv`, output: `${worker}.out.csv`, topics: ['wildfire'], store: storeOf(worker) },
+      ...{ input: `${worker}.csv`, output: `${worker}.out.csv`, topics: ['wildfire'], store },
       clockAheadMs: (worker - WORKERS / 2) * clocksApartMs,
     };
     const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -118,7 +110,6 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial
   };
   for (let worker = 0; worker < WORKERS; worker++) start(worker);
   await options.disturb?.({
-    proxy,
     child: (worker) => running.get(worker)!.child,
     again: start,
     async reached(count) {
@@ -225,70 +216,4 @@ test('PostgreSQL: one of four workers is killed and started again, three times',
       }
     },
   });
-});
-
-test('PostgreSQL: a worker stands still for longer than the server waits, one is cut off ten times, the server restarts', {
-  timeout,
-}, async (t) => {
-  const trial = await sharedTrial(t, {
-    ...MANY,
-    async disturb({ child, proxy, reached }) {
-      await reached(60);
-      child(1).kill('SIGSTOP');
-      await delay(7_000);
-      child(1).kill('SIGCONT');
-      for (let cut = 0; cut < 10; cut++) {
-        await reached(320 + 10 * cut);
-        proxy.cut();
-        proxy.commitFaults.push(cut % 2 === 0 ? 'answer lost' : 'cut at once');
-      }
-      for (const how of ['fast', 'immediate'] as const) {
-        await server.stop(how);
-        await server.start();
-        await reached(how === 'fast' ? 440 : 460);
-      }
-    },
-  });
-  // Nobody was killed: every outcome is known.
-  assert.equal(trial.unknown, 0);
-});
-
-test('a process that is killed while it holds a claim frees it: one that waits for the cell takes it over', {
-  timeout,
-}, async (t) => {
-  const now = Date.now();
-  const harness = await openHarness(t, {
-    subscription: customSubscription(1_000, 1_000),
-    clock: { start: now, factor: 1, origin: now },
-  });
-  harness.writeInput(places(2));
-  let isOpen = false;
-  const gate = await gateBefore(t, harness.url, () => (isOpen ? 'answer' : 'hold'));
-  const { secret } = harness.key();
-  const start = (name: string) => {
-    const job = {
-      ...{ input: 'input.csv', output: `${name}.csv`, store: 'store.db', topics: 'wildfire', budget: 100 },
-      subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
-      service: { base_url: gate.url, api_keys: [{ env: 'THE_KEY' }] },
-    };
-    writeFileSync(join(harness.folder, `${name}.yaml`), JSON.stringify(job));
-    return startBin(t, ['run', `${name}.yaml`], harness.folder, { THE_KEY: secret });
-  };
-  const holder = start('holder');
-  await gate.reached(2);
-  const waiter = start('waiter');
-  while ((await harness.store.runs()).length < 2) await delay(20);
-  isOpen = true;
-  // The cells are claimed by a process that lives: the other asks again and again, and sends nothing.
-  await delay(1_500);
-  assert.deepEqual([gate.come, waiter.isRunning, harness.charged()], [2, true, 0]);
-  holder.kill('SIGKILL');
-  await holder.ended;
-  const { code, stderr } = await waiter.ended;
-  assert.equal(code, 0, stderr);
-  assert.equal(gate.come, 4);
-  const { charged, unknown, open } = await harness.ledger();
-  assert.deepEqual([charged, unknown, open, harness.charged()], [2, 2, 0, 2]);
-  const output = readFileSync(join(harness.folder, 'waiter.csv'), 'utf8');
-  assert.deepEqual(column(output, 'hazard_status'), ['ok', 'ok']);
 });

@@ -51,29 +51,6 @@ test('a statement that the key or the data cannot check is skipped, not failed',
   assert.equal(of('A valid key that lacks').outcome, 'skipped');
 });
 
-test('an old measurement breaks the contract; where the data is said to be made up, its age is listed as unchecked', async (t) => {
-  const { service, key } = await setUp(t);
-  const ours = sendTo(service.url);
-  for (const [isSample, outcome] of [
-    [false, 'fail'],
-    [true, 'skipped'],
-  ] as const) {
-    const send: Send = async (request) => {
-      const reply = await ours(request);
-      if (!request.path.startsWith('/v1/pm25/') || reply.status !== 200) return reply;
-      // biome-ignore lint/suspicious/noExplicitAny: the lie changes a part of a body
-      const body = reply.body as any;
-      body.data.result.value.timestamp = '1999-03-15T11:00:00.000Z';
-      if (isSample) body.meta.sample_data = true;
-      return reply;
-    };
-    const { statements } = await runChecks({ ...common, key, send });
-    const current = statements.find(({ statement }) => statement.endsWith('current measurements'))!;
-    assert.equal(current.outcome, outcome, current.reason);
-    assert.match(current.reason, isSample ? /made up/ : /pm25: timestamp is 1999/);
-  }
-});
-
 test('a call without an answer fails its statements, one that may not be made skips them, and the others are checked', async (t) => {
   const { service, key } = await setUp(t);
   const ours = sendTo(service.url);

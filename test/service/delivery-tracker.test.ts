@@ -61,6 +61,9 @@ test('a transaction settles what has ended; if it fails, that is settled later',
   await pass(1_000);
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
   connection.answer(2)();
+  const gone = new Connection(tracker);
+  gone.destroyed = true;
+  gone.answer(3);
   const rolledBack = async (ended: DeliveryOutcomes) => {
     await settle(ended);
     throw new Error('rolled back');
@@ -68,8 +71,8 @@ test('a transaction settles what has ended; if it fails, that is settled later',
   await assert.rejects(tracker.settleWith(rolledBack), /rolled back/);
   await pass(1_000);
   assert.deepEqual(settled.slice(1), [
-    { delivered: [2], undelivered: [] },
-    { delivered: [2], undelivered: [] },
+    { delivered: [2], undelivered: [3] },
+    { delivered: [2], undelivered: [3] },
   ]);
 });
 
@@ -142,4 +145,20 @@ test('settling that fails is reported and tried again half a second later, not a
   third.close();
   await pass(0);
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
+});
+
+test('at its end what has been delivered is settled, and what has not is taken back, once', async (t) => {
+  const { tracker, settled, errors, fault, pass } = setUp(t);
+  const connection = new Connection(tracker);
+  connection.answer(1)();
+  const endLate = connection.answer(2);
+  await tracker[Symbol.asyncDispose]();
+  endLate();
+  await pass(1_000);
+  await tracker[Symbol.asyncDispose]();
+  assert.deepEqual(settled, [{ delivered: [1], undelivered: [2] }]);
+  fault.error = new Error('another process writes');
+  connection.answer(3);
+  await tracker[Symbol.asyncDispose]();
+  assert.deepEqual(errors, [fault.error]);
 });
