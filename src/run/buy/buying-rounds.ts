@@ -40,15 +40,15 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
 async function explained({ job, store, effects, progress }: BuyingContext, stop: Stop | null): Promise<Stop | null> {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
-  const { spending } = await accountState(job.account, store, now);
+  const { spending, available } = await accountState(job.account, store, now);
   const { exhaustedLeft, exhaustedAt, later } = spending;
   if (!exhaustedLeft) {
+    const left = `has ${counted(available, 'credit')} left, too few for the next place`;
+    const quota = `he quota of this billing period ${available > 0 ? left : 'is used up'}`;
     // The service has not refused a call: a clock that was ahead may have booked the credits in the wrong period.
-    if (progress.calls > 0 || exhaustedAt !== null) return stop;
-    const why = !later
-      ? 'By the ledger, the quota of this billing period is used up.'
-      : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}.`;
-    return { ...stop, message: `${why} ${quotaAdvice(job.account)}` };
+    if (progress.calls > 0 || exhaustedAt !== null) return { ...stop, message: `T${quota}.` };
+    const booked = later ? `: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}` : '';
+    return { ...stop, message: `By the ledger, t${quota}${booked}. ${quotaAdvice(job.account)}` };
   }
   return {
     ...stop,
