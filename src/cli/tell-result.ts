@@ -9,7 +9,7 @@ import { colorFor, noColor } from './messages/color.ts';
 import { commandLine } from './messages/command-line.ts';
 import { costOfRest, reportCommand, resumeCommand } from './messages/next-commands.ts';
 import { fittingLines, type OutputStyle, sampleCreditsMessage, topicsMessage } from './messages/plan-messages.ts';
-import { findingMessages, runMessages } from './messages/run-messages.ts';
+import { findingMessages, longRowsMessage, runMessages } from './messages/run-messages.ts';
 
 /** The command line of a run: its words and its options. */
 export interface RunLine {
@@ -50,7 +50,9 @@ export async function tellResult(
   const lines = [
     headline,
     ...facts,
-    ...(result.summary.output_kept ? [] : lostMessage(line, job, lost)),
+    ...(result.summary.output_kept
+      ? []
+      : [...longRowsMessage(prepared, context.workingFolder), ...lostMessage(line, job, lost)]),
     ...findings,
     ...(reported === null ? [] : [`Report: ${reported}`]),
     ...next,

@@ -39,7 +39,7 @@ export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
 };
 
 /** The `hazard_status` of a finding: a real place elsewhere is not an error of the row. */
-export function statusOfFinding(finding: LocationFinding): 'invalid' | 'outside_us' {
+export function statusOfFinding(finding: string): 'invalid' | 'outside_us' {
   return finding === 'outside_us' ? 'outside_us' : 'invalid';
 }
 

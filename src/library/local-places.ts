@@ -47,7 +47,7 @@ export class LocalPlaces implements Disposable {
       connectionTo(described, job, { workingFolder }, county ? stateOf(county.code) : undefined);
       const { topics, counts } = job;
       if (!located.ok) {
-        const status = located.finding === 'unreadable' ? 'invalid' : statusOfFinding(located.finding);
+        const status = statusOfFinding(located.finding);
         return bareFields(topics, { status, note: located.note }, counts);
       }
       const asOf = Math.max(now, described.asOf);

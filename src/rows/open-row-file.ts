@@ -45,16 +45,21 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
     ...rowFile,
     write: (request) =>
       withKeptColumns(rowFile, { ...request, stdout }, async (all) => {
-        const format = formatOfOutput(all.output);
-        // A file called .csv keeps any delimiter, tabs too; a file called .tsv must have tabs.
-        const isOwn =
-          format === null ||
-          format === rowFile.format ||
-          (format === 'csv' && rowFile.format === 'tsv') ||
-          // Files with a feature on each line are often called .ndjson: as a table they would lose outlines and types.
-          (rowFile.format === 'geojson' && format === formatOfOutput(input.name));
-        if (isOwn) return await rowFile.write(all);
+        const format = otherFormat(rowFile, input.name, all.output);
+        if (format === null) return await rowFile.write(all);
         return await writeTable(await tableOfRows(rowFile, all, formatNamed(format).making!), format, all, input);
       }),
   };
+}
+
+/** The format of an output that is written anew; null where it keeps the bytes of the input. */
+export function otherFormat(rowFile: Pick<RowFile, 'format'>, input: string, output: string): string | null {
+  const format = formatOfOutput(output);
+  const isOwn =
+    format === rowFile.format ||
+    // A file called .csv keeps any delimiter, tabs too; a file called .tsv must have tabs.
+    (format === 'csv' && rowFile.format === 'tsv') ||
+    // Files with a feature on each line are often called .ndjson: as a table they would lose outlines and types.
+    (rowFile.format === 'geojson' && format === formatOfOutput(input));
+  return isOwn ? null : format;
 }

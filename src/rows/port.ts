@@ -22,6 +22,8 @@ export interface Row {
   readonly types?: readonly ValueType[];
   /** Why the record could not be read; it is kept anyway, with status `invalid`. */
   readonly problem?: string;
+  /** It has more fields than the file has columns. Where its bytes are kept, its added fields stand farther right. */
+  readonly isTooLong?: true;
 }
 
 /** The type of a column of a new file. `count` is a whole number of 32 bits, `integer` one that a double holds; `time` is a

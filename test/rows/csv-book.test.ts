@@ -99,6 +99,7 @@ test('rows say their number, their line and what is wrong with them', async () =
       number: 4,
       line: 8,
       fields: ['7', '6'],
+      isTooLong: true,
       problem: 'The row has 5 fields where the header has 4: a text with a delimiter in it needs quotes.',
     },
     { number: 5, line: 9, fields: ['1"2', '11'] },

@@ -297,7 +297,11 @@ function buyingVerdict({ job, plan, summary }: Prepared): string {
   const credits_available = plan.available;
   const { finishBy } = plan.ways.planned.forecast;
   if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
-  if (credits === 0) return '0 credits: all answers are in the store.';
+  if (credits === 0) {
+    return summary.cells_rejected === 0
+      ? '0 credits: all answers are in the store.'
+      : `0 credits: ${counted(summary.cells_cached, 'place')} in the store, ${grouped(summary.cells_rejected)} rejected by the service.`;
+  }
   if (credits > credits_limit && credits_limit <= credits_available) {
     const budget = `The budget of ${grouped(credits_limit)}`;
     const bought = boughtMessage(summary, budget, `${budget} buys nothing`);
@@ -345,7 +349,8 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
   const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
   const option = summary.columns.lat === summary.columns.lng ? '--location' : '--lat, --lng';
-  const way = most.finding !== 'unreadable' ? `Check the columns (${option})` : WAYS_OUT[unit];
+  const isOfColumns = most.finding !== 'unreadable' && most.finding !== 'too_many_fields';
+  const way = isOfColumns ? `Check the columns (${option})` : WAYS_OUT[unit];
   const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
   return [`${what}; ${why}. ${way}${allow}.`];
 }

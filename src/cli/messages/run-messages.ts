@@ -2,7 +2,9 @@ import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
+import { otherFormat } from '../../rows/open-row-file.ts';
 import { verificationText } from '../../run/notices.ts';
+import type { Prepared } from '../../run/prepare.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { locatedIn } from '../../run/summary.ts';
 import { percent, shownPath } from './format.ts';
@@ -58,6 +60,21 @@ function writtenMessage(summary: RunResult['summary'], folder: string): string {
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
   const rows = `${parts}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`;
   return `Written: ${outputName(output, folder)}, ${rows}.`;
+}
+
+/** Rows with more fields than columns: their new fields are not under the names of the header. */
+export function longRowsMessage({ job, plan, summary }: Prepared, folder: string): string[] {
+  const found = summary.findings.find(({ finding }) => finding === 'too_many_fields');
+  if (found === undefined || job.output === NO_OUTPUT) return [];
+  const { rows, first_line, part } = found;
+  const isKept = otherFormat(plan.scan.rowFile, job.input, job.output) === null;
+  const name = outputName(job.output, folder);
+  const [have, their] = rows === 1 ? ['has', 'its'] : ['have', 'their'];
+  const fate = isKept
+    ? `${their} new fields stand farther right in ${name}`
+    : `${their} extra fields are not in ${name}`;
+  const where = `first: line ${first_line}${part === undefined ? '' : ` of ${part}`}`;
+  return [`${counted(rows, 'row')} ${have} more fields than there are columns (${where}): ${fate}.`];
 }
 
 function outputName(output: string, folder: string): string {

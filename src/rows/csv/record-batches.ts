@@ -158,6 +158,7 @@ function makeRow(
     number,
     line,
     fields,
+    ...(span.fields > width && { isTooLong: true as const }),
     problem: `The row has ${counted(span.fields, 'field')} where the ${other} has ${width}${hint}`,
   };
 }

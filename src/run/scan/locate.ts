@@ -5,6 +5,7 @@ import { isCovered } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Row } from '../../rows/port.ts';
 import type { Layout } from './layout.ts';
+import type { RowFinding } from './row-places.ts';
 
 /** Findings that lenient parsing may resolve. */
 const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
@@ -14,7 +15,10 @@ export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
 export function locate(row: Row, { precision, coordinates }: LocateSettings, { isPair }: Pick<Layout, 'isPair'>) {
-  if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
+  if (row.problem !== undefined) {
+    const finding: RowFinding = row.isTooLong ? 'too_many_fields' : 'unreadable';
+    return { ok: false, finding, note: row.problem } as const;
+  }
   const [lat = '', lng = ''] = row.fields;
   const { parsed, isLenient } = isPair ? readPair(lat, coordinates) : readTexts(lat, lng, coordinates);
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;

@@ -3,9 +3,12 @@ import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import { openUnnamed } from '../../rows/files/temporary-files.ts';
 
+/** Why a row has no usable location. */
+export type RowFinding = LocationFinding | 'unreadable' | 'too_many_fields';
+
 /** Rows without a usable location, of one kind: they get the same fields. */
 export interface Unlocated {
-  readonly finding: LocationFinding | 'unreadable';
+  readonly finding: RowFinding;
   readonly note: string;
   rows: number;
 }

@@ -1,6 +1,6 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
+import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import type { LineReference, Row } from '../../rows/port.ts';
 import { AreaTable } from './area-table.ts';
@@ -9,7 +9,7 @@ import { ColumnTypes } from './column-types.ts';
 import { hasOneCurrency, valueCurrencies } from './currency.ts';
 import { findAreas } from './find-areas.ts';
 import type { KeptColumn, Layout } from './layout.ts';
-import { RowPlaces } from './row-places.ts';
+import { type RowFinding, RowPlaces } from './row-places.ts';
 import { type ScannedPiece, type ScannedRow, scannedRow, type ValueProblem } from './scanned-rows.ts';
 
 /** Findings of rows that are looked up anyway. */
@@ -22,7 +22,7 @@ export const LOOKED_UP_FINDINGS = [
 
 /** A problem of some rows: with their location (these rows are not looked up) or with another field. */
 export interface Finding {
-  readonly finding: LocationFinding | 'unreadable' | (typeof LOOKED_UP_FINDINGS)[number];
+  readonly finding: RowFinding | (typeof LOOKED_UP_FINDINGS)[number];
   readonly note: string;
   readonly rows: number;
   /** The line of the first such row. */

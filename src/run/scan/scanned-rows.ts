@@ -1,11 +1,11 @@
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
-import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { NumberBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
 import { grown } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import { FIRST_VALUE, type Layout } from './layout.ts';
 import { type LocateSettings, locate } from './locate.ts';
+import type { RowFinding } from './row-places.ts';
 import { parseValue } from './value.ts';
 
 /** The scan's result for one row, which depends on this row alone. */
@@ -14,7 +14,7 @@ export interface ScannedRow {
     | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
     | {
         readonly ok: false;
-        readonly finding: LocationFinding | 'unreadable';
+        readonly finding: RowFinding;
         readonly note: string;
         readonly elsewhere?: Location;
       };

@@ -202,8 +202,7 @@ function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
   return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
 }
 
-const statusOf = ({ finding }: Unlocated): RowStatus =>
-  finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
+const statusOf = ({ finding }: Unlocated): RowStatus => statusOfFinding(finding);
 
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
