@@ -30,18 +30,21 @@ test('fields come from the plan, or are read once, in the order asked; the first
   const output = new OutputFields(
     job,
     { scan, complete },
-    () => counted,
-    async (numbers) => {
-      reads.push(numbers);
-      return numbers.map((cell) => ({ status: cell === 3 ? 'failed' : 'ok', made: () => [`read ${cell}`] }));
+    {
+      bare: [['torn']],
+      completeOf: () => counted,
+      read: async (numbers) => {
+        reads.push(numbers);
+        return numbers.map((cell) => ({ status: cell === 3 ? 'failed' : 'ok', made: () => [`read ${cell}`] }));
+      },
     },
   );
   const given: Field[] = [];
   const sink = placeFields((_, fields) => given.push(fields[0]!));
   await output.give(sink, [3, 4, 2, 0]);
-  assert.deepEqual(given.splice(0), ['read 3', 'invalid', 'ok', 'read 0']);
+  assert.deepEqual(given.splice(0), ['read 3', 'torn', 'ok', 'read 0']);
   await output.giveAll(sink);
-  assert.deepEqual(given, ['read 0', 'read 1', 'ok', 'read 3', 'invalid']);
+  assert.deepEqual(given, ['read 0', 'read 1', 'ok', 'read 3', 'torn']);
   assert.deepEqual(reads, [[0, 1, 3]]);
   const { status, cellsComplete, isComplete } = await output.sums();
   assert.deepEqual([status.ok, status.failed, status.invalid, cellsComplete], [3, 1, 1, 3]);

@@ -45,9 +45,9 @@ export async function openOutputFields(
   plan: Plan,
 ): Promise<OutputFields> {
   const { scan, origin } = plan;
-  const { cells, areas } = scan;
+  const { cells, areas, places } = scan;
+  const { topics, counts } = job;
   const wanted = wantedAnswers(job, freshness);
-  const completeOf = completeCellFields(job, sampleRows.has, origin);
   const isTrustedNow = plan.areas !== null && isTrusted(plan.areas.verification);
   const stored = isTrustedNow ? await readStoredAreas(areas, store, source) : null;
   const fieldsOf = (own: CellRecord, cell: number): { status: RowStatus; made: MadeFields } => {
@@ -56,13 +56,15 @@ export async function openOutputFields(
       : { record: own, used: [] };
     const record = origin === null ? held : withoutReplaced(held);
     const texts = origin === null ? undefined : LOOKED_UP;
-    const result = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, texts);
-    const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
+    const result = cellStatus(record, topics, freshness.freshSince, freshness.startedAt, texts);
+    const answered = origin === null ? [] : topics.filter((topic) => record.answers.has(topic));
     const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(cell)) : '';
     const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    const fields = enrichedFields(record, job.topics, { ...result, note }, sampleRows.has, job.counts);
+    const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts);
     return { status: result.status, made: () => fields };
   };
+  const bare = places.unlocated.map((kind) => bareFields(topics, { status: statusOf(kind), note: kind.note }, counts));
+  const completeOf = completeCellFields(job, sampleRows.has, origin);
   const read = async (numbers: readonly number[]) => {
     const asked = numbers.map((cell) => cells.cell(cell));
     const records = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
@@ -73,7 +75,17 @@ export async function openOutputFields(
       return { status: 'ok' as const, made: () => completeOf(cell).of(record.asOf, record.fields()) };
     });
   };
-  return new OutputFields(job, plan, completeOf, read);
+  return new OutputFields(job, plan, { bare, completeOf, read });
+}
+
+/** How the fields of places are made. */
+interface FieldMakers {
+  /** The fields of rows without a location, by their finding. */
+  readonly bare: readonly (readonly Field[])[];
+  /** The form of a cell's fields that the plan has read. */
+  readonly completeOf: (cell: number) => CompleteFields;
+  /** Reads cells from the store. */
+  readonly read: (cells: readonly number[]) => Promise<{ status: RowStatus; made: MadeFields }[]>;
 }
 
 /**
@@ -84,35 +96,24 @@ export class OutputFields {
   readonly #job: Job;
   readonly #scan: Scan;
   readonly #complete: Plan['complete'];
-  readonly #completeOf: (cell: number) => CompleteFields;
-  readonly #read: (cells: readonly number[]) => Promise<{ status: RowStatus; made: MadeFields }[]>;
-  readonly #bare: readonly (readonly Field[])[];
+  readonly #makers: FieldMakers;
   /** The fields of cells that the first pass has read, while there is room. */
   readonly #kept = new Map<number, MadeFields>();
   /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
   readonly #statuses: Uint8Array;
   #sums: Promise<OutputSums> | null = null;
 
-  constructor(
-    job: Job,
-    { scan, complete }: Pick<Plan, 'scan' | 'complete'>,
-    completeOf: (cell: number) => CompleteFields,
-    read: (cells: readonly number[]) => Promise<{ status: RowStatus; made: MadeFields }[]>,
-  ) {
+  constructor(job: Job, { scan, complete }: Pick<Plan, 'scan' | 'complete'>, makers: FieldMakers) {
     this.#job = job;
     this.#scan = scan;
     this.#complete = complete;
-    this.#completeOf = completeOf;
-    this.#read = read;
-    this.#bare = scan.places.unlocated.map((kind) =>
-      bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
-    );
+    this.#makers = makers;
     this.#statuses = new Uint8Array(scan.cells.size);
   }
 
   /** The number of places. */
   get count(): number {
-    return this.#scan.cells.size + this.#bare.length;
+    return this.#scan.cells.size + this.#makers.bare.length;
   }
 
   /** Puts the fields of places into a sink, in the given order, after the pass that counts: cells that it has kept are not read again. */
@@ -124,15 +125,16 @@ export class OutputFields {
   /** As `give`, without counting. @returns the cells that were read */
   async put(sink: PlaceSink, places: readonly number[]): Promise<ReadonlyMap<number, MadeFields>> {
     const { size } = this.#scan.cells;
+    const { bare, completeOf, read: readCells } = this.#makers;
     const unread = places.filter((place) => place < size && !this.#complete.has(place) && !this.#kept.has(place));
     const read = new Map<number, MadeFields>();
-    for (const [index, { status, made }] of (unread.length === 0 ? [] : await this.#read(unread)).entries()) {
+    for (const [index, { status, made }] of (unread.length === 0 ? [] : await readCells(unread)).entries()) {
       this.#statuses[unread[index]!] = ROW_STATUSES.indexOf(status);
       read.set(unread[index]!, made);
     }
     for (const place of places) {
-      const made = place < size ? (read.get(place) ?? this.#kept.get(place))?.() : this.#bare[place - size];
-      if (made === undefined) this.#complete.putFields(place, this.#completeOf(place), sink);
+      const made = place < size ? (read.get(place) ?? this.#kept.get(place))?.() : bare[place - size];
+      if (made === undefined) this.#complete.putFields(place, completeOf(place), sink);
       else putFields(sink, made);
       // The point that was looked up follows the other fields; null for rows without a location.
       if (this.#scan.layout.hasPoints) sink.put(place < size ? this.#pointOf(place) : null);
@@ -190,9 +192,9 @@ function completeCellFields(
   isSample: (oldest: number) => boolean,
   origin: OriginNotes | null,
 ): (cell: number) => CompleteFields {
-  const complete = memo((of: PlaceOrigin | null) =>
-    completeFields(topics, counts, isSample, of === null ? '' : origin!.noteOf(topics, of)),
-  );
+  const fieldsFrom = (of: PlaceOrigin | null) =>
+    completeFields(topics, counts, isSample, of === null ? '' : origin!.noteOf(topics, of));
+  const complete = memo(fieldsFrom);
   return (cell) => complete(origin?.originOf(cell) ?? null);
 }
 
