@@ -21,7 +21,8 @@ export type OpenedJob = Prepared & Disposable;
  */
 export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
   using opened = new DisposableStack();
-  const prepared = await prepareScanned(context, opened.use(await scan(context, rowFile)), options);
+  const scanned = opened.use(await scan(context, rowFile));
+  const prepared = await prepareScanned(context, scanned, options);
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }

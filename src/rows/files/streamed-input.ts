@@ -11,7 +11,8 @@ export type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>
 export async function unpackedInput(input: InputFile): Promise<InputFile> {
   const compression = detectCompression(input.head);
   if (!compression) return input;
-  return await streamedInput(input, (pass) => unpackedBytes(pass, input, compression), { compression });
+  const unpack: ChangeBytes = (pass) => unpackedBytes(pass, input, compression);
+  return await streamedInput(input, unpack, { compression });
 }
 
 /** The file with its bytes converted while they are read: decompressed, or in another encoding. It can only be read forwards. */
