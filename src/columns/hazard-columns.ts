@@ -1,11 +1,11 @@
 import type { AIR_QUALITY_DAYS, Rating } from '../contract/topic-values.ts';
 import type { CountColumn, NaturalSlug, PollutantSlug, ProximitySlug } from '../contract/topics.ts';
 
-/* The columns of the topics as types, for programs. `topic-columns.ts` makes them; test/package/installed-package-long.test.ts compiles
- * a program that names each, so the two cannot differ. */
+/* The columns of the topics as types, for programs. `topic-columns.ts` makes them, under these names only;
+ * test/package/installed-package-long.test.ts compiles a program that names each with its type, so the two cannot differ. */
 
 /** `coastalFlood` is `coastal_flood`. */
-type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+export type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`
   ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${SnakeCase<Rest>}`
   : '';
 
@@ -24,3 +24,6 @@ type HazardNumber =
 export type Hazards = {
   readonly [Column in `${SnakeCase<NaturalSlug>}_rating`]?: Rating | null;
 } & { readonly [Column in HazardNumber]?: number | null } & { readonly [Column in HazardText]?: string | null };
+
+/** The name of a topic's column. */
+export type HazardColumn = keyof Hazards;

@@ -10,10 +10,20 @@ import {
   type RadonValue,
   type TopicResult,
 } from '../contract/topic-values.ts';
-import { type MeasurementSlug, type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
+import {
+  type MeasurementSlug,
+  type NaturalSlug,
+  ofPollutants,
+  type PollutantSlug,
+  type ProximitySlug,
+  type Topic,
+  type TopicSlug,
+  topicOf,
+} from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { nearestMeters } from '../geo/nearest.ts';
 import type { AddedColumn } from '../rows/port.ts';
+import type { HazardColumn, SnakeCase } from './hazard-columns.ts';
 
 /** A column of a topic: its name and type, and how its field is read from the topic's result. The one table that gives
  * both the header and the values. */
@@ -21,15 +31,16 @@ export interface TopicColumn extends AddedColumn {
   read(result: CountedResult): Field;
 }
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snake = <Name extends string>(name: Name) =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 
 /** The name of a topic's columns up to their last part: `coastalFlood` is `coastal_flood`. */
-export function columnStem(slug: TopicSlug): string {
+export function columnStem<Slug extends TopicSlug>(slug: Slug): SnakeCase<Slug> {
   return snake(slug);
 }
 
 function column<Value>(
-  name: string,
+  name: HazardColumn,
   type: AddedColumn['type'],
   read: (value: Value, result: CountedResult) => Field,
 ): TopicColumn {
@@ -39,18 +50,18 @@ function column<Value>(
 /** A service may give 0 where the index has no score, because the contract allows only numbers. */
 const isScored = ({ rating }: NaturalValue): boolean => !RATINGS_WITHOUT_SCORE.has(rating);
 
-function naturalColumns(topic: Topic): TopicColumn[] {
-  const stem = columnStem(topic.slug);
+function naturalColumns(slug: NaturalSlug): TopicColumn[] {
+  const stem = columnStem(slug);
   return [
     column<NaturalValue>(`${stem}_rating`, 'text', (value) => value.rating),
     column<NaturalValue>(`${stem}_score`, 'number', (value) => (isScored(value) ? value.score : null)),
     column<NaturalValue>(`${stem}_frequency`, 'number', (value) => (isScored(value) ? value.frequency : null)),
-    ...topic.countColumns.map((name, index) => column(name, 'count', (_, { counts }) => counts![index]!)),
+    ...topicOf(slug).countColumns.map((name, index) => column(name, 'count', (_, { counts }) => counts![index]!)),
   ];
 }
 
-function proximityColumns(topic: Topic): TopicColumn[] {
-  const stem = columnStem(topic.slug);
+function proximityColumns(slug: ProximitySlug): TopicColumn[] {
+  const stem = columnStem(slug);
   return [
     column<number>(`${stem}_count`, 'count', (value) => value),
     // Whole metres: a cell is 11 m wide, so decimals would claim too much.
@@ -60,7 +71,7 @@ function proximityColumns(topic: Topic): TopicColumn[] {
   ];
 }
 
-function pollutantColumns(stem: MeasurementSlug): TopicColumn[] {
+function pollutantColumns(stem: PollutantSlug): TopicColumn[] {
   return [
     column<PollutantValue>(`${stem}_value`, 'number', (value) => value.measurement.value),
     column<PollutantValue>(`${stem}_unit`, 'text', (value) => value.measurement.unit),
@@ -77,9 +88,7 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
       column<AirQualityValue>(`air_quality_${snake(name)}`, 'number', (value) => value.additionalInfo[name]),
     ),
   ],
-  ozone: pollutantColumns('ozone'),
-  pm25: pollutantColumns('pm25'),
-  pm10: pollutantColumns('pm10'),
+  ...ofPollutants(pollutantColumns),
   radon: [
     column<RadonValue>('radon_zone', 'text', (value) => value.value),
     column<RadonValue>('radon_title', 'text', (value) => value.title),
@@ -93,12 +102,12 @@ const COLUMNS = new Map<TopicSlug, readonly TopicColumn[]>();
 export function columnsOf(slug: TopicSlug): readonly TopicColumn[] {
   let columns = COLUMNS.get(slug);
   if (!columns) {
-    const topic = topicOf(slug);
+    const { category } = topicOf(slug);
     columns =
-      topic.category === 'natural'
-        ? naturalColumns(topic)
-        : topic.category === 'proximity'
-          ? proximityColumns(topic)
+      category === 'natural'
+        ? naturalColumns(slug as NaturalSlug)
+        : category === 'proximity'
+          ? proximityColumns(slug as ProximitySlug)
           : MEASUREMENT_COLUMNS[slug as MeasurementSlug];
     COLUMNS.set(slug, columns);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type DetailsKind, type MeasurementSlug, TOPICS, type Topic, type TopicSlug } from './topics.ts';
+import { type DetailsKind, type MeasurementSlug, ofPollutants, TOPICS, type Topic, type TopicSlug } from './topics.ts';
 
 /** NRI risk categories: `rating` is exactly one of these (docs/developer/service-api.md, 4.1). */
 export const RATINGS = [
@@ -102,9 +102,7 @@ const DETAILS: Readonly<Record<DetailsKind, z.ZodType>> = {
 
 const MEASUREMENT_VALUES = {
   airQuality: airQualityValue,
-  ozone: pollutantValue,
-  pm25: pollutantValue,
-  pm10: pollutantValue,
+  ...ofPollutants(() => pollutantValue),
   radon: radonValue,
 } satisfies Record<MeasurementSlug, z.ZodType>;
 

@@ -22,7 +22,7 @@ export interface Topic {
    * (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: each place has its own value. */
   readonly area: AreaLevel | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
-  readonly countColumns: readonly string[];
+  readonly countColumns: readonly CountColumn[];
 }
 
 const MINUTE = 60;
@@ -105,6 +105,11 @@ export type MeasurementSlug = PaidMeasurementSlug | (typeof PUBLIC_MEASUREMENTS)
 /** The topics whose values are concentrations at a monitor. */
 export const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const satisfies readonly MeasurementSlug[];
 export type PollutantSlug = (typeof POLLUTANTS)[number];
+/** A table of what all pollutants have alike. */
+export function ofPollutants<Value>(make: (slug: PollutantSlug) => Value): Readonly<Record<PollutantSlug, Value>> {
+  return Object.fromEntries(POLLUTANTS.map((slug) => [slug, make(slug)])) as Record<PollutantSlug, Value>;
+}
+
 /** The columns that count the records of `details`. */
 export type CountColumn = CountsOf<(typeof NATURAL)[number]>;
 type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence, ...infer Columns]
@@ -122,7 +127,7 @@ function topics(category: Category, rows: readonly TopicRow[]): Topic[] {
     cadence,
     area:
       category === 'natural' ? 'tract' : category === 'measurement' && cadence !== 'near-real-time' ? 'county' : null,
-    countColumns,
+    countColumns: countColumns as CountColumn[],
   }));
 }
 

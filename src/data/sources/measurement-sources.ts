@@ -1,3 +1,4 @@
+import { POLLUTANTS } from '../../contract/topics.ts';
 import { MB, type SourceRow } from './source.ts';
 
 const AIRNOW = 'https://files.airnowtech.org/airnow/today';
@@ -24,7 +25,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   {
     name: 'airnow',
     title: 'EPA AirNow, ozone, PM2.5 and PM10 of the last hour',
-    topics: ['ozone', 'pm25', 'pm10'],
+    topics: POLLUTANTS,
     download: {
       kind: 'file',
       files: [

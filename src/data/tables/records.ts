@@ -1,6 +1,12 @@
 import type { Geometry, MultiPolygon, Polygon } from 'geojson';
 import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
-import type { MeasurementSlug, NaturalSlug, PollutantSlug, ProximitySlug } from '../../contract/topics.ts';
+import {
+  type MeasurementSlug,
+  type NaturalSlug,
+  ofPollutants,
+  type PollutantSlug,
+  type ProximitySlug,
+} from '../../contract/topics.ts';
 
 /* The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail
  * report and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in
@@ -88,9 +94,7 @@ export const COUNTY_TABLES = {
 /** The dataset of each measurement. */
 export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset>> = {
   airQuality: 'airQuality',
-  ozone: 'readings',
-  pm25: 'readings',
-  pm10: 'readings',
+  ...ofPollutants(() => 'readings' as const),
   radon: 'radon',
 };
 

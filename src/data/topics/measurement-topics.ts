@@ -5,7 +5,7 @@ import {
   type PollutantValue,
   type RadonValue,
 } from '../../contract/topic-values.ts';
-import type { MeasurementSlug, PollutantSlug, TopicSlug } from '../../contract/topics.ts';
+import { type MeasurementSlug, ofPollutants, type PollutantSlug, type TopicSlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
@@ -81,7 +81,7 @@ export function createMeasurementRule(
       const newest = readings.reduce((last, reading) => Math.max(last, reading.measured_at), Number.NEGATIVE_INFINITY);
       return { within: (box) => touching(box).map((index) => readings[index]!), newest };
     };
-    return { isSample: isSample.get() === 1, ozone: of('ozone'), pm25: of('pm25'), pm10: of('pm10') };
+    return { isSample: isSample.get() === 1, ...ofPollutants(of) };
   });
 
   function airQuality(county: string): AirQualityValue | 'no_data' {
@@ -122,13 +122,9 @@ export function createMeasurementRule(
     };
   }
 
-  const ofPollutant = (topic: PollutantSlug) => (location: Location, _: Area, now: number) =>
-    pollutant(topic, location, now);
   const rules: Readonly<Record<MeasurementSlug, MeasurementRule>> = {
     airQuality: (_, area) => airQuality(area.county),
-    ozone: ofPollutant('ozone'),
-    pm25: ofPollutant('pm25'),
-    pm10: ofPollutant('pm10'),
+    ...ofPollutants((topic) => (location, _, now) => pollutant(topic, location, now)),
     radon: (_, area) => radon(area.county),
   };
   return (topic, location, area, now) => {

@@ -7,7 +7,7 @@ import {
   RESULT_SCHEMAS,
   type TopicResult,
 } from '../../contract/topic-values.ts';
-import type { DetailsKind, Topic, TopicSlug } from '../../contract/topics.ts';
+import { type DetailsKind, ofPollutants, type Topic, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../geo/nearest.ts';
 import { expect, expectShape } from './statement.ts';
@@ -63,9 +63,7 @@ const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
 
 const MEASUREMENT_CHECKS: Readonly<Partial<Record<TopicSlug, Check>>> = {
   airQuality: (_, { value }) => checkAirQuality(value as AirQualityValue),
-  ozone: checkMeasurement,
-  pm25: checkMeasurement,
-  pm10: checkMeasurement,
+  ...ofPollutants(() => checkMeasurement),
 };
 
 function isObject(value: unknown): value is Record<string, unknown> {
