@@ -66,7 +66,7 @@ async function obtain(
 ): Promise<ObtainedSource[]> {
   const { interrupt: signal, env } = context;
   const client = clientFor(context, settings);
-  const rate = createTransferRate(estimatedBytes(wanted));
+  const rate = createTransferRate(wanted.some(({ source }) => source.isElsewhere) ? null : estimatedBytes(wanted));
   const show = showLine(context);
   const download: DownloadContext = {
     clock: context.clock,

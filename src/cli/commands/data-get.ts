@@ -14,10 +14,10 @@ import {
   downloadPlanMessages,
   estimatedBytes,
   type SourceOutcome,
+  sizeOfAll,
   sourceOutcomeMessages,
   sourceOutcomesJson,
 } from '../messages/download-messages.ts';
-import { byteSize } from '../messages/format.ts';
 import { parseStates, statesOfFile } from '../states-of-file.ts';
 import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
@@ -59,14 +59,10 @@ export async function getData(
     say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`, 'warning');
   }
   if (wanted.length === 0 && !flags['dry-run'] && !flags.json) return EXIT.complete;
-  if (flags['dry-run']) {
-    return printResult(context, flags, downloadPlanJson(wanted, states), () => downloadPlanMessages(wanted, states));
-  }
+  const lines = downloadPlanMessages(wanted, states, settings.mirror ?? settings.copy);
+  if (flags['dry-run']) return printResult(context, flags, downloadPlanJson(wanted, states), () => lines);
   // Without --yes the plan is what the user approves: --quiet does not hide it.
-  say(
-    { ...context, isQuiet: flags.quiet === true && flags.yes === true },
-    downloadPlanMessages(wanted, states).join('\n'),
-  );
+  say({ ...context, isQuiet: flags.quiet === true && flags.yes === true }, lines.join('\n'));
   makeFolder(settings.downloads);
   // Twice, because the data file needs space too. Each file is checked again when its size is known.
   refuseFullDisk(join(settings.downloads, 'The download'), 2 * estimatedBytes(wanted), freeBytes);
@@ -102,7 +98,7 @@ async function statesWanted(context: CliContext, flags: Flags<'data get'>): Prom
 async function approve(context: CliContext, wanted: readonly WantedSource[], flags: Flags<'data get'>): Promise<void> {
   if (flags.yes) return;
   await requireApproval(context, {
-    question: `Download about ${byteSize(estimatedBytes(wanted))}?`,
+    question: `Download ${sizeOfAll(wanted)}?`,
     unapproved: 'Nothing was downloaded: without a terminal it needs --yes',
     approve: 'Add --yes to download what is listed above.',
     refused: 'Nothing was downloaded',

@@ -56,7 +56,12 @@ export function listAction(
   if (others.length > 0) {
     lines.push(
       'Can be downloaded (perilbook data get NAME; NAME is one of these, a topic, natural or all):',
-      ...listed(others.map(({ source: { name, title, bytes } }) => [name, `${title}, ${byteSize(bytes)}`])),
+      ...listed(
+        others.map(({ source }) => [
+          source.name,
+          source.isElsewhere ? source.title : `${source.title}, ${byteSize(source.bytes)}`,
+        ]),
+      ),
     );
   }
   lines.push(...licenceLines(datasets));
@@ -98,11 +103,11 @@ function readDownloaded({ name }: Source, downloads: string) {
 }
 
 function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
-  const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states }) => [
+  const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states, parts }) => [
     topicsText(topicsWithDataset(name)),
     datasetLabel(name, level),
     grouped(count),
-    downloadSize(name, level, here),
+    sizeText(downloadedBytes(name, level, here) + loadedBytes(parts)),
     vintage,
     timeSpan((now - loadedAt) / 60_000),
     states?.join(',') ?? 'US',
@@ -138,13 +143,21 @@ function isDue(source: Source, downloaded: Downloaded, now: number): boolean {
   return downloaded.parts.some(({ refused }) => refused) || now - oldestCheck(downloaded) >= staleAfterMs(source);
 }
 
-/** The size of a dataset's downloads; '' for a file that was loaded by hand. */
-function downloadSize(name: string, level: string, here: readonly SourceHere[]): string {
-  const bytes = here
+/** The size of a dataset's downloads. */
+function downloadedBytes(name: string, level: string, here: readonly SourceHere[]): number {
+  return here
     .flatMap(({ downloaded }) => downloaded?.parts ?? [])
     .reduce((sum, part) => (part.dataset === name && (part.level ?? '') === level ? sum + part.bytes : sum), 0);
-  return bytes === 0 ? '' : byteSize(bytes);
 }
+
+/** The size of the files that were loaded by hand. Parts of several states may be of one file. */
+function loadedBytes(parts: LoadedDataset['parts']): number {
+  const files = new Map(parts.flatMap((part) => part.files.map(({ sha256, bytes = 0 }) => [sha256, bytes])));
+  return [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** '' where it is unknown: of sample data, and of files that an earlier version loaded. */
+const sizeText = (bytes: number): string => (bytes === 0 ? '' : byteSize(bytes));
 
 function topicsWithDataset(name: DatasetName): TopicSlug[] {
   return TOPIC_SLUGS.filter((topic) => needsOf(topic).includes(name) || eventDatasetsOf(topic).includes(name));
@@ -222,7 +235,8 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
       get: missingOf(topic).length === 0 ? undefined : getCommand([topic], sources),
     })),
     sources: here.map(({ source, downloaded }) => {
-      const { name, title, topics, bytes, cadence, note } = source;
+      const { name, title, topics, cadence, note } = source;
+      const bytes = source.isElsewhere ? null : source.bytes;
       const { parts: _, ...asked } = downloaded ?? { parts: [] };
       const due = downloaded !== null && isDue(source, downloaded, now);
       return { source: name, title, topics, bytes, cadence, note, due, downloaded: downloaded === null ? null : asked };

@@ -9,12 +9,22 @@ import { byteSize, table, timeSpan } from './format.ts';
 /** A state of unknown size is estimated as a 51st of the US. */
 const STATES = 51;
 
-/** The estimated size of a download, in bytes. */
+/** The estimated size of a download, in bytes, without files at the user's own addresses. */
 export function estimatedBytes(wanted: readonly WantedSource[]): number {
-  return wanted.reduce((sum, entry) => sum + sumBytes(entry), 0);
+  return wanted.reduce((sum, entry) => sum + (sumBytes(entry) ?? 0), 0);
 }
 
-function sumBytes({ source, slices }: WantedSource): number {
+/** `about 1.2 GB`, `an unknown size`, `about 1.2 GB and 2 sources of unknown size` */
+export function sizeOfAll(wanted: readonly WantedSource[]): string {
+  const unknown = wanted.filter((entry) => sumBytes(entry) === null).length;
+  if (unknown === wanted.length) return 'an unknown size';
+  const rest = unknown === 0 ? '' : ` and ${counted(unknown, 'source')} of unknown size`;
+  return `about ${byteSize(estimatedBytes(wanted))}${rest}`;
+}
+
+/** Null: unknown. */
+function sumBytes({ source, slices }: WantedSource): number | null {
+  if (source.isElsewhere) return null;
   if (slices.includes('US')) return source.bytes;
   const sizes = slices.map((state) => source.stateBytes?.[state] ?? source.bytes / STATES);
   return Math.min(
@@ -23,11 +33,17 @@ function sumBytes({ source, slices }: WantedSource): number {
   );
 }
 
-/** Sizes, addresses and licences, shown before a download. */
-export function downloadPlanMessages(wanted: readonly WantedSource[], states: readonly string[] | null): string[] {
+/** Sizes, addresses and licences, shown before a download. @param mirror where the addresses are asked instead, an address or a folder */
+export function downloadPlanMessages(
+  wanted: readonly WantedSource[],
+  states: readonly string[] | null,
+  mirror?: string,
+): string[] {
+  const sizeOf = ({ source, slices }: WantedSource, bytes: number | null) =>
+    bytes === null ? 'unknown' : `${source.isMeasured && slices.includes('US') ? '' : 'about '}${byteSize(bytes)}`;
   const rows = wanted.map((entry) => [
     entry.source.name,
-    `${entry.source.isMeasured && entry.slices.includes('US') ? '' : 'about '}${byteSize(sumBytes(entry))}`,
+    sizeOf(entry, sumBytes(entry)),
     entry.slices.includes('US') ? 'US' : counted(entry.slices.length, 'state'),
     entry.source.cadence,
     addressesOf(entry.source).join(' '),
@@ -35,7 +51,8 @@ export function downloadPlanMessages(wanted: readonly WantedSource[], states: re
   return [
     ...(states === null ? [] : [`States: ${states.join(', ')}`]),
     ...table(['source', 'size', 'of', 'changes', 'from'], rows, ''),
-    `In all about ${byteSize(estimatedBytes(wanted))}.`,
+    `In all ${sizeOfAll(wanted)}.`,
+    ...(mirror === undefined ? [] : [`All is taken from ${mirror}; the sizes are those of the publishers' files.`]),
     ...bySentence(wanted, ({ note }) => note),
     ...bySentence(wanted, licenceOf).map((line) => `Licence of ${line}`),
   ];
@@ -59,8 +76,8 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
       source: entry.source.name,
       title: entry.source.title,
       states: entry.slices,
-      bytes: Math.round(sumBytes(entry)),
-      measured: entry.source.isMeasured && entry.slices.includes('US'),
+      bytes: roundedOrNull(sumBytes(entry)),
+      measured: entry.source.isMeasured && !entry.source.isElsewhere && entry.slices.includes('US'),
       cadence: entry.source.cadence,
       addresses: addressesOf(entry.source),
       licence: licenceOf(entry.source),
@@ -68,6 +85,8 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
     })),
   };
 }
+
+const roundedOrNull = (bytes: number | null) => (bytes === null ? null : Math.round(bytes));
 
 /** Works of US agencies are in the public domain (17 USC 105). */
 function licenceOf({ licence }: Source): string {
@@ -90,7 +109,8 @@ function addressesOf({ download }: Source): string[] {
 /** 12.3 MB of about 180 MB, 2.1 MB/s, 2 minutes left */
 export function transferMessage({ bytes, totalBytes, bytesPerSecond, secondsLeft }: TransferProgress): string {
   const left = secondsLeft === null ? '' : `, ${timeSpan(secondsLeft / 60)} left`;
-  return `${byteSize(bytes)} of about ${byteSize(totalBytes)}, ${byteSize(bytesPerSecond)}/s${left}`;
+  const total = totalBytes === null ? '' : ` of about ${byteSize(totalBytes)}`;
+  return `${byteSize(bytes)}${total}, ${byteSize(bytesPerSecond)}/s${left}`;
 }
 
 /** The result for one source. */

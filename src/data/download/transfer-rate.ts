@@ -1,10 +1,10 @@
 /** The progress of a download. */
 export interface TransferProgress {
   readonly bytes: number;
-  /** The expected total, an estimate. */
-  readonly totalBytes: number;
+  /** The expected total, an estimate; null if it is unknown. */
+  readonly totalBytes: number | null;
   readonly bytesPerSecond: number;
-  /** Null while no bytes arrive. */
+  /** Null while no bytes arrive, and without a total. */
   readonly secondsLeft: number | null;
 }
 
@@ -12,7 +12,7 @@ export interface TransferProgress {
 const WINDOW_MS = 10_000;
 
 /** Adds up the bytes of all files and computes the rate. Times come from a steady clock, in milliseconds. */
-export function createTransferRate(expectedBytes: number) {
+export function createTransferRate(expectedBytes: number | null) {
   const files = new Map<string, number>();
   const samples: { readonly at: number; readonly bytes: number }[] = [];
   let received = 0;
@@ -30,8 +30,8 @@ export function createTransferRate(expectedBytes: number) {
       const [first, last] = [samples[0], samples.at(-1)];
       const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1_000;
       const bytesPerSecond = seconds === 0 ? 0 : (last!.bytes - first!.bytes) / seconds;
-      const totalBytes = Math.max(expectedBytes, bytes);
-      const secondsLeft = bytesPerSecond === 0 ? null : (totalBytes - bytes) / bytesPerSecond;
+      const totalBytes = expectedBytes === null ? null : Math.max(expectedBytes, bytes);
+      const secondsLeft = totalBytes === null || bytesPerSecond === 0 ? null : (totalBytes - bytes) / bytesPerSecond;
       return { bytes, totalBytes, bytesPerSecond, secondsLeft };
     },
   };

@@ -148,7 +148,8 @@ function readDay(file: string): string {
 async function digestsOf(paths: readonly string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const path of paths) {
-    files.push({ name: basename(path), sha256: await hashFile(zipPath(path)?.archive ?? path) });
+    const file = zipPath(path)?.archive ?? path;
+    files.push({ name: basename(path), sha256: await hashFile(file), bytes: statSync(file).size });
   }
   return files;
 }

@@ -86,7 +86,7 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
   return {
     sources: sources.map((source) => {
       const own = overridden(source, named[source.name], file);
-      const isElsewhere = mirror !== undefined || own.download !== source.download;
+      const isElsewhere = mirror !== undefined || own.isElsewhere;
       return isElsewhere && own.isNoteOfServer ? { ...own, note: undefined } : own;
     }),
     mirror,
@@ -97,12 +97,14 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
 function overridden(source: Source, settings: z.infer<typeof override> | undefined, file: string): Source {
   if (settings === undefined) return source;
   const { licence, vintage, key_file: keyFile } = settings;
+  const download = overriddenDownload(source, settings, file);
   if (keyFile !== undefined && source.keyVariable === undefined) {
     throw wrong(file, `sources.${source.name}.key_file: this source needs no key`);
   }
   return {
     ...source,
-    download: overriddenDownload(source, settings, file),
+    download,
+    ...(download !== source.download && { isElsewhere: true as const }),
     ...coveredBy(source, settings, file),
     licence: licence ?? source.licence,
     vintage: vintage ?? source.vintage,

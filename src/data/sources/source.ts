@@ -85,6 +85,8 @@ export interface Source {
   /** The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address,
    * whose file has the requested states. */
   readonly covers?: readonly string[] | null;
+  /** The file is at the user's own address: its size is not known. */
+  readonly isElsewhere?: true;
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;
   /** The known sizes of single states; others are estimated as a 51st of the US. */

@@ -28,6 +28,8 @@ export interface SourceFile {
   readonly name: string;
   /** In hexadecimal. */
   readonly sha256: string;
+  /** Absent for a file that an earlier version loaded. */
+  readonly bytes?: number;
 }
 
 export interface AskedPart extends DatasetPart {

@@ -94,7 +94,7 @@ const datasetsOf = async (options: SetupOptions) =>
     .datasets;
 
 test('nothing is downloaded before somebody said yes; --dry-run shows addresses, sizes and licences', async (t) => {
-  const { run, mirror, options } = await setUp(t);
+  const { run, mirror, folder, options } = await setUp(t);
   const refused = await run(['get', 'air-quality']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /annual_aqi_by_county_\{year\}\.zip/);
@@ -117,6 +117,19 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   );
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
+  // The size of a file at the user's own address is not the publisher's.
+  writeFileSync(join(folder, 'own.yaml'), 'sources: {radon: {url: "https://files.example.com/radon.csv"}}\n');
+  const own = ['get', 'radon', 'air-quality', '--dry-run', '--sources', 'own.yaml'];
+  const { stdout } = await run(own);
+  assert.match(stdout, /^radon +unknown /m);
+  assert.match(stdout, /^In all about [\d.]+ .B and 1 source of unknown size\.$/m);
+  assert.match(stdout, /^All is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m);
+  const { sources } = JSON.parse((await run([...own, '--json'])).stdout);
+  const unknown = sources.filter(({ bytes }: { bytes: number | null }) => bytes === null);
+  assert.deepEqual(
+    unknown.map(({ source }: { source: string }) => source),
+    ['radon'],
+  );
   assert.equal(mirror.requests.length, 0);
   assert.match(
     (await perilbook(['data'], options)).stdout,
