@@ -207,10 +207,11 @@ function licenceLines(datasets: readonly LoadedDataset[]): string[] {
   );
 }
 
-function countyRatingsJson({ tracts, unrated, hazards, counties }: CountyRatings): object {
+function countyRatingsJson({ tracts, unrated, unanswered, hazards, counties }: CountyRatings): object {
   return {
     tracts,
     tracts_without_rating: unrated,
+    tracts_without_any_rating: unanswered,
     tracts_without_hazard: Object.fromEntries(hazards.map(({ topic, tracts: lacking }) => [topic, lacking])),
     counties_without_all_tracts: counties,
   };

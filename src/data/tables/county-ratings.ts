@@ -23,6 +23,8 @@ export interface CountyRatings {
   readonly tracts: number;
   /** Of these, tracts without a rating, in a county with a rating. */
   readonly unrated: number;
+  /** Tracts with an outline and without a rating, in a county without one, in a state with ratings: places in them get no rating. */
+  readonly unanswered: number;
   /** The hazards that other tracts lack, with the number of these tracts. */
   readonly hazards: readonly { readonly topic: NaturalSlug; readonly tracts: number }[];
   /** Rated counties in which some tract has no outline. */
@@ -49,6 +51,12 @@ export function writeCountyRatedAreas(database: SqliteDatabase): void {
       FROM areas_tract AS area JOIN ratings_county AS rated ON rated.geoid = substr(area.geoid, 1, 5)
       WHERE NOT EXISTS (SELECT 1 FROM ratings_tract AS own WHERE own.geoid = area.geoid AND own.topic = rated.topic)
       GROUP BY area.geoid;
+    INSERT INTO county_rated_areas
+      SELECT area.geoid, '' FROM areas_tract AS area
+      WHERE NOT EXISTS (SELECT 1 FROM ratings_tract AS own WHERE own.geoid = area.geoid)
+        AND NOT EXISTS (SELECT 1 FROM ratings_county AS rated WHERE rated.geoid = substr(area.geoid, 1, 5))
+        AND (EXISTS (SELECT 1 FROM ratings_tract AS rated WHERE rated.geoid BETWEEN substr(area.geoid, 1, 2) AND substr(area.geoid, 1, 2) || ':')
+          OR EXISTS (SELECT 1 FROM ratings_county AS rated WHERE rated.geoid BETWEEN substr(area.geoid, 1, 2) AND substr(area.geoid, 1, 2) || ':'));
     INSERT INTO county_rated_areas
       SELECT county.geoid, '${EVERY_HAZARD}' FROM areas_county AS county
       WHERE EXISTS (SELECT 1 FROM ratings_county AS rated WHERE rated.geoid = county.geoid)
@@ -78,6 +86,7 @@ export function readCountyRatings(database: SqliteDatabase): CountyRatings | nul
   const counties = scalar<number>('SELECT count(*) FROM county_rated_areas WHERE length(geoid) = 5');
   const tracts = scalar<number>("SELECT ifnull(sum(rows), 0) FROM datasets WHERE name = 'areas' AND level = 'tract'");
   const unrated = scalar<number>(`SELECT count(*) FROM county_rated_areas WHERE topics = '${EVERY_HAZARD}'`) - counties;
+  const unanswered = scalar<number>("SELECT count(*) FROM county_rated_areas WHERE topics = ''");
   const lacking = database
     .prepare<[string], { topics: CountyRated; tracts: number }>(
       'SELECT topics, count(*) AS tracts FROM county_rated_areas WHERE topics <> ? GROUP BY topics',
@@ -100,6 +109,7 @@ export function readCountyRatings(database: SqliteDatabase): CountyRatings | nul
   return {
     tracts,
     unrated,
+    unanswered,
     hazards: hazards.filter(({ tracts: own }) => own > 0),
     counties,
     isEverywhere,
@@ -112,6 +122,7 @@ export function readCountyRatings(database: SqliteDatabase): CountyRatings | nul
 export function countyRatingLines({
   tracts,
   unrated,
+  unanswered,
   hazards,
   counties,
   isEverywhere,
@@ -122,7 +133,9 @@ export function countyRatingLines({
     const missing = tracts === 0 ? 'No outlines of tracts are here' : 'No ratings of tracts are here';
     return [`${missing}: places get the rating of their county.`];
   }
-  const isSingular = unrated === 1;
+  const withoutRating = (count: number, nor: string, get: string) =>
+    `${grouped(count)} of ${counted(tracts, 'loaded tract')} ${count === 1 ? 'has' : 'have'} no rating${nor} ` +
+    `(outlines ${outlines}, ratings ${ratings}): places in ${count === 1 ? 'it' : 'them'} get ${get}.`;
   // Each line names the hazards that the same number of tracts lack.
   const byTracts = Map.groupBy(hazards, ({ tracts: own }) => own);
   return [
@@ -131,12 +144,8 @@ export function countyRatingLines({
         `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'loaded tract')} ${own === 1 ? 'has' : 'have'} no rating ` +
         `(ratings ${ratings}): places in ${own === 1 ? 'it' : 'them'} get the rating of their county.`,
     ),
-    ...(unrated === 0
-      ? []
-      : [
-          `${grouped(unrated)} of ${counted(tracts, 'loaded tract')} ${isSingular ? 'has' : 'have'} no rating (outlines ${outlines}, ratings ${ratings}): ` +
-            `places in ${isSingular ? 'it' : 'them'} get the rating of their county.`,
-        ]),
+    ...(unrated === 0 ? [] : [withoutRating(unrated, '', 'the rating of their county')]),
+    ...(unanswered === 0 ? [] : [withoutRating(unanswered, ', nor has their county', 'none')]),
     ...(counties === 0
       ? []
       : [
