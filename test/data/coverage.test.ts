@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createPlaceLookup } from '../../src/data/lookup/place-lookup.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { DatasetName } from '../../src/data/tables/records.ts';
 import { stateOf } from '../../src/data/tables/states.ts';
 import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
@@ -102,4 +103,31 @@ test('events that are here for a part of the search are not counted, and the rat
   assert.deepEqual(countsAt(38.8, -105.3), [0, 0, 0]);
   // New Mexico is 11 km away.
   assert.deepEqual(countsAt(37.1, -105.3), [0, null, 0]);
+});
+
+test('each topic of a place needs the states that its own search reaches, unless its part was asked for by box', (t) => {
+  const database = openDatabase(t);
+  const [areas] = sampleDatasets(NOON);
+  importDataset(database, areas!, new StillClock());
+  const inColorado = <Name extends DatasetName>(name: Name) => ({
+    info: { ...info(name), states: ['CO'] },
+    records: [],
+  });
+  for (const topic of ['ustFacility', 'powerPlant', 'nuclearReactors'] as const) {
+    importDataset(database, { kind: 'sites', topic, ...inColorado(`sites:${topic}`) }, new StillClock());
+  }
+  importDataset(database, { kind: 'readings', ...inColorado('readings') }, new StillClock());
+  const setReach = database.prepare("UPDATE parts SET reach = ? WHERE dataset = 'sites:nuclearReactors'");
+  const statesAt = (lat: number, reach: number) => {
+    setReach.run(reach);
+    const lookUp = createPlaceLookup(database, { counts: true }, createDataVersion(database));
+    const found = lookUp(['ustFacility', 'powerPlant', 'nuclearReactors', 'ozone'], { lat, lng: -105.3 }, NOON);
+    assert.ok(found.kind === 'covered');
+    return found.results.map((one) => ('value' in one ? 'answered' : one.reason === 'unavailable' ? one.states : []));
+  };
+  const reach = SEARCH_RADII.nuclearReactors;
+  // New Mexico is 7 km away, and 200 km.
+  assert.deepEqual(statesAt(37.063, reach), ['answered', ['NM'], 'answered', ['NM']]);
+  assert.deepEqual(statesAt(37.063, reach - 1)[2], ['NM']);
+  assert.deepEqual(statesAt(38.8, 0), ['answered', 'answered', 'answered', ['CO']]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
-import { categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
+import { categoryOfAqi, categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
 import { readLand } from '../../../src/sample/land.ts';
 import { fileOf, loading, reasons, rejects } from './loading.ts';
 
@@ -192,4 +192,17 @@ test('ozone keeps its category through the conversion, at every ppb', () => {
   }
   // 48.00 g/mol over 24.45 l/mol.
   assert.equal(ozoneMicrograms(100), 196.32);
+});
+
+test('a category ends with its highest value; particles are cut to the decimals of their scale first', () => {
+  assert.deepEqual([50, 51, 300, 301].map(categoryOfAqi), ['Good', 'Moderate', 'Very Unhealthy', 'Hazardous']);
+  for (const [pollutant, values] of [
+    ['pm10', [54.9, 55, 154, 254, 354, 424, 425]],
+    ['pm25', [9.09, 9.1, 35.4, 55.4, 125.4, 225.4, 225.5]],
+  ] as const) {
+    assert.deepEqual(
+      values.map((value) => categoryOfConcentration(pollutant, value)),
+      ['Good', 'Moderate', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'],
+    );
+  }
 });
