@@ -6,6 +6,7 @@ import { removeSource } from '../../src/data/download/remove-source.ts';
 import { loadParts } from '../../src/data/loaders/load-files.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
+import { STATES } from '../../src/data/tables/states.ts';
 import { fc } from '../properties.ts';
 import { openDatabase, StillClock } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -127,6 +128,26 @@ test('a record with an id of its agency is one, though it was edited between two
   assert.deepEqual(names.all().sort(), ['Bellows Falls', 'Vernon Dam', 'Wilder']);
 });
 
+test('a source that replaces another takes the place of all its parts, however many records they have', async (t) => {
+  const database = openDatabase(t);
+  const stations = (count: number) => {
+    const rows = Array.from({ length: count }, (_, index) => `${index},E85,38,-78.${index}\n`);
+    return fileOf(t, 'stations.csv', `ID,Fuel Type Code,Latitude,Longitude\n${rows.join('')}`);
+  };
+  const load = (askedOf: string, rivals: string[], counts: Readonly<Record<string, number>>) => {
+    const parts = Object.entries(counts).map(([of, count]) => ({ of, files: [stations(count)], options: {} }));
+    return loadParts(database, 'alternative-fuels', parts, { askedOf, rivals }, { clock, onRecords: () => {} });
+  };
+  await load('copy', [], { VA: 9, MD: 5 });
+  await assert.rejects(load('agency', [], { VA: 1 }), { message: /VA has 9 records here and 1 in the load/ });
+  await load('agency', ['copy'], { VA: 1 });
+  const [{ parts } = { parts: [] }] = describeData(database).datasets;
+  assert.deepEqual(
+    parts.map((part) => [part.state, part.rows]),
+    [['VA', 1]],
+  );
+});
+
 /** A file of towers: so many in each state. */
 function towers(t: TestContext, counts: Readonly<Record<string, number>>): string {
   const rows = Object.entries(counts).flatMap(([of, count]) =>
@@ -148,6 +169,27 @@ for (const [what, states, before, after, message] of [
     const again = load('cell-towers', towers(t, after), { states });
     if (message === null) await again;
     else await assert.rejects(again, { message: `Cannot replace dataset "sites:cellTower": ${message}` });
+  });
+}
+
+for (const [loader, records, most] of [
+  ['cell-towers', 1, 24],
+  ['nuclear-reactors', 1, 14],
+  ['earthquakes', 100, 3],
+] as const) {
+  test(`a file of ${loader} is of the states in it if these are few: ${most}, and not one more`, async (t) => {
+    const { load } = loading(t);
+    const statesOf = async (states: number, count = records) => {
+      const rows = Array.from({ length: Math.max(states, count) }, (_, index) => {
+        const at = index % states;
+        return `T${index},nuclear,earthquake,${index},${[...STATES][at]},38,-78.${index}`;
+      });
+      const head = 'Licensee,PrimSource,type,id,State,latitude,longitude';
+      const file = fileOf(t, 'few.csv', `${head}\n${rows.join('\n')}\n`);
+      return (await load(loader, file, { replace: true, force: true })).states?.length ?? 'all';
+    };
+    assert.deepEqual([await statesOf(most), await statesOf(most + 1)], [most, 'all']);
+    if (records > 1) assert.equal(await statesOf(most, records - 1), 'all');
   });
 }
 
