@@ -179,7 +179,7 @@ for (const [loader, records, most] of [
 ] as const) {
   test(`a file of ${loader} is of the states in it if these are few: ${most}, and not one more`, async (t) => {
     const { load } = loading(t);
-    const statesOf = async (states: number, count = records) => {
+    const statesOf = async (states: number, count: number = records) => {
       const rows = Array.from({ length: Math.max(states, count) }, (_, index) => {
         const at = index % states;
         return `T${index},nuclear,earthquake,${index},${[...STATES][at]},38,-78.${index}`;

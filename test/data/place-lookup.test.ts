@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { answerFields } from '../../src/columns/topic-columns.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import {
+  createPlaceLookup,
+  type LookupOptions,
+  openPlaceLookup,
+  type PlaceLookup,
+} from '../../src/data/lookup/place-lookup.ts';
+import { createDataVersion } from '../../src/data/tables/data-version.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { Dataset } from '../../src/data/tables/records.ts';
+import type { Location } from '../../src/geo/coordinates.ts';
+import {
+  AREAS,
+  AT_SEA,
+  coverOnly,
+  databaseFile,
+  deliveries,
+  HERE,
+  info,
+  NEXT_DOOR,
+  NOON,
+  openDatabase,
+  openSmallData,
+  StillClock,
+} from '../service/small-data.ts';
+
+/** A look-up on the small data set, or on other data. */
+function lookUpIn(
+  t: TestContext,
+  { counts = true, data, sql = '' }: Partial<LookupOptions> & { data?: readonly Dataset[]; sql?: string } = {},
+): PlaceLookup {
+  const database =
+    data === undefined ? openSmallData(t, databaseFile(t), new StillClock()) : openDatabase(t, databaseFile(t));
+  for (const dataset of data ?? []) importDataset(database, dataset, new StillClock());
+  database.exec(sql);
+  return createPlaceLookup(database, { counts }, createDataVersion(database));
+}
+
+function resultsAt(lookUp: PlaceLookup, location: Location, topics: readonly TopicSlug[], now = NOON) {
+  const found = lookUp(topics, location, now);
+  assert.ok(found.kind === 'covered', found.kind);
+  return found.results;
+}
+
+test('a place outside the US, data without areas and areas with gaps are three things', (t) => {
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), { kind: 'incomplete_areas' });
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas' });
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas' });
+  const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
+  assert.deepEqual(found.kind === 'covered' && found.area, { geoid: '31001000100', county: '31001' });
+});
+
+test('a topic without a result says why, with the datasets and the state', (t) => {
+  const unavailable = (cause: string, ...datasets: string[]) => [
+    { reason: 'unavailable', cause, datasets, states: ['NE'] },
+  ];
+  const lookUp = lookUpIn(t, {
+    data: deliveries().filter(({ info: { name } }) => name !== 'sites:park'),
+    sql: `${coverOnly('IA,KS', 'radon', 'areas', 'sites:superfund')}
+          DELETE FROM ratings_county WHERE topic = 'hail';
+          DELETE FROM air_quality`,
+  });
+  assert.deepEqual(resultsAt(lookUp, HERE, ['park']), unavailable('not_loaded', 'areas', 'sites:park'));
+  assert.deepEqual(resultsAt(lookUp, HERE, ['radon']), unavailable('not_loaded', 'areas', 'radon'));
+  const other = lookUpIn(t, {
+    sql: `${coverOnly('IA,KS', 'radon')} UPDATE OR REPLACE ratings_county SET geoid = '31185' WHERE topic = 'hail';
+          DELETE FROM ratings_tract; DELETE FROM air_quality`,
+  });
+  assert.deepEqual(resultsAt(other, HERE, ['radon']), unavailable('not_loaded', 'radon'));
+  assert.deepEqual(resultsAt(other, NEXT_DOOR, ['hail']), [{ reason: 'no_data' }]);
+  assert.deepEqual(resultsAt(other, HERE, ['hail']), unavailable('incomplete', 'nri'));
+  assert.deepEqual(resultsAt(other, HERE, ['airQuality']), [{ reason: 'no_data' }]);
+  // The index rates the tract, and nothing tells that the place is in it.
+  const countiesOnly = lookUpIn(t, { sql: 'DELETE FROM areas_tract; DELETE FROM area_boxes_tract' });
+  assert.deepEqual(resultsAt(countiesOnly, HERE, ['hail']), unavailable('no_tracts', 'areas'));
+  assert.ok('value' in resultsAt(countiesOnly, NEXT_DOOR, ['hail'])[0]!);
+  assert.deepEqual(resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS), unavailable('too_old', 'readings'));
+});
+
+test('counts are of the loaded events, and without counts no event is searched', (t) => {
+  const sql = "DELETE FROM datasets WHERE name = 'records:wildfire.historical'";
+  const [hail, wildfire, park] = resultsAt(lookUpIn(t, { sql }), HERE, ['hail', 'wildfire', 'park']);
+  const countsOf = (result: typeof hail) => (result !== undefined && 'counts' in result ? result.counts : undefined);
+  assert.deepEqual([countsOf(hail), countsOf(wildfire), countsOf(park)], [[2], [2, null, 2], []]);
+  // A search would fail without the table.
+  const without = { sql: 'DROP TABLE records_hail; DROP TABLE records_wildfire_current' };
+  assert.throws(() => resultsAt(lookUpIn(t, without), HERE, ['hail']), /records_hail/);
+  const bare = lookUpIn(t, { ...without, counts: false });
+  for (const [index, result] of resultsAt(bare, HERE, NATURAL_SLUGS).entries()) {
+    assert.ok('value' in result);
+    assert.equal(result.counts, null);
+    assert.deepEqual(answerFields(NATURAL_SLUGS[index]!, result), ['Relatively High', 81.5, 0.25]);
+  }
+});
+
+test('a handle answers from one version, whatever is loaded in the meantime', (t) => {
+  const file = databaseFile(t);
+  const database = openSmallData(t, file, new StillClock());
+  using before = openPlaceLookup(file, { counts: true });
+  const replaced: Dataset[] = [
+    { kind: 'sites', topic: 'park', info: info('sites:park'), records: [] },
+    { kind: 'radon', info: info('radon'), records: [{ countyGeoid: '31001', zone: 1 }] },
+    { kind: 'areas', level: 'tract', info: info('areas'), records: [AREAS[2]!] },
+  ];
+  for (const dataset of replaced) importDataset(database, dataset, new StillClock());
+  const look = ({ lookUp }: { lookUp: PlaceLookup }) => {
+    const found = lookUp(['park', 'radon'], HERE, NOON);
+    assert.ok(found.kind === 'covered');
+    const [park, radon] = found.results;
+    const zone = answerFields('radon', radon as Extract<typeof radon, { value: unknown }>)[0];
+    return [found.area.geoid, 'value' in park! && park.value, zone];
+  };
+  assert.deepEqual(look(before), ['31001000100', 2, 'Zone 2']);
+  using after = openPlaceLookup(file, { counts: true });
+  assert.deepEqual(look(after), ['31001', 0, 'Zone 1']);
+  assert.notEqual(after.version, before.version);
+  using again = openPlaceLookup(file, { counts: false });
+  assert.equal(again.version, after.version);
+});
+
+const HOUR_MS = 3_600_000;
+const IN_MARYLAND = { lat: 39, lng: -76.5 };
