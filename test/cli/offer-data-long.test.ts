@@ -6,11 +6,11 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
-import type { Feature, Polygon } from 'geojson';
+import { strToU8, zipSync } from 'fflate';
 import { readJob } from '../../src/cli/job-of-options.ts';
 import { dataForPage } from '../../src/cli/offer-data.ts';
 import { agencyMirror } from '../data/download/agency-mirror.ts';
-import { shapefileZip } from '../data/download/polygon-shapefile.ts';
+import { geojson } from '../data/loaders/loading.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { square } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -90,13 +90,9 @@ test('a run on a terminal whose input is a pipe asks nothing, and reads all of i
 test('for areas and a service, a run on a terminal offers the boundaries; after a no it ends with the command', async (t) => {
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
-  const county: Feature<Polygon> = {
-    type: 'Feature',
-    geometry: square(-119, 34, 1),
-    properties: { STATEFP: '06', COUNTYFP: '037', GEOID: '06037', NAMELSAD: 'Los Angeles County' },
-  };
+  const counties = geojson([{ properties: { GEOID: '06037' }, geometry: square(-119, 34, 1) }]);
   mirror.files.set('www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025_us_county_500k.zip', {
-    body: shapefileZip('cb_2025_us_county_500k', [county], Object.keys(county.properties!)),
+    body: Buffer.from(zipSync({ 'counties.geojson': strToU8(counties) })),
   });
   mkdirSync(join(folder, 'perilbook'));
   writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\n`);

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { RATINGS, RATINGS_WITHOUT_SCORE } from '../../src/contract/topic-values.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { describeData, type LoadedDataset, SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import {
   addSample,
   importSample,
@@ -13,6 +15,7 @@ import {
   refreshSampleReadings,
   sampleDatasets,
 } from '../../src/sample/add-sample.ts';
+import { readLand } from '../../src/sample/land.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -33,6 +36,22 @@ test('loading the sample replaces all tracts and counties, and answers every top
   assert.deepEqual(topics, TOPIC_SLUGS);
   assert.deepEqual([...new Set(datasets.map(({ level }) => level))].sort(), ['', 'county']);
   assert.ok(datasets.every(({ sample, vintage, rows }) => sample && vintage === SAMPLE_VINTAGE && rows > 30));
+});
+
+test('every county of the sample is rated for all natural topics as the index does, and perils are where they are known to be', () => {
+  const dataset = [...sampleDatasets(clock.now())].find(({ kind }) => kind === 'nri')!;
+  const records = [...(dataset.records as Iterable<NaturalRatingRecord>)];
+  assert.equal(records.length, readLand().counties.length * NATURAL_SLUGS.length);
+  assert.deepEqual(new Set(records.map(({ rating }) => rating)), new Set(RATINGS));
+  for (const { rating, score, frequency, ...of } of records) {
+    const isScored = !['Not Applicable', 'Insufficient Data', 'No Rating'].includes(rating);
+    const least = RATINGS_WITHOUT_SCORE.has(rating) ? null : 0;
+    assert.ok(isScored ? score! > 0 && score! <= 100 && frequency! >= 0 : score === least, JSON.stringify(of));
+  }
+  const hurricane = (county: string) =>
+    records.find(({ geoid, topic }) => geoid === county && topic === 'hurricane')!.rating;
+  for (const coast of ['12086', '48201']) assert.match(hurricane(coast), / High$/);
+  for (const inland of ['20173', '06037']) assert.equal(hurricane(inland), 'Not Applicable');
 });
 
 test('sample data is added for the topics that are asked, once', (t) => {
