@@ -12,11 +12,11 @@ const folder = temporaryFolder();
 const FIELDS = ['ok', 'µ "x"', 1.5];
 const MEMBERS = '"hazard_status":"ok","hazard_note":"µ \\"x\\"","hail_score":1.5';
 
-async function enrichJson(content: string, request: Partial<RowRequest> = {}): Promise<string> {
-  const [file, output] = [join(folder, 'in.ndjson'), join(folder, 'out.ndjson')];
+async function enrichJson(content: string, request: Partial<RowRequest> = {}, format = 'ndjson'): Promise<string> {
+  const [file, output] = [join(folder, `in.${format}`), join(folder, `out.${format}`)];
   writeFileSync(file, content);
   const book = await openRowFile(file);
-  assert.equal(book.format, 'ndjson');
+  assert.equal(book.format, format);
   await writeRows(book, { output, fill: fillWith(FIELDS), ...request });
   return readFileSync(output, 'utf8');
 }
@@ -25,6 +25,39 @@ test('each line keeps its bytes and gets its members before the closing brace', 
   const source = '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n{"id":2}';
   const expected = `\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]},${MEMBERS} }\r\n\n  {${MEMBERS}}\n{"id":2,${MEMBERS}}`;
   assert.equal(await enrichJson(source), expected);
+});
+
+test('each element of an array keeps its bytes and those around it, and is a row', async () => {
+  const source =
+    '\ufeff [\n  {"id": 1.50, "lat": 34.05, "t": "a],{\\"b"} ,\r\n\t{"lat":25.77,"x":[1,{"y":2}]}\n , 7, {"id":3}]\n\n';
+  const expected = source.replaceAll(/"\}(?= )|\}(?=\n)|3\}/g, (end) => end.replace('}', `,${MEMBERS}}`));
+  const output = await enrichJson(source, {}, 'json');
+  assert.equal(output, expected);
+  const again = await openRowFile(join(folder, 'out.json'));
+  const dropFrom = again.columns.indexOf('hazard_status');
+  assert.equal(await enrichJson(output, { dropFrom }, 'json'), output);
+  const rows = await allRows(await openRowFile(join(folder, 'in.json')), [0, 1]);
+  assert.deepEqual(
+    rows.map(({ fields, problem }) => [...fields, problem]),
+    [
+      ['1.5', '34.05', undefined],
+      ['', '25.77', undefined],
+      ['', '', 'The element is not a JSON object.'],
+      ['3', '', undefined],
+    ],
+  );
+});
+
+test('an array that cannot be read is refused, wherever it is broken', async () => {
+  const one = '{"lat":34.05}';
+  for (const [text, message] of [
+    [`[${one},${one}`, /not closed/],
+    [`[${one} ${one}]`, /cannot be read/],
+    [`[${one}] x`, /more after its JSON array/],
+    [`[${one},${one.slice(0, 9)}`, /not closed/],
+  ] as const) {
+    await assert.rejects(enrichJson(text, {}, 'json'), { code: 'INPUT_UNREADABLE', message }, text);
+  }
 });
 
 test('rows say their line, and members of objects can be the location', async () => {
@@ -52,8 +85,13 @@ test('the members are there, all others are as they were, and writing again give
     fc.asyncProperty(
       fc.array(object, { minLength: 1, maxLength: 5 }),
       fc.constantFrom(0, 2),
-      async (objects, indent) => {
+      fc.boolean(),
+      async (objects, indent, isArray) => {
         const lines = objects.map((made) => JSON.stringify(made, null, indent).replaceAll('\n', ' '));
+        if (isArray) {
+          const array = await enrichJson(`[${lines.join(' ,\n')}]`, {}, 'json');
+          assert.equal(array.replaceAll(/,"hazard_status":"ok"[^}]*?1\.5(?= ?\})/g, ''), `[${lines.join(' ,\n')}]`);
+        }
         const output = await enrichJson(`${lines.join('\n')}\n`);
         const expected = objects.map((made) => ({
           ...made,
@@ -84,11 +122,13 @@ test('members that are dropped are dropped wherever they stand', async () => {
   assert.equal(await enrichJson(source, { dropFrom: 1 }), expected);
 });
 
-test('a file of many lines is read in windows', LONG, async () => {
+test('a file of many lines or elements is read in windows', LONG, async () => {
   const lines = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"text":"${'x'.repeat(i % 300)}"}`);
   lines[500] = `{"id":500,"text":"${'y'.repeat(3_000_000)}"}`;
   const output = await enrichJson(`${lines.join('\n')}\n`);
-  assert.equal(output, `${lines.map((line) => line.replace(/\}$/, `,${MEMBERS}}`)).join('\n')}\n`);
+  const expected = lines.map((line) => line.replace(/\}$/, `,${MEMBERS}}`));
+  assert.equal(output, `${expected.join('\n')}\n`);
+  assert.equal(await enrichJson(`[${lines.join(',\n')}]`, {}, 'json'), `[${expected.join(',\n')}]`);
 });
 
 test('JSON that is neither lines nor features is named for what it is', async () => {
