@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { checkFormat, formatOfOutput } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
-import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
+import { ALL_TYPES, alternating, hazardNames } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -16,18 +15,6 @@ async function convert(input: string, output: string, request: Partial<RowReques
   const all = { added: ALL_TYPES, fill: alternating, ...request };
   return await writeRows(book, { output: join(folder, output), ...all });
 }
-
-test('CSV to Parquet: texts stay texts, empty ones are null, the added columns have their types', async () => {
-  writeFileSync(join(folder, 'a.csv'), 'id,lat,,ID,note\n007,30.50,x,é,"a,""b"\n8,,y,,\n9\n');
-  const result = await convert('a.csv', 'a.parquet');
-  assert.equal(result.rows, 3);
-  const { names, types, rows } = await askedDuckdb(`select * from read_parquet(${quoted(join(folder, 'a.parquet'))})`);
-  assert.deepEqual(names.slice(0, 5), ['id', 'lat', 'column_3', 'ID_2', 'note']);
-  assert.deepEqual(types.slice(0, 6), new Array(6).fill('VARCHAR'));
-  assert.deepEqual(rows[0], ['007', '30.50', 'x', 'é', 'a,"b', 'partial', 'µ "x"', null, null, null]);
-  assert.deepEqual(rows[1], ['8', null, 'y', null, null, 'ok', null, '2026-05-01 10:20:30.4+00', 1.5, 3]);
-  assert.deepEqual(rows[2]!.slice(0, 6), ['9', null, null, null, null, 'partial']);
-});
 
 test('CSV to Parquet: many rows, in several row groups', async () => {
   const count = 150_000;
@@ -104,45 +91,11 @@ test('NDJSON to CSV: numbers keep their digits', async () => {
   );
 });
 
-test('CSV to Parquet: one pasted byte of windows-1252 does not spoil the UTF-8 of the others', async () => {
-  const [utf8, pasted] = [Buffer.from('Peña\nCañon\n'), Buffer.from('id\nCaf\xe9\n', 'latin1')];
-  writeFileSync(join(folder, 'pasted.csv'), Buffer.concat([pasted, utf8]));
-  await convert('pasted.csv', 'pasted.parquet');
-  const { rows } = await askedDuckdb(`select id from read_parquet(${quoted(join(folder, 'pasted.parquet'))})`);
-  assert.deepEqual(rows, [['Café'], ['Peña'], ['Cañon']]);
-});
-
-test('Parquet to CSV: each type has its text', async () => {
-  const query = `select 1 as id, 'a,"b' as name, [1, null] as list, date '2024-02-29' as day, 1.50::decimal(5, 2) as price,
-    timestamptz '2024-01-01 00:00:00.5+00' as at, null as nothing, true as flag, 0.1::float as small, {'x': 1} as point,
-    'ok' as hazard_status`;
-  await madeParquet(query, join(folder, 'b.parquet'));
-  await convert('b.parquet', 'b.csv', { dropFrom: 11 });
-  const expected = `id,name,list,day,price,at,nothing,flag,small,point,${hazardNames.replaceAll(', ', ',')}
-1,"a,""b","[1,null]",2024-02-29,1.50,2024-01-01T00:00:00.500000Z,,true,0.1,"{""x"":1}",partial,"µ ""x""",,,
-`;
-  assert.equal(readFileSync(join(folder, 'b.csv'), 'utf8'), expected);
-  await convert('b.parquet', 'b.tsv.gz', { dropFrom: 11 });
-  assert.match(gunzipSync(readFileSync(join(folder, 'b.tsv.gz'))).toString(), /^id\tname\tlist/);
-  await convert('b.parquet', 'b.ndjson', { dropFrom: 11 });
-  const line = JSON.parse(readFileSync(join(folder, 'b.ndjson'), 'utf8'));
-  assert.deepEqual([line.name, line.nothing, line.hazard_status, line.hail_score], ['a,"b', null, 'partial', null]);
-});
-
 test('the name of the output decides its format', () => {
   assert.deepEqual(
     ['a.parquet', 'A.PQ', 'b.csv', 'b.csv.gz', 'c.jsonl', 'd.tsv.zst', 'e', 'f.txt', '-'].map(formatOfOutput),
     ['parquet', 'parquet', 'csv', 'csv', 'ndjson', 'tsv', null, null, null],
   );
-});
-
-test('UTF-16 text becomes NDJSON in UTF-8, and text in UTF-16', async () => {
-  const text = 'id,city\r\n1,Cañon\r\n';
-  writeFileSync(join(folder, 'wide.csv'), Buffer.from(`\ufeff${text}`, 'utf16le'));
-  await convert('wide.csv', 'wide.ndjson');
-  assert.match(readFileSync(join(folder, 'wide.ndjson'), 'utf8'), /^\{"id":1,"city":"Cañon",/);
-  await convert('wide.csv', 'wide.out.csv');
-  assert.match(readFileSync(join(folder, 'wide.out.csv'), 'utf16le'), /^\ufeffid,city,/);
 });
 
 test('an output whose name promises what would not stand in it is refused', () => {

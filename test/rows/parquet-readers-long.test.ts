@@ -252,24 +252,6 @@ test('the schemas of Spark and Avro in a file get the added columns', async () =
   assert.deepEqual(JSON.parse(ofAvro!), { ...avro, fields: [...avro.fields, ...avroFields] });
 });
 
-test('an output that is enriched again has each column once, and grows by nothing', async () => {
-  for (const [name, write] of [
-    ['arrow-rs', writtenByArrowRs],
-    ['polars', writtenByPolars],
-  ] as const) {
-    const file = join(folder, `${name}-again.parquet`);
-    write(file);
-    const once = await enriched(file);
-    const twice = await enriched(once);
-    assert.deepEqual(readFileSync(twice), readFileSync(once));
-    // Another program wrote the output anew.
-    const foreign = join(folder, `${name}-foreign.parquet`);
-    writeFileSync(foreign, arrowRs.writeParquet(arrowRs.readParquet(readFileSync(once))));
-    const before = await readByArrowRs(once);
-    assert.deepEqual(await readByArrowRs(await enriched(foreign)), before);
-  }
-});
-
 const anyType: fc.Arbitrary<DataType> = fc.letrec<{ type: DataType }>((tie) => ({
   type: fc.oneof(
     { maxDepth: 3 },

@@ -197,39 +197,3 @@ test('Parquet: each type in NDJSON and in Excel', async () => {
     ...['NaN', 0.1, '1850-01-01', null, 'ok', 1.5],
   ]);
 });
-
-test('what is lost from each format, and nothing else', async () => {
-  const rows = (name: string) => objects(join(folder, name)).map(({ hazard_status, hail_score, ...own }) => own);
-  writeFileSync(join(folder, 'lost.csv'), 'A title\nid,name\n1,a,beyond\n\n2,""\n');
-  const titled = await openRowFile(join(folder, 'lost.csv'), { headerLine: 2 });
-  const added = [{ name: 'hazard_status', type: 'text' }] as const;
-  const request = { dropFrom: null, added, fill: fillWith(['ok']) };
-  await writeRows(titled, { output: join(folder, 'lost.csv.ndjson'), ...request });
-  assert.deepEqual(rows('lost.csv.ndjson'), [
-    { id: 1, name: 'a' },
-    { id: 2, name: null },
-  ]);
-  writeFileSync(join(folder, 'lost.ndjson'), '{"id":1,"name":""}\n[1]\n{"id":null}\n');
-  const csv = readFileSync(await convert('lost.ndjson', 'lost.ndjson.csv'), 'utf8');
-  assert.equal(csv, 'id,name,hazard_status,hail_score\n1,,ok,1.5\n,,ok,1.5\n,,ok,1.5\n');
-  const outline = '{"type":"Polygon","coordinates":[[[-97,38],[-96,38],[-96,39],[-97,38]]]}';
-  writeFileSync(
-    join(folder, 'lost.geojson'),
-    `{"type":"FeatureCollection","name":"x","features":[{"type":"Feature","id":7,"bbox":[1,2,3,4],"geometry":
-     {"type":"Point","coordinates":[-97.2,38.5,120]},"properties":{"a":true}},{"type":"Feature","geometry":${outline},"properties":{"a":false}}]}`,
-  );
-  await convert('lost.geojson', 'lost.geojson.ndjson');
-  assert.deepEqual(rows('lost.geojson.ndjson'), [
-    { 'geometry.latitude': 38.5, 'geometry.longitude': -97.2, 'feature.id': 7, a: true },
-    { 'geometry.latitude': null, 'geometry.longitude': null, 'feature.id': null, a: false },
-  ]);
-  const formula = {
-    name: 'S',
-    rows:
-      '<row r="1"><c r="A1" t="str"><v>id</v></c><c r="B1" t="str"><v>sum</v></c></row>' +
-      '<row r="2"><c r="A2"><v>1</v></c><c r="B2"><f>1+1</f><v>2</v></c></row>',
-  };
-  writeFileSync(join(folder, 'lost.xlsx'), workbook([formula, { ...formula, name: 'Other' }]));
-  await convert('lost.xlsx', 'lost.xlsx.ndjson');
-  assert.deepEqual(rows('lost.xlsx.ndjson'), [{ id: 1, sum: 2 }]);
-});
