@@ -78,26 +78,56 @@ function readNation(): Outline {
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
  * up to 25 km off their coasts unless foreign land is nearer. */
 export function isCovered(location: Location): boolean {
-  return isInland(location) || outlineHolds(nationOutline(), location) || isOffCoast(location);
+  let coverage = tileCoverage(LARGE_TILES, location);
+  if (coverage === MIXED) coverage = tileCoverage(SMALL_TILES, location);
+  if (coverage !== MIXED) return coverage === COVERED;
+  return outlineHolds(nationOutline(), location) || isOffCoast(location);
 }
 
-/** Tiles are a twentieth of a degree: small enough that most of the land lies in whole ones. */
-const TILES_PER_DEGREE = 20;
-const TILES_A_ROW = 360 * TILES_PER_DEGREE + 1;
-const [INLAND, OTHER] = [1, 2];
-/** By tile of the globe; 0: not asked yet. The system gives memory only to the parts that are asked. */
-const tiles = new Uint8Array((180 * TILES_PER_DEGREE + 1) * TILES_A_ROW);
+/** What is known of each tile of the globe. Most tiles are covered, or not, with all of their area: a look-up is faster than the edges. */
+interface Tiles {
+  readonly perDegree: number;
+  readonly columns: number;
+  /** 0: not asked yet. The system gives memory only to the parts that are asked. */
+  readonly coverage: Uint8Array;
+}
 
-/** Whether the location's tile lies in the nation with all of its area. Most locations do, and a look-up is faster than the edges. */
-function isInland({ lat, lng }: Location): boolean {
-  const [row, column] = [Math.floor(lat * TILES_PER_DEGREE), Math.floor(lng * TILES_PER_DEGREE)];
-  const tile = (row + 90 * TILES_PER_DEGREE) * TILES_A_ROW + column + 180 * TILES_PER_DEGREE;
-  if (tiles[tile] === 0) {
-    const unit = UNITS_PER_DEGREE / TILES_PER_DEGREE;
-    const relation = relationToBox(nationOutline(), (column + 0.5) * unit, (row + 0.5) * unit, unit / 2);
-    tiles[tile] = relation === 'holds' ? INLAND : OTHER;
+const [COVERED, NOT_COVERED, MIXED] = [1, 2, 3];
+const LARGE_TILES = makeTiles(2);
+/** Small enough that most places at a coast are in a tile that decides. */
+const SMALL_TILES = makeTiles(20);
+
+function makeTiles(perDegree: number): Tiles {
+  const columns = 360 * perDegree + 1;
+  return { perDegree, columns, coverage: new Uint8Array((180 * perDegree + 1) * columns) };
+}
+
+function tileCoverage({ perDegree, columns, coverage }: Tiles, { lat, lng }: Location): number {
+  const [row, column] = [Math.floor(lat * perDegree), Math.floor(lng * perDegree)];
+  const tile = (row + 90 * perDegree) * columns + column + 180 * perDegree;
+  if (coverage[tile] === 0) {
+    coverage[tile] = coverageAround({ lat: (row + 0.5) / perDegree, lng: (column + 0.5) / perDegree }, 0.5 / perDegree);
   }
-  return tiles[tile] === INLAND;
+  return coverage[tile]!;
+}
+
+/** Whether all places of a box are covered, none, or some, as far as distances of its middle tell. */
+function coverageAround(middle: Location, halfDegrees: number): number {
+  const [x, y, half] = [middle.lng, middle.lat, halfDegrees].map((degrees) => degrees * UNITS_PER_DEGREE);
+  const relation = relationToBox(nationOutline(), x!, y!, half!);
+  if (relation === 'holds') return COVERED;
+  // From the middle to a corner, and 2 % more, because a search measures in a plane.
+  const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;
+  if (relation === 'crosses')
+    return 2 * radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, 3 * radius) ? COVERED : MIXED;
+  const meters = metersToEdges(nationOutline(), middle, COAST_MARGIN_METERS + radius);
+  if (isNearIsland(middle, radius)) return MIXED;
+  if (meters === Number.POSITIVE_INFINITY) return NOT_COVERED;
+  if (outlineHolds(foreignOutline(), middle)) {
+    const isWhole = metersToEdges(foreignOutline(), middle, radius) === Number.POSITIVE_INFINITY;
+    return isWhole && meters > BORDER_MARGIN_METERS + radius ? NOT_COVERED : MIXED;
+  }
+  return meters + radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, meters + 2 * radius) ? COVERED : MIXED;
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
@@ -116,11 +146,15 @@ function isOffCoast(location: Location): boolean {
   const meters = metersToCoast(location);
   if (meters <= BORDER_MARGIN_METERS || (meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters)))
     return true;
-  return OMITTED_ISLANDS.some(
-    ({ lat, lng, km = ISLAND_KM }) =>
-      Math.abs(lat - location.lat) * METERS_PER_DEGREE <= km * 1_000 &&
-      distanceMeters({ lat, lng }, location) <= km * 1_000,
-  );
+  return isNearIsland(location, 0);
+}
+
+/** Whether an omitted island, as far as its radius goes, is within some metres. */
+function isNearIsland(location: Location, meters: number): boolean {
+  return OMITTED_ISLANDS.some(({ lat, lng, km = ISLAND_KM }) => {
+    const reach = meters + km * 1_000;
+    return Math.abs(lat - location.lat) * METERS_PER_DEGREE <= reach && distanceMeters({ lat, lng }, location) <= reach;
+  });
 }
 
 /** Infinite beyond the margin. Most places outside the shapes are near the coast, and a short search reads few edges. */

@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { isCovered, isForeign, isOffshore } from '../../src/geo/us-coverage.ts';
+import { type Location, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
+import { outlineHolds } from '../../src/geo/outline.ts';
+import { isCovered, isForeign, isOffshore, nationOutline } from '../../src/geo/us-coverage.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
 import { placesOf } from './listed-places.ts';
@@ -68,6 +70,40 @@ test('what was found about a tile of land holds for no other tile', () => {
     assert.ok(isCovered({ lat, lng: -100.525 }));
     for (const lng of [-100.475, -100.525, -100.575]) assert.ok(!isCovered({ lat: lat + 0.9, lng }), `${lat},${lng}`);
   }
+});
+
+test('what a tile decides is what the edges say, around random corners, near neighbours, on the 180th meridian', () => {
+  const { rings } = nationOutline();
+  const first = 1 + rings[0]!;
+  const offset = fc.double({ min: -0.6, max: 0.6, noNaN: true });
+  const aroundCorners = fc
+    .tuple(fc.nat((rings.length - first) / 2 - 1), offset, offset)
+    .map(([corner, north, east]) => {
+      const [lng, lat] = rings.subarray(first + 2 * corner);
+      return { lat: lat! / UNITS_PER_DEGREE + north, lng: lng! / UNITS_PER_DEGREE + east };
+    });
+  const box = (south: number, north: number, west: number, east: number) =>
+    fc.record({
+      lat: fc.double({ min: south, max: north, noNaN: true }),
+      lng: fc.double({ min: west, max: east, noNaN: true }),
+    });
+  const nearNeighbours = fc.oneof(
+    box(48.98, 49.06, -120, -96),
+    box(41.5, 43.5, -83.5, -78.5),
+    box(47.9, 49.2, -124.8, -122.5),
+    box(31.9, 32.8, -118, -116.5),
+    box(18.2, 18.7, -65, -64.2),
+    box(44.2, 45.4, -67.6, -66.4),
+  );
+  const meridian = fc.tuple(box(50, 55, 0, 1), fc.constantFrom(-180, 180)).map(([{ lat }, lng]) => ({ lat, lng }));
+  const byEdges = (place: Location) => outlineHolds(nationOutline(), place) || isOffshore(place);
+  fc.assert(
+    fc.property(fc.oneof(aroundCorners, nearNeighbours, meridian), (place) => {
+      fc.pre(Math.abs(place.lng) <= 180);
+      assert.equal(isCovered(place), byEdges(place));
+    }),
+    { numRuns: 8_000 },
+  );
 });
 
 test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', LONG, () => {
