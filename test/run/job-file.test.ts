@@ -11,22 +11,16 @@ import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
 
-test('km and mi are units of distances', () => {
-  for (const [text, units] of [
-    ['km', 'kilometers'],
-    ['mi', 'miles'],
-    ['kilometers', 'kilometers'],
-  ]) {
-    assert.deepEqual(parseJobFile(`units: ${text}\n`, 'job.yaml'), { units });
+test('a file says what stands in it: nothing, with line ends of Windows, units by their abbreviations', () => {
+  for (const [text, said] of [
+    ...['', '# nothing yet\n', 'null\n', '---\n'].map((empty) => [empty, {}] as const),
+    ['\ufeffinput: in.csv\r\nbudget: 5\r\n', { input: 'in.csv', budget: 5 }],
+    ['units: km\n', { units: 'kilometers' }],
+    ['units: mi\n', { units: 'miles' }],
+    ['units: kilometers\n', { units: 'kilometers' }],
+  ] as const) {
+    assert.deepEqual(parseJobFile(text, 'job.yaml'), said);
   }
-});
-
-test('an empty file, one of comments, and one of null say nothing', () => {
-  for (const text of ['', '# nothing yet\n', 'null\n', '---\n']) assert.deepEqual(parseJobFile(text, 'job.yaml'), {});
-});
-
-test('line ends and a byte order mark of Windows do no harm', () => {
-  assert.deepEqual(parseJobFile('\ufeffinput: in.csv\r\nbudget: 5\r\n', 'job.yaml'), { input: 'in.csv', budget: 5 });
 });
 
 function errorOf(text: string): PerilbookError {
@@ -39,6 +33,10 @@ function errorOf(text: string): PerilbookError {
   }
   return assert.fail('it was accepted');
 }
+
+const ALIASES = `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e']
+  .map((name, i) => `${name}: &${name} [${new Array(9).fill(`*${'abcd'[i]}`).join(',')}]\n`)
+  .join('')}`;
 
 /** `at` is the line and column that the message begins with; without a column, the line. */
 const wrong: readonly (readonly [what: string, text: string, at: string, says: RegExp])[] = [
@@ -54,11 +52,21 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a directive', '%YAML 9\ninput: a\n', '1:7', /: YAML reads a line that begins with % as a directive/],
   ['an anchor without a name', 'input: & a\n', '1:8', /: YAML reads &, \* and ! here as an anchor/],
   ['a tab for spaces', 'service:\n\tbase_url: x\n', '2:1', /: the line is indented with a tab; use spaces/],
+  ['a * where YAML reads an alias', 'input: *.csv\n', '1:8', /: YAML reads what begins with \* as an alias/],
+  ['an alias that names nothing', 'topics: *mine\n', '1:9', /as an alias, and it is not defined/],
+  ['aliases of aliases without end', ALIASES, '1:1', /: it has too many aliases/],
   ['a setting twice', 'input: a\nbudget: 1\nbudget: 2\n', '3:1', /: this setting is given twice/],
   ['two documents', 'input: a\n---\ninput: b\n', '2:1', /: a second document begins here/],
   ['a list instead of settings', '- input: a\n', '1:1', /expected a map, found/],
   ['a text instead of settings', 'in.csv\n', '1:1', /expected a map, found/],
   ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
+  ['an unknown setting with content below', 'input: a\ntopcis:\n  - park\n', '2:1', /unknown setting "topcis"/],
+  [
+    'a misplaced setting',
+    'service: {base_url: "https://h.example", store: s.db}\n',
+    '1:42',
+    /belongs at the top level$/,
+  ],
   ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
   ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
@@ -75,6 +83,10 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a time that is none', 'time_to_live: {park: soon}\n', '1:22', /a time such as 90s, 30m, 12h or 30d, or never/],
   ['an address without a protocol', 'service: {base_url: h.example}\n', '1:21', /https:\/\/ or http:\/\//],
   ['an address of a file', 'service: {base_url: "file:///etc"}\n', '1:21', /https:\/\/ or http:\/\//],
+  ['a NUL in an input', 'input: "a\\0.csv"\n', '1:8', /NUL character/],
+  ['a NUL in an output', 'output: "a\\0.csv"\n', '1:9', /NUL character/],
+  ['a NUL in a program', 'on_finish: ["a\\0"]\n', '1:13', /NUL character/],
+  ['a NUL in a store', 'store: "a\\0"\n', '1:8', /NUL character/],
   [
     'a service that is neither',
     'service: sampel\n',
@@ -131,84 +143,24 @@ for (const [what, text, at, says] of wrong) {
     assert.deepEqual([context.file, context.line, context.column], ['job.yaml', Number(line), column]);
     if (at !== '') assert.equal(at.includes(':') ? `${line}:${column}` : line, at);
     const shown = text.split('\n')[Number(line) - 1]!.trim();
-    // A key may stand anywhere in `service`, so none of its lines is shown.
-    if (text.startsWith('service:')) return assert.ok(!message.includes('\n'), message);
+    // A key may stand anywhere in `service` and `on_finish`, so none of their lines is shown.
+    if (/^(?:service|on_finish):/.test(text)) return assert.ok(!message.includes('\n'), message);
     assert.ok(shown === '' || message.includes(`\n    ${shown}\n    `), message);
     assert.ok(shown === '' || /\n {4} *\^$/.test(message), message);
   });
 }
 
-const SECRET = 'pb_4fQx9Zk2LmN8rTv1WyB3cD5eF7gH0jKpSuXaYbMdQeR';
-const SERVICE = 'service:\n  base_url: https://h.example\n';
-for (const [what, text] of [
-  ['as a setting', `${SERVICE}  api_keys:\n    - {key: short_secret_}\n`],
-  ['as a setting of the service', `${SERVICE}  api_key: short_secret_\n`],
-  ['as a setting of the job', 'API-Key: short_secret_\n'],
-  ['in the list', `${SERVICE}  api_keys: [short_secret_]\n`],
-  ['in place of the list', `${SERVICE}  api_keys: short_secret_\n`],
-  ['in the address, as a user', 'service: {base_url: "https://short_secret_@h.example"}\n'],
-  ['in the address, as a query', 'service: {base_url: "https://h.example/?key=short_secret_"}\n'],
-  ['on a line that is no YAML', `service: {base_url: "https://h.example", api_keys: [{key: ${SECRET}}\n`],
-  ['where nobody looks for it', `topics: ${SECRET}\n`],
-] as const) {
-  test(`a key in a job file, ${what}: refused, and not repeated`, () => {
-    const { message, hint } = errorOf(text);
-    assert.match(message, /^job\.yaml:\d+:\d+: /);
-    assert.ok(!message.includes('short_secret_') && !message.includes(SECRET), message);
-    if (!/topics|YAML|flow/i.test(message)) assert.match(`${hint}${message}`, /chmod 600|named in api_keys/);
-  });
-}
-
-test('an unknown setting is reported at its own line, though its content begins below', () =>
-  assert.match(errorOf('input: a\ntopcis:\n  - park\n').message, /^job\.yaml:2:1: /));
-
-test('a misplaced setting does not get its own name as the suggestion', () => {
-  const { message } = errorOf('service: {base_url: "https://h.example", store: s.db}\n');
-  assert.match(message, /unknown setting "store"/);
-  assert.doesNotMatch(message, /did you mean store\?/);
+test('a key in place of its file is refused with what to do instead', () => {
+  const service = 'service:\n  base_url: https://h.example\n  ';
+  for (const text of [`${service}api_keys:\n    - {key: x}\n`, `${service}api_key: x\n`, 'API-Key: x\n']) {
+    assert.match(errorOf(text).hint, /chmod 600/);
+  }
+  const shaped = 'pb_4fQx9Zk2LmN8rTv1WyB3cD5eF7gH0jKpSuXaYbMdQeR';
+  assert.ok(!errorOf(`topics: ${shaped}\n`).message.includes(shaped), 'where nobody looks for it');
 });
 
-for (const [what, text] of [
-  ['a * where YAML reads an alias', 'input: *.csv\n'],
-  ['an alias that names nothing', 'topics: *mine\n'],
-  [
-    'aliases of aliases without end',
-    `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e']
-      .map((name, i) => `${name}: &${name} [${new Array(9).fill(`*${'abcd'[i]}`).join(',')}]\n`)
-      .join('')}`,
-  ],
-] as const) {
-  test(`${what}: an error of the job file, not of ours`, () => {
-    assert.match(errorOf(text).message, /^job\.yaml:\d+:\d+: /);
-  });
-}
-
 test('every problem of YAML is told in our own words', LONG, () => {
-  const pieces = [
-    'a',
-    ': ',
-    '- ',
-    '[',
-    ']',
-    '{',
-    '}',
-    ',',
-    '"',
-    "'",
-    '\n',
-    '  ',
-    '\t',
-    '&',
-    '*',
-    '!',
-    '|',
-    '>',
-    '%',
-    '@',
-    '#',
-    '? ',
-    '---\n',
-  ];
+  const pieces = [...'a[]{},"\'\n\t&*!|>%@#', '  ', ': ', '- ', '? ', '---\n'];
   const terms =
     /flow|scalar|token|implicit|mapping|collection|directives-end|indicator|sequence item|node|resolve|parseAll/i;
   fc.assert(
@@ -289,10 +241,4 @@ test('no setting of a wrong kind gets through, and the error names the line that
       assert.ok(message.includes(`${name}`), message);
     }),
   );
-});
-
-test('a NUL in a name is refused where it stands', () => {
-  for (const line of ['input: "a\\0.csv"', 'output: "a\\0.csv"', 'on_finish: ["a\\0"]', 'store: "a\\0"']) {
-    assert.throws(() => parseJobFile(line, 'job.yaml'), { code: 'JOB_FILE', message: /NUL character/ }, line);
-  }
 });
