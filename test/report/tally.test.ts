@@ -58,7 +58,7 @@ function figuresOf(cells: readonly EnrichedCell[]): Tallied {
   const classes = new CellClasses(ratedTopics(settings), cells.length);
   for (const { number, rows, fields } of cells) {
     classes.put(number, fields);
-    if (fields[0] !== 'ok') tally.count(fields, rows);
+    if (fields[1] !== null) tally.count(fields, rows);
   }
   for (const one of cells) tally.add(one, countyAt(one.location), classes);
   return tally.tallied();
@@ -74,13 +74,13 @@ const BOOK = [
   cell(2, SAN_JUAN, 2, 50, {
     hail: ['Very Low', 1, 1],
     wildfire: ['Not Applicable', null, null],
-    superfund: [1, 20_000],
+    superfund: [1, 700],
   }),
   cell(3, HOUSTON, 4, 0, {}),
 ];
 
 test('rows and value by rating, for each topic and for the highest of all', () => {
-  const { figures, status, reasons: notes } = figuresOf(BOOK);
+  const { figures, status, reasons: notes, atRisk } = figuresOf(BOOK);
   const { topics, highest, all } = figures;
   const classes = ({ classes, notAnswered }: Rated, of: 'locations' | 'value') =>
     [...classes, notAnswered].map((sum) => sum[of]);
@@ -91,6 +91,11 @@ test('rows and value by rating, for each topic and for the highest of all', () =
   assert.deepEqual(classes(highest!, 'locations'), [2, 0, 0, 1, 3, 0, 0, 0, 4]);
   assert.deepEqual(topics[0]!.severe, { locations: 1, value: 1000 });
   assert.deepEqual(topics[0]!.mostIn, [{ county: 'Harris, Texas', locations: 1, value: 1000 }]);
+  assert.deepEqual(topics[2]!.mostIn, [], 'sites nearby are no hazard');
+  assert.deepEqual(
+    atRisk.map(({ cell }) => cell),
+    [1, 0],
+  );
   assert.deepEqual(status, { ok: 6, deferred: 4 });
   assert.deepEqual(notes, [{ note: 'not bought yet', rows: 4 }]);
 });
@@ -100,16 +105,16 @@ test('what is complete, why the rest is not, and from when the answers are; a pl
   const partly = { hail: ['Very Low', 1, 1] } satisfies Said;
   const withNote = (one: EnrichedCell, note: string) => ({ ...one, fields: one.fields.with(1, note) });
   const { figures, map, reasons, status } = figuresOf([
-    cell(0, LA, 3, 300, all),
-    cell(1, HOUSTON, 1, 10, partly),
     withNote(cell(2, SAN_JUAN, 2, 20, partly), 'sample data; stale'),
     withNote(cell(3, HOUSTON, 1, 10, partly), 'stale'),
+    withNote(cell(0, LA, 3, 300, all), 'local data: nri'),
+    cell(1, HOUSTON, 1, 10, partly),
     cell(4, { lat: 0, lng: 0 }, 1, 40, {}),
   ]);
   assert.deepEqual(figures.complete, { locations: 3, value: 300 });
   assert.deepEqual(
     [figures.oldest, figures.newest],
-    [1, 3].map((time) => new Date(time).toISOString()),
+    [0, 3].map((time) => new Date(time).toISOString()),
   );
   assert.deepEqual([map.notDrawn, status], [1, { ok: 3, deferred: 5 }]);
   assert.deepEqual(reasons, [
@@ -236,7 +241,7 @@ test('each level of hexagons has all rows, values and answers', () => {
       said(number),
     ),
   );
-  const [coarse, fine] = figuresOf(many).map.levels.map(({ bins, layers }) => ({
+  const [coarse, fine, ...finer] = figuresOf(many).map.levels.map(({ bins, layers }) => ({
     bins: bins.length,
     rows: bins.reduce((sum, { locations }) => sum + locations, 0),
     value: bins.reduce((sum, { value }) => sum + value!, 0),
@@ -249,7 +254,7 @@ test('each level of hexagons has all rows, values and answers', () => {
     value: (MOST_POINTS * (MOST_POINTS + 1)) / 2,
     answered: [answered, answered, 0, 0],
   };
-  assert.ok(coarse!.bins > 10 && fine!.bins > 2 * coarse!.bins);
+  assert.ok(coarse!.bins > 10 && fine!.bins > 2 * coarse!.bins && finer.length === 0);
   assert.deepEqual(
     [coarse, fine],
     [
