@@ -94,23 +94,6 @@ test('a metered source needs a budget before anything is sent', async (t) => {
   assert.equal(charged(), 0);
 });
 
-test('a single look-up buys what is missing, once, within its budget', async (t) => {
-  const { client, store, charged } = await openScene(t);
-  const place = { lat: 40.25, lng: -99.75, name: 'barn' };
-  const options = { source: client(), store, budget: 2 };
-  const found = await lookup(place, ['wildfire', 'park'], options);
-  assert.equal(found.row, place);
-  assert.deepEqual(
-    [found.status, found.hazards.wildfire_rating, found.hazards.park_count],
-    ['ok', 'Relatively High', 2],
-  );
-  assert.equal(charged(), 2);
-  assert.deepEqual((await lookup(place, ['park', 'wildfire'], options)).hazards, found.hazards);
-  assert.equal(charged(), 2);
-  assert.equal((await lookup(place, ['park', 'hail'], { ...options, budget: 0 })).status, 'deferred');
-  assert.equal(charged(), 2);
-});
-
 test('look-ups of one place at one time buy it once', async (t) => {
   const { client, store, charged } = await openScene(t);
   const options = { source: client(), store, budget: 1 };
@@ -160,14 +143,6 @@ test('a row that is not bought says why, and later rows that the store has still
       ['ok', null],
     ],
   );
-});
-
-test('a second key is used when the first is refused', async (t) => {
-  const { client, secret, store, charged } = await openScene(t);
-  const source = client({ api_key: ['no-such-key', secret] });
-  const found = await all(enrich(rowsOf(places(3)), { topics: ['wildfire'] as const, source, store, budget: 9 }));
-  assert.ok(found.every(({ status }) => status === 'ok'));
-  assert.equal(charged(), 3);
 });
 
 test('the ledger has one run for an enrichment, and none where nothing was bought', async (t) => {

@@ -7,7 +7,6 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { between, makeRandom } from '../../src/sample/random.ts';
-import type { Store } from '../../src/store/port.ts';
 import { AREAS, info, RATINGS, square } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
@@ -95,28 +94,6 @@ async function wrongBoundaries(t: TestContext, records: readonly AreaRecord[]): 
   importDataset(other.database, { kind: 'areas', info: info('areas'), records }, other.clock);
   return other.openAreas;
 }
-
-test('a tract with two answers is bought place by place in the same run, within its budget', async (t) => {
-  const harness = await open(t);
-  const openAreas = await wrongBoundaries(t, [{ ...AREAS[1]!, geometry: square(-101, 39, 4) }]);
-  const job: JobFile = { topics: ['drought'], areas: 'tract', budget: 1000 };
-  let cellsRead = 0;
-  const store: Store = {
-    ...harness.store,
-    read(source, cells) {
-      cellsRead += cells.length;
-      return harness.store.read(source, cells);
-    },
-  };
-  const ended = await harness.run(job, { openAreas, store });
-  assert.deepEqual([ended.state, harness.charged()], ['complete', LOCATIONS.length]);
-  assert.match(harness.notices.join('\n'), /Two locations of tract 31001000100 were answered differently/);
-  assert.equal(new Set(column(harness.output(), 'drought_rating')).size, 3);
-  const { areas_verified, areas_differed, each_place } = ended.summary.areas!;
-  assert.deepEqual([areas_verified, areas_differed, each_place], [1, 1, false]);
-  // The verifying cells after each of two rounds and at the end, the cells of the area, and those of the output.
-  assert.ok(cellsRead <= 4 * 20 + 2 * LOCATIONS.length, String(cellsRead));
-});
 
 /** Tracts of a tenth of a degree, whose neighbours have other ratings; and eight places in each, anywhere in it. */
 const TRACTS = Array.from({ length: 100 }, (_, number) => {
