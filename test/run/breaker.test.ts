@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
-import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
+import { NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { decideConsequence } from '../../src/run/buy/consequence.ts';
@@ -31,15 +31,6 @@ const times = (breaker: Breaker, n: number, step: (breaker: Breaker) => Breaker)
   return now;
 };
 
-test('eight failures in a row are an outage, whatever their kind', () => {
-  for (const exchange of [lost, received(502, ''), received(200, '<html>')]) {
-    const seven = times(HEALTHY, 7, (breaker) => after(breaker, STANDARD, exchange));
-    assert.equal(isDown(seven), false);
-    assert.equal(isDown(after(seven, STANDARD, exchange)), true);
-    assert.equal(isDown(seven, 7), true);
-  }
-});
-
 test('where none was ever answered, one failure is enough at the end of a run; a topic that fails is no outage', () => {
   assert.equal(isUnanswered(HEALTHY), false);
   assert.equal(isUnanswered(after(HEALTHY, single('wildfire'), lost)), true);
@@ -57,30 +48,6 @@ test('one answer in between, and it is none', () => {
   assert.equal(isDown(more), false);
 });
 
-test('a service that refuses is not down', () => {
-  for (const status of [401, 403, 422, 429]) {
-    const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, received(status, '')));
-    assert.equal(isDown(breaker), false, String(status));
-  }
-});
-
-test('a call that ended because the client was closed says nothing', () => {
-  const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, { ...lost, code: 'CLOSED' }));
-  assert.equal(isDown(breaker), false);
-});
-
-test('a topic that fails while others succeed is left alone after five times; the service is not down', () => {
-  let breaker = HEALTHY;
-  for (let nth = 1; nth <= 5; nth++) {
-    assert.equal(isTopicDown(breaker, 'wildfire'), false);
-    breaker = after(breaker, single('wildfire'), received(502, ''));
-    breaker = answered(breaker, single('hail'));
-  }
-  assert.equal(isTopicDown(breaker, 'wildfire'), true);
-  assert.equal(isTopicDown(breaker, 'hail'), false);
-  assert.equal(isDown(breaker), false);
-});
-
 test('one topic that fails many times in a row is no outage, two topics are', () => {
   const failing = (breaker: Breaker, topic: TopicSlug) => after(breaker, single(topic), received(502, ''));
   const lockstep = times(answered(HEALTHY, STANDARD), 20, (breaker) => failing(breaker, 'wildfire'));
@@ -88,13 +55,6 @@ test('one topic that fails many times in a row is no outage, two topics are', ()
   assert.equal(isDown(failing(lockstep, 'hail')), true);
   const seven = times(failing(HEALTHY, 'hail'), 6, (breaker) => failing(breaker, 'wildfire'));
   assert.deepEqual([isDown(seven), isDown(failing(seven, 'wildfire'))], [false, true]);
-});
-
-test('a failed retry of an unavailable topic concerns the topic, not the service; a lost connection concerns the service', () => {
-  const look = (breaker: Breaker, exchange: Exchange) => after(breaker, single('hail'), exchange, TOPIC_RETRY_POLICY);
-  const upstream = times(HEALTHY, 9, (breaker) => look(breaker, received(502, '')));
-  assert.deepEqual([upstream.failures, upstream.failingTopics.size, upstream.unavailable.get('hail')], [0, 0, 9]);
-  assert.equal(isDown(times(HEALTHY, 8, (breaker) => look(breaker, lost))), true);
 });
 
 test('a topic that is unavailable in a 200 counts too; one that answers counts no more', () => {
@@ -108,20 +68,6 @@ test('a topic that is unavailable in a 200 counts too; one that answers counts n
   assert.equal(isTopicDown(again, 'hail'), false);
 });
 
-test('places without data are no trouble of the topic, the service or the address', () => {
-  const none = received(404, { error: { code: 'NO_DATA' } });
-  const many = times(HEALTHY, 30, (breaker) => after(breaker, single('ozone'), none));
-  assert.deepEqual([isDown(many), isAllRejected(many), isTopicDown(many, 'ozone')], [false, false, false]);
-  const four = times(HEALTHY, 4, (breaker) => after(breaker, single('ozone'), received(502, '')));
-  assert.equal(after(four, single('ozone'), none).unavailable.get('ozone'), undefined);
-});
-
-test('a lost connection is not the topic’s fault, nor its healing', () => {
-  const four = times(HEALTHY, 4, (breaker) => after(breaker, single('hail'), received(502, '')));
-  const lostOnce = after(four, single('hail'), lost);
-  assert.equal(lostOnce.unavailable.get('hail'), 4);
-});
-
 test('when the first 25 are all rejected, the address is wrong', () => {
   const many = times(HEALTHY, 25, (breaker) => after(breaker, STANDARD, received(404, '<html>')));
   assert.equal(isAllRejected(many), true);
@@ -130,12 +76,6 @@ test('when the first 25 are all rejected, the address is wrong', () => {
   assert.equal(isAllRejected(fewer), false);
   const oneAnswer = times(answered(HEALTHY, STANDARD), 99, (breaker) => after(breaker, STANDARD, received(422, '')));
   assert.equal(isAllRejected(oneAnswer), false);
-});
-
-test('observing changes nothing that was there', () => {
-  const before = structuredClone(HEALTHY);
-  after(HEALTHY, single('hail'), received(502, ''));
-  assert.deepEqual(HEALTHY, before);
 });
 
 test('the health of a run stops it at an outage, where all is refused, at an interrupt and at an error; the first reason counts', () => {
