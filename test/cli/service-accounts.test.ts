@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { assertFits } from '../assert-fits.ts';
 import { changeAccount, createAccount, createKey } from '../service/file-accounts.ts';
 import { HERE, NOON, pathTo, request, setUp } from '../service/small-data.ts';
 import { perilbook } from './command-line.ts';
@@ -25,41 +26,18 @@ test('overage credits and dollars by period, as they were charged: list and stat
     return stdout;
   };
   const list = async () => JSON.parse(await told('list', '--json'))[0].periods;
-  assert.deepEqual(
-    (await list()).map((period: { overageCredits: number }) => period.overageCredits),
-    [0],
-  );
+  assertFits(await list(), [{ overageCredits: 0 }], 'before');
   await buy(['/v1/bundle/standard', '/v1/bundle/enterprise']);
-  const [before] = await list();
-  assert.deepEqual(
-    [
-      before.creditsCharged,
-      before.creditsWithinAllowance,
-      before.overageCredits,
-      before.overageDollars,
-      before.isClosed,
-    ],
-    [67, 20, 47, 1.88, false],
-  );
+  const overage = { allowance: 20, overageCredits: 47, overageDollars: 1.88 };
+  assertFits(await list(), [{ creditsCharged: 67, creditsWithinAllowance: 20, isClosed: false, ...overage }], 'list');
   // The next period, under other terms: the statement of the last one stays as it was.
   clock.at += 31 * DAY;
   changeAccount(accounts, 'tester', { subscription: customSubscription(30, 1_000, null) }, clock);
   await buy(['/v1/bundle/enterprise']);
   const periods = JSON.parse(await told('statement', '--json'));
-  assert.deepEqual(
-    periods.map((period: Record<string, unknown>) => [
-      period.account,
-      period.isClosed,
-      period.allowance,
-      period.overageCredits,
-      period.overageDollars,
-    ]),
-    [
-      ['tester', true, 20, 47, 1.88],
-      ['tester', false, 30, 5, null],
-    ],
-  );
-  assert.deepEqual(periods[0].calls, { single: 2, standard: 2, enterprise: 1 });
+  const calls = { single: 2, standard: 2, enterprise: 1 };
+  const next = { account: 'tester', isClosed: false, allowance: 30, overageCredits: 5, overageDollars: null };
+  assertFits(periods, [{ account: 'tester', isClosed: true, calls, ...overage }, next], 'statement');
   const table = await told('statement', '--period', '2026-03-15', '--account', 'tester');
   assert.match(table, /^account +from +until +period +allowance +within it +overage +\$ a credit +dollars\n/);
   assert.match(table, /\ntester +2026-02-28 +2026-03-29 +closed +20 +20 +47 +0\.04 +1\.88\n$/);

@@ -80,8 +80,8 @@ function check(url: string, ...more: string[]): string[] {
   return ['service', 'check', '--base-url', url, '--api-key-file', 'key', ...place, ...more];
 }
 
-test('service check prints every statement, says what it spends, and ends with 0 when all are kept', async (t) => {
-  const { folder, url } = await checked(t, null);
+test('service check prints every statement, and ends with 0 when all are kept; the ledger has what it says it spends', async (t) => {
+  const { folder, url, charged } = await checked(t, null);
   const ended = await perilbook(check(url, '--yes'), { folder });
   assert.equal(ended.code, 0, ended.stdout);
   assert.match(ended.stderr, new RegExp(`spends up to ${CREDITS_NEEDED} credits`));
@@ -89,6 +89,10 @@ test('service check prints every statement, says what it spends, and ends with 0
   assert.equal(lines.length, STATEMENTS.length);
   for (const line of lines) assert.match(line, / \(\d+\.\d+(, \d+\.\d+)*\)$/);
   assert.match(ended.stderr, / 0 failed, /);
+  assert.equal(charged(), CREDITS_SPENT);
+  assert.deepEqual(await booksOf(folder, url), { charged: CREDITS_SPENT, unknown: 0, jobs: ['service check'] });
+  const [status] = JSON.parse((await perilbook(['status', '--json'], { folder })).stdout);
+  assert.deepEqual([status.job, status.state, status.charged], ['service check', 'complete', CREDITS_SPENT]);
 });
 
 test('service check ends with 3 when a statement is broken, and names it', async (t) => {
@@ -113,17 +117,6 @@ test('service check spends nothing unasked, and needs a key that it can read', a
   });
   assert.notEqual(keyless.code, 0);
   assert.match(keyless.stderr, /none/);
-});
-
-test('what a check spends is in the ledger, to the credit, under its own name', async (t) => {
-  const { folder, url, charged } = await checked(t, null);
-  const ended = await perilbook(check(url, '--yes', '--json'), { folder });
-  assert.equal(charged(), CREDITS_SPENT);
-  assert.deepEqual(await booksOf(folder, url), { charged: CREDITS_SPENT, unknown: 0, jobs: ['service check'] });
-  const { creditsSpent, creditsUnknown } = JSON.parse(ended.stdout);
-  assert.deepEqual([creditsSpent, creditsUnknown], [CREDITS_SPENT, 0]);
-  const status = JSON.parse((await perilbook(['status', '--json'], { folder })).stdout);
-  assert.deepEqual([status[0].job, status[0].state, status[0].charged], ['service check', 'complete', CREDITS_SPENT]);
 });
 
 test('a service that answers what it must refuse: each such charge is in the ledger too', async (t) => {
@@ -158,9 +151,11 @@ test('the account of the ledger may be said by a job file', async (t) => {
   const { folder, url, charged } = await checked(t, null);
   const job = `input: book.csv\naccount: acme\nstore: acme.db\nservice: {base_url: "${url}", api_keys: [{file: key}]}\n`;
   writeFileSync(join(folder, 'job.yaml'), job);
-  const words = ['service', 'check', 'job.yaml', '--lat', String(HERE.lat), `--lng=${HERE.lng}`, '--yes'];
+  const words = ['service', 'check', 'job.yaml', '--lat', String(HERE.lat), `--lng=${HERE.lng}`, '--yes', '--json'];
   const ended = await perilbook(words, { folder });
   assert.equal(ended.code, 0, ended.stderr);
+  const { creditsSpent, creditsUnknown } = JSON.parse(ended.stdout);
+  assert.deepEqual([creditsSpent, creditsUnknown], [CREDITS_SPENT, 0]);
   const quota = JSON.parse((await perilbook(['quota', 'job.yaml', '--json'], { folder })).stdout);
   assert.deepEqual([quota.account, quota.charged], ['acme', charged()]);
 });

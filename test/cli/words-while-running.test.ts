@@ -9,9 +9,8 @@ import { showProgress } from '../../src/cli/progress/show.ts';
 import { endsInOrder, stopMessage } from '../../src/cli/startup-messages.ts';
 import { runFacts } from '../../src/run/estimate.ts';
 import type { Prepared } from '../../src/run/prepare.ts';
-import { newProgress, record } from '../../src/run/progress.ts';
+import { record } from '../../src/run/progress.ts';
 import { FastClock } from '../fast-clock.ts';
-import { openHarness, places } from '../run/harness.ts';
 import { folderWith } from '../sample-database.ts';
 import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
@@ -169,16 +168,4 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
   stderr.columns = 40;
   show.progress.onChange!();
   assert.equal(screen(), '\r\u001b[1A\u001b[Jbuying: 0 of 4 places (0 %)');
-});
-
-test('a run reads, prices, buys, writes: each phase is told, with the rows so far', async (t) => {
-  const harness = await openHarness(t);
-  harness.writeInput(places(30));
-  const progress = newProgress();
-  const seen: string[] = [];
-  progress.onChange = () => seen.push(progress.phase);
-  await harness.run({ topics: ['wildfire'] }, { progress });
-  assert.deepEqual(seen, ['pricing', 'buying', 'writing']);
-  assert.deepEqual([progress.rows, progress.cellsDone, progress.minuteLeft], [30, 30, null]);
-  assert.ok(progress.ledgerLeft !== null);
 });

@@ -240,14 +240,6 @@ test('the locations: of one peril, filtered, sorted, as CSV', options, async (t)
   assert.deepEqual(complaints, []);
 });
 
-test('sections fold', options, async (t) => {
-  const { page } = await openReport(t, 'spread');
-  await page.locator('#locations > details > summary').click();
-  assert.equal(await page.locator('#list').isVisible(), false);
-  await page.locator('#locations > details > summary').click();
-  assert.equal(await page.locator('#list').isVisible(), true);
-});
-
 /** Texts of the map and of its sizes that leave the drawing or reach into the next text. */
 const CUT_TEXTS = `[...document.querySelectorAll('.map text, .sizes text')].filter((text) => {
   const box = text.getBoundingClientRect();

@@ -18,16 +18,6 @@ function planOf(hadNoData: ReadonlyMap<number, readonly TopicSlug[]> = new Map()
   return { scan: { cells }, missing, order: [1, 0], hadNoData: noData, areas: null } as unknown as Plan;
 }
 
-test('what was bought or given up is not bought again, and the plan stays as it is', () => {
-  const plan = planOf();
-  const queue = new CellQueue(plan);
-  const topics = topicSet(['hail', 'drought']);
-  const work = queue.begin(1, topics, always);
-  queue.end({ ...work, missing: topicSet(['drought']) }, topics, false);
-  assert.deepEqual(topicsIn(queue.missing.get(1)), topicsIn(topicSet(['drought', 'radon'])));
-  assert.equal(plan.missing.get(1), topicSet(['hail', 'drought', 'radon']));
-});
-
 test('a cell that was left goes on with what was tried there; one that is done begins anew', () => {
   const queue = new CellQueue(planOf());
   const topics = topicSet(['hail', 'radon']);

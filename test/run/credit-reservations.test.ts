@@ -4,53 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CreditReservations } from '../../src/run/buy/buying.ts';
 import { fc } from '../properties.ts';
 
-/** What became of a promise so far. */
-async function stateOf(promise: Promise<boolean>): Promise<boolean | 'waits'> {
-  await nextTurn();
-  return Promise.race([promise, Promise.resolve('waits' as const)]);
-}
-
-test('a cell is begun when the whole of it can be paid, and not otherwise', async () => {
-  const reservations = new CreditReservations(20);
-  assert.equal(await reservations.take(15), true);
-  reservations.end(15, 15);
-  assert.equal(await reservations.take(6), false, 'nothing is at work that could give back');
-  assert.equal(await reservations.take(5), true);
-  reservations.end(5, 5);
-  assert.equal(await reservations.take(1), false);
-  assert.equal(await reservations.take(0), true);
-});
-
-test('a cell waits while others may still give back, and begins when they do', async () => {
-  const reservations = new CreditReservations(20);
-  await reservations.take(16);
-  const next = reservations.take(5);
-  assert.equal(await stateOf(next), 'waits');
-  reservations.end(16, 15);
-  assert.equal(await stateOf(next), true);
-});
-
-test('a cell that waited is turned away when nothing came back', async () => {
-  const reservations = new CreditReservations(20);
-  await reservations.take(16);
-  await reservations.take(4);
-  const next = reservations.take(1);
-  reservations.end(16, 16);
-  assert.equal(await stateOf(next), 'waits', 'the other may still give back');
-  reservations.end(4, 4);
-  assert.equal(await stateOf(next), false);
-});
-
-test('what was spent beyond the price is taken from the rest', async () => {
-  const reservations = new CreditReservations(10);
-  await reservations.take(3);
-  reservations.end(3, 6);
-  assert.equal(await reservations.take(5), false);
-  assert.equal(await reservations.take(4), true);
-  reservations.end(4, 9);
-  for (const credits of [0, 1]) assert.equal(await reservations.take(credits), false, 'more than all was spent');
-});
-
 test('those who wait for as much are served in the order in which they came', async () => {
   const reservations = new CreditReservations(10);
   await reservations.take(5);
@@ -73,23 +26,6 @@ test('those who wait for as much are served in the order in which they came', as
   reservations.end(5, 5);
   await Promise.all(waiting);
   assert.deepEqual(order, [1, 2, 3], 'for the fourth nothing was left');
-});
-
-test('one that asks in the very moment in which credits come back does not pass those who wait for as much', async () => {
-  const reservations = new CreditReservations(5);
-  await reservations.take(5);
-  const order: string[] = [];
-  const enter = async (name: string) => {
-    if (await reservations.take(5)) order.push(name);
-  };
-  const waiting = enter('waited');
-  await nextTurn();
-  reservations.end(5, 0);
-  const coming = enter('came later');
-  await nextTurn();
-  assert.deepEqual(order, ['waited']);
-  reservations.end(5, 5);
-  await Promise.all([waiting, coming]);
 });
 
 interface Step {
