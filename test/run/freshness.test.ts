@@ -49,41 +49,6 @@ test('what never goes stale is fresh since the beginning of time', () => {
   assert.deepEqual(missingTopics(recordOf([['nuclearReactors', 0]]), ['nuclearReactors'], freshness()), []);
 });
 
-test('with no time to live at all, only what this run brings is fresh', () => {
-  const now = freshness({ all: '0s' });
-  assert.deepEqual(missingTopics(recordOf([['park', STARTED - 1]]), ['park'], now), ['park']);
-  assert.deepEqual(missingTopics(recordOf([['park', STARTED + 5]]), ['park'], now), []);
-});
-
-test('an answer from before the data of its topic was loaded is stale, whatever its time to live', () => {
-  const loaded = STARTED - DAY;
-  const job = makeJob([{ input: 'in.csv' }], { dataFolder: '/', workingFolder: '/' });
-  const now = makeFreshness(job, STARTED, (topic) => (topic === 'hail' ? loaded : 0));
-  const topics = ['hail', 'park'] as const;
-  assert.deepEqual(
-    missingTopics(
-      recordOf([
-        ['hail', loaded - 1],
-        ['park', loaded - 1],
-      ]),
-      topics,
-      now,
-    ),
-    ['hail'],
-  );
-  assert.deepEqual(
-    missingTopics(
-      recordOf([
-        ['hail', loaded],
-        ['park', loaded],
-      ]),
-      topics,
-      now,
-    ),
-    [],
-  );
-});
-
 test('a cell never heard of lacks everything', () => {
   assert.deepEqual(missingTopics(null, TOPIC_SLUGS, freshness()), TOPIC_SLUGS);
 });
@@ -155,11 +120,4 @@ test('the plan and the written status agree: a row is deferred exactly while som
       assert.equal(missing.length > 0, status === 'deferred', status);
     }),
   );
-});
-
-test('a refusal of more than a year ago, which a run asks again, is still to be bought until it did', () => {
-  const record = recordOf([], [['hail', { reason: 'rejected', note: 'refused', at: STARTED - 366 * DAY }]]);
-  assert.deepEqual(missingTopics(record, ['hail'], freshness()), ['hail']);
-  const { freshSince, startedAt } = freshness();
-  assert.equal(cellStatus(record, ['hail'], freshSince, startedAt).status, 'deferred');
 });
