@@ -6,60 +6,45 @@ import { fc } from '../../properties.ts';
 const now = Date.UTC(2026, 0, 30, 12);
 const starter = { available: 10_000, perPeriod: 10_000, creditsPerMinute: 300, anniversaryDay: 31 };
 
-test('what fits into the first minute takes none', () => {
-  assert.deepEqual(forecast(300, starter, now), { fits: true, minutes: 0, periods: 1, finishBy: now });
-  assert.deepEqual(forecast(0, starter, now), { fits: true, minutes: 0, periods: 0, finishBy: now });
-});
+const MINUTE = 60_000;
+const [JANUARY_31, FEBRUARY_28] = [Date.UTC(2026, 0, 31), Date.UTC(2026, 1, 28)];
 
-test('the rate limit makes minutes', () => {
-  assert.deepEqual(forecast(301, starter, now), { fits: true, minutes: 1, periods: 1, finishBy: now + 60_000 });
-  assert.equal(forecast(9_000, starter, now).minutes, 29);
-  assert.deepEqual(
-    [10_000, 10_001].map((credits) => forecast(credits, starter, now).fits),
-    [true, false],
-  );
-});
+type Row = readonly [
+  credits: number,
+  account: Partial<typeof starter>,
+  of: readonly [fits: boolean, minutes: number, periods: number | null, finishBy: number | null],
+  msPerCredit?: number,
+];
 
-test('calls that take longer than the minute limit make the minutes', () => {
-  // 54,072 calls of 426 ms, 8 at once.
-  const plenty = { available: 100_000, perPeriod: 100_000, creditsPerMinute: 60_000, anniversaryDay: 31 };
-  const slow = forecast(54_072, plenty, now, 426 / 8);
-  assert.deepEqual(slow, { fits: true, minutes: 48, periods: 1, finishBy: now + 48 * 60_000 });
-  assert.equal(forecast(9_000, starter, now, 426 / 8).minutes, 29, 'the minute limit is slower');
-  assert.equal(forecast(9_000, { ...starter, available: 3_000 }, now, 600).minutes, 30 + 60, 'each period');
-});
-
-test('what does not fit goes on at the next anniversaries: 31 January, then 28 February', () => {
-  const twice = forecast(10_300, starter, now);
-  assert.deepEqual(twice, { fits: false, minutes: 33, periods: 2, finishBy: Date.UTC(2026, 0, 31) });
-  const thrice = forecast(20_301, starter, now);
-  assert.deepEqual(
-    [thrice.periods, thrice.finishBy, thrice.minutes],
-    [3, Date.UTC(2026, 1, 28) + 60_000, 33 + 33 + 1],
-    'each period has its own minutes',
-  );
-});
-
-test('a period that is used up counts for nothing', () => {
-  assert.deepEqual(forecast(100, { ...starter, available: 0 }, now), {
-    fits: false,
-    minutes: 0,
-    periods: 1,
-    finishBy: Date.UTC(2026, 0, 31),
-  });
-});
-
-test('an allowance that the reserve eats never suffices', () => {
-  const never = { fits: false, minutes: 1, periods: null, finishBy: null };
-  assert.deepEqual(forecast(301, { ...starter, available: 0, perPeriod: 0 }, now), never);
-  assert.deepEqual(forecast(301, { ...starter, available: 300, perPeriod: -5 }, now), never);
-});
-
-test('what takes more than a hundred years is never done', () => {
-  const slow = { ...starter, available: 0, perPeriod: 1 };
-  assert.equal(forecast(1_200, slow, now).periods, 1_200);
-  const never = { fits: false, minutes: 4, periods: null, finishBy: null };
-  assert.deepEqual(forecast(1_201, slow, now), never);
+test('the minutes, the billing periods and the end of a purchase', () => {
+  const plenty = { available: 100_000, perPeriod: 100_000, creditsPerMinute: 60_000 };
+  const rows: readonly Row[] = [
+    [0, {}, [true, 0, 0, now]],
+    // The first minute is there at once.
+    [300, {}, [true, 0, 1, now]],
+    [301, {}, [true, 1, 1, now + MINUTE]],
+    [9_000, {}, [true, 29, 1, now + 29 * MINUTE]],
+    [10_000, {}, [true, 33, 1, now + 33 * MINUTE]],
+    [10_001, {}, [false, 33, 2, JANUARY_31]],
+    [10_300, {}, [false, 33, 2, JANUARY_31]],
+    // Each period has its own minutes.
+    [20_301, {}, [false, 33 + 33 + 1, 3, FEBRUARY_28 + MINUTE]],
+    [100, { available: 0 }, [false, 0, 1, JANUARY_31]],
+    // The reserve eats the allowance.
+    [301, { available: 0, perPeriod: 0 }, [false, 1, null, null]],
+    [301, { available: 300, perPeriod: -5 }, [false, 1, null, null]],
+    // A hundred years, and more.
+    [1_200, { available: 0, perPeriod: 1 }, [false, 0, 1_200, Date.UTC(2125, 11, 31)]],
+    [1_201, { available: 0, perPeriod: 1 }, [false, 4, null, null]],
+    // 54,072 calls of 426 ms, 8 at once; then a slower minute limit; then calls that are slow in each period.
+    [54_072, plenty, [true, 48, 1, now + 48 * MINUTE], 426 / 8],
+    [9_000, {}, [true, 29, 1, now + 29 * MINUTE], 426 / 8],
+    [9_000, { available: 3_000 }, [false, 30 + 60, 2, JANUARY_31 + 60 * MINUTE], 600],
+  ];
+  for (const [credits, account, [fits, minutes, periods, finishBy], msPerCredit] of rows) {
+    const made = forecast(credits, { ...starter, ...account }, now, msPerCredit);
+    assert.deepEqual(made, { fits, minutes, periods, finishBy }, `${credits} ${JSON.stringify(account)}`);
+  }
 });
 
 test('periods and the day of finishing agree with a naive clock that goes day by day', () => {
