@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
-import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
 import { ROOT } from './command-line.ts';
@@ -112,37 +111,6 @@ test('SIGKILL in the middle: the same command finishes, and what may have been c
 
   const third = await scene.run('--json').ended;
   assert.deepEqual([third.code, JSON.parse(third.stdout).credits_spent, scene.harness.charged()], [0, 0, service]);
-});
-
-test('status says of a killed run that it was cut off, and what to do', { timeout }, async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  const bin = startBin(
-    t,
-    [
-      'run',
-      join(ROOT, 'sample-data/portfolio-oed.csv'),
-      '-t',
-      'natural',
-      '--store',
-      'store.db',
-      '-o',
-      'out.csv',
-      '--service',
-      'sample',
-    ],
-    folder,
-  );
-  await bin.said('buying');
-  const whileRunning = await startBin(t, ['status', '--store', 'store.db', '--json'], folder).ended;
-  assert.equal(JSON.parse(whileRunning.stdout)[0].state, 'running');
-  bin.kill('SIGKILL');
-  await bin.ended;
-  const { stdout } = await startBin(t, ['status', '--store', 'store.db'], folder).ended;
-  assert.match(
-    stdout,
-    /cut off[\s\S]*portfolio-oed was cut off: its process ended without finishing\. Run it again to resume/,
-  );
 });
 
 test('a terminal window that is closed during a run ends it like Ctrl-C: the output is written', {

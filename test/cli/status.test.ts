@@ -8,7 +8,7 @@ import { FastClock } from '../fast-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, wordsIn } from './command-line.ts';
 
-test('charged, unknown and in flight are three things, in status and in the report', async (t) => {
+test('charged, unknown and in flight are three things, in status and in the report; a run without a process was cut off', async (t) => {
   const folder = temporaryFolder(t);
   const clock = new FastClock('2026-03-15T12:00:00Z', 1);
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.1,-99.9\n');
@@ -38,7 +38,7 @@ test('charged, unknown and in flight are three things, in status and in the repo
   assert.match(stdout, /planned +charged +unknown +in flight +free calls/);
   assert.match(stdout, /running +40 +15 +15 +15 +0/);
   const [json] = JSON.parse((await perilbook(['status', ...words, '--json'], { folder, clock })).stdout);
-  assert.deepEqual([json.charged, json.unknown, json.in_flight], [15, 15, 15]);
+  assert.deepEqual([json.state, json.charged, json.unknown, json.in_flight], ['running', 15, 15, 15]);
   const report = wordsIn('report book.csv -t hail -o out.csv --report page.html --service sample --store store.db');
   const made = await perilbook(report, { folder, clock });
   assert.equal(made.code, 0, made.stderr);
@@ -51,4 +51,10 @@ test('charged, unknown and in flight are three things, in status and in the repo
     'calls charged, free, unknown, in flight; credits but of free ones',
   );
   assert.ok(page.includes('<dt>In flight</dt><dd>15'));
+  // The process of the run was killed.
+  const cutOff = await perilbook(['status', ...words], { folder, clock, isAlive: () => false });
+  assert.match(
+    cutOff.stdout,
+    /cut off[\s\S]*book was cut off: its process ended without finishing\. Run it again to resume/,
+  );
 });

@@ -5,7 +5,6 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { sumCurrencies } from '../../src/report/figures/currencies.ts';
-import { gatherFacts } from '../../src/report/figures/gather-facts.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openContext } from '../../src/run/run-context.ts';
 import { openHarness, places } from '../run/harness.ts';
@@ -24,7 +23,7 @@ const sumOf = (code: string, place?: number) =>
     0,
   );
 
-test('a report of several currencies reads the input once more, and has the sums of each', async (t) => {
+test('a report of several currencies has the sums of each', async (t) => {
   const harness = await openHarness(t);
   const at = places(3).map((place) => place.join());
   const lines = ROWS.map(({ place, cents, code }) => `${at[place]},${(cents / 100).toFixed(2)},${code}\n`);
@@ -49,22 +48,8 @@ test('a report of several currencies reads the input once more, and has the sums
     const unit = 10 ** (scan.cells.decimals - 2);
     const { totals, valueOfCell, shown: found } = sumCurrencies(prepared.job, scan);
     assert.equal(found, shown);
-    assert.deepEqual(
-      new Map(totals.map((total) => [total.currency ?? '', total.value / unit])),
-      new Map(totals.map((total) => [total.currency ?? '', sumOf(total.currency ?? '')])),
-    );
-    assert.deepEqual(new Set(totals.map((total) => total.currency)), new Set([null, 'USD', 'CAD', 'EUR']));
+    for (const { currency, value } of totals) assert.equal(value / unit, sumOf(currency ?? ''));
+    assert.deepEqual(new Set(totals.map(({ currency }) => currency)), new Set([null, 'USD', 'CAD', 'EUR']));
     for (const place of [0, 1, 2]) assert.equal(valueOfCell(place) / unit, sumOf(shown, place));
-
-    let reads = 0;
-    const rowFile = {
-      ...scan.rowFile,
-      read: (...request: Parameters<typeof scan.rowFile.read>) => {
-        reads++;
-        return scan.rowFile.read(...request);
-      },
-    };
-    await gatherFacts({ ...prepared, plan: { ...prepared.plan, scan: { ...scan, rowFile } } }, harness.clock.now());
-    assert.equal(reads, 1);
   }
 });
