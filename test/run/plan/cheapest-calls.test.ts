@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BundleKind, type Call, CREDITS } from '../../../src/contract/credits.ts';
-import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
 import type { ApiKeys } from '../../../src/run/plan/api-keys.ts';
 import {
@@ -9,7 +9,6 @@ import {
   ASSUMED_STANDARD,
   cheapestCalls,
   makePriceList,
-  mostRetries,
   type PriceList,
   priceListWithout,
 } from '../../../src/run/plan/cheapest-calls.ts';
@@ -33,30 +32,6 @@ test('all 37 topics: 35 in one call, or 34 in 20 once the standard bundle is kno
   assert.deepEqual(price(TOPIC_SLUGS, open), [35, 1]);
   assert.deepEqual(price(TOPIC_SLUGS, withAvalanche), [34, 20]);
   assert.deepEqual(price(TOPIC_SLUGS, { ...withAvalanche, optimize: 'calls' }), [35, 1]);
-});
-
-test('15 natural topics without avalanche: one standard bundle, as cheap as singles and fewer calls', () => {
-  const fifteen = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche').slice(0, 15);
-  assert.deepEqual(cheapestCalls(fifteen, open).calls, [{ kind: 'standard' }]);
-  assert.deepEqual(price(fifteen.slice(0, 14), open), [14, 14]);
-});
-
-test('18 natural and 3 proximity topics: 18 credits in 4 calls, 19 in 5 while avalanche is not known to come', () => {
-  const topics = [...NATURAL_SLUGS, ...PROXIMITY_SLUGS.slice(0, 3)];
-  assert.deepEqual(price(topics, withAvalanche), [18, 4]);
-  assert.deepEqual(price(topics, open), [19, 5]);
-});
-
-test('nothing missing costs nothing', () => {
-  assert.deepEqual(cheapestCalls([], open), { calls: [], credits: 0, unobtainable: [] });
-});
-
-test('without the bundle scope all are singles; without singles all come in bundles; without both nothing can be had', () => {
-  assert.deepEqual(price(NATURAL_SLUGS, { ...open, bundles: false }), [18, 18]);
-  const noSingles = { ...open, singles: () => false };
-  assert.deepEqual(cheapestCalls(['wildfire'], noSingles).calls, [{ kind: 'standard' }]);
-  assert.deepEqual(cheapestCalls(['wildfire', 'avalanche'], noSingles).calls, [{ kind: 'enterprise' }]);
-  assert.deepEqual(cheapestCalls(['wildfire'], { ...noSingles, bundles: false }).unobtainable, ['wildfire']);
 });
 
 test('bundles that were tried at a cell return nothing there any more', () => {
@@ -92,12 +67,6 @@ test('a run prices what the bundles were seen to return, what its keys may call,
       [0, 0],
     ],
   );
-});
-
-test('retries are at most the topics that come in bundles', () => {
-  const topics: TopicSlug[] = [...NATURAL_SLUGS];
-  assert.equal(mostRetries(topics, cheapestCalls(topics, open), open), 17);
-  assert.equal(mostRetries(['wildfire'], cheapestCalls(['wildfire'], open), open), 0);
 });
 
 // The proof: no set of calls out of all subsets of all calls is better. Few topics keep the subsets countable.
