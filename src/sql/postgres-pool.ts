@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
@@ -48,6 +48,9 @@ const PLANS = {
   enable_material: 'off',
   enable_seqscan: 'off',
 };
+/** Inserts the number of a transaction, and forgets those of finished ones. */
+const REMEMBER_TRANSACTION = `WITH forgotten AS (DELETE FROM transactions WHERE id = ANY($2))
+  INSERT INTO transactions (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id`;
 const INT8 = 20;
 const NUMERIC = 1700;
 
@@ -121,11 +124,7 @@ export class PostgresPool implements AsyncDisposable {
         const finished = this.#finished;
         const begun = Promise.all([
           client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'),
-          client.query(
-            `WITH forgotten AS (DELETE FROM transactions WHERE id = ANY($2))
-             INSERT INTO transactions (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id`,
-            [id, finished],
-          ),
+          client.query(prepared(REMEMBER_TRANSACTION, [id, finished])),
         ]);
         begun.catch(() => {});
         const lasts: Promise<unknown>[] = [];
@@ -212,7 +211,7 @@ export class PostgresPool implements AsyncDisposable {
 /** A statement with values is prepared once a connection, under a name of its text: planning it took longer than running it. */
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   if (values.length === 0) return { text };
-  return { name: createHash('sha256').update(text).digest('hex').slice(0, 32), text, values: [...values] };
+  return { name: hash('sha256', text).slice(0, 32), text, values: [...values] };
 }
 
 /** Runs work on a pool of PostgreSQL: the statements of a step take one round trip, and statements without a reader none. */
