@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
@@ -9,14 +10,21 @@ import { type Harness, openHarness, places } from '../run/harness.ts';
 /** What the old output holds: a kill leaves either this or the whole new one. */
 export const OLD_OUTPUT = 'id,hazard_status,hazard_note,hazard_as_of\nold,ok,,\n';
 
+/** A file that a run writes. */
+export interface Output {
+  readonly path: string;
+  readonly rows: number;
+  /** What an undisturbed run wrote. */
+  readonly expected: Buffer;
+}
+
 /** A job that is to be killed, and what an undisturbed run of it wrote. */
 export interface KillScene {
   readonly harness: Harness;
   readonly random: Random;
   readonly sockets: number;
-  readonly rows: number;
-  readonly output: string;
-  readonly expected: Buffer;
+  /** The files that it writes: one, or one a part. */
+  readonly outputs: readonly Output[];
   /** What the undisturbed run cost, by the service. */
   readonly price: number;
   /** How long it took, and how many steps (kill-at-step.ts). */
@@ -29,7 +37,8 @@ export interface KillScene {
   ask(...args: string[]): Bin;
 }
 
-const OUTPUTS = ['output.csv', 'output.csv.gz', 'output.parquet'];
+/** A file, or a folder of parts. */
+const OUTPUTS = ['output.csv', 'output.csv.gz', 'output.parquet', 'out', 'out'];
 const TOPICS = [
   ['wildfire'],
   ['hail', 'park'],
@@ -56,42 +65,62 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
   const topics = pick(random, TOPICS);
   const output = pick(random, OUTPUTS);
   const spots = places(cells);
-  harness.writeInput(Array.from({ length: rows }, (_, row) => (row % 97 === 96 ? ['', 'x'] : spots[row % cells]!)));
+  const located = Array.from({ length: rows }, (_, row) =>
+    row % 97 === 96 ? (['', 'x'] as const) : spots[row % cells]!,
+  );
+  const file = (name: string) => join(harness.folder, name);
+  const inParts = output === 'out';
+  const written = inParts ? writeParts(harness.folder, located, random) : [{ path: output, rows }];
+  if (!inParts) harness.writeInput(located);
   const { secret } = harness.key();
   const job = {
     name: 'killed',
-    input: 'input.csv',
+    input: inParts ? 'in' : 'input.csv',
     topics,
     concurrency: sockets,
     budget: 1_000_000,
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
     service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };
-  const file = (name: string) => join(harness.folder, name);
+  const calm = inParts ? 'calm' : `calm.${output}`;
   writeFileSync(file('job.yaml'), JSON.stringify({ ...job, output, store: 'killed.db' }));
-  writeFileSync(file('calm.yaml'), JSON.stringify({ ...job, output: `calm.${output}`, store: 'calm.db' }));
-  writeFileSync(file(output), OLD_OUTPUT);
+  writeFileSync(file('calm.yaml'), JSON.stringify({ ...job, output: calm, store: 'calm.db' }));
+  for (const { path } of written) writeFileSync(file(path), OLD_OUTPUT);
   const environment = (more: Readonly<Record<string, string>> = {}) => ({
     THE_KEY: secret,
     NODE_OPTIONS: `--import ${join(import.meta.dirname, 'kill-at-step.ts')}`,
     ...more,
   });
   const began = performance.now();
-  const calm = await startBin(
+  const undisturbed = await startBin(
     t,
     ['run', 'calm.yaml', '--quiet'],
     harness.folder,
     environment({ COUNT_STEPS: file('steps') }),
   ).ended;
-  if (calm.code !== 0) throw new Error(`seed ${seed}: the undisturbed run ended with ${calm.code}: ${calm.stderr}`);
+  const { code, stderr } = undisturbed;
+  if (code !== 0) throw new Error(`seed ${seed}: the undisturbed run ended with ${code}: ${stderr}`);
   const steps = Number(readFileSync(file('steps'), 'utf8'));
   return {
-    ...{ harness, random, sockets, rows, output, steps },
-    expected: readFileSync(file(`calm.${output}`)),
+    ...{ harness, random, sockets, steps },
+    outputs: written.map((one) => ({ ...one, expected: readFileSync(file(one.path.replace(output, calm))) })),
     price: harness.charged(),
     lastedMs: performance.now() - began,
     drawn: `seed ${seed}: ${rows} rows, ${cells} cells, ${topics.join('+')}, ${sockets} sockets, ${output}, ${steps} steps`,
     start: (env) => startBin(t, ['run', 'job.yaml', '--quiet'], harness.folder, environment(env)),
     ask: (...args) => startBin(t, args, harness.folder, { THE_KEY: secret }),
   };
+}
+
+/** Writes the rows as a folder of parts; returns the output of each. */
+function writeParts(folder: string, located: readonly (readonly (number | string)[])[], random: Random) {
+  for (const name of ['in', 'out']) mkdirSync(join(folder, name));
+  const parts = whole(random, 2, 6);
+  return Array.from({ length: parts }, (_, part) => {
+    const own = located.filter((_, row) => row % parts === part);
+    const name = `${part}${pick(random, ['.csv', '.csv.gz'])}`;
+    const text = `id,lat,lng\n${own.map((spot) => `x,${spot.join(',')}\n`).join('')}`;
+    writeFileSync(join(folder, 'in', name), name.endsWith('.gz') ? gzipSync(text) : text);
+    return { path: join('out', name), rows: own.length };
+  });
 }

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ROW_STATUSES } from '../../src/columns/row-status.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { between, pick, whole } from '../../src/sample/random.ts';
-import type { Bin } from '../cli/bin-process.ts';
+import type { Bin, BinEnd } from '../cli/bin-process.ts';
 import { firstSeed, times } from '../tier.ts';
 import { assertBooksAgree, lastCharge, ledgerCalls, serviceSettled } from './kill-inputs.ts';
-import { type KillScene, OLD_OUTPUT, setKillScene } from './kill-scene.ts';
+import { type KillScene, setKillScene } from './kill-scene.ts';
 
-const JOBS = times({ long: 2, soak: 200 });
-/** Runs of a job that are to be killed; once the job is done, they have nothing left to buy and still write. */
+const JOBS = times({ long: 3, soak: 250 });
+/** Runs of a job that are to be killed or interrupted; once the job is done, they have nothing left to buy and still write. */
 const RUNS = 8;
 
-test(`${JOBS} jobs, of each ${RUNS} runs killed at random instants: each ends as an undisturbed one, and the books agree`, {
+test(`${JOBS} jobs, of each ${RUNS} runs killed or interrupted at random instants: each ends as an undisturbed one, and the books agree`, {
   timeout: 300_000 + JOBS * 300_000,
 }, async (t) => {
   const seed = firstSeed(5);
@@ -24,40 +26,78 @@ test(`${JOBS} jobs, of each ${RUNS} runs killed at random instants: each ends as
 /** Draws a job, kills it at random moments, starts it again until it is done, and looks at everything that is left. */
 async function killTrial(t: TestContext, seed: number): Promise<void> {
   const scene = await setKillScene(t, seed);
-  const { drawn } = scene;
+  const { drawn, outputs } = scene;
   const since = lastCharge(scene);
-  const before = readdirSync(scene.harness.folder);
-  const kills: string[] = [];
-  let isDone = false;
+  const before = listFiles(scene);
+  const ends: string[] = [];
+  let [abrupt, disturbed] = [0, 0];
+  let files = readOutputs(scene);
   for (let run = 0; run < RUNS; run++) {
     const openBefore = new Set(openCalls(scene));
-    const { where, bin } = startDoomed(scene);
-    const { code, signal, stderr } = await bin.ended;
-    assert.ok(code === 0 || signal === 'SIGKILL', `${drawn}, ${where}: ended with ${code}: ${stderr}`);
-    if (code === 0) isDone = true;
-    else kills.push(where);
+    const doomed = startDoomed(scene);
+    const ended = await doomed.bin.ended;
+    const where = `${drawn}, ${doomed.where}: ${ended.signal ?? ended.code} ${ended.stderr}`;
+    const end = endOf(doomed, ended, where);
+    ends.push(`${doomed.where} (${end})`);
+    if (end === 'killed') abrupt++;
+    if (end !== 'complete') disturbed++;
     const left = openCalls(scene).filter((call) => !openBefore.has(call)).length;
-    assert.ok(left <= scene.sockets, `${drawn}: ${left} calls open after a kill at ${where}`);
-    assertOutput(scene, isDone);
+    assert.ok(left <= (end === 'killed' ? scene.sockets : 0), `${where}: ${left} calls open`);
+    const now = readOutputs(scene);
+    for (const [index, bytes] of now.entries()) {
+      if (bytes.equals(outputs[index]!.expected)) continue;
+      // Killed: as it was. Interrupted: all rows, some of them without their answers.
+      if (end === 'killed' && bytes.equals(files[index]!)) continue;
+      const isLeft = end === 'interrupted' || doomed.signals.length > 0;
+      assert.ok(isLeft, `${where}: ${bytes.length} bytes of ${outputs[index]!.path}`);
+      assert.equal(await rowsWithStatus(scene, index), outputs[index]!.rows, `${where}: rows are missing`);
+    }
+    files = now;
   }
   const { code, stderr } = await scene.start().ended;
   assert.equal(code, 0, `${drawn}: ${stderr}`);
-  assertOutput(scene, true);
+  assertWhole(scene);
   await serviceSettled(scene);
-  assertBooksAgree(scene, since, kills.length * scene.sockets, drawn);
+  assertBooksAgree(scene, since, abrupt * scene.sockets, drawn);
   await assertStatement(scene, since);
   // Once more: nothing is left to buy.
   const paid = scene.harness.charged();
   const again = await scene.start().ended;
   assert.deepEqual([again.code, scene.harness.charged()], [0, paid], `${drawn}: ${again.stderr}`);
-  assertOutput(scene, true);
+  assertWhole(scene);
   const expected = new Set([...before, 'killed.db']);
-  const stray = readdirSync(scene.harness.folder).filter((name) => !expected.has(name) && !name.startsWith('service'));
+  const stray = listFiles(scene).filter((name) => !expected.has(name) && !name.startsWith('service'));
   assert.deepEqual(stray, [], drawn);
   const unknown = ledgerCalls(scene).filter(({ charge }) => charge === 'unknown');
   const credits = unknown.reduce((sum, call) => sum + call.credits, 0);
-  t.diagnostic(`${drawn}; killed at ${kills.join(', ')}; ${unknown.length} calls of ${credits} credits unknown`);
-  assert.ok(kills.length > RUNS / 4, `${drawn}: ${kills.length} runs were killed`);
+  t.diagnostic(`${drawn}; ${ends.join(', ')}; ${unknown.length} calls of ${credits} credits unknown`);
+  assert.ok(disturbed > RUNS / 4, `${drawn}: ${disturbed} runs were killed or interrupted`);
+}
+
+/** A run that will not end by itself. */
+interface Doomed {
+  readonly where: string;
+  readonly bin: Bin;
+  /** What it is sent; none where it is killed. */
+  readonly signals: readonly NodeJS.Signals[];
+}
+
+/** `killed`: nothing was done any more. `interrupted`: calls in flight ended, and all rows were written. */
+type End = 'complete' | 'killed' | 'interrupted';
+
+function endOf({ signals }: Doomed, { code, signal, stderr }: BinEnd, where: string): End {
+  if (code === 0) return 'complete';
+  if (signals.length === 0) {
+    assert.equal(signal, 'SIGKILL', where);
+    return 'killed';
+  }
+  // A signal that comes before the program is loaded, or when Node has begun to leave after the output was put in place,
+  // ends it as any other program.
+  const isUnheard = signal === signals[0] && (stderr === '' || signals.length > 1);
+  assert.ok(code === 130 || isUnheard, where);
+  // A second hangup is the same one; any other second signal leaves at once.
+  const leavesAtOnce = signals.length > 1 && signals[0] !== 'SIGHUP';
+  return isUnheard || leavesAtOnce ? 'killed' : 'interrupted';
 }
 
 /** The numbers of the calls without an outcome, in the order of the ledger. */
@@ -67,41 +107,45 @@ function openCalls(scene: KillScene): number[] {
     : [];
 }
 
-/** Starts a run that will be killed: after some time, at some step, or when its output grows. */
-function startDoomed(scene: KillScene): { where: string; bin: Bin } {
+/** Starts a run that will be killed: after some time, at some step, or when its output grows. Or it is interrupted, once or twice. */
+function startDoomed(scene: KillScene): Doomed {
   const { random } = scene;
-  switch (pick(random, ['time', 'step', 'step', 'write'] as const)) {
-    case 'time': {
-      const ms = Math.round(between(random, 0, scene.lastedMs));
-      const bin = scene.start();
-      void delay(ms).then(() => bin.kill('SIGKILL'));
-      return { where: `${ms} of ${Math.round(scene.lastedMs)} ms`, bin };
-    }
-    case 'step': {
-      const step = random() < 0.5 ? String(whole(random, 1, scene.steps)) : pick(random, LAST_STEPS);
-      return { where: `step ${step} of ${scene.steps}`, bin: scene.start({ KILL_AT_STEP: step }) };
-    }
-    case 'write': {
-      const ms = Math.round(random() ** 2 * 60);
-      const bin = scene.start();
-      void killOnceWriting(scene, bin, ms);
-      return { where: `${ms} ms after the output began`, bin };
-    }
+  const way = pick(random, ['time', 'step', 'step', 'write', 'signal', 'signal'] as const);
+  if (way === 'step') {
+    const step = random() < 0.5 ? String(whole(random, 1, scene.steps)) : pick(random, LAST_STEPS);
+    return { where: `step ${step} of ${scene.steps}`, bin: scene.start({ KILL_AT_STEP: step }), signals: [] };
   }
+  if (way === 'write') {
+    const ms = Math.round(random() ** 2 * 60);
+    const bin = scene.start();
+    void killOnceWriting(scene, bin, ms);
+    return { where: `${ms} ms after the output began`, bin, signals: [] };
+  }
+  const ms = Math.round(between(random, way === 'time' ? 0 : 200, scene.lastedMs));
+  const signal = way === 'time' ? 'SIGKILL' : pick(random, ['SIGINT', 'SIGTERM', 'SIGHUP'] as const);
+  const isTwice = way === 'signal' && random() < 0.5;
+  const [bin, betweenMs] = [scene.start(), between(random, 0, 100)];
+  void delay(ms).then(async () => {
+    bin.kill(signal);
+    if (isTwice) await delay(betweenMs).then(() => bin.kill(signal));
+  });
+  const signals: NodeJS.Signals[] = way === 'time' ? [] : isTwice ? [signal, signal] : [signal];
+  return { where: `${isTwice ? 'two ' : ''}${signal} at ${ms} of ${Math.round(scene.lastedMs)} ms`, bin, signals };
 }
 
 /** Steps of making an output good: the check before buying (1) and the real one (2) open a file each; it is closed, given
  * its name, and its folder is opened and synced. */
 const LAST_STEPS = ['open 2', 'writeFile 1', 'sync 1', 'close 2', 'rename 1', 'open 3', 'sync 2', 'close 3', 'close 4'];
 
-async function killOnceWriting({ harness, output }: KillScene, bin: Bin, ms: number): Promise<void> {
+async function killOnceWriting({ harness, outputs }: KillScene, bin: Bin, ms: number): Promise<void> {
   const ended = new AbortController();
   void bin.ended.finally(() => ended.abort());
-  let old = readdirSync(harness.folder);
+  const folder = dirname(join(harness.folder, outputs[0]!.path));
+  let old = readdirSync(folder);
   try {
-    for await (const _ of watch(harness.folder, { signal: ended.signal })) {
-      const names = readdirSync(harness.folder);
-      if (names.some((name) => name.startsWith(`.${output}.`) && !old.includes(name))) break;
+    for await (const _ of watch(folder, { signal: ended.signal })) {
+      const names = readdirSync(folder);
+      if (names.some((name) => name.startsWith('.') && !old.includes(name))) break;
       old = names;
     }
     await delay(ms, undefined, { signal: ended.signal });
@@ -111,11 +155,27 @@ async function killOnceWriting({ harness, output }: KillScene, bin: Bin, ms: num
   }
 }
 
-/** The output is the old one or the whole new one: a run that was killed after the rename has done all that there is to do. */
-function assertOutput({ harness, output, expected, drawn }: KillScene, isDone: boolean): void {
-  const bytes = readFileSync(join(harness.folder, output));
-  const isOld = !isDone && bytes.equals(Buffer.from(OLD_OUTPUT));
-  assert.ok(isOld || bytes.equals(expected), `${drawn}: ${bytes.length} of ${expected.length} bytes of output`);
+const listFiles = ({ harness }: KillScene) => readdirSync(harness.folder, { recursive: true }).map(String);
+
+const readOutputs = ({ harness, outputs }: KillScene) =>
+  outputs.map(({ path }) => readFileSync(join(harness.folder, path)));
+
+function assertWhole(scene: KillScene): void {
+  for (const [index, bytes] of readOutputs(scene).entries()) {
+    const { path, expected } = scene.outputs[index]!;
+    assert.ok(bytes.equals(expected), `${scene.drawn}: ${bytes.length} of ${expected.length} bytes of ${path}`);
+  }
+}
+
+/** How many rows of an output have a status. */
+async function rowsWithStatus({ harness, outputs }: KillScene, index: number): Promise<number> {
+  const book = await openRowFile(join(harness.folder, outputs[index]!.path));
+  const status = book.columns.indexOf('hazard_status');
+  let rows = 0;
+  for await (const batch of book.read([status])) {
+    rows += batch.filter(({ fields }) => ROW_STATUSES.some((name) => name === fields[0])).length;
+  }
+  return rows;
 }
 
 /** The statement that a user would print must say the same as the ledger's rows and reach the service's count. */
