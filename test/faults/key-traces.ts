@@ -3,6 +3,8 @@
  * than src/client/redact.ts: it decodes the text in place of one pattern a character.
  */
 
+import { fc } from '../properties.ts';
+
 const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' };
 const HTML_CHARACTERS = new Map(Object.entries(HTML_NAMES).map(([character, name]) => [name, character]));
 
@@ -43,7 +45,7 @@ export function keyFinder(key: string): (bytes: Buffer) => string | null {
 }
 
 /** Ways to write one character, of which a writing mixes two. */
-export const CHARACTER_FORMS = {
+const CHARACTER_FORMS = {
   plain: (character: string) => character,
   'percent-encoded': (character: string) => `%${hex(character).toUpperCase()}`,
   'percent-encoded in lower case': (character: string) => `%${hex(character)}`,
@@ -59,7 +61,7 @@ export const CHARACTER_FORMS = {
 } as const satisfies Record<string, (character: string) => string>;
 
 /** Ways to write a key as a whole. */
-export const WHOLE_FORMS = {
+const WHOLE_FORMS = {
   'in base64': (key: string) => Buffer.from(key).toString('base64'),
   'in base64 behind a name': (key: string) => Buffer.from(`user:${key}`).toString('base64'),
   'in base64 between bytes': (key: string) => Buffer.from(`{"k":"${key}"}`).toString('base64'),
@@ -71,15 +73,28 @@ export const WHOLE_FORMS = {
   'as a JSON string': (key: string) => JSON.stringify(key),
 } as const satisfies Record<string, (key: string) => string>;
 
-export type CharacterForm = keyof typeof CHARACTER_FORMS;
-export type WholeForm = keyof typeof WHOLE_FORMS;
+/** Whatever a header can carry, and not a word of what a service says anyway. */
+export const anyKey = fc
+  .string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 8,
+    maxLength: 60,
+  })
+  .filter((key) => new Set(key).size > 4);
 
-/** The key with each character in one form or, where `mask` says so, in another. */
-export function mixed(key: string, [form, other]: readonly [CharacterForm, CharacterForm], mask: number): string {
-  return [...key]
-    .map((character, index) => CHARACTER_FORMS[(mask >> (index % 30)) & 1 ? other : form](character))
-    .join('');
-}
+const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as (keyof typeof CHARACTER_FORMS)[]));
+const wholeForm = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as (keyof typeof WHOLE_FORMS)[]));
+
+/** Writings of a key, each of its characters in one of two forms. */
+export const inCharacters = (key: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(form, form, fc.nat())
+    .map(([one, other, mask]) =>
+      [...key].map((character, index) => CHARACTER_FORMS[(mask >> (index % 30)) & 1 ? other : one](character)).join(''),
+    );
+
+/** Writings of a key as a whole. */
+export const asWhole = (key: string): fc.Arbitrary<string> => wholeForm.map((how) => WHOLE_FORMS[how](key));
 
 /** A JSON text in which some characters of its strings are escaped, as every JSON may be. */
 export function escapedJson(text: string, mask: number): string {

@@ -15,15 +15,7 @@ import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
 import { openHostileSetup, type Trial } from './hostile-setup.ts';
-import {
-  CHARACTER_FORMS,
-  type CharacterForm,
-  escapedJson,
-  keyFinder,
-  mixed,
-  WHOLE_FORMS,
-  type WholeForm,
-} from './key-traces.ts';
+import { anyKey, asWhole, escapedJson, inCharacters, keyFinder } from './key-traces.ts';
 
 /** fast-check prints the seed of what fails. */
 const RUNS = times({ long: 12, soak: 1_000 });
@@ -40,23 +32,10 @@ interface Echo {
   readonly gzip: boolean;
 }
 
-const anyKey = fc
-  .string({
-    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
-    minLength: 12,
-    maxLength: 64,
-  })
-  .filter((key) => new Set(key).size > 6);
-const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as CharacterForm[]));
-const whole = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as WholeForm[]));
-
 const echo: fc.Arbitrary<Echo> = anyKey.chain((key) =>
   fc.record({
     key: fc.constant(key),
-    written: fc.oneof(
-      fc.tuple(fc.tuple(form, form), fc.nat()).map(([forms, mask]) => mixed(key, forms, mask)),
-      whole.map((how) => WHOLE_FORMS[how](key)),
-    ),
+    written: fc.oneof(inCharacters(key), asWhole(key)),
     status: fc.constantFrom(200, 200, 200, 201, 302, 401, 403, 404, 422, 429, 502),
     how: fc.constantFrom('json', 'json', 'page', 'cut', 'details at length'),
     mask: fc.nat(),
