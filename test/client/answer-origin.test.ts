@@ -133,5 +133,10 @@ test('a service that rounds is believed within its digits, of which the asked lo
       expected,
       `${off} of ${ofLat} and ${ofLng} decimals`,
     );
+    assert.equal(
+      checked(origin, { to: 51, off: 0.002 }, placeOf(51, ofLat, ofLng)),
+      'elsewhere',
+      'what was learned stays',
+    );
   }
 });

@@ -1,4 +1,4 @@
-import { type Permit, Throttle, type ThrottleOptions } from '../../src/client/throttle.ts';
+import { Throttle, type ThrottleOptions } from '../../src/client/throttle.ts';
 import { MovedClock } from './clocks.ts';
 
 /** How long spent credits stay away. */
@@ -21,11 +21,6 @@ export function setUp(options: Partial<ThrottleOptions> = {}) {
 
 /** A job whose end the test decides. */
 export function heldJob() {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let permit: Permit | undefined;
-  const job = async (given: Permit) => {
-    permit = given;
-    await promise;
-  };
-  return { job, land: resolve, fail: reject, permit: () => permit };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { job: () => promise, land: resolve };
 }

@@ -21,14 +21,12 @@ export interface BuyerOptions {
   readonly progress?: Progress;
   /** Filled with the notices for the user. */
   readonly notices?: string[];
-  /** Of several that share a store. */
-  readonly name?: string;
 }
 
 /** Runs a job against a service whose clock is another one, and closes its store. */
 export async function buy(buyer: BuyerOptions): Promise<RunResult> {
   const { folder, clock } = buyer;
-  const owner = { name: `test/${process.pid}/${buyer.name ?? 'buyer'}`, isAlive: () => true };
+  const owner = { name: `test/${process.pid}/buyer`, isAlive: () => true };
   const store = openSqliteStore(
     `${folder}/${buyer.store ?? 'buyer.db'}`,
     clock,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,6 @@ const CELLS = 100;
 const SOCKETS = 4;
 /** The service counts a charge up to some milliseconds after its answer: as many calls again as are in flight. */
 const AFTER = 2 * SOCKETS;
-const LINUX = process.platform === 'linux';
 
 interface Event {
   readonly what: string;
@@ -47,16 +46,6 @@ const EVENTS: readonly Event[] = [
     message: /was moved to .*kept\.db/,
     hint: /--store .*kept\.db/,
     foundAt: 'kept.db',
-  },
-  {
-    what: 'moved to another folder with its log',
-    happen: (folder) => {
-      mkdirSync(join(folder, 'away'));
-      for (const end of FILES) renameSync(join(folder, `buyer.db${end}`), join(folder, `away/buyer.db${end}`));
-    },
-    message: LINUX ? /was moved to .*away\/buyer\.db/ : /was moved or deleted/,
-    hint: LINUX ? /--store .*away\/buyer\.db/ : /Move it back/,
-    foundAt: 'away/buyer.db',
   },
   {
     what: 'replaced by another store, which is renamed over it',

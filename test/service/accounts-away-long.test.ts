@@ -114,30 +114,6 @@ test('the server is away: calls cost nothing and say so, once in the log; when i
   assert.equal(await charged(), 2);
 });
 
-test('the server is restarted under load: calls wait, and every answer is charged once', async (t) => {
-  const { call, charged, numberOf } = await setUp(t, { patienceMs: 10_000, leaseMs: 15_000 });
-  const ids = new Set<string>();
-  let calls = 0;
-  await Promise.all([
-    ...Array.from({ length: 6 }, async () => {
-      while (calls++ < 120) {
-        const { status, body } = await call();
-        assert.equal(status, 200, JSON.stringify(body));
-        ids.add(body.meta.request_id);
-      }
-    }),
-    (async () => {
-      for (const how of ['fast', 'immediate'] as const) {
-        await server.stop(how);
-        await server.start();
-      }
-    })(),
-  ]);
-  assert.equal(ids.size, 120);
-  await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
-  assert.equal(await charged(), 120);
-});
-
 test('an instance whose lease ended while it was frozen goes on under the same number', async (t) => {
   const { call, charged, numberOf } = await setUp(t, { leaseMs: 60_000 });
   assert.equal((await call()).status, 200);

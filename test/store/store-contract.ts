@@ -365,15 +365,6 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal((await store.claim(await under(22), [propose(DENVER, 'single')]))[0]!.outcome, 'granted');
   });
 
-  it('the service saying that the quota is used up is believed until the anniversary', async (setup) => {
-    const { store, terms, propose, clock } = setup;
-    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
-    await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [], exhausted: true }]);
-    assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'quota');
-    clock.moveTo('2026-04-05T00:00:00Z');
-    assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'granted');
-  });
-
   it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (setup) => {
     const { store, terms, propose, clock } = setup;
     clock.moveTo('2026-04-04T23:59:59Z');
