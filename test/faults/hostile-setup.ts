@@ -73,6 +73,8 @@ export interface TrialOptions {
   readonly cells?: number;
   readonly certificate?: { readonly key: Buffer; readonly cert: Buffer };
   readonly elsewhere?: string;
+  /** A key that the service does not know. */
+  readonly foreignKey?: string;
 }
 
 /** Opens the setup for all tests of the file that calls this at its top level. */
@@ -89,11 +91,14 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;
 
-  async function trial(seed: number, { cells = CELLS, certificate, elsewhere }: TrialOptions = {}): Promise<Trial> {
+  async function trial(
+    seed: number,
+    { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {},
+  ): Promise<Trial> {
     const name = `trial ${++made}`;
     const own = new LeapingClock(START);
     createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
-    const { key } = createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock);
+    const key = foreignKey ?? createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock).key;
     const home = join(folder, String(made));
     mkdirSync(home);
     writeFileSync(join(home, 'key'), `${key}\n`, { mode: 0o600 });

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Clock } from '../../src/base/clock.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import { perilbook } from '../cli/command-line.ts';
 import { envelopeOf } from '../client/answers.ts';
-import { serveHttp } from '../client/servers.ts';
 import { fc } from '../properties.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
+import type { Answer } from './fault-proxy.ts';
 import { openHostileSetup, type Trial } from './hostile-setup.ts';
 import { anyKey, asWhole, escapedJson, inCharacters, keyFinder } from './key-traces.ts';
 
@@ -71,7 +66,7 @@ function answerWith(url: URL, { written, how }: Echo): unknown {
   return { data, meta, note: written };
 }
 
-function reply(url: URL, response: ServerResponse, said: Echo): void {
+function reply(url: URL, said: Echo): Answer {
   const { written, status, how, mask, gzip } = said;
   const refusal = { error: { code: written, message: `No such key: ${written}` }, meta: { request_id: written } };
   const json = escapedJson(JSON.stringify(status === 200 ? answerWith(url, said) : refusal), mask);
@@ -79,7 +74,7 @@ function reply(url: URL, response: ServerResponse, said: Echo): void {
   const cut = `{"message": "No such key: ${written}`;
   const text = how === 'page' ? `<html><p>${written}</p>` : how === 'cut' ? cut : json;
   const inHeader = written.replace(/[^\x20-\x7e]/g, '').trim();
-  response.writeHead(status, {
+  const headers = {
     'content-type': 'application/json',
     'x-credit-cost': url.pathname.includes('standard') ? '15' : '1',
     'x-request-id': inHeader,
@@ -88,86 +83,48 @@ function reply(url: URL, response: ServerResponse, said: Echo): void {
     'x-ratelimit-remaining': inHeader,
     location: `/there/${inHeader.replaceAll(' ', '')}`,
     ...(gzip ? { 'content-encoding': 'gzip' } : {}),
-  });
-  response.end(gzip ? gzipSync(text) : text);
-}
-
-/** Waits take no time; deadlines (150 s a request) never come. */
-function waitlessClock(): Clock {
-  let now = Date.parse('2026-03-15T12:00:00Z');
-  return {
-    now: () => now,
-    async sleep(ms, signal) {
-      if (ms <= 100_000) now += ms;
-      else await new Promise((aborted) => signal?.addEventListener('abort', aborted, { once: true }));
-      await turn();
-    },
   };
+  return { status, headers, body: gzip ? gzipSync(text) : Buffer.from(text) };
 }
-
-/** Runs a job against such a service, and every command that reports on it; asserts that no file and no output contains the key. */
-async function assertNoTrace(folder: string, baseUrl: string, key: string): Promise<string> {
-  writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
-  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.05,-99.95\n2,40.06,-99.95\n');
-  const clock = waitlessClock();
-  const ofJob = [
-    '--base-url',
-    baseUrl,
-    '--api-key-file',
-    'key',
-    '--store',
-    'store.db',
-    '--topics',
-    'natural,radon,ozone,park',
-  ];
-  const find = keyFinder(key);
-  const look = (bytes: Buffer | string, where: string) => {
-    const found = find(Buffer.from(bytes));
-    assert.equal(found, null, `${where} holds the key ${found}`);
-  };
-  const run = ['run', 'book.csv', '-o', 'out.csv', ...ofJob, '--yes', '--json', '--debug'];
-  for (const words of [
-    [...run, '--report', 'report.html', '--concurrency', '1'],
-    ['status', '--store', 'store.db', '--json'],
-    ['quota', 'book.csv', ...ofJob, '--by', 'key', '--json'],
-    ['plan', 'book.csv', ...ofJob, '--json'],
-    ['cache', 'stats', '--store', 'store.db'],
-  ]) {
-    const { stdout, stderr } = await perilbook(words, { folder, clock });
-    look(stdout, `${words[0]} ${words[1]}: stdout`);
-    look(stderr, `${words[0]} ${words[1]}: stderr`);
-    for (const name of readdirSync(folder)) if (name !== 'key') look(readFileSync(join(folder, name)), name);
-  }
-  return readFileSync(join(folder, 'out.csv'), 'utf8');
-}
-
-async function echoing(t: TestContext) {
-  const state: { said: Echo | null; asked: number } = { said: null, asked: 0 };
-  const url = await serveHttp(t, (request, response) => {
-    state.asked++;
-    assert.equal(request.headers['x-api-key'], state.said!.key);
-    reply(new URL(request.url!, 'http://h.example'), response, state.said!);
-  });
-  const home = temporaryFolder(t);
-  let made = 0;
-  return async (said: Echo) => {
-    state.said = said;
-    state.asked = 0;
-    const folder = join(home, String(++made));
-    mkdirSync(folder);
-    const output = await assertNoTrace(folder, url, said.key);
-    assert.ok(state.asked > 0);
-    // An answer that is read keeps what is not the key.
-    if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
-  };
-}
-
-test('any key that comes back in any place and in any writing leaves no trace', { timeout: 3_600_000 }, async (t) => {
-  const trial = await echoing(t);
-  await fc.assert(fc.asyncProperty(echo, trial), { numRuns: RUNS });
-});
 
 const setup = await openHostileSetup();
+
+/** Runs a job against such a service, and every command that reports on it: no file and no output contains the key. */
+async function echoTrial(said: Echo): Promise<void> {
+  const trial = await setup.trial(1, { cells: 2, foreignKey: said.key });
+  try {
+    trial.proxy.disturb(() => ({
+      name: 'echo',
+      act: ({ path, key, answer }) => {
+        assert.equal(key, said.key);
+        answer(reply(new URL(path, 'http://h.example'), said));
+      },
+    }));
+    const topics = ['--topics', 'natural,radon,ozone,park'];
+    const reported = ['--yes', '--json', '--debug', '--report', 'report.html', '--concurrency', '1'];
+    for (const run of [
+      () => trial.command('run', 'book.csv', '-o', 'out.csv', ...topics, ...reported),
+      () => trial.alone('status', '--store', 'store.db', '--json'),
+      () => trial.command('quota', 'book.csv', ...topics, '--by', 'key', '--json'),
+      () => trial.command('plan', 'book.csv', ...topics, '--json'),
+      () => trial.alone('cache', 'stats', '--store', 'store.db'),
+    ]) {
+      const { stdout, stderr } = await run();
+      for (const text of [stdout, stderr]) assert.equal(keyFinder(said.key)(Buffer.from(text)), null, `${run}`);
+      assertFilesHoldNot(trial);
+    }
+    assert.ok(trial.proxy.entries.length > 0);
+    // An answer that is read keeps what is not the key.
+    const output = readFileSync(join(trial.folder, 'out.csv'), 'utf8');
+    if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
+  } finally {
+    await trial.close();
+  }
+}
+
+test('any key that comes back in any place and in any writing leaves no trace', { timeout: 3_600_000 }, () =>
+  fc.assert(fc.asyncProperty(echo, echoTrial), { numRuns: RUNS }),
+);
 
 /** Every file of the trial but the key's own: the store with its log, the output, what is still being written. */
 function assertFilesHoldNot(trial: Trial): string[] {
