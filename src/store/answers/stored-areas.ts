@@ -92,9 +92,9 @@ export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledC
     (settlement.areas ?? []).map((change) => ({ source, area: change.area, change, key: `${source} ${change.area}` })),
   );
   if (changes.length === 0) return;
-  const distinct = [...new Map(changes.map((change) => [change.key, change])).values()];
+  const byKey = new Map(changes.map((change) => [change.key, change]));
   // In a fixed order, as with cells.
-  distinct.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const distinct = [...byKey.keys()].sort().map((key) => byKey.get(key)!);
   const inserts = dialect.eachRow<AreaOfSource>(
     distinct.map(({ source, area }) => ({ source, area })),
     'asked',
