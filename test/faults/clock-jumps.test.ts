@@ -9,6 +9,7 @@ import { between, makeRandom, pick } from '../../src/sample/random.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { openHarness, places } from '../run/harness.ts';
+import { callAt, chargedFor, SINGLE, termsOf } from '../store/claims.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { firstSeed, times } from '../tier.ts';
 import { buy } from './buyer.ts';
@@ -154,29 +155,13 @@ async function twoProcesses(t: TestContext) {
   const clock = machineClock();
   const file = join(temporaryFolder(t), 'store.db');
   const open = (name: string) => openSqliteStore(file, clock, { name: `here/${name}`, isAlive: () => true });
-  const period = { start: 0, end: Date.UTC(2099, 0) };
   const work = async (store: ReturnType<typeof open>) => {
-    const source = await store.source('somewhere');
-    const plan = { job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 1, budget: 1_000 };
-    const run = await store.startRun(plan);
-    const limits = { periodLimit: 1_000, creditsPerMinute: 10, budget: 1_000, leaseMs: 220_000 };
-    const terms = { run, source, account: 'a', period, ...limits };
-    const claim = async (lat7: number) =>
-      (
-        await store.claim(terms, [
-          { cell: { lat7, lng7: 0 }, call: { kind: 'single', topic: 'hail' }, credits: 1, key: 'k', wanted: [] },
-        ])
-      )[0]!;
-    const settle = async (call: number) =>
-      store.settle([{ call, charge: 'charged', credits: 1, period, outcome: 'ok', answers: [], failures: [] }]);
+    const terms = await termsOf(store, { creditsPerMinute: 10, leaseMs: 220_000 });
+    const claim = async (number: number) => (await store.claim(terms, [callAt(number, SINGLE)]))[0]!;
     const fillMinute = async () => {
-      for (let cell = 0; cell < 10; cell++) {
-        const granted = await claim(cell);
-        assert.ok(granted.outcome === 'granted');
-        await settle(granted.call);
-      }
+      for (let cell = 0; cell < 10; cell++) await store.settle([chargedFor(await claim(cell), 1)]);
     };
-    return { store, claim, settle, fillMinute };
+    return { store, claim, fillMinute };
   };
   return { clock, process: async (name: string) => work(open(name)) };
 }

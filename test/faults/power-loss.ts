@@ -2,8 +2,10 @@ import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { between, type Random, whole } from '../../src/sample/random.ts';
+import type { Claim } from '../../src/store/ledger/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { ANSWER, callAt, chargedFor, termsOf } from '../store/claims.ts';
 
 /*
  * What a power cut does to a file: what was synced is there; of what was written since, any part may be: none of it, a
@@ -36,38 +38,22 @@ export async function writeLedger(folder: string, random: Random): Promise<Writt
   const file = join(folder, 'store.db');
   const clock = new MovedClock('2026-03-10T12:00:00Z');
   const store = openSqliteStore(file, clock, { name: 'here/1', isAlive: () => true });
-  const source = await store.source('somewhere');
-  const plan = { job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 1, budget: 100_000 };
-  const run = await store.startRun(plan);
-  const period = { start: 0, end: Date.UTC(2099, 0) };
-  const limits = { periodLimit: 100_000, creditsPerMinute: 100_000, budget: 100_000, leaseMs: 220_000 };
-  const terms = { run, source, account: 'a', period, ...limits };
+  const terms = await termsOf(store);
   const promised: Promised[] = [];
-  const open: number[] = [];
+  const open: Claim[] = [];
   let [claimed, settled] = [0, 0];
   const note = () => promised.push({ walBytes: statSync(`${file}-wal`).size, claimed, settled });
   note();
   while (claimed < 60) {
-    const cells = Array.from({ length: whole(random, 1, 4) }, () => ({ lat7: claimed++, lng7: 0 }));
-    const proposals = cells.map((cell) => ({
-      cell,
-      call: { kind: 'standard' } as const,
-      credits: 15,
-      key: 'k',
-      wanted: [],
-    }));
-    for (const claim of await store.claim(terms, proposals)) {
-      if (claim.outcome !== 'granted') throw new Error(claim.outcome);
-      open.push(claim.call);
-    }
+    const requests = Array.from({ length: whole(random, 1, 4) }, () => callAt(claimed++));
+    open.push(...(await store.claim(terms, requests)));
     note();
     const landed = open.splice(0, whole(random, 0, open.length));
     if (landed.length === 0) continue;
     await store.settle(
-      landed.map((call) => ({
-        ...({ call, charge: 'charged', credits: 15, period, outcome: 'answered', failures: [] } as const),
-        answers: [{ topic: 'hail', asOf: clock.now(), fields: ['x'.repeat(whole(random, 1, 3_000))] }],
-      })),
+      landed.map((claim) =>
+        chargedFor(claim, 15, { answers: [{ ...ANSWER, fields: ['x'.repeat(whole(random, 1, 3_000))] }] }),
+      ),
     );
     settled += landed.length;
     note();

@@ -5,11 +5,11 @@ import { systemClock } from '../../src/base/clock.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { sharedPostgres } from '../postgres-server.ts';
+import { ANSWER, callAt, chargedFor, termsOf } from './claims.ts';
 
 const server = await sharedPostgres();
 
 const SCHEMA = 'grown';
-const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 const ROWS = 20_000;
 const BATCHES = 15;
 const BATCH = 20;
@@ -32,34 +32,23 @@ async function rowsRead() {
 test('a store that was opened empty still reads only the rows of its calls when it has grown', async () => {
   const owner = { name: 'me', isAlive: () => true };
   const store = await openPostgresStore(server.storeAddress({ schema: SCHEMA }), systemClock, owner);
-  const source = await store.source('somewhere');
-  const words = { job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 0, budget: 1e9 };
-  const run = await store.startRun(words);
-  const limits = { periodLimit: 1e9, creditsPerMinute: 1e8, budget: 1e9, leaseMs: 3e5 };
+  const terms = await termsOf(store);
+  const { run, source } = terms;
   const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 1 }));
   let calls = 0;
   async function buy(): Promise<void> {
     const claims = await store.claim(
-      { run, source, account: 'a', period: PERIOD, ...limits },
-      Array.from({ length: BATCH }, () => {
-        const cell = { lat7: 400_000_000, lng7: -1e9 + calls++ };
-        return { cell, call: { kind: 'standard' }, credits: 15, key: 'k', wanted };
-      }),
+      terms,
+      Array.from({ length: BATCH }, () => ({ ...callAt(calls++), wanted })),
     );
-    await store.settle(
-      claims.map((claim) => {
-        if (claim.outcome !== 'granted') throw new Error(claim.outcome);
-        const answers = [{ topic: 'hail' as const, asOf: 5, fields: ['Very Low'] }];
-        return { call: claim.call, charge: 'charged', credits: 15, period: PERIOD, outcome: '', answers, failures: [] };
-      }),
-    );
+    await store.settle(claims.map((claim) => chargedFor(claim, 15, { answers: [ANSWER] })));
   }
   // PostgreSQL plans a prepared statement anew five times, and keeps the plan that it then has.
   for (let batch = 0; batch < BATCHES; batch++) await buy();
   await server.query(
     `INSERT INTO ${SCHEMA}.cells (source, lat7, lng7) SELECT ${source}, 300000000, number FROM generate_series(1, ${ROWS}) number;
      INSERT INTO ${SCHEMA}.calls (run, source, account, period_start, key, kind, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until)
-       SELECT ${run}, ${source}, 'a', 0, 'k', 'standard', 0, number, 15, 'charged', 15, '', 0, 0 FROM generate_series(1, ${ROWS}) number`,
+       SELECT ${run}, ${source}, '${terms.account}', 0, 'k', 'standard', 0, number, 15, 'charged', 15, '', 0, 0 FROM generate_series(1, ${ROWS}) number`,
   );
   for (let batch = 0; batch < BATCHES; batch++) await buy();
   // A session reports what it has read when it ends.

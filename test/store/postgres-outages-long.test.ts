@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Claim } from '../../src/store/ledger/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
+import { ANSWER, callAt, chargedFor, RUN, termsOf } from './claims.ts';
 
 const server = await startPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
-const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
+const settled = (claim: Claim) => chargedFor(claim, 15, { answers: [ANSWER] });
 
 /** Only the last fault of a list may let the COMMIT reach the server: after a COMMIT that was done, no other follows. */
 const FAULTS: readonly (readonly CommitFault[])[] = [
@@ -23,9 +23,9 @@ for (const faults of FAULTS) {
   test(`a COMMIT that is not answered is looked up, never guessed: ${faults.join(', then ')}`, async () => {
     await using proxy = await startTcpProxy(server.port);
     await using store = await openPostgresStore(server.storeAddress({ port: proxy.port }), systemClock, OWNER);
-    const limits = await limitsOf(store, { budget: 30, periodLimit: 30 });
+    const limits = await termsOf(store, { budget: 30, periodLimit: 30 });
     proxy.commitFaults.push(...faults);
-    const claims = await store.claim(limits, [request(1), request(2), request(3)]);
+    const claims = await store.claim(limits, [callAt(1), callAt(2), callAt(3)]);
     assert.equal(proxy.commitFaults.length, 0);
     assert.deepEqual(
       claims.map(({ outcome }) => outcome),
@@ -34,11 +34,11 @@ for (const faults of FAULTS) {
     assert.deepEqual((await store.stats()).calls, { sent: 2, charged: 0, free: 0, unknown: 0 });
     assert.deepEqual(await store.runSpending(limits.run), { charged: 0, unknown: 0, open: 30 });
     proxy.commitFaults.push(...faults);
-    await store.settle(claims.slice(0, 2).map(settlement));
+    await store.settle(claims.slice(0, 2).map(settled));
     assert.equal(proxy.commitFaults.length, 0);
     assert.deepEqual(await store.runSpending(limits.run), { charged: 30, unknown: 0, open: 0 });
-    const [record] = await store.read(limits.source, [request(1).cell]);
-    assert.deepEqual(record!.answers.get('wildfire')!.fields, ['Very Low', 0, null]);
+    const [record] = await store.read(limits.source, [callAt(1).cell]);
+    assert.deepEqual(record!.answers.get('hail')!.fields, ANSWER.fields);
     proxy.commitFaults.push(...faults);
     const run = await store.startRun(RUN);
     assert.deepEqual(
@@ -51,10 +51,10 @@ for (const faults of FAULTS) {
 test('a connection that is cut, or refused for a while, makes an operation wait and go on', async () => {
   await using proxy = await startTcpProxy(server.port);
   await using store = await openPostgresStore(server.storeAddress({ port: proxy.port }), systemClock, OWNER);
-  const limits = await limitsOf(store);
+  const limits = await termsOf(store);
   const granted: Claim[] = [];
   for (let number = 0; number < 10; number++) {
-    const claiming = store.claim(limits, [request(number)]);
+    const claiming = store.claim(limits, [callAt(number)]);
     if (number % 2) proxy.cut();
     proxy.refusing = number === 4;
     setTimeout(() => {
@@ -62,19 +62,19 @@ test('a connection that is cut, or refused for a while, makes an operation wait 
     }, 100);
     granted.push(...(await claiming));
   }
-  await Promise.all(granted.map((claim) => store.settle([settlement(claim)])));
+  await Promise.all(granted.map((claim) => store.settle([settled(claim)])));
   assert.deepEqual(await store.runSpending(limits.run), { charged: 150, unknown: 0, open: 0 });
 });
 
 test('a server that crashes and starts again in the middle loses nothing that was answered', async () => {
   await using store = await openPostgresStore(server.storeAddress(), systemClock, OWNER);
-  const limits = await limitsOf(store);
+  const limits = await termsOf(store);
   let granted = 0;
   const crash = server.stop('immediate').then(() => server.start());
   for (let number = 0; number < 20; number++) {
-    const [claim] = await store.claim(limits, [request(number)]);
+    const [claim] = await store.claim(limits, [callAt(number)]);
     if (claim!.outcome === 'granted') granted++;
-    await store.settle([settlement(claim!)]);
+    await store.settle([settled(claim!)]);
   }
   await crash;
   assert.equal(granted, 20);
@@ -111,12 +111,12 @@ test('a worker that stands still in a transaction holds up the others for second
     OWNER,
   );
   await using other = await openPostgresStore(address, systemClock, { name: 'other', isAlive: () => true });
-  const [limits, ofOther] = [await limitsOf(store), await limitsOf(other)];
-  const stuck = store.claim(limits, [request(1)]);
+  const [limits, ofOther] = [await termsOf(store), await termsOf(other)];
+  const stuck = store.claim(limits, [callAt(1)]);
   // Its BEGIN and its locks have passed; nothing passes any more.
   await new Promise((resolve) => setTimeout(resolve, 5));
   proxy.frozen = true;
-  const [claim] = await other.claim(ofOther, [request(2)]);
+  const [claim] = await other.claim(ofOther, [callAt(2)]);
   assert.equal(claim!.outcome, 'granted');
   proxy.frozen = false;
   proxy.cut();
@@ -124,33 +124,3 @@ test('a worker that stands still in a transaction holds up the others for second
   assert.equal(late!.outcome, 'granted');
   assert.deepEqual((await other.stats()).calls, { sent: 2, charged: 0, free: 0, unknown: 0 });
 });
-
-const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredits: 1, budget: 1_000 };
-
-async function limitsOf(store: Store, limits: Partial<ClaimLimits> = {}): Promise<ClaimLimits> {
-  return {
-    run: await store.startRun(RUN),
-    source: await store.source('somewhere'),
-    account: 'a',
-    period: PERIOD,
-    periodLimit: 1_000,
-    creditsPerMinute: 1_000,
-    budget: 1_000,
-    leaseMs: 300_000,
-    ...limits,
-  };
-}
-
-function request(number: number): ClaimRequest {
-  const cell = { lat7: 340_000_000 + number, lng7: -1_180_000_000 };
-  const wanted = [{ topic: 'wildfire', freshSince: 1 }] as const;
-  return { cell, call: { kind: 'standard' }, credits: 15, key: 'key', wanted };
-}
-
-function settlement(claim: Claim): Settlement {
-  if (claim.outcome !== 'granted') throw new Error(claim.outcome);
-  return {
-    ...{ call: claim.call, charge: 'charged', credits: 15, period: PERIOD, outcome: '200', failures: [] },
-    answers: [{ topic: 'wildfire', asOf: 1_750_000_000_000, fields: ['Very Low', 0, null] }],
-  };
-}

@@ -6,13 +6,12 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { ROLE_WITH_PASSWORD, sharedPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { ANSWER, callAt, chargedFor, PERIOD, RUN, termsOf } from './claims.ts';
 
 const server = await sharedPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
 const open = (address: string) => openPostgresStore(address, systemClock, OWNER);
-const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredits: 1, budget: 100 };
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations/postgres');
-const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
 /** The statements of docs/operator/many-machines.md, as they stand there. */
 const [CREATE, GRANT] = [
@@ -30,54 +29,26 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
   await server.query(GRANT!, 'hazards');
 
   await using worker = await open(address('perilbook_worker'));
-  const [run, source] = [await worker.startRun(RUN), await worker.source('somewhere')];
-  const limits = {
-    ...{
-      run,
-      source,
-      account: 'a',
-      period: PERIOD,
-      periodLimit: 100,
-      creditsPerMinute: 100,
-      budget: 100,
-      leaseMs: 60_000,
-    },
-  };
-  const cell = { lat7: 1, lng7: 1 };
-  const wanted = [{ topic: 'wildfire', freshSince: 1 }] as const;
-  const [claim] = await worker.claim(limits, [
-    { cell, call: { kind: 'standard' }, credits: 15, key: 'k', wanted, areas: [{ area: 'tract 1', wanted }] },
-  ]);
-  assert.ok(claim?.outcome === 'granted');
-  const answers = [{ topic: 'wildfire', asOf: 5, fields: ['Low', 1, null] }] as const;
+  const terms = await termsOf(worker);
+  const { run, source, account } = terms;
+  const request = callAt(1);
+  const [claim] = await worker.claim(terms, [{ ...request, areas: [{ area: 'tract 1', wanted: request.wanted }] }]);
   await worker.settle([
-    {
-      ...{
-        call: claim.call,
-        charge: 'charged',
-        credits: 15,
-        period: PERIOD,
-        outcome: '200',
-        failures: [],
-        answers,
-        sample: true,
-      },
-      ...{
-        areas: [{ area: 'tract 1', answers, comparableSince: 0 }],
-        contents: { kind: 'standard', topics: ['hail'] },
-      },
-      ...{ refused: 'bundle', exhausted: true },
-    },
+    chargedFor(claim, 15, {
+      ...{ answers: [ANSWER], sample: true, refused: 'bundle', exhausted: true },
+      areas: [{ area: 'tract 1', answers: [ANSWER], comparableSince: 0 }],
+      contents: { kind: 'standard', topics: ['hail'] },
+    }),
   ]);
-  await worker.correct('a', PERIOD, 20);
+  await worker.correct(account, PERIOD, 20);
   await worker.finishRun(run, { state: 'complete', resumeAfter: null, summary: {} });
   await worker.forgetRejections();
   await worker.prune(1);
 
   await using reader = await open(address('perilbook_reader'));
-  assert.equal((await reader.spending('a', PERIOD)).charged, 15);
+  assert.equal((await reader.spending(account, PERIOD)).charged, 15);
   assert.equal(await reader.source('somewhere'), source);
-  assert.equal((await reader.read(source, [cell]))[0]!.answers.size, 1);
+  assert.equal((await reader.read(source, [request.cell]))[0]!.answers.size, 1);
   assert.deepEqual([(await reader.runs()).length, (await reader.stats()).calls.charged], [1, 1]);
   await assert.rejects(reader.startRun(RUN), { code: 'STORE_UNUSABLE', message: /permission denied/ });
 });

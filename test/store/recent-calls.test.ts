@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { callAt, chargedFor, SINGLE, termsOf } from './claims.ts';
 
 const LIMIT = 60;
 
@@ -46,11 +47,9 @@ test('every process counts the same minute, call by call, whichever process sett
         openSqliteStore(file, clock, { name: `here/${name}`, isAlive: () => true }),
       );
       const ledger = new Database(file, { readonly: true });
-      const source = await stores[0]!.source('somewhere');
-      const plan = { job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 1, budget: 1e6 };
-      const runs = await Promise.all(stores.map((store) => store.startRun(plan)));
-      const period = { start: 0, end: Date.UTC(2099, 0) };
-      const limits = { periodLimit: 1e6, creditsPerMinute: LIMIT, budget: 1e6, leaseMs: 220_000 };
+      const allTerms = await Promise.all(
+        stores.map((store) => termsOf(store, { creditsPerMinute: LIMIT, leaseMs: 220_000 })),
+      );
       const inMinute = ledger.prepare<[number], Counted>(
         'SELECT run, credits, settled_at FROM calls WHERE settled_at > ? AND credits > 0 ORDER BY settled_at',
       );
@@ -58,15 +57,13 @@ test('every process counts the same minute, call by call, whichever process sett
       for (const [index, { process, pass, kind, charge, late }] of drawn.entries()) {
         clock.move(pass);
         const credits = kind === 'single' ? 1 : 15;
-        const call = kind === 'single' ? ({ kind, topic: 'hail' } as const) : { kind };
+        const call = kind === 'single' ? SINGLE : { kind };
         const store = stores[process]!;
-        const run = runs[process]!;
+        const terms = allTerms[process]!;
+        const { run } = terms;
         const counted = inMinute.all(clock.now() - COUNTED_MS);
         const inFlight: number = open?.credits ?? 0;
-        const terms = { run, source, account: 'a', period, ...limits };
-        const [claim] = await store.claim(terms, [
-          { cell: { lat7: index, lng7: 0 }, call, credits, key: 'k', wanted: [] },
-        ]);
+        const [claim] = await store.claim(terms, [callAt(index, call)]);
         const waitMs = waitFor(counted, LIMIT - credits - inFlight, clock.now());
         if (claim?.outcome !== 'granted') {
           assert.deepEqual(claim, { outcome: 'wait', ms: waitMs });
@@ -75,8 +72,7 @@ test('every process counts the same minute, call by call, whichever process sett
         assert.equal(waitMs, 0);
         const others = counted.filter((other) => other.run !== run).reduce((sum, other) => sum + other.credits, 0);
         assert.equal(claim.byOthers, others + (open !== null && open.run !== run ? inFlight : 0));
-        const settlement = { charge, credits: charge === 'free' ? 0 : credits, period, outcome: '' } as const;
-        const settle = () => store.settle([{ ...settlement, call: claim.call, answers: [], failures: [] }]);
+        const settle = () => store.settle([chargedFor(claim, charge === 'free' ? 0 : credits, { charge })]);
         await open?.settle();
         open = late ? { settle, run, credits } : null;
         if (!late) await settle();

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
+import { CREDITS } from '../../src/contract/credits.ts';
 import type { ClaimLimits } from '../../src/store/ledger/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { callAt, chargedFor, RUN, SINGLE } from './claims.ts';
 
 const owner = { name: 'me', isAlive: () => true };
 
@@ -20,8 +22,6 @@ const event = fc.record({
   key: fc.constantFrom('old', 'new'),
   charge: fc.constantFrom('charged' as const, 'free' as const, 'unknown' as const, 'sent' as const),
 });
-
-const PRICE = { single: 1, standard: 15, enterprise: 35 };
 
 /** Two accounts; the jobs of one of them disagree on the anniversary day, so its periods overlap. */
 const RUNS = [
@@ -83,11 +83,7 @@ interface Event {
 
 async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
   const source = await store.source('somewhere');
-  const runs = await Promise.all(
-    RUNS.map(({ job, account }) =>
-      store.startRun({ job, account, input: 'in', output: 'out', plannedCredits: 1, budget: 1e6 }),
-    ),
-  );
+  const runs = await Promise.all(RUNS.map(({ job, account }) => store.startRun({ ...RUN, job, account })));
   const seen = new Map<string, { account: string; period: ClaimLimits['period'] }>();
   for (const [index, { after, lasts, run, kind, key, charge }] of events.entries()) {
     clock.move(after);
@@ -99,15 +95,12 @@ async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
     };
     const limits = { periodLimit: 1e6, creditsPerMinute: 1e6, budget: 1e6, leaseMs: 30 * 86_400_000 };
     const terms = { run: runs[run]!, source, account, period: periodNow(), ...limits };
-    const cell = { lat7: index, lng7: index };
-    const call = kind === 'single' ? ({ kind, topic: 'wildfire' } as const) : { kind };
-    const [claim] = await store.claim(terms, [{ cell, call, credits: PRICE[kind], key, wanted: [] }]);
-    if (claim?.outcome !== 'granted') throw new Error(claim?.outcome);
+    const call = kind === 'single' ? SINGLE : { kind };
+    const [claim] = await store.claim(terms, [{ ...callAt(index, call), key }]);
     clock.move(lasts);
     if (charge === 'sent') continue;
-    const credits = charge === 'free' ? 0 : PRICE[kind];
-    const period = periodNow();
-    await store.settle([{ call: claim.call, charge, credits, period, outcome: '', answers: [], failures: [] }]);
+    const credits = charge === 'free' ? 0 : CREDITS[kind];
+    await store.settle([chargedFor(claim, credits, { charge, period: periodNow() })]);
   }
   return seen;
 }

@@ -6,6 +6,7 @@ import type { Cell } from '../../src/geo/coordinates.ts';
 import type { ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
 import type { Owner, Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { RUN } from './claims.ts';
 
 /** How a test opens the store under test: several times at once, as several processes would. */
 export interface Opener {
@@ -597,8 +598,6 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(await store.forgetRejections(), 0);
   });
 }
-
-const RUN = { job: 'job', input: 'in', output: 'out', account: 'account', plannedCredits: 1, budget: 1_000 };
 
 interface StoreSetup {
   readonly store: Store;
