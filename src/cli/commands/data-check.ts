@@ -47,6 +47,12 @@ export async function checkSourcesAction(
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
       print(context, listed(checked.map(resultText), '').join('\n'));
+      const files = checked.filter(isFile).map(({ source }) => source.name);
+      if (files.length > 0) {
+        const which = files.length === checked.length ? '' : ` (${files.join(', ')})`;
+        const update = 'To read them whole: perilbook data update';
+        say(context, `Of files${which} only the first bytes were read, not all columns and states. ${update}`);
+      }
       for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint, 'error');
     }
     return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
@@ -60,6 +66,10 @@ export async function checkSourcesAction(
   }
 }
 
+/** Whether a source is files, of which only the beginning was read; a layer is asked for its columns, and its rows by state. */
+const isFile = ({ source: { download }, error }: CheckedSource): boolean =>
+  error === undefined && (download.kind === 'file' || download.kind === 'linked');
+
 function resultText({ source, probed, error, warnings }: CheckedSource): [name: string, words: string] {
   if (error !== undefined) return [source.name, `FAILED: ${error.message}`];
   const answers = probed.map(({ url, rows, changedAt }) =>
@@ -72,7 +82,8 @@ function resultText({ source, probed, error, warnings }: CheckedSource): [name: 
   return [source.name, `${warnings.length === 0 ? 'ok' : `WARNING: ${warnings.join('; ')}`}: ${answers.join('; ')}`];
 }
 
-function checkedJson({ source, probed, error, warnings }: CheckedSource): unknown {
+function checkedJson(checked: CheckedSource): unknown {
+  const { source, probed, error, warnings } = checked;
   return {
     source: source.name,
     ok: error === undefined && warnings.length === 0,
@@ -82,6 +93,8 @@ function checkedJson({ source, probed, error, warnings }: CheckedSource): unknow
       rows,
       changed: changedAt === undefined ? undefined : new Date(changedAt).toISOString(),
     })),
+    /** Its columns and states were not looked at. */
+    first_bytes_only: isFile(checked),
     error: error && { code: error.code, message: error.message, hint: error.hint },
   };
 }

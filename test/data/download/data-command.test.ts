@@ -404,6 +404,7 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const words = await run(['check', 'air-quality', 'power-plants', 'radon']);
   assert.equal(words.code, 6);
   assert.equal(words.stdout, CHECKED);
+  assert.match(words.stderr, /^Of files \(air-quality\) only the first bytes were read, .*: perilbook data update$/m);
   assert.equal(words.stderr.match(/The mirror http:\S+ may not have it/g)?.length, 1, 'the advice is printed once');
   const noQuakes = await run(['check', 'earthquakes']);
   assert.equal(noQuakes.code, 6);
