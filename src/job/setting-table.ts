@@ -309,7 +309,7 @@ export const SETTINGS = {
   },
   name: {
     group: 'Store',
-    help: 'name of the job, as status shows it (default: the name of the input)',
+    help: 'name of the job, as status shows it (default: the name of the job file, else of the input)',
     schema: ({ text }) => text,
     flags: { name: {} },
   },

@@ -1,5 +1,5 @@
 import { devNull } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { type AreaLevel, TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
@@ -119,7 +119,8 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   const account = makeAccount(settings, service, namesSubscription);
   return {
     ...plainSettings(settings),
-    name: settings.name ?? nameOfInput(files),
+    // Inputs of several jobs may have one name, in different folders.
+    name: settings.name ?? (folders.jobFile === undefined ? nameOfInput(files) : parse(folders.jobFile).name),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
     topics: parseTopics(settings.topics),

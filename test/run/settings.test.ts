@@ -14,6 +14,12 @@ const DAY = 86_400_000;
 
 const job = (...said: JobFile[]) => makeJob([...said, { input: 'in.csv' }], SURROUNDINGS);
 
+test('a job without a name has that of its job file, else of its input', () => {
+  const nameOf = (settings: JobFile, jobFile?: string) =>
+    makeJob([{ input: 'books/in.csv', ...settings }], { ...SURROUNDINGS, jobFile }).name;
+  assert.deepEqual([nameOf({}), nameOf({}, 'jobs/east.yaml'), nameOf({ name: 'x' }, 'east.yaml')], ['in', 'east', 'x']);
+});
+
 test('what nobody says is the default', () => {
   const made = makeJob([{ input: 'books/in.csv' }], SURROUNDINGS);
   assert.partialDeepStrictEqual(made, {
