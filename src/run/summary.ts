@@ -49,6 +49,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     areas: areasSummary(plan),
     scopes: isLocal ? [] : scopeNotes(job, plan),
     sample_data: sampleRows.any,
+    /** The credits are those that a paid service would charge: nobody charges them. */
+    credits_made_up: connection.sample,
   };
 }
 

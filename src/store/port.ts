@@ -3,15 +3,21 @@ import type { AnswersPort } from './answers/port.ts';
 import type { ChargeState, LedgerPort, Spending } from './ledger/port.ts';
 import type { RunsPort } from './runs/port.ts';
 
-export interface StoreStats {
+/** Calls by their charge, and their credits. */
+export interface Charges {
+  readonly calls: Readonly<Record<ChargeState, number>>;
+  readonly credits: Spending;
+}
+
+export interface StoreStats extends Charges {
   readonly sources: readonly {
     readonly source: string;
     readonly cells: number;
     readonly answers: number;
     readonly oldest: number | null;
   }[];
-  readonly calls: Readonly<Record<ChargeState, number>>;
-  readonly credits: Spending;
+  /** The calls and credits of some sources. */
+  readonly chargesOf: (isOne: (source: string) => boolean) => Charges;
   readonly bytes: number;
 }
 

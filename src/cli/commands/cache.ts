@@ -7,7 +7,7 @@ import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../run/
 import { priceCheapest } from '../../run/plan/prices.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
-import type { Store, StoreStats } from '../../store/port.ts';
+import type { Charges, Store, StoreStats } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
 import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
@@ -35,7 +35,7 @@ export const cacheCommands = {
 
 async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
-  const { calls, credits } = stats;
+  const { paid, sample } = chargesByKind(stats);
   const lines = [
     shownAddress(job.store),
     ...listed([
@@ -46,21 +46,45 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
       ]),
       [
         'calls',
-        `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
+        `${grouped(paid.calls.charged)} charged, ${grouped(paid.calls.free)} free, ${grouped(paid.calls.unknown)} unknown, ${grouped(paid.calls.sent)} in flight`,
       ],
-      ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
+      ['credits', `${grouped(paid.credits.charged)} charged, ${grouped(paid.credits.unknown)} unknown`],
+      ...(sample === null
+        ? []
+        : [
+            [
+              'sample',
+              `${counted(sample.calls.charged, 'call')}, ${counted(sample.credits.charged, 'credit')}: made up, nobody charges them`,
+            ] as const,
+          ]),
     ]),
   ];
   return printResult(context, flags, statsJson(stats), () => lines);
 }
 
+/** The calls of paid services, and those of the sample, whose credits nobody charges; null for none. */
+function chargesByKind({ chargesOf }: StoreStats): { readonly paid: Charges; readonly sample: Charges | null } {
+  const sample = chargesOf(isFreeSource);
+  const hasSample = Object.values(sample.calls).some((count) => count > 0);
+  return { paid: chargesOf((source) => !isFreeSource(source)), sample: hasSample ? sample : null };
+}
+
 /** The figures, under the same names as in `quota --json` and `status --json`. */
-function statsJson({ sources, calls, credits, bytes }: StoreStats): Record<string, unknown> {
+function statsJson(stats: StoreStats): Record<string, unknown> {
+  const { paid, sample } = chargesByKind(stats);
   return {
-    sources: sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
+    sources: stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
+    ...chargesJson(paid),
+    /** Made up: nobody charges them. */
+    sample: sample && chargesJson(sample),
+    bytes: stats.bytes,
+  };
+}
+
+function chargesJson({ calls, credits }: Charges): object {
+  return {
     calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.sent },
     credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.open },
-    bytes,
   };
 }
 

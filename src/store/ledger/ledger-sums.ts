@@ -1,6 +1,6 @@
 import type { BillingPeriod } from '../../contract/billing-period.ts';
 import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../../sql/sql-work.ts';
-import type { StoreStats } from '../port.ts';
+import type { Charges, StoreStats } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { periodSpendingOf } from './claim-usage.ts';
 import type { ChargeState, Correction, StatementBy, StatementQuery, StatementRow, TimedCall } from './port.ts';
@@ -101,16 +101,32 @@ export function* correctPeriod(
 }
 
 /** How many calls of each charge there are, and their credits. */
-export function* readChargeStats(): SqlWork<Pick<StoreStats, 'calls' | 'credits'>> {
+export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
   const [rows] = yield* read(
-    statement<{ charge: ChargeState; calls: number; credits: number }>(
-      'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
+    statement<ChargeRow & { source: string }>(
+      `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
+       FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`,
     ),
   );
-  const of = (charge: ChargeState) => rows.find((row) => row.charge === charge) ?? { calls: 0, credits: 0 };
-  const [sent, charged, free, unknown] = [of('sent'), of('charged'), of('free'), of('unknown')];
+  return { ...sumCharges(rows), chargesOf: (isOne) => sumCharges(rows.filter(({ source }) => isOne(source))) };
+}
+
+interface ChargeRow {
+  readonly charge: ChargeState;
+  readonly calls: number;
+  readonly credits: number;
+}
+
+function sumCharges(rows: readonly ChargeRow[]): Charges {
+  const sum = (charge: ChargeState, of: 'calls' | 'credits') =>
+    rows.reduce((total, row) => (row.charge === charge ? total + row[of] : total), 0);
   return {
-    calls: { sent: sent.calls, charged: charged.calls, free: free.calls, unknown: unknown.calls },
-    credits: { charged: charged.credits, unknown: unknown.credits, open: sent.credits },
+    calls: {
+      sent: sum('sent', 'calls'),
+      charged: sum('charged', 'calls'),
+      free: sum('free', 'calls'),
+      unknown: sum('unknown', 'calls'),
+    },
+    credits: { charged: sum('charged', 'credits'), unknown: sum('unknown', 'credits'), open: sum('sent', 'credits') },
   };
 }
