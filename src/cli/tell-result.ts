@@ -85,15 +85,11 @@ export function lostMessage(
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
 async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
   const { job, connection } = prepared;
-  if (
-    job.budget === null ||
-    job.limit !== null ||
-    connection.kind === 'local' ||
-    state === 'complete' ||
-    stop?.reason === 'store_moved'
-  )
+  if (job.budget === null || connection.kind === 'local' || state === 'complete' || stop?.reason === 'store_moved')
     return 0;
-  return costOfRest((await prepareAgain(prepared, { onComplete: null })).plan, stop);
+  // The next run is of all rows.
+  const all = stop?.reason === 'rows' ? { ...prepared, job: { ...job, limit: null } } : prepared;
+  return costOfRest((await prepareAgain(all, { onComplete: null })).plan, stop);
 }
 
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);

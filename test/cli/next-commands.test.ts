@@ -17,13 +17,20 @@ const ended = (reason: string, more: object = {}) =>
     summary: { credits: 50_000, credits_spent: 600, credits_unknown: 0, credits_available: 10_000, ...more },
   }) as unknown as RunResult;
 
-test('a command that resumes names what is left of the budget', () => {
+test('a command that resumes names what is still missing, and no more than is left of a budget that did not end the run', () => {
   const resume = (flags: object, reason: string, rest = 47_000, budget: number | null = 3_000) =>
     resumeCommand(['a.csv'], { ...flags }, { budget }, ended(reason), rest);
   assert.equal(resume({ budget: 3000, quiet: true }, 'interrupted'), 'perilbook run a.csv --budget 2400 --quiet');
   assert.equal(resume({}, 'quota'), 'perilbook run a.csv --budget 2400', 'a budget of the job file');
   assert.equal(resume({ budget: 3000 }, 'time', 70), 'perilbook run a.csv --budget 70', 'the rest costs less');
   assert.equal(resume({ budget: 3000 }, 'time', 0), 'perilbook run a.csv --budget 2400', 'its price is not known');
+  assert.equal(resume({ budget: 3000 }, 'budget'), 'perilbook run a.csv --budget 47000');
+  assert.equal(resume({ budget: 3000, limit: 9 }, 'rows'), 'perilbook run a.csv --budget 47000', 'all rows');
+  assert.equal(
+    resume({ budget: 600 }, 'time', 47_000, 600),
+    'perilbook run a.csv --budget 47000',
+    'nothing is left of it',
+  );
   assert.equal(resume({ json: true, yes: true }, 'time', 70, null), 'perilbook run a.csv --yes');
 });
 

@@ -6,8 +6,8 @@ import { COMMAND_TABLE } from '../command-table.ts';
 import { commandLine, type OptionValues } from './command-line.ts';
 
 /**
- * The command line that resumes a run. It names what is left of the budget, because the full budget could be spent twice, or what the
- * rest costs if that is less. People read it, so it leaves `--json` out.
+ * The command line that resumes a run. With a budget it names another, because the same one could be spent twice. People read it, so it
+ * leaves `--json` out.
  *
  * @param rest of `costOfRest`; 0: nothing known is missing
  */
@@ -51,11 +51,13 @@ export function costOfRest({ price, available, account }: Plan, stop: RunResult[
   return Math.min(price.credits, isSpent && account !== null ? periodLimit(account.account) : available);
 }
 
-/** The budget that a run needs to go on. Null: the run had none. */
+/** The budget that a run needs to go on: what is still missing, but where the run's own budget did not end it, no more than what is left of
+ * that. Null: the run had none. */
 function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunResult, rest: number): number | null {
   if (budget === null) return null;
-  if (stop?.reason === 'budget') return rest;
   const left = budget - summary.credits_spent - summary.credits_unknown;
-  const most = left > 0 ? left : budget;
-  return rest > 0 ? Math.min(most, rest) : most;
+  if (rest === 0) return left > 0 ? left : budget;
+  // The budget of a trial with the first rows is not meant for all.
+  const isOver = left <= 0 || stop?.reason === 'budget' || stop?.reason === 'rows';
+  return isOver ? rest : Math.min(left, rest);
 }
