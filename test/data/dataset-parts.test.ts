@@ -161,6 +161,14 @@ for (const [what, states, before, after, message] of [
   ['a state with ten', 'US', { VA: 10, MD: 90 }, { VA: 6, MD: 90 }, 'VA has 10 records here and 6 in the load'],
   ['a state with nine', 'US', { VA: 9, MD: 90 }, { MD: 90 }, null],
   ['a state by itself', ['VA'], { VA: 3 }, { VA: 1 }, 'VA has 3 records here and 1 in the load'],
+  ['one of two', ['VA', 'MD'], { VA: 9, MD: 9 }, { VA: 2, MD: 16 }, 'VA has 9 records here and 2 in the load'],
+  [
+    'four of five',
+    ['VA', 'MD', 'TX', 'OH', 'UT'],
+    { VA: 9, MD: 9, TX: 9, OH: 9, UT: 9 },
+    { UT: 9, OH: 1 },
+    'VA has 9 records here and 0 in the load; MD has 9 records here and 0 in the load; TX has 9 records here and 0 in the load; and 1 more',
+  ],
   ['two thirds of a state', ['VA'], { VA: 3 }, { VA: 2 }, null],
 ] as const) {
   test(`a loss is refused or not: ${what}`, async (t) => {
@@ -176,9 +184,10 @@ for (const [loader, records, most] of [
   ['cell-towers', 1, 24],
   ['nuclear-reactors', 1, 14],
   ['earthquakes', 100, 3],
+  ['wells', 1, 56],
 ] as const) {
   test(`a file of ${loader} is of the states in it if these are few: ${most}, and not one more`, async (t) => {
-    const { load } = loading(t);
+    const { database, load } = loading(t);
     const statesOf = async (states: number, count: number = records) => {
       const rows = Array.from({ length: Math.max(states, count) }, (_, index) => {
         const at = index % states;
@@ -186,26 +195,46 @@ for (const [loader, records, most] of [
       });
       const head = 'Licensee,PrimSource,type,id,State,latitude,longitude';
       const file = fileOf(t, 'few.csv', `${head}\n${rows.join('\n')}\n`);
-      return (await load(loader, file, { replace: true, force: true })).states?.length ?? 'all';
+      const { states: found } = await load(loader, file, { replace: true, force: true });
+      const [described] = describeData(database).datasets;
+      const inParts = described!.parts.reduce((sum, part) => sum + part.rows, 0);
+      assert.deepEqual([inParts, described!.rows], [rows.length, rows.length]);
+      return found?.length ?? 'all';
     };
-    assert.deepEqual([await statesOf(most), await statesOf(most + 1)], [most, 'all']);
+    assert.equal(await statesOf(most), most);
+    if (most < STATES.size) assert.equal(await statesOf(most + 1), 'all');
     if (records > 1) assert.equal(await statesOf(most, records - 1), 'all');
   });
 }
 
-test('fires may end, a place at sea is of the states that are given, and counties of the whole US are in no state', async (t) => {
-  const { load } = loading(t);
+test('fires may end, a place at sea is of the states that are given, and counties are of the states in their codes', async (t) => {
+  const { database, load } = loading(t);
   const fires = (count: number) =>
     fileOf(
       t,
       'fires.csv',
       `IncidentName,lat,lng\n${Array.from({ length: count }, (_, i) => `F${i},38,-78.${i}\n`).join('')}`,
     );
-  await load('wildfire-incidents', fires(9));
+  // Of one state, and yet of the whole US.
+  assert.equal((await load('wildfire-incidents', fires(100))).states, undefined);
   assert.equal((await load('wildfire-incidents', fires(1))).records, 1);
   assert.equal((await load('wells', fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n'), { states: ['TX'] })).records, 1);
   const radon = fileOf(t, 'r.csv', 'CountyFIPS,RadonZone\n51001,1\n24001,2\n');
   assert.equal((await load('radon', radon, { states: 'US' })).records, 2);
+  // A file that was asked for a state may have others.
+  const asked = [{ of: 'MD', files: [radon], options: {} }];
+  const ofState = await loadParts(database, 'radon', asked, { askedOf: 'radon' }, { clock, onRecords: () => {} });
+  assert.deepEqual(
+    [ofState.records, ofState.notes],
+    [1, ['Left out, outside of MD: 1 record.', 'Unchanged, in other states: 1 record.']],
+  );
+  const atSea = fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n2,36,-119\n');
+  await load('wells', atSea, { replace: true });
+  const [wells] = describeData(database).datasets.filter(({ name }) => name === 'sites:oilGasWell');
+  assert.deepEqual(
+    wells!.parts.map((part) => [part.state, part.rows]),
+    [['CA', 2]],
+  );
 });
 
 test('a state of national data is compared with itself', async (t) => {
@@ -225,6 +254,9 @@ test('a state of national data is compared with itself', async (t) => {
   });
   await load('cell-towers', file({ VA: 2 }), { states: ['VA'], replace: true });
   assert.equal(describeData(database).datasets[0]!.rows, 132);
+  await assert.rejects(load('cell-towers', file({ MD: 1 }), { states: ['MD'] }), {
+    message: /MD has 30 records here and 1 in the load/,
+  });
 });
 
 test('older years do not take the place of newer ones in silence, of the whole US or of a state', async (t) => {
@@ -249,9 +281,12 @@ test('older years do not take the place of newer ones in silence, of the whole U
   await load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
   await load('tri', releases(2025, 'VA'), { states: ['VA'] });
   assert.deepEqual(vintages(), ['US 2024', 'VA 2025']);
+  const former = load('tri', releases(2024, 'VA'), { states: ['VA'] });
+  await assert.rejects(former, older('VA is of 2025 here and of 2024 in the load'));
   // Each state is compared with its own years; a vintage without a year is not compared.
   await load('tri', releases(2024, 'MD'), { states: ['MD'] });
-  await load('tri', releases(2023, 'MD'), { states: ['MD'], vintage: 'of June' });
+  for (const vintage of ['edited 2020', '2020-05'])
+    await load('tri', releases(2023, 'MD'), { states: ['MD'], vintage });
   const again = load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
   await assert.rejects(again, older('VA is of 2025 here and of 2024 in the load'));
   await load('tri', releases(2024, 'VA', 'MD'), { states: 'US', replace: true });

@@ -4,7 +4,7 @@ import { parseStates } from '../../src/cli/states-of-file.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createFeatureStates } from '../../src/data/tables/record-states.ts';
-import { stateNamed } from '../../src/data/tables/states.ts';
+import { STATES, spellingsOf, stateNamed } from '../../src/data/tables/states.ts';
 import { info, pathTo, setUp } from '../service/small-data.ts';
 import { fileOf, loading } from './loaders/loading.ts';
 
@@ -31,7 +31,7 @@ test('each level of a dataset may cover its own states', async (t) => {
 });
 
 test('boundaries of a few counties say which states they cover, and how much of them', async (t) => {
-  const { load } = loading(t);
+  const { database, load } = loading(t);
   const feature = (GEOID: string) => ({
     type: 'Feature',
     properties: { GEOID },
@@ -50,6 +50,11 @@ test('boundaries of a few counties say which states they cover, and how much of 
   const features = ['51079030101', '51079030102', '11001000101'].map(feature);
   const file = fileOf(t, 'tracts.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
   assert.deepEqual((await load('areas', file)).notes, ['The data covers DC, VA only. It has 1 of 133 counties of VA.']);
+  // Sites in so many states would be those of the whole US.
+  const thirty = [...STATES].slice(0, 30).map((state) => feature(`${spellingsOf(state).fips}001000100`));
+  const most = fileOf(t, 'most.geojson', JSON.stringify({ type: 'FeatureCollection', features: thirty }));
+  await load('areas', most, { replace: true });
+  assert.equal(describeData(database).datasets[0]!.parts.length, 30);
 });
 
 test('a load with rows of few states covers these only, and says so; --states US covers the whole', async (t) => {

@@ -171,7 +171,7 @@ function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly str
     const part = [of];
     if (of === WHOLE_US || load.hasLayer) return () => part;
     // A census code contains its state.
-    return (states) => (states.length === 0 || states.includes(of) ? part : null);
+    return (states) => (states.includes(of) ? part : null);
   }
   const given = [...of].sort();
   return (states) => {

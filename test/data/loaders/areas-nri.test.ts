@@ -136,6 +136,25 @@ test('a table that is not the index is refused, and the stored data is unchanged
   assert.deepEqual(describeData(database), before);
 });
 
+test('ratings of a hazard that a state had are not lost in silence; those of other states are not compared', async (t) => {
+  const { load } = loading(t);
+  const table = (...codes: string[]) =>
+    nriTable(
+      codes.map((fips) => county(fips, { STATEFIPS: fips.slice(0, 2), STATEABBRV: fips < '51' ? 'MD' : 'VA' })),
+      'March 2023',
+    );
+  const without = (...codes: string[]) => fileOf(t, 'b.csv', table(...codes).replaceAll('DRGT_', 'OTHER_'));
+  await load('nri', fileOf(t, 'a.csv', table('51001', '24001')));
+  const lost = (states: readonly string[], ...problems: string[]) => ({
+    message: `Cannot replace dataset "nri": ${problems.map((of) => `drought has 1 rating in ${of} here and 0 in the load`).join('; ')}`,
+    context: { dataset: 'nri', states },
+  });
+  await assert.rejects(load('nri', without('24001'), { states: ['MD'] }), lost(['MD'], 'MD'));
+  await assert.rejects(load('nri', without('24001', '51001'), { states: 'US' }), lost(['MD', 'VA'], 'MD', 'VA'));
+  await load('nri', fileOf(t, 'c.csv', table('24001')), { states: ['MD'] });
+  await load('nri', without('24001'), { states: ['MD'], replace: true });
+});
+
 function boundaries(features: readonly [properties: Record<string, unknown>, geometry: Polygon | null][]): string {
   const crs = { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4269' } };
   return geojson(

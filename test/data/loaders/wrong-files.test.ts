@@ -235,6 +235,13 @@ test('a data set that would lose more than a third, or other states, is replaced
     hint: /--states NV.*--replace/,
   });
   assert.equal(count(), 60);
+  await load('wells', nevada, { states: ['NV'] });
+  const others = fileOf(t, 'ut.csv', lots(100, ...NEVADA) + lots(1, 40.5, -111.9).split('\n').slice(1).join('\n'));
+  await assert.rejects(load('wells', others), {
+    message: /file covers NV, UT, and the rows of CA would be lost/,
+    hint: /--states NV,UT /,
+    context: { dataset: 'sites:oilGasWell' },
+  });
   await load('wells', nevada, { replace: true });
   assert.equal(count(), 100);
   await load('wells', fileOf(t, 'few.csv', lots(1, ...NEVADA)), { replace: true });
