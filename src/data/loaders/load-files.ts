@@ -86,7 +86,7 @@ export async function loadParts(
     const paths = await inputFiles(name, own, options);
     const read = own.length === 0 ? NO_RECORDS : await loader.read(paths, options, report);
     const info = infoOf(loader, paths, options, read.vintage);
-    const described = options.source === undefined ? await digestsOf(paths) : [];
+    const described = options.source === undefined ? await digestsOf(paths, terms) : [];
     readings.push({ of, info, records: read.records, files: described, ...(read.level && { level: read.level }) });
   }
   const { name: dataset } = loader.loads;
@@ -145,11 +145,13 @@ function readDay(file: string): string {
   }
 }
 
-async function digestsOf(paths: readonly string[]): Promise<SourceFile[]> {
+/** With the sizes of files that are loaded by hand: those of downloads are in their manifest. */
+async function digestsOf(paths: readonly string[], { askedOf }: LoadTerms): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const path of paths) {
     const file = zipPath(path)?.archive ?? path;
-    files.push({ name: basename(path), sha256: await hashFile(file), bytes: statSync(file).size });
+    const size = askedOf === undefined ? { bytes: statSync(file).size } : {};
+    files.push({ name: basename(path), sha256: await hashFile(file), ...size });
   }
   return files;
 }
