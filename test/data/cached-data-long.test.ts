@@ -8,36 +8,8 @@ import { type CachedFeature, createLayerSearch } from '../../src/data/tables/lay
 import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import { createBoxSearch } from '../../src/geo/outline-index.ts';
 import { fc } from '../properties.ts';
 import { feature, info, openDatabase, StillClock } from '../service/small-data.ts';
-
-test('a box search finds the boxes that touch a box, and no others', () => {
-  const degrees = fc.integer({ min: 0, max: 20 });
-  const box = fc.tuple(degrees, degrees, degrees, degrees).map(([a, b, c, d]) => ({
-    minLng: Math.min(a, b),
-    maxLng: Math.max(a, b),
-    minLat: Math.min(c, d),
-    maxLat: Math.max(c, d),
-  }));
-  fc.assert(
-    fc.property(fc.array(box, { maxLength: 600, size: 'max' }), fc.array(box, { minLength: 1 }), (boxes, asked) => {
-      const find = createBoxSearch(boxes);
-      for (const one of asked) {
-        const expected = boxes.flatMap((other, index) =>
-          other.minLng <= one.maxLng &&
-          other.maxLng >= one.minLng &&
-          other.minLat <= one.maxLat &&
-          other.maxLat >= one.minLat
-            ? [index]
-            : [],
-        );
-        assert.deepEqual(find(one), expected);
-      }
-    }),
-    { seed: 4, numRuns: 60 },
-  );
-});
 
 test('searches and counts over cached tiles find the same as a scan of all features, within the limit of bytes', (t) => {
   const lng = fc.oneof(

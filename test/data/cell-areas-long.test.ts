@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
-import type { FeatureCollection, Polygon } from 'geojson';
-import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { type CellAreas, createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
-import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
-import { boxOfGeometry } from '../../src/geo/bounding-boxes.ts';
-import { cellOf, locationOf, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
+import { cellOf, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
 import { makeOutline, packRings, relationToBox } from '../../src/geo/outline.ts';
-import { between, makeRandom } from '../../src/sample/random.ts';
 import { fc } from '../properties.ts';
-import { noRealData, realFile } from '../real-data.ts';
 import { AREAS, info, openDatabase, StillClock, square } from '../service/small-data.ts';
 
-function databaseOf(t: TestContext, records: readonly AreaRecord[]): DataDatabase {
+function finderOf(t: TestContext, records: readonly AreaRecord[], level: 'tract' | 'county' = 'tract', precision = 4) {
   const database = openDatabase(t);
   importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
-  return database;
-}
-
-function finderOf(t: TestContext, records: readonly AreaRecord[], level: 'tract' | 'county' = 'tract', precision = 4) {
-  const find = createCellAreaFinder(databaseOf(t, records), level, precision);
+  const find = createCellAreaFinder(database, level, precision);
   return (lng: number, lat: number): CellAreas => find(cellOf({ lat, lng }, precision));
 }
 
@@ -127,47 +116,4 @@ test('counties are found by their own outlines, and without tracts', (t) => {
   // The border of two tracts is none of a county.
   assert.deepEqual(find(-99.5, 40.25), { tract: null, county: '31001', lacks: null });
   assert.deepEqual(find(-99, 40.25), { tract: null, county: null, lacks: 'near_border' });
-});
-
-test('real tracts: each cell away from borders has the tract that the service finds for it', {
-  skip: noRealData,
-}, (t) => {
-  const file = realFile('boundaries/va_tracts_tiger.geojson');
-  const { features } = JSON.parse(readFileSync(file, 'utf8')) as FeatureCollection<Polygon, { GEOID: string }>;
-  const records = features.map(
-    ({ geometry, properties: { GEOID: geoid } }): AreaRecord => ({
-      geoid,
-      level: 'tract',
-      name: geoid,
-      state: 'VA',
-      geometry,
-    }),
-  );
-  const database = databaseOf(t, records);
-  const find = createCellAreaFinder(database, 'tract', 4);
-  const findOfService = createAreaFinder(database);
-  const units = (degrees: number) => Math.round(degrees * UNITS_PER_DEGREE);
-  const outlines = records.map(({ geometry }) =>
-    (geometry as Polygon).coordinates.map((ring) => ring.map(([lng, lat]): Point => [units(lng!), units(lat!)])),
-  );
-  const random = makeRandom(16, 'cells');
-  const seen = { found: 0, near_border: 0, in_no_area: 0, no_boundaries: 0 };
-  for (let index = 0; index < 3_000; index++) {
-    const { minLat, maxLat, minLng, maxLng } = boxOfGeometry(records[index % records.length]!.geometry)!;
-    const location = { lat: between(random, minLat, maxLat), lng: between(random, minLng, maxLng) };
-    const cell = cellOf(location, 4);
-    const { tract, lacks } = find(cell);
-    seen[lacks ?? 'found']++;
-    if (lacks === null) {
-      assert.equal(tract, findOfService(locationOf(cell))!.geoid);
-      assert.equal(tract, findOfService(location)!.geoid, 'every location of the cell is in the tract');
-    }
-    if (index % 200 === 0) {
-      const relations = outlines.map((outline) => slowRelation(outline, cell.lng7, cell.lat7, 500));
-      assert.equal(lacks === 'near_border', relations.includes('crosses'));
-      assert.equal(lacks === null, !relations.includes('crosses') && relations.includes('holds'));
-    }
-  }
-  t.diagnostic(JSON.stringify(seen));
-  assert.ok(seen.found > 1_000 && seen.near_border > 5, JSON.stringify(seen));
 });

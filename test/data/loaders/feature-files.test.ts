@@ -196,22 +196,6 @@ test('a shapefile ends where its header states; a length that cannot be is refus
   }
 });
 
-test('bytes between shapes are searched with pauses, in which a signal is heard', async (t) => {
-  const { shp, dbf } = shapefileOf([{ lng: -78, lat: 38, name: 'park' }], '');
-  const zeros = Buffer.concat([shp, Buffer.alloc(256 * 1024)]);
-  zeros.writeInt32BE(zeros.length / 2, 24);
-  const zip = fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': zeros, 'a.dbf': dbf })));
-  const features = featuresIn(zip, {}, new LoadReporter())[Symbol.asyncIterator]();
-  assert.equal((await features.next()).done, false);
-  let pauses = 0;
-  const timer = setInterval(() => {
-    pauses += 1;
-  }, 0);
-  assert.equal((await features.next()).done, true);
-  clearInterval(timer);
-  assert.ok(pauses > 0);
-});
-
 test('the table of a shapefile is read in the encoding of its .cpg, however it is spelled', async (t) => {
   const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
   const nameIn = async (cpg: string, letter: readonly number[]) => {
