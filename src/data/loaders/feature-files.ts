@@ -5,6 +5,7 @@ import type { PerilbookError } from '../../base/errors.ts';
 import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
+import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes } from './agency-file.ts';
 import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
@@ -221,8 +222,8 @@ function partsBeside(file: string): ShapefileParts {
     const name = beside(extension);
     return name === undefined ? undefined : readFileSync(name);
   };
-  const shp = { size: statSync(file).size, start: () => createReadStream(file) };
-  return { shp, dbf, prj: text('prj'), cpg: text('cpg') };
+  const part = (path: string) => ({ size: statSync(path).size, start: () => createReadStream(path) });
+  return { shp: part(file), dbf: part(dbf), prj: text('prj'), cpg: text('cpg') };
 }
 
 async function partsOfZip(file: string): Promise<ShapefileParts> {
@@ -233,15 +234,20 @@ async function partsOfZip(file: string): Promise<ShapefileParts> {
     throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');
   }
   const stem = shape.fileName.slice(0, -4);
-  const part = async (extension: string) => {
+  const text = async (extension: string) => {
     const entry = zip.find(`${stem}.${extension}`);
-    return entry === undefined ? undefined : await buffer(zip.unpacked(entry));
+    if (entry === undefined) return undefined;
+    if (entry.uncompressedSize <= LONGEST_TEXT) return await buffer(zip.unpacked(entry));
+    throw invalidFile(file, `its part ${entry.fileName} is too long`, 'Download it again.');
   };
-  const dbf = await part('dbf');
+  const dbf = zip.find(`${stem}.dbf`);
   if (dbf === undefined) throw invalidFile(file, 'the zip has no .dbf beside its .shp', 'Download it again.');
-  const shp = { size: shape.uncompressedSize, start: () => zip.unpacked(shape) };
-  return { shp, dbf, prj: await part('prj'), cpg: await part('cpg') };
+  const part = (entry: ZipEntry) => ({ size: entry.uncompressedSize, start: () => zip.unpacked(entry) });
+  return { shp: part(shape), dbf: part(dbf), prj: await text('prj'), cpg: await text('cpg') };
 }
+
+/** A .prj has some hundred bytes. */
+const LONGEST_TEXT = 64 * 1024;
 
 /** How features become records. */
 export interface FeatureUse<T> {

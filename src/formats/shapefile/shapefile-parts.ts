@@ -1,16 +1,20 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
 import type { MakeContentError } from '../bytes/byte-source.ts';
+import { checkedShapes, damaged, HEADER_BYTES, type ShapefileHeader } from './checked-shapes.ts';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
+
+/** A part of a shapefile. `start` begins a new pass through its bytes. */
+interface ShapefilePart {
+  readonly size: number;
+  readonly start: () => AsyncIterable<Buffer>;
+}
 
 /** The parts of a shapefile. */
 export interface ShapefileParts {
-  /** `start` begins a new pass through its bytes. */
-  readonly shp: { readonly size: number; readonly start: () => AsyncIterable<Buffer> };
-  /** The path of a file, or bytes from a zip. */
-  readonly dbf: string | Buffer;
+  readonly shp: ShapefilePart;
+  readonly dbf: ShapefilePart;
   readonly prj: Buffer | undefined;
   readonly cpg: Buffer | undefined;
 }
@@ -35,50 +39,54 @@ export async function* shapefileFeatures(
   if (projection.trim() === '') note('has no .prj: its coordinates are read as degrees (WGS84).');
   const convert = projection.trim() === '' ? null : toDegrees(projection, refused);
   if (convert !== null) note(`was converted from ${/"([^"]+)"/.exec(projection)?.[1]}.`);
-  const { length } = await readHeader(parts, refused);
-  const rows = beginning(parts.dbf, 32).bytes.readUInt32LE(4);
+  const header = await readHeader(parts, refused);
   const encoding = parseEncoding(parts.cpg?.toString() ?? '', refused);
   // The reader takes an error of its stream for the end when it is not waiting for bytes: the error is kept here.
   let failure: unknown;
-  const onFailure = (error: unknown) => {
-    failure = error;
-  };
-  const shapes = Readable.from(firstBytes(parts.shp.start(), length, onFailure), { objectMode: false });
+  const streamOf = (chunks: AsyncIterable<Buffer>) =>
+    Readable.from(
+      endingAtError(chunks, (error) => {
+        failure ??= error;
+      }),
+      { objectMode: false },
+    );
+  const shapes = streamOf(checkedShapes(parts.shp.start(), header, refused));
+  const table = streamOf(parts.dbf.start());
   let number = 0;
   try {
-    const source = await open(shapes, parts.dbf, { encoding });
+    const source = await open(shapes, table, { encoding }).catch((error: unknown) => {
+      throw failure ?? refused('is damaged: its .dbf cannot be read', 'Download it again.', error);
+    });
     for (;;) {
       const { done, value } = await source.read().catch((error: unknown) => {
-        if (error instanceof Error && 'syscall' in error) throw error;
-        throw failure ?? refused(`is damaged: its shape ${number + 1} cannot be read`, 'Download it again.', error);
+        throw failure ?? damaged(number + 1, refused, error);
       });
+      if (failure !== undefined) throw failure;
       if (done) break;
       number += 1;
       const geometry = convert === null ? value.geometry : converted(value.geometry, convert);
       yield { geometry, properties: value.properties ?? {} };
     }
+    // To the end, where a zip verifies its checksum.
+    for await (const _ of table);
   } finally {
     shapes.destroy();
+    table.destroy();
   }
   if (failure !== undefined) throw failure;
-  if (number !== rows) throw refused(`has ${number} shapes, and ${rows} rows in its table`, 'Download it again.');
+  if (number !== header.rows)
+    throw refused(`has ${number} shapes, and ${header.rows} rows in its table`, 'Download it again.');
 }
 
-/** The first `length` bytes of some chunks. The others are read too, because a zip verifies its checksum at the end. An error ends the
- * bytes and is given to `onFailure`. */
-async function* firstBytes(
+/** Chunks up to an error, which is given to `onError`. */
+async function* endingAtError(
   chunks: AsyncIterable<Buffer>,
-  length: number,
-  onFailure: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): AsyncGenerator<Buffer, void, void> {
-  let left = length;
   try {
-    for await (const chunk of chunks) {
-      if (left > 0) yield chunk.subarray(0, left);
-      left -= chunk.length;
-    }
+    yield* chunks;
   } catch (error) {
-    onFailure(error);
+    onError(error);
   }
 }
 
@@ -93,30 +101,25 @@ function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
     : geometry;
 }
 
-const HEADER_BYTES = 100;
+/** dBASE III: the rows, the length of the header, the length of a row. */
+const TABLE_HEADER_BYTES = 32;
 
-/**
- * The length that the header of the .shp states, in bytes, and the geometry type. The reader must not get more bytes than that: it would
- * search them for shapes, four bytes at a time.
- *
- * @throws PerilbookError for a truncated part: the reader takes the cut for the end, or fails there
- */
-async function readHeader({ shp, dbf }: ShapefileParts, refused: MakeContentError) {
-  let header = Buffer.alloc(0);
-  for await (const chunk of shp.start()) {
-    header = Buffer.concat([header, chunk]);
-    if (header.length >= HEADER_BYTES) break;
-  }
+/** @throws PerilbookError for a truncated part: the reader takes the cut for the end, or fails there */
+async function readHeader({ shp, dbf }: ShapefileParts, refused: MakeContentError): Promise<ShapefileHeader> {
   const cut = () => refused('ends before its features do', 'Download it again.');
-  const table = beginning(dbf, 32);
-  if (header.length < HEADER_BYTES || table.bytes.length < 32) throw cut();
+  const header = await beginning(shp, HEADER_BYTES);
+  const table = await beginning(dbf, TABLE_HEADER_BYTES);
+  if (header.length < HEADER_BYTES || table.length < TABLE_HEADER_BYTES) throw cut();
   const length = 2 * header.readInt32BE(24);
   if (length < HEADER_BYTES) {
     throw refused(`is damaged: its .shp states a length of ${length} bytes`, 'Download it again.');
   }
-  const tableLength = table.bytes.readUInt16LE(8) + table.bytes.readUInt32LE(4) * table.bytes.readUInt16LE(10);
-  if (shp.size < length || table.size < tableLength) throw cut();
-  return { length, type: header.readInt32LE(32) };
+  const [rows, head, width] = [table.readUInt32LE(4), table.readUInt16LE(8), table.readUInt16LE(10)];
+  if (width === 0 || head <= TABLE_HEADER_BYTES) {
+    throw refused('is damaged: its .dbf cannot be read', 'Download it again.');
+  }
+  if (shp.size < length || dbf.size < head + rows * width) throw cut();
+  return { length, type: header.readInt32LE(32), rows };
 }
 
 /** The geometry type and the column names of a shapefile, from the headers of its parts (ESRI, 1998; dBASE III). */
@@ -125,7 +128,7 @@ export async function shapefileHead(
   refused: MakeContentError,
 ): Promise<{ readonly type: number; readonly columns: string[] }> {
   const { type } = await readHeader(parts, refused);
-  const fields = beginning(parts.dbf, beginning(parts.dbf, 32).bytes.readUInt16LE(8)).bytes;
+  const fields = await beginning(parts.dbf, (await beginning(parts.dbf, TABLE_HEADER_BYTES)).readUInt16LE(8));
   const columns: string[] = [];
   for (let at = 32; at + 32 <= fields.length && fields[at] !== 0x0d; at += 32) {
     columns.push(fields.toString('latin1', at, at + 11).replace(/\0.*$/s, ''));
@@ -133,15 +136,14 @@ export async function shapefileHead(
   return { type, columns };
 }
 
-function beginning(part: string | Buffer, length: number): { bytes: Buffer; size: number } {
-  if (Buffer.isBuffer(part)) return { bytes: part.subarray(0, length), size: part.length };
-  const bytes = Buffer.alloc(length);
-  const descriptor = openSync(part, 'r');
-  try {
-    return { bytes: bytes.subarray(0, readSync(descriptor, bytes, 0, length, 0)), size: statSync(part).size };
-  } finally {
-    closeSync(descriptor);
+/** The first bytes of a part; fewer if it ends before. */
+async function beginning({ start }: ShapefilePart, length: number): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of start()) {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (bytes.length >= length) break;
   }
+  return bytes.subarray(0, length);
 }
 
 /** The encoding in a .cpg: `UTF-8`, `1252`, `ANSI 1252`, `CP1252`, `ISO 8859-1`, `88591`, `65001`. */

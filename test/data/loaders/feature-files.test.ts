@@ -196,6 +196,57 @@ test('a shapefile ends where its header states; a length that cannot be is refus
   }
 });
 
+test('what follows the last shape is not read; anything else in place of a shape is refused, and never searched', async (t) => {
+  const park = { lng: -78, lat: 38, name: 'park' };
+  const { shp, dbf } = shapefileOf([park], '');
+  const zipOf = (shapes: Buffer, table: Buffer) => {
+    shapes.writeInt32BE(shapes.length / 2, 24);
+    return fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': shapes, 'a.dbf': table })));
+  };
+  const zeros = () => Buffer.concat([shp, Buffer.alloc(256 * 1024)]);
+  assert.equal((await read(zipOf(zeros(), dbf))).length, 1);
+  const two = shapefileOf([park, park], '');
+  await assert.rejects(read(zipOf(zeros(), two.dbf)), /it is damaged: its shape 2 cannot be read/);
+  await assert.rejects(read(zipOf(Buffer.from(two.shp), dbf)), /it has more shapes than the 1 rows in its table/);
+  two.shp.writeInt32LE(5, 108);
+  await assert.rejects(read(zipOf(two.shp, two.dbf)), /its shape 1 cannot be read/);
+  const noWidth = Buffer.from(dbf);
+  noWidth.writeUInt16LE(0, 10);
+  await assert.rejects(read(zipOf(shp, noWidth)), /its \.dbf cannot be read/);
+});
+
+test('a polygon whose parts overlap, or are more than the shape holds, is refused', async (t) => {
+  const { dbf } = shapefileOf([{ lng: 0, lat: 0, name: 'a' }], '');
+  const ring = [
+    [-78, 38],
+    [-78, 39],
+    [-77, 39],
+    [-78, 38],
+  ] as const;
+  const polygon = (parts: readonly number[], stated = parts.length) => {
+    const body = Buffer.alloc(44 + 4 * parts.length + 16 * ring.length);
+    body.writeInt32LE(5, 0);
+    body.writeInt32LE(stated, 36);
+    body.writeInt32LE(ring.length, 40);
+    for (const [index, part] of parts.entries()) body.writeInt32LE(part, 44 + 4 * index);
+    for (const [index, [x, y]] of ring.entries()) {
+      body.writeDoubleLE(x, 44 + 4 * parts.length + 16 * index);
+      body.writeDoubleLE(y, 52 + 4 * parts.length + 16 * index);
+    }
+    const shp = Buffer.alloc(108);
+    shp.writeInt32BE((108 + body.length) / 2, 24);
+    shp.writeInt32LE(5, 32);
+    shp.writeInt32BE(1, 100);
+    shp.writeInt32BE(body.length / 2, 104);
+    return fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': Buffer.concat([shp, body]), 'a.dbf': dbf })));
+  };
+  const [whole] = await read(polygon([0]));
+  assert.deepEqual((whole as { geometry: unknown }).geometry, { type: 'Polygon', coordinates: [ring] });
+  for (const file of [polygon([0, 4, 0, 4]), polygon([5]), polygon([0], 9), polygon([0], -1)]) {
+    await assert.rejects(read(file), /its shape 1 cannot be read/);
+  }
+});
+
 test('the table of a shapefile is read in the encoding of its .cpg, however it is spelled', async (t) => {
   const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
   const nameIn = async (cpg: string, letter: readonly number[]) => {
