@@ -152,7 +152,7 @@ function chargeOf({ stated, price }: Cost): number | 'unknown' {
 }
 
 interface Cost {
-  /** The larger of what the header and `meta` state; 0 where neither is credible. */
+  /** What the service states; 0 where it states nothing credible. */
   readonly stated: number;
   /** The contract's price. */
   readonly price: number;
@@ -162,7 +162,8 @@ interface Cost {
 /** A higher number is not a price (the most expensive call costs 35): a garbled header must not use up the quota for a month. */
 const MOST_CREDIBLE_COST = 1_000;
 
-/** The larger statement counts: counting too little would spend credits that were not planned. */
+/** The larger statement counts, because counting too little would spend credits that were not planned. But more than the contract's price
+ * counts only where the header and `meta` state the same, as the contract has it. */
 function readCost(header: string | undefined, meta: unknown, price: number): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
@@ -172,7 +173,7 @@ function readCost(header: string | undefined, meta: unknown, price: number): Cos
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
   const costs = parts.filter((part) => part !== null).join(' and ');
   return {
-    stated: Math.max(0, ...credible),
+    stated: inHeader === inMeta ? Math.max(0, ...credible) : Math.min(price, Math.max(0, ...credible)),
     price,
     note: agree ? null : `the service states a cost of ${costs}; the contract's price is ${price}`,
   };

@@ -28,11 +28,13 @@ for (const [header, meta, charged, discrepancy] of [
   [undefined, undefined, 35, /did not state the cost/],
   ['x', -1, 35, /did not state the cost/],
   ['3.5', 1.5, 35, /did not state the cost/],
-  ['35', 36, 36, /35 in the header and 36 in meta; the contract's price is 35/],
-  ['70', 35, 70, /70 in the header and 35 in meta/],
+  ['35', 36, 35, /35 in the header and 36 in meta; the contract's price is 35/],
+  ['70', 35, 35, /70 in the header and 35 in meta/],
+  ['70', 70, 70, /70 in the header and 70 in meta/],
+  [undefined, 70, 35, /a cost of 70 in meta/],
   ['0', 0, 35, /0 in the header and 0 in meta/],
-  ['1000', 35, 1_000, /1000 in the header and 35 in meta/],
-  ['1001', 35, 35, /1001 in the header and 35 in meta/],
+  ['1000', 1000, 1_000, /1000 in the header and 1000 in meta/],
+  ['1001', 1001, 35, /1001 in the header and 1001 in meta/],
   [undefined, 1, 35, /a cost of 1 in meta/],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
@@ -57,7 +59,7 @@ test("without a statement the contract's price counts", () => {
 test('an answer that could not be read on this side costs what its header says', () => {
   for (const [headers, charged] of [
     [{ 'x-credit-cost': '35' }, 35],
-    [{ 'x-credit-cost': '36' }, 36],
+    [{ 'x-credit-cost': '36' }, 35],
     // A 200 costs the contract's price, whatever it states: the budget would have no end.
     [{ 'x-credit-cost': '0' }, 'unknown'],
     [{ 'x-credit-cost': '34' }, 'unknown'],

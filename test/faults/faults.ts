@@ -163,7 +163,7 @@ const ANSWERS: readonly FaultCase[] = [
     ],
     { delivers: true },
   ),
-  ...edited('dear', 'lied', [['a cost of 35 for all', headers({ 'x-credit-cost': '35' })]], {
+  ...edited('dear', 'lied', [['a cost of 35 for all', both(headers({ 'x-credit-cost': '35' }), inMeta(35))]], {
     delivers: true,
     alone: true,
   }),
