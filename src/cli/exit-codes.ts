@@ -1,5 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 import type { RunResult } from '../run/run-job.ts';
+import { STOPS } from '../run/stop.ts';
 import type { PlanSummary } from '../run/summary.ts';
 
 /** The exit codes of the process. */
@@ -42,29 +43,23 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 export function exitCodeOfError(error: unknown): number {
-  return error instanceof PerilbookError ? (OF_CODE[error.code] ?? EXIT.usage) : EXIT.bug;
+  return error instanceof PerilbookError ? exitCodeOf(error.code) : EXIT.bug;
+}
+
+function exitCodeOf(code: ErrorCode): number {
+  return OF_CODE[code] ?? EXIT.usage;
 }
 
 export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
-  switch (stop?.reason) {
-    case undefined:
-      return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
-    case 'quota':
-    case 'budget':
-    case 'limit':
-    case 'rows':
-    case 'time':
-      return EXIT.paused;
+  if (stop === null) return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
+  const row = STOPS[stop.reason];
+  switch (row.state) {
+    case 'paused':
+      return row.isFailure ? EXIT.serviceDown : EXIT.paused;
     case 'interrupted':
       return EXIT.interrupted;
-    case 'keys':
-    case 'denied':
-      return EXIT.keyRefused;
-    case 'misdirected':
-    case 'store_moved':
-      return EXIT.usage;
-    case 'service_down':
-      return EXIT.serviceDown;
+    case 'stopped':
+      return exitCodeOf(row.code);
   }
 }
 

@@ -331,6 +331,11 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
+/** The settings of a group. */
+export type SettingsOf<Group extends SettingGroup> = {
+  [Name in SettingName]: (typeof SETTINGS)[Name]['group'] extends Group ? Name : never;
+}[SettingName];
+
 /** The lines of the table, without the types of their values. */
 export const SETTING_LIST = Object.entries(SETTINGS) as readonly (readonly [name: SettingName, setting: Setting])[];
 

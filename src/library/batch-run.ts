@@ -1,4 +1,4 @@
-import { type ErrorCode, PerilbookError } from '../base/errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { rowFields } from '../rows/placed-fields.ts';
@@ -7,7 +7,7 @@ import { type OpenedJob, prepare } from '../run/prepare.ts';
 import { newProgress } from '../run/progress.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
-import type { STOPS, Stop, StopReason } from '../run/stop.ts';
+import { STOPS, type Stop } from '../run/stop.ts';
 import { openOutputFields } from '../run/write/output-fields.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
@@ -43,18 +43,6 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], f
     written: () => written,
   };
 }
-
-/** The reasons that last until the user changes something. After any other stop a later enrichment continues. */
-type Refusal = {
-  [Reason in StopReason]: (typeof STOPS)[Reason]['state'] extends 'stopped' ? Reason : never;
-}[StopReason];
-
-const REFUSALS: Readonly<Record<Refusal, { readonly code: ErrorCode; readonly hint: string }>> = {
-  keys: { code: 'KEY_REFUSED', hint: 'Check the keys and their scopes, then enrich the rows again.' },
-  denied: { code: 'KEY_REFUSED', hint: 'Settle this with the provider, then enrich the rows again.' },
-  misdirected: { code: 'USAGE', hint: 'Check base_url, then enrich the rows again.' },
-  store_moved: { code: 'STORE_MOVED', hint: 'Open the store again, then enrich the rows again.' },
-};
 
 /**
  * Answers batches of rows. Each batch has its own scan, plan, purchase (or look-up) and join. All batches are one run in the ledger,
@@ -109,11 +97,12 @@ export class BatchRun implements AsyncDisposable {
     return rowFile.written().map((fields) => this.#withReason(fields));
   }
 
-  /** The error that the user must correct before more can be bought; null if there is none. */
+  /** The error that the user must correct before more can be bought; null if there is none, and a later enrichment continues. */
   get refusal(): PerilbookError | null {
-    if (this.#stop === null || !(this.#stop.reason in REFUSALS)) return null;
-    const { code, hint } = REFUSALS[this.#stop.reason as Refusal];
-    return new PerilbookError(code, this.#stop.message.replace(/\.$/, ''), hint);
+    const row = this.#stop && STOPS[this.#stop.reason];
+    if (row?.state !== 'stopped') return null;
+    const message = this.#stop!.message.replace(/\.$/, '');
+    return new PerilbookError(row.code, message, `${row.remedy}, then enrich the rows again.`);
   }
 
   /** All rows were given. */

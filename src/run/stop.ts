@@ -1,32 +1,50 @@
 import { type Clock, sleepUntilSteady, steadyTime } from '../base/clock.ts';
-import type { PerilbookError } from '../base/errors.ts';
+import type { ErrorCode, PerilbookError } from '../base/errors.ts';
 import { counted, grouped } from '../base/format-numbers.ts';
 import type { Job } from '../job/settings.ts';
 import type { ClaimLimits } from '../store/ledger/port.ts';
-import type { FinalState } from '../store/runs/port.ts';
 import type { Progress } from './progress.ts';
 
-/**
- * Why a run stopped early, and the state in which that leaves it: `paused` goes on when it is run again, `stopped` needs a correction
- * by the user. A failure, which the user or the provider must end, leaves an earlier output as it was where the run got no
- * answer.
- */
+/** What follows from a reason to stop. */
+type StopRow = {
+  /** The user or the provider must end it: where the run got no answer, an earlier output stays as it was. */
+  readonly isFailure: boolean;
+} & (
+  | {
+      /** Running again goes on. */
+      readonly state: 'paused' | 'interrupted';
+      /** Why to run again, in front of the command. */
+      readonly next: string;
+    }
+  | {
+      /** The user must act first. */
+      readonly state: 'stopped';
+      /** The error that a program gets, whose exit code the command has. */
+      readonly code: ErrorCode;
+      /** What to do before running again. */
+      readonly remedy: string;
+    }
+);
+
+const RESUMED = { state: 'paused', isFailure: false, next: 'To resume' } as const;
+
+/** Why a run stopped early. */
 export const STOPS = {
-  quota: { state: 'paused', isFailure: false },
+  quota: RESUMED,
   /** The limit of the run: the job's budget, or the run's own plan where none is set. */
-  budget: { state: 'paused', isFailure: false },
-  limit: { state: 'paused', isFailure: false },
+  budget: { ...RESUMED, next: 'To buy more' },
+  limit: RESUMED,
   /** `--limit`: a trial with the first rows. */
-  rows: { state: 'paused', isFailure: false },
-  time: { state: 'paused', isFailure: false },
-  interrupted: { state: 'interrupted', isFailure: false },
-  service_down: { state: 'paused', isFailure: true },
-  keys: { state: 'stopped', isFailure: true },
+  rows: { ...RESUMED, next: 'For all rows' },
+  time: RESUMED,
+  interrupted: { ...RESUMED, state: 'interrupted' },
+  service_down: { ...RESUMED, isFailure: true },
+  keys: { state: 'stopped', isFailure: true, code: 'KEY_REFUSED', remedy: 'Check the API keys and their scopes' },
   /** The account's payment, a proxy, or a law. */
-  denied: { state: 'stopped', isFailure: true },
-  misdirected: { state: 'stopped', isFailure: true },
-  store_moved: { state: 'stopped', isFailure: false },
-} as const satisfies Record<string, { readonly state: FinalState; readonly isFailure: boolean }>;
+  denied: { state: 'stopped', isFailure: true, code: 'KEY_REFUSED', remedy: 'Settle this with the provider' },
+  misdirected: { state: 'stopped', isFailure: true, code: 'USAGE', remedy: 'Check base_url' },
+  store_moved: { state: 'stopped', isFailure: false, code: 'STORE_MOVED', remedy: 'Open the store again' },
+} as const satisfies Record<string, StopRow>;
 
 export type StopReason = keyof typeof STOPS;
 

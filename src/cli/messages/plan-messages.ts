@@ -3,7 +3,7 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
-import { DEFAULTS } from '../../job/setting-table.ts';
+import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
 import { firstRows } from '../../rows/first-rows.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
@@ -161,13 +161,13 @@ export function savingsMessage({ by_cells, by_cache, by_areas }: Prepared['summa
   return parts.filter(Boolean).join(', ');
 }
 
-function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
+function cellPairs({ job, plan, summary }: Prepared): PlanPair[] {
   const { cells, cells_cached, cells_rejected, located, saved } = summary;
   const rejected = cells_rejected > 0 ? `, ${grouped(cells_rejected)} rejected by the service` : '';
   // A run that buys less than everything saves less than the plan of everything.
   const isWhole = summary.this_run.credits >= summary.credits;
   const isDefault = job.assumed.includes('topics') ? ` (${DEFAULTS.topics}, the default: --topics)` : '';
-  const words: (readonly [string, string])[] = [
+  const words: PlanPair[] = [
     ['topics', `${job.topics.length}${isDefault}: ${topicsMessage(job.topics)}`],
     [
       'places',
@@ -226,26 +226,39 @@ function missingBoundariesMessage({ job, plan }: Prepared, folder: string): stri
   return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
 }
 
-function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [string, string])[] {
-  const words: (readonly [string, string])[] = [];
-  if (plan.account !== null && !isUnlimited(job)) {
+type PlanPair = readonly [name: string, words: string];
+
+/** What the plan says of each setting of money and time; null where none is needed, or another line says it. */
+const MONEY_PAIRS: Readonly<Record<SettingsOf<'Money and time'>, ((prepared: Prepared) => PlanPair | null) | null>> = {
+  account: null,
+  anniversary_day: null,
+  optimize: null,
+  subscription({ job, plan }) {
+    if (plan.account === null || isUnlimited(job)) return null;
     const { account, available, period } = plan.account;
     const { creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
     const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${subscriptionText(account)})`;
-    words.push(['quota', `${left}, resets on ${dateTime(period.end)}`]);
-  }
-  if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} kept back`]);
-  const { overageCredits = 0, subscription } = plan.account?.account ?? {};
-  if (overageCredits > 0) {
-    const rate = subscription?.overageRate ?? 0;
-    words.push([
-      'overage',
-      `at most ${counted(overageCredits, 'credit')} a period, $${(overageCredits * rate).toFixed(2)}`,
-    ]);
-  }
-  if (job.maxMinutes !== null) words.push(['time limit', timeLimit(job.maxMinutes)]);
-  if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
+    return ['quota', `${left}, resets on ${dateTime(period.end)}`];
+  },
+  reserve: ({ job: { account } }) =>
+    account.reserve > 0 ? ['reserve', `${counted(account.reserve, 'credit')} kept back`] : null,
+  overages({ plan }) {
+    const { overageCredits = 0, subscription } = plan.account?.account ?? {};
+    const dollars = (overageCredits * (subscription?.overageRate ?? 0)).toFixed(2);
+    return overageCredits > 0
+      ? ['overage', `at most ${counted(overageCredits, 'credit')} a period, $${dollars}`]
+      : null;
+  },
+  max_minutes: ({ job }) => (job.maxMinutes === null ? null : ['time limit', timeLimit(job.maxMinutes)]),
+  budget: ({ job }) => (job.budget === null ? null : ['budget', counted(job.budget, 'credit')]),
+};
+
+function accountPairs(prepared: Prepared): PlanPair[] {
+  const { job, plan, summary, connection } = prepared;
+  const words = Object.values(MONEY_PAIRS)
+    .map((pairOf) => pairOf?.(prepared) ?? null)
+    .filter((pair) => pair !== null);
   if (summary.credits_retries_at_most > 0 && !isUnlimited(job)) {
     words.push([
       'retries',

@@ -6,6 +6,7 @@ import { otherFormat } from '../../rows/open-row-file.ts';
 import { verificationText } from '../../run/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
+import { STOPS } from '../../run/stop.ts';
 import { locatedIn } from '../../run/summary.ts';
 import { percent, shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
@@ -120,43 +121,24 @@ function ending(
 ): { readonly head: string; readonly next: string | null } {
   if (stop === null) return finished(summary, again);
   const { credits_spent, credits_unknown, credits_limit, source } = summary;
-  const stopped = (more: string, next: string | null) => ({
-    head: ['Stopped.', more, completeMessage(summary)].join(' '),
-    next,
-  });
-  switch (stop.reason) {
-    case 'quota':
-      return stopped(stop.message, `To resume after ${dateTime(stop.resumeAfter!)}: ${again}`);
-    case 'budget': {
-      const spent = credits_spent + credits_unknown;
-      if (spent === 0) return stopped(stop.message, `To resume with a larger budget: ${again}`);
-      const left = counted(credits_limit - spent, 'credit');
-      const unspent = spent < credits_limit ? ` It leaves ${left}, too little for the next place.` : '';
-      return stopped(`${stop.message}${unspent}`, `To buy more: ${again}`);
-    }
-    case 'rows':
-      return stopped(stop.message, `For all rows: ${again}`);
-    case 'limit':
-    case 'time':
-      return stopped(stop.message, `To resume: ${again}`);
-    case 'service_down': {
-      const when = stop.resumeAfter === null ? 'later' : `after ${dateTime(stop.resumeAfter)}`;
-      return stopped(stop.message, `To resume ${when}: ${again}`);
-    }
-    case 'interrupted':
-      return {
-        head: `Interrupted. Answers that were ${source.kind === 'local' ? 'looked up' : 'bought'} are kept. ${completeMessage(summary)}`,
-        next: `To resume: ${again}`,
-      };
-    case 'keys':
-      return stopped(stop.message, `Check the API keys, then: ${again}`);
-    case 'denied':
-      return stopped(stop.message, `Then: ${again}`);
-    case 'misdirected':
-      return stopped(stop.message, `Check base_url, then: ${again}`);
-    case 'store_moved':
-      return stopped(`${stop.message} [STORE_MOVED]`, null);
+  const complete = completeMessage(summary);
+  const { reason, message, resumeAfter } = stop;
+  const row = STOPS[reason];
+  if (row.state === 'interrupted') {
+    const how = source.kind === 'local' ? 'looked up' : 'bought';
+    return { head: `Interrupted. Answers that were ${how} are kept. ${complete}`, next: `${row.next}: ${again}` };
   }
+  const stopped = (more: string, next: string | null) => ({ head: `Stopped. ${more} ${complete}`, next });
+  // Its message says what to do.
+  if (reason === 'store_moved') return stopped(`${message} [${STOPS.store_moved.code}]`, null);
+  if (row.state === 'stopped') return stopped(message, `${row.remedy}, then: ${again}`);
+  const when = resumeAfter !== null ? ` after ${dateTime(resumeAfter)}` : row.isFailure ? ' later' : '';
+  if (reason !== 'budget') return stopped(message, `${row.next}${when}: ${again}`);
+  const spent = credits_spent + credits_unknown;
+  if (spent === 0) return stopped(message, `To resume with a larger budget: ${again}`);
+  const left = counted(credits_limit - spent, 'credit');
+  const unspent = spent < credits_limit ? ` It leaves ${left}, too little for the next place.` : '';
+  return stopped(`${message}${unspent}`, `${row.next}: ${again}`);
 }
 
 /** The end of a run that nothing stopped. */
