@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { isZip } from '../formats/bytes/unpack.ts';
 import { csvRowFile } from './csv/csv-row-file.ts';
+import { DELIMITED_FORMATS } from './csv/dialect.ts';
 import { newCsvWriter } from './csv/new-csv.ts';
 import { extensionOf, withoutCompression } from './files/compression.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
@@ -48,6 +49,15 @@ interface FileFormat {
   /** Absent if only a file of the same format can become one. */
   readonly making?: FormatMaking;
 }
+
+/** What no other format is. */
+const DELIMITED_READING: FormatReading = {
+  isIn: () => true,
+  async open(input, options) {
+    refuseOtherFormats(input.name, input.head);
+    return csvRowFile(input, options);
+  },
+};
 
 /** The formats of rows, in the order of detection. Each format has a folder. The 40 modules of workbooks and Parquet are loaded only
  * when needed (30 ms). */
@@ -120,24 +130,15 @@ const FILE_FORMATS: readonly FileFormat[] = [
     },
     making: { typesOf: 'values', hasDistinctNames: true, write: writeNewGeojson },
   },
-  { name: 'tsv', extensions: ['.tsv'], making: delimited('\t') },
-  {
-    name: 'csv',
-    extensions: ['.csv'],
-    reading: {
-      isIn: () => true,
-      async open(input, options) {
-        refuseOtherFormats(input.name, input.head);
-        return csvRowFile(input, options);
-      },
-    },
-    making: delimited(','),
-  },
+  ...Object.entries(DELIMITED_FORMATS).map(
+    ([name, delimiter]): FileFormat => ({
+      name,
+      extensions: [`.${name}`],
+      reading: DELIMITED_READING,
+      making: { typesOf: 'none', hasDistinctNames: false, write: newCsvWriter(delimiter) },
+    }),
+  ),
 ];
-
-function delimited(delimiter: ',' | '\t'): FormatMaking {
-  return { typesOf: 'none', hasDistinctNames: false, write: newCsvWriter(delimiter) };
-}
 
 /** The format with a name from the table. */
 export function formatNamed(name: string): FileFormat {

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../base/errors.ts';
+import { DELIMITED_FORMATS } from './csv/dialect.ts';
 import { type FormatReading, formatNamed, formatOfOutput, readingOf } from './file-formats.ts';
 import { type InputFile, type InputStreams, openInput } from './files/input-file.ts';
 import { unpackedInput } from './files/streamed-input.ts';
@@ -57,8 +58,8 @@ export function otherFormat(rowFile: Pick<RowFile, 'format'>, input: string, out
   const format = formatOfOutput(output);
   const isOwn =
     format === rowFile.format ||
-    // A file called .csv keeps any delimiter, tabs too; a file called .tsv must have tabs.
-    (format === 'csv' && rowFile.format === 'tsv') ||
+    // A file called .csv keeps any delimiter; a file called .tsv must have tabs.
+    (format === 'csv' && rowFile.format in DELIMITED_FORMATS) ||
     // Files with a feature on each line are often called .ndjson: as a table they would lose outlines and types.
     (rowFile.format === 'geojson' && format === formatOfOutput(input));
   return isOwn ? null : format;

@@ -13,7 +13,7 @@ import type {
   WriteRequest,
   WriteResult,
 } from '../port.ts';
-import { type Dialect, likelyHeader, readDialect } from './dialect.ts';
+import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, textFormatter } from './format-fields.ts';
 import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder } from './place-bytes.ts';
 import { readNumbers } from './read-numbers.ts';
@@ -23,7 +23,7 @@ import { writeInThreads } from './write-in-threads.ts';
 export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   const dialect = readDialect(input, options);
   return {
-    format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
+    format: delimitedFormat(dialect.delimiter),
     columns: dialect.columns,
     note: unnamedNote(dialect),
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),

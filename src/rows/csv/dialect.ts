@@ -32,6 +32,14 @@ interface Head {
   readonly isWhole: boolean;
 }
 
+/** The formats of text with a delimiter, by their extensions. A file with any other delimiter is CSV, and one called .csv may have each. */
+export const DELIMITED_FORMATS = { tsv: '\t', csv: ',' } as const;
+
+/** The format of a text with a delimiter. */
+export function delimitedFormat(delimiter: string): string {
+  return Object.entries(DELIMITED_FORMATS).find(([, own]) => own === delimiter)?.[0] ?? 'csv';
+}
+
 /** Commas last: if two delimiters fit equally well, commas are probably in texts or decimals. */
 const DELIMITERS = ['\t', ';', '|', ','] as const;
 const RECORDS_TO_JUDGE_BY = 50;

@@ -5,7 +5,7 @@ import { FieldEncoder } from './field-bytes.ts';
 import { textFormatter } from './format-fields.ts';
 
 /** Makes the writer of a table as a new file of delimited text. */
-export function newCsvWriter(delimiter: ',' | '\t'): WriteNewFile {
+export function newCsvWriter(delimiter: string): WriteNewFile {
   return async (table, target, source) => {
     const format = { delimiter, encoding: 'utf-8', decimal: target.decimal } as const;
     const textOf = textFormatter(format);
