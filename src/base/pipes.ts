@@ -39,7 +39,7 @@ export function isPipe(path: string): boolean {
 const READER_POLL_MS = 50;
 
 /** Opens a pipe for writing as soon as a program reads it. @throws PerilbookError INTERRUPTED */
-export async function writePipe(path: string, interrupt?: AbortSignal): Promise<Writable> {
+export async function writePipe(path: string, interrupt: AbortSignal): Promise<Writable> {
   for (;;) {
     try {
       const file = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -48,13 +48,14 @@ export async function writePipe(path: string, interrupt?: AbortSignal): Promise<
       // Without a reader there is nothing to open.
       if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
     }
-    if (interrupt?.aborted) throw interrupted(`No program reads ${path}`);
+    if (interrupt.aborted)
+      throw interrupted(`No program reads ${path}`, 'Run the same command again: nothing is bought twice.');
     await delay(READER_POLL_MS, undefined, { signal: interrupt }).catch(() => {});
   }
 }
 
-function interrupted(what: string): PerilbookError {
-  return new PerilbookError('INTERRUPTED', `Interrupted: ${what}`, 'Nothing was bought. Run the same command again.');
+function interrupted(what: string, hint = 'Nothing was bought. Run the same command again.'): PerilbookError {
+  return new PerilbookError('INTERRUPTED', `Interrupted: ${what}`, hint);
 }
 
 /** Whether a file is a device that is read without end or waits for its user: all but the empty /dev/null. */

@@ -90,7 +90,7 @@ export class BatchRun implements AsyncDisposable {
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
     const fields = await openOutputFields(prepared, await verifiedPlan(prepared, prepared.plan));
-    const { status } = await writeOutput(prepared.job, prepared.plan.scan, fields, progress);
+    const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
     // Read now: the fields are unpacked from the store, which the program may close.

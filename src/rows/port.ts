@@ -167,6 +167,8 @@ export interface TableTarget {
   /** The stream for an output named `-`. */
   readonly stdout?: Writable | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Ends the wait for a program that reads a pipe. An interrupted run writes its output to all else. */
+  readonly interrupt?: AbortSignal | undefined;
   /** The decimal separator of added numbers in delimited text; default: a point. */
   readonly decimal?: 'point' | 'comma' | undefined;
 }

@@ -80,7 +80,7 @@ export async function run(
     const isKept = isFailure && spent.charged === 0 && (await hasOutputs(job));
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
-    const written = isKept ? await fields.sums() : await writeOutput(job, plan.scan, fields, progress);
+    const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
     if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };

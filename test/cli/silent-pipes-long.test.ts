@@ -37,8 +37,6 @@ for (const [what, args] of Object.entries(WAITING)) {
       t.after(() => closeSync(writer));
     }
     bin.kill('SIGTERM');
-    // An interrupted run writes its output first.
-    if (isOutput) bin.kill('SIGINT');
     const hasEnded = await Promise.race([isOver, delay(10_000, false)]);
     assert.ok(hasEnded, `it waits on: ${bin.text()}`);
     assert.equal((await bin.ended).code, 130, bin.text());

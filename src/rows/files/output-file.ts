@@ -56,14 +56,15 @@ export function isSameFile(a: ResolvedPath, b: ResolvedPath): boolean {
   return a.stats !== undefined && a.stats.ino === b.stats?.ino && a.stats.dev === b.stats.dev;
 }
 
-/** Opens the output: a path, or `-` for `stdout`. */
+/** Opens the output: a path, or `-` for `stdout`. @param interrupt ends the wait for a program that reads a pipe */
 export async function openOutput(
   output: string,
   input: InputIdentity | null,
   stdout?: Writable,
   signal?: AbortSignal,
+  interrupt?: AbortSignal,
 ): Promise<OutputFile> {
-  if (output !== '-') return await openFile(output, input, signal);
+  if (output !== '-') return await openFile(output, input, signal, interrupt);
   if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
   return streamOutput(stdout, 'standard output', signal);
 }
@@ -86,7 +87,12 @@ export async function writeWhole<Result>(
   }
 }
 
-async function openFile(output: string, input: InputIdentity | null, signal?: AbortSignal): Promise<OutputFile> {
+async function openFile(
+  output: string,
+  input: InputIdentity | null,
+  signal?: AbortSignal,
+  interrupt?: AbortSignal,
+): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
@@ -94,7 +100,10 @@ async function openFile(output: string, input: InputIdentity | null, signal?: Ab
       throw unwritable(output, 'is the input itself', 'Choose another output file.');
     }
     // A device or a pipe cannot be renamed: bytes are written to it directly.
-    if (old?.isFIFO()) return pipeOutput(output, await writePipe(target, signal), signal);
+    if (old?.isFIFO()) {
+      const ends = AbortSignal.any([signal, interrupt].filter((some) => some !== undefined));
+      return pipeOutput(output, await writePipe(target, ends), signal);
+    }
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
     await removeAbandoned(target);
     const temporary = temporaryName(target);

@@ -13,12 +13,12 @@ export type WriteNewFile = (table: NewTable, target: TableTarget, source: InputF
 
 /** Writes rows whole or not at all, from small pieces; `writeAll` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
-  { output: name, stdout, signal }: TableTarget,
+  { output: name, stdout, signal, interrupt }: TableTarget,
   input: InputIdentity | null,
   writeAll: (gathered: ByteBuffer) => Promise<number>,
   encoded = (file: OutputFile) => file,
 ): Promise<WriteResult> {
-  const file = await openOutput(name, input, stdout, signal);
+  const file = await openOutput(name, input, stdout, signal, interrupt);
   let bytes = 0;
   const write = async (chunk: Buffer) => {
     bytes += chunk.length;

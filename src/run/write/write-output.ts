@@ -5,7 +5,8 @@ import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '
 import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
 import { outputOfPart } from '../parts/part-outputs.ts';
-import { type Progress, record } from '../progress.ts';
+import { record } from '../progress.ts';
+import type { RunContext } from '../run-context.ts';
 import { moreRows, otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { OutputFields, OutputSums } from './output-fields.ts';
@@ -32,7 +33,11 @@ interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' 
  * of the run), so a resumed run writes the same as an undisturbed one. Part files are written each whole or not at all; the first error
  * stops those that follow.
  */
-export async function writeOutput(job: Job, scan: Scan, fields: OutputFields, progress: Progress): Promise<Written> {
+export async function writeOutput(
+  { job, progress, interrupt }: Pick<RunContext, 'job' | 'progress' | 'interrupt'>,
+  scan: Scan,
+  fields: OutputFields,
+): Promise<Written> {
   const { rowFile, inThreads } = scan;
   await using pool = inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
   const files = isPartFiles(rowFile) ? scannedParts(job, scan, rowFile) : [singleFile(job, scan, rowFile)];
@@ -57,7 +62,15 @@ export async function writeOutput(job: Job, scan: Scan, fields: OutputFields, pr
     };
     const threads = pool === null ? undefined : { pool, pieces: pieces.get(file) ?? [] };
     const placed = { next, give, all, inThreads: threads };
-    const request = { ...own, added: scan.layout.added, types: job.types, decimal: scan.decimal, placed, signal };
+    const request = {
+      ...own,
+      added: scan.layout.added,
+      types: job.types,
+      decimal: scan.decimal,
+      placed,
+      signal,
+      interrupt,
+    };
     const result = await (await open()).write(request);
     if (result.rows !== rows) throw otherRows(name, result.rows, rows);
     return result.bytes;
