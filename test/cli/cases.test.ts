@@ -61,6 +61,8 @@ interface Step {
     readonly files?: Readonly<Record<string, Texts>>;
   };
   readonly json?: unknown;
+  /** The last lines on standard error, of which each is an event in JSON. */
+  readonly events?: readonly unknown[];
   /** Texts of files, and of columns of CSV files. */
   readonly files?: Readonly<Record<string, Texts>>;
   readonly columns?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -186,6 +188,10 @@ async function take(scene: Scene, step: Step, path: string): Promise<void> {
     lacks(stdout, step.not?.stdout, 'stdout');
     lacks(stderr, step.not?.stderr, 'stderr');
     if (step.json !== undefined) assertFits(JSON.parse(stdout), JSON.parse(filled(JSON.stringify(step.json))), path);
+    if (step.events) {
+      const events = stderr.trimEnd().split('\n');
+      assertFits(events.map((line) => JSON.parse(line)).slice(-step.events.length), step.events, path);
+    }
     assert.doesNotMatch(stderr, /this is a bug/);
   }
   for (const [name, text] of Object.entries(step.files ?? {})) fits(read(name), text, name);

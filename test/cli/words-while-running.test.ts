@@ -25,6 +25,8 @@ test('an interrupt is told what still happens: an output is written by what writ
     /stopping: finishing requests in flight\. Press Ctrl-C again/,
   );
   assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopped\n');
+  const { level, event, time } = JSON.parse(stopMessage(['run', 'b.csv', '--log', 'json'], Date.UTC(2026, 0, 1)));
+  assert.deepEqual([level, event, time], ['warning', 'stopping', '2026-01-01T00:00:00.000Z']);
 });
 
 test('a run ends in order after an interrupt, also where options stand before its name', () => {
