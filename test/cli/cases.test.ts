@@ -99,7 +99,9 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
   const clock = moved ?? systemClock;
   const home = join(folder, 'home');
   if (kinds.includes('sample')) provideSampleData(join(home, 'perilbook/store.db'));
-  const dataFile = kinds.includes('local') ? provideLocalData(home, clock.now() - 3_600_000) : '';
+  const dataFile = kinds.includes('local')
+    ? provideLocalData(home, clock.now() - 3_600_000)
+    : join(home, 'perilbook/data.db');
   const key = harness?.key();
   const filled = (text: string) =>
     text

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { run } from '../../src/run/run-job.ts';
@@ -37,12 +38,24 @@ test('a plan counts the time that the run has used before it: a short limit prom
   assert.deepEqual([ended.stop?.reason, ended.summary.credits_spent, harness.charged()], ['time', 0, 0]);
 });
 
-test('after some calls the time of a plan is that which they took, by the ledger', async (t) => {
-  const harness = await openHarness(t, { factor: 1 });
-  harness.writeInput(places(4_800));
-  await harness.run({ topics: 'hail', budget: 24 });
-  const { latency, minutes, this_run } = await harness.plan({ topics: 'hail' });
-  assert.ok(latency!.measured && latency!.seconds !== 0.4, 'not what is assumed');
-  const expected = Math.round((4_776 * latency!.seconds) / 8 / 60);
-  assert.deepEqual([minutes, this_run.minutes], [expected, expected]);
+test('what another run of the store has spent in this minute is taken from the ledger, not from the throttle once more', async (t) => {
+  const harness = await openHarness(t, { subscription: customSubscription(1_000, 300), factor: 1 });
+  const go = async (from: number, to: number) => {
+    harness.writeInput(places(to).slice(from));
+    const progress = newProgress();
+    const left: number[] = [];
+    let spent = 0;
+    Object.defineProperty(progress, 'creditsSpent', {
+      get: () => spent,
+      set: (credits: number) => {
+        spent = credits;
+        left.push(progress.minuteLeft!());
+      },
+    });
+    await harness.run({ topics: ['wildfire'], budget: 100, concurrency: 1 }, { progress });
+    return Math.min(...left);
+  };
+  assert.equal(await go(0, 60), 240);
+  // The service counts 60 of the other run; the ledger withholds them.
+  assert.equal(await go(60, 63), 297);
 });
