@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -92,58 +92,6 @@ for (const [way, commandOf] of Object.entries(WAYS)) {
     assert.ok(!existsSync(path('new.csv')));
   });
 }
-
-const FOREIGN = 'policy,insured\n1,me\n';
-
-test('an existing file that Perilbook did not write is replaced with --force only', async (t) => {
-  const { path, read, write, perilbook } = scene(t);
-  const store = ['--store', 'store.db'];
-  const run = ['run', 'in.csv', '-t', 'wildfire', ...store];
-  mkdirSync(path('parts'));
-  mkdirSync(path('out'));
-  write('parts/a.csv', INPUT);
-  const cases: readonly (readonly [file: string, command: readonly string[]])[] = [
-    ['in.hazards.csv', run],
-    ['mine.csv', [...run, '-o', 'mine.csv']],
-    ['mine.csv.gz', [...run, '-o', 'mine.csv.gz']],
-    ['mine.parquet', [...run, '-o', 'mine.parquet']],
-    ['mine.prom', [...run, '-o', 'out.csv', '--metrics', 'mine.prom']],
-    ['mine.html', [...run, '-o', 'out.csv', '--report', 'mine.html']],
-    ['in.hazards.report.html', ['report', 'in.csv', '-t', 'wildfire', ...store]],
-    ['out/a.csv', ['run', 'parts', '-t', 'wildfire', '-o', 'out', ...store]],
-  ];
-  for (const [file, command] of cases) {
-    write(file, FOREIGN);
-    const refused = await perilbook(...command);
-    assert.deepEqual([refused.code, read(file)], [2, FOREIGN], `${command.join(' ')}: ${refused.stderr}`);
-    assert.match(refused.stderr, /exists, and Perilbook did not write it/);
-    assert.match(refused.stderr, /--force.*\[OUTPUT_EXISTS\]/);
-    const replaced = await perilbook(...command, '--force');
-    assert.equal(replaced.code, 0, `${command.join(' ')}: ${replaced.stderr}`);
-    assert.notEqual(readFileSync(path(file), 'latin1'), FOREIGN);
-    // Now it is Perilbook's own.
-    const again = await perilbook(...command);
-    assert.equal(again.code, 0, `${command.join(' ')}: ${again.stderr}`);
-  }
-});
-
-test('an output of Perilbook is recognised by its columns, in each format and with a prefix', async (t) => {
-  const { perilbook, write } = scene(t);
-  const geometry = { type: 'Point', coordinates: [-77.03, 38.9] };
-  const features = [{ type: 'Feature', properties: { id: 1 }, geometry }];
-  write('in.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
-  const outputs = ['out.csv', 'out.tsv.zst', 'out.parquet', 'out.xlsx', 'out.ndjson', 'out.geojson'];
-  for (const output of outputs) {
-    for (const prefix of ['', 'now_']) {
-      const input = output.endsWith('.geojson') ? 'in.geojson' : 'in.csv';
-      const run = ['run', input, '-t', 'wildfire', '-o', prefix + output, '--prefix', prefix];
-      for (const store of ['one.db', 'other.db']) {
-        const { code, stderr } = await perilbook(...run, '--store', store);
-        assert.equal(code, 0, `${output} by ${store}: ${stderr}`);
-      }
-    }
-  }
-});
 
 test('a database of another program becomes neither a store, nor a data file, nor a file of accounts', async (t) => {
   const { path, perilbook } = await jobScene(t);

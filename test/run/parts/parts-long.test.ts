@@ -205,19 +205,6 @@ test('an output that the next run would read, or that is no folder, is refused b
   assert.equal(scene.charged(), 0);
 });
 
-test('findings name the part and its line', async (t) => {
-  const scene = await openPartScene(t);
-  scene.write('a.csv', partOf(0, 2));
-  scene.write('b.csv', 'id,lat,lng\n1,n/a,\n2,48.8566,2.3522\n');
-  scene.write('c.csv', 'id,lat,lng\n1,n/a,\n');
-  const { findings, unit } = (await scene.runParts()).summary;
-  assert.equal(unit, 'line');
-  assert.deepEqual(
-    findings.map(({ part, first_line, rows }) => `${part}:${first_line} ${rows}`),
-    ['b.csv:2 2', 'b.csv:3 1'],
-  );
-});
-
 test('one file is a part where its output is named as a folder; the default output is beside the input folder', async (t) => {
   const scene = await openPartScene(t);
   for (const name of ['a.csv', 'a[1].csv', 'deep/b.csv']) scene.write(name, partOf(0, 1));
