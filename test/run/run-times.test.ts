@@ -46,14 +46,29 @@ test('clocks that agree to the minute count as one, without a notice', () => {
 
 test('a service that is ahead or behind by less than two days is believed, with one notice', () => {
   for (const ahead of [HOUR, -HOUR, 47 * HOUR]) {
-    const { answer, apart, told, pass } = machine();
+    const { answer, apart, told, pass, times } = machine();
     for (let nth = 0; nth < 3; nth++) {
       answer(ahead);
       pass(MINUTE);
     }
     assert.deepEqual(apart(), [Math.min(0, ahead), Math.max(0, ahead)]);
+    assert.equal(Math.round(times.wallAt(0) / 1_000) * 1_000, Math.max(0, -ahead), 'when the slower clock shows 0');
     assert.equal(told.length, 1);
-    assert.match(told[0]!, /The service's clock says 2026-.* UTC, this machine's 2026-03-30 23:30 UTC/);
+    assert.match(told[0]!, /The service's clock says 2026-.* UTC, this machine's 2026-03-30 23:30 UTC\. Until both/);
+  }
+});
+
+test('an answer that took long tells the time less exactly', () => {
+  for (const [ahead, notices] of [
+    [109_500, 0],
+    [113_000, 1],
+  ] as const) {
+    const { pass, apart, told, times } = machine();
+    pass(100_000);
+    // Sent at 5 s of the steady time, and answered at any moment since: half of them is 50 s.
+    times.learn(START + 50_000 + ahead, 5_000);
+    assert.equal(told.length, notices, String(ahead));
+    if (notices === 0) assert.deepEqual(apart(), [0, 0]);
   }
 });
 
@@ -75,6 +90,9 @@ test('a service whose clock jumps from one answer to the next is not believed ag
   assert.deepEqual(apart(), [0, 0]);
   for (let nth = 0; nth < 10; nth++) answer(HOUR);
   assert.deepEqual(apart(), [0, 0]);
+  const jumping = machine();
+  for (const ahead of [0, 30 * HOUR]) jumping.answer(ahead);
+  assert.deepEqual([jumping.apart(), jumping.told], [[0, 0], []]);
 });
 
 test('this machine’s clock is set in the run: the service tells which of the two times was right', () => {
@@ -83,6 +101,8 @@ test('this machine’s clock is set in the run: the service tells which of the t
     answer(0);
     time.wall += jump;
     assert.deepEqual(apart(), [0, 0], 'the run’s own');
+    answer(0);
+    assert.deepEqual(apart(), [0, 0], 'the service’s clock runs evenly by the steady time');
     // Where the service says the same from the first answer on, the clock was corrected.
     const woken = machine();
     woken.time.wall += jump;
@@ -92,8 +112,9 @@ test('this machine’s clock is set in the run: the service tells which of the t
 });
 
 test('the machine was suspended: the service and the clock agree, and the time since the start does not count', () => {
-  const { answer, apart, times, time } = machine();
+  const { answer, apart, times, time, pass } = machine();
   answer(0);
+  pass(HOUR);
   time.wall += DAY;
   // The answer's `Date` has gone on with the clock.
   time.steady += 200;
@@ -102,14 +123,17 @@ test('the machine was suspended: the service and the clock agree, and the time s
 });
 
 test('without a word of the service both times count: the earlier limits, the later counts', () => {
-  for (const jump of [-HOUR, HOUR, 40 * DAY]) {
-    const { apart, time } = machine();
+  for (const jump of [-HOUR, 30_000, HOUR, 40 * DAY]) {
+    const { apart, time, times } = machine();
     time.wall += jump;
     assert.deepEqual(apart(), [Math.min(0, jump), Math.max(0, jump)]);
+    assert.equal(times.wallAt(0), jump > MINUTE ? jump : 0);
   }
 });
 
 test('the time of the run never goes behind its start and what has passed since', () => {
+  const clock = { now: () => START, steady: () => 0, sleep: async () => {} };
+  assert.equal(new RunTimes(clock, START + DAY, () => {}).now(), START + DAY);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(DAY), fc.integer({ min: -40 * DAY, max: 40 * DAY }))), (steps) => {
       const { times, time, pass } = machine();
