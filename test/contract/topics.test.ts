@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../src/contract/billing-period.ts';
-import { CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import {
   isTopicSlug,
   NATURAL_SLUGS,
@@ -31,13 +30,6 @@ test('time to live follows the cadence', () => {
   assert.deepEqual(
     ['alternativeFuels', 'ozone', 'pm25', 'pm10', 'superfund', 'wildfire', 'nuclearReactors'].map(days),
     [1, 1 / 24, 1 / 24, 1 / 24, 30, 365, null],
-  );
-});
-
-test('the unit has the micro sign', () => {
-  assert.deepEqual(
-    [...CONCENTRATION_UNIT].map((letter) => letter.codePointAt(0)),
-    [0xb5, 0x67, 0x2f, 0x6d, 0xb3],
   );
 });
 

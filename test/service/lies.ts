@@ -256,62 +256,6 @@ export const LIES: readonly Lie[] = [
   }),
 ];
 
-/** Faults that no check finds: docs/developer/service-api.md, section 10, lists each with the reason. */
-export const HIDDEN: readonly Variant[] = [
-  variant(
-    'All values are made up, the same in every call',
-    results((result) => {
-      if (typeof result.value === 'object') Object.assign(result.value, { title: 'Made up' });
-    }),
-  ),
-  variant(
-    'Another topic with the same kind of value is answered',
-    results((result, topic, reply) => {
-      if (topic === 'drought')
-        result.value = reply.replyTo('/v1/hail/risk?lat=40.25&lng=-99.75').body.data.result.value;
-    }),
-  ),
-  variant(
-    'More credits are charged than the answer says',
-    remaining((left, reply) => left - reply.successes - 1),
-  ),
-  variant('A topic is never available', (reply) => {
-    if (reply.topic === 'hail') Object.assign(reply, { status: 502, headers: {}, body: null });
-    if (reply.body?.data?.topics?.hail) reply.body.data.topics.hail = { error: 'unavailable' };
-  }),
-  variant(
-    'Features are left out beside their count',
-    results(({ details }) => {
-      if (details?.features) details.features = [];
-    }),
-  ),
-  variant(
-    'Records are fewer in a bundle',
-    topicsOf('enterprise', (topics) => topics.hail.details.pop()),
-  ),
-  variant(
-    'A score is 5,000, a concentration -5',
-    results(({ value }) => {
-      if (value.score !== undefined) value.score = 5_000;
-      if (value.measurement !== undefined) value.measurement.value = -5;
-    }),
-  ),
-  variant(
-    'Sites lie 500 km away',
-    results(({ details }) => {
-      for (const { geometry } of details?.features ?? []) geometry.coordinates = [-99.75, 44.75];
-    }),
-  ),
-  variant(
-    'The location is 500 m away',
-    resolved((location) => {
-      location.lat += 0.0045;
-    }),
-  ),
-  variant('The time of the answer stands still or is minutes off', meta({ timestamp: '2026-03-15T11:55:00.000Z' })),
-  variant('X-RateLimit-Reset lies in the past', header('x-ratelimit-reset', String(Date.UTC(2025, 2, 15) / 1_000))),
-];
-
 /** Services that keep the contract in another way than ours. */
 export const ALLOWED: readonly Variant[] = [
   variant('credits come back evenly, and calls take half a second', (reply) => {
