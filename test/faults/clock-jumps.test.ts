@@ -7,12 +7,12 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { between, makeRandom, pick } from '../../src/sample/random.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { FastClock } from '../fast-clock.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { callAt, chargedFor, SINGLE, termsOf } from '../store/claims.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { firstSeed, times } from '../tier.ts';
-import { buy } from './buyer.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -30,22 +30,23 @@ test('the clock is set while a run fills its minutes: the service sees no minute
   for (let nth = 0; nth < trials; nth++) await clockTrial(t, firstSeed(1) + nth);
 });
 
+/** A harness whose clock jumps, and whose service's clock goes on evenly. */
+async function openJumping(t: TestContext, creditsPerMinute: number, factor: number, cells: number) {
+  const [start, origin] = [Date.parse('2026-03-15T12:00:00Z'), Date.now()];
+  const clock = new JumpingClock(start, factor, origin);
+  const service = { clock: new FastClock(start, factor, origin) };
+  const subscription = customSubscription(100_000, creditsPerMinute);
+  const harness = await openHarness(t, { subscription, clock, service });
+  harness.writeInput(places(cells));
+  return { harness, clock };
+}
+
 /** A run that fills its minutes while its clock is set forwards and backwards; the service's clock goes on evenly. */
 async function clockTrial(t: TestContext, seed: number): Promise<void> {
   const random = makeRandom(seed, 'clock');
-  const [start, origin] = [Date.parse('2026-03-15T12:00:00Z'), Date.now()];
-  const harness = await openHarness(t, {
-    subscription: customSubscription(100_000, CREDITS_PER_MINUTE),
-    clock: { start, factor: FACTOR, origin },
-  });
-  harness.writeInput(places(CELLS));
-  const clock = new JumpingClock(start, FACTOR, origin);
+  const { harness, clock } = await openJumping(t, CREDITS_PER_MINUTE, FACTOR, CELLS);
   const progress = newProgress();
-  const subscription = { credits_per_month: 100_000, credits_per_minute: CREDITS_PER_MINUTE };
-  const running = buy({
-    ...{ folder: harness.folder, baseUrl: harness.url, key: harness.key(), clock, progress },
-    job: { topics: ['wildfire'], subscription },
-  });
+  const running = harness.run({ topics: ['wildfire'] }, { progress });
   const jumps: string[] = [];
   const ended = new AbortController();
   void running.finally(() => ended.abort()).catch(() => {});
@@ -70,20 +71,10 @@ async function clockTrial(t: TestContext, seed: number): Promise<void> {
 
 for (const jump of [-5 * HOUR, 5 * HOUR]) {
   test(`the clock is set by ${jump / HOUR} hours in a run of 20 minutes: max_minutes ends it after 20`, async (t) => {
-    const [start, origin, factor] = [Date.parse('2026-03-15T12:00:00Z'), Date.now(), 600];
-    const harness = await openHarness(t, {
-      subscription: customSubscription(100_000, 10),
-      clock: { start, factor, origin },
-    });
-    harness.writeInput(places(300));
-    const clock = new JumpingClock(start, factor, origin);
+    const { harness, clock } = await openJumping(t, 10, 600, 300);
     const progress = newProgress();
-    const subscription = { credits_per_month: 100_000, credits_per_minute: 10 };
     const began = clock.steady();
-    const running = buy({
-      ...{ folder: harness.folder, baseUrl: harness.url, key: harness.key(), clock, progress },
-      job: { topics: ['wildfire'], subscription, max_minutes: 20 },
-    });
+    const running = harness.run({ topics: ['wildfire'], max_minutes: 20 }, { progress });
     while (progress.calls < 5) await delay(2);
     clock.jump(jump);
     const { stop } = await running;

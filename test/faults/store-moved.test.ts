@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
-import { buy } from './buyer.ts';
 import { SOCKETS as SOCKETS_OF_DISK, setDiskScene } from './disk-scene.ts';
 
 const timeout = 300_000;
@@ -63,18 +63,16 @@ async function openSetup(t: TestContext) {
   harness.writeInput(places(CELLS));
   const store = openSqliteStore(join(harness.folder, 'other.db'), systemClock, { name: 'other', isAlive: () => true });
   await store.close();
-  const subscription = { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 };
-  const job = { topics: ['hail'], concurrency: SOCKETS, budget: 10_000, subscription };
-  const run = (name = 'buyer.db', progress = newProgress()) =>
-    buy({
-      folder: harness.folder,
-      baseUrl: harness.url,
-      key: harness.key(),
-      clock: harness.clock,
-      job,
-      store: name,
-      progress,
-    });
+  const run = async (name = 'buyer.db', progress = newProgress()) => {
+    const owner = { name: 'buyer', isAlive: () => true };
+    await using store = openSqliteStore(
+      join(harness.folder, name),
+      systemClock,
+      owner,
+      (topic) => columnsOf(topic).length,
+    );
+    return await harness.run({ topics: ['hail'], concurrency: SOCKETS, budget: 10_000 }, { store, progress });
+  };
   return { harness, run };
 }
 

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import type { JobFile } from '../../src/job/job-file.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { serveHttp } from '../client/servers.ts';
 import { standBetween } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
-import { buy } from '../faults/buyer.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { usage } from '../service/file-accounts.ts';
 import { column, openHarness, places } from './harness.ts';
@@ -18,26 +16,18 @@ const TOPICS = ['ozone', 'wildfire', 'park'];
 /** A service whose clock is right, and a buyer whose clock is set. */
 async function wrongClock(t: TestContext, now: string, cells: number, perMonth = 100_000, overages = false) {
   const [start, factor, origin] = [Date.parse(now), 20, Date.now()];
-  const harness = await openHarness(t, {
-    subscription: customSubscription(perMonth, 100_000),
-    clock: { start, factor, origin },
-    overages,
-  });
+  const [right, clock] = [new FastClock(start, factor, origin), new JumpingClock(start, factor, origin)];
+  const subscription = customSubscription(perMonth, 100_000);
+  const harness = await openHarness(t, { subscription, clock, service: { clock: right }, overages });
   harness.writeInput(places(cells));
-  const clock = new JumpingClock(start, factor, origin);
-  const run = (job: JobFile, progress = newProgress(), notices: string[] = [], baseUrl = harness.url) =>
-    buy({
-      ...{ folder: harness.folder, baseUrl, key: harness.key(), clock, progress, notices },
-      job: { subscription: { credits_per_month: perMonth, credits_per_minute: 100_000 }, ...job },
-    });
-  return { harness, clock, run };
+  return { harness, right, clock, run: harness.run };
 }
 
 for (const back of [2 * HOUR, 40 * DAY]) {
   test(`the clock is set back by ${back / HOUR} hours in mid-run, beyond a time to live: nothing is bought again`, async (t) => {
     const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 30);
     const progress = newProgress();
-    const running = run({ topics: TOPICS, concurrency: 3, time_to_live: { ozone: '1h' } }, progress);
+    const running = run({ topics: TOPICS, concurrency: 3, time_to_live: { ozone: '1h' } }, { progress });
     while (progress.calls < 15) await delay(1);
     clock.jump(-back);
     assert.equal((await running).state, 'complete');
@@ -62,7 +52,7 @@ test('the clock is set forward while the service asks to slow down: the run does
     if (++asked === 3) clock.jump(5 * HOUR);
     return asked > 6 ? answer : { status: 429, body: '{"error":{"code":"RATE_LIMITED"}}' };
   });
-  const { state } = await run({ topics: ['wildfire'], concurrency: 2 }, newProgress(), [], baseUrl);
+  const { state } = await run({ topics: ['wildfire'], concurrency: 2 }, { baseUrl });
   // The first six were refused on the way back from the service.
   assert.deepEqual([state, asked, harness.charged()], ['complete', 16, 16]);
 });
@@ -77,27 +67,26 @@ test('a run by a clock that is two hours slow: what it bought is not stale when 
 });
 
 test('an hour slow over the anniversary: what is bought counts in the new period, and no more is spent in it than its quota', async (t) => {
-  const { harness, clock, run } = await wrongClock(t, '2026-03-31T00:05:00Z', 30, 20, true);
+  const { harness, right, clock, run } = await wrongClock(t, '2026-03-31T00:05:00Z', 30, 20, true);
   clock.jump(-HOUR);
-  const notices: string[] = [];
-  const first = await run({ topics: ['wildfire'] }, newProgress(), notices);
+  const first = await run({ topics: ['wildfire'] });
   assert.deepEqual([first.stop?.reason, harness.charged()], ['quota', 20]);
   assert.match(
-    notices.join('\n'),
+    harness.notices.join('\n'),
     /The service's clock says 2026-03-31 00:\d\d UTC, this machine's 2026-03-30 23:\d\d UTC/,
   );
   // The service would go on and bill overage: only the ledger stops.
   clock.jump(HOUR);
   const second = await run({ topics: ['wildfire'] });
   assert.deepEqual([second.stop?.reason, harness.charged()], ['quota', 20]);
-  assert.equal(usage(harness.accounts, 'harness', harness.clock.now()).creditsCharged, 20);
+  assert.equal(usage(harness.accounts, 'harness', right.now()).creditsCharged, 20);
 });
 
 test('an hour slow, with the old period used up: the run waits for its own clock, and not for a month', async (t) => {
-  const { harness, clock, run } = await wrongClock(t, '2026-03-30T23:55:00Z', 30, 20, true);
+  const { harness, right, clock, run } = await wrongClock(t, '2026-03-30T23:55:00Z', 30, 20, true);
   await run({ topics: ['wildfire'] });
   assert.equal(harness.charged(), 20);
-  (harness.clock as FastClock).moveTo('2026-03-31T00:05:00Z');
+  right.moveTo('2026-03-31T00:05:00Z');
   clock.jump(10 * MINUTE - HOUR);
   const late = await run({ topics: ['wildfire'] });
   assert.deepEqual([late.stop?.reason, late.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
@@ -107,7 +96,7 @@ test('an hour slow, with the old period used up: the run waits for its own clock
 });
 
 test('a month that a clock a day fast has booked: the message says so, and names what corrects it', async (t) => {
-  const { harness, clock, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 30, 20);
+  const { harness, right, clock, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 30, 20);
   clock.jump(DAY);
   assert.equal((await run({ topics: ['wildfire'] })).stop?.reason, 'quota');
   assert.equal(harness.charged(), 20);
@@ -117,7 +106,7 @@ test('a month that a clock a day fast has booked: the message says so, and names
     early!.message,
     /20 credits are counted in later periods: a clock was ahead, or the anniversary day was another/,
   );
-  (harness.clock as FastClock).moveTo('2026-03-31T12:00:00Z');
+  right.moveTo('2026-03-31T12:00:00Z');
   clock.jump(DAY);
   const { stop } = await run({ topics: ['wildfire'] });
   assert.equal(stop?.reason, 'quota', 'the ledger has the credits in April, the provider had them in March');
@@ -126,19 +115,18 @@ test('a month that a clock a day fast has booked: the message says so, and names
 });
 
 test('the time of an answer that a cache kept says nothing of the service’s clock', async (t) => {
-  const { harness, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 10, 20);
+  const { harness, right, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 10, 20);
   const baseUrl = await serveHttp(t, async (request, response) => {
     const answer = await fetch(harness.url + request.url, {
       headers: { 'x-api-key': `${request.headers['x-api-key']}` },
     });
-    const kept = { age: '7200', date: new Date(harness.clock.now() - 2 * HOUR).toUTCString() };
+    const kept = { age: '7200', date: new Date(right.now() - 2 * HOUR).toUTCString() };
     response.writeHead(answer.status, { ...kept, 'content-type': 'application/json', 'x-credit-cost': '1' });
     response.end(await answer.text());
   });
-  const notices: string[] = [];
-  const { state } = await run({ topics: ['wildfire'] }, newProgress(), notices, baseUrl);
+  const { state } = await run({ topics: ['wildfire'] }, { baseUrl });
   assert.equal(state, 'complete');
-  assert.doesNotMatch(notices.join('\n'), /clock/);
+  assert.doesNotMatch(harness.notices.join('\n'), /clock/);
 });
 
 for (const ahead of [36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY]) {
