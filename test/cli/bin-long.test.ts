@@ -21,7 +21,7 @@ test('a file on standard input is the input: no output replaces it, under any na
   t.after(() => closeSync(stdin));
   const args = ['run', '-', '-t', 'hail', '-o', 'b.csv', '--force', '--yes', '--store', 'x.db'];
   const env = { PERILBOOK_BASE_URL: 'http://127.0.0.1:9', PERILBOOK_API_KEY: 'pb_none' };
-  const { code, stderr } = await startBin(t, args, folder, env, stdin).ended;
+  const { code, stderr } = await startBin(t, args, folder, env, { stdin }).ended;
   assert.match(stderr, /b\.csv is the input itself/);
   assert.deepEqual([code, readFileSync(file, 'utf8')], [2, before]);
 });

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { serveHttp } from '../client/servers.ts';
 import { releaseLater } from '../service/small-data.ts';
 import { ROOT } from './command-line.ts';
 
@@ -25,15 +25,18 @@ export interface Bin {
   said(text: string): Promise<void>;
 }
 
-/** Starts the bin as its user does, in a process of its own that does not outlive the test. */
+/** Starts the bin as its user does, in a process of its own that does not outlive the test.
+ * @param shell what the shell does that becomes the bin */
 export function startBin(
   t: TestContext,
   args: readonly string[],
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  stdin: 'ignore' | number = 'ignore',
+  { stdin = 'ignore', shell = null }: { readonly stdin?: number | 'ignore'; readonly shell?: string | null } = {},
 ): Bin {
-  const child: ChildProcess = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...args], {
+  const command = [process.execPath, join(ROOT, 'src/main.ts'), ...args];
+  const [file, ...words] = shell === null ? command : ['bash', '-c', `${shell} exec "$0" "$@"`, ...command];
+  const child: ChildProcess = spawn(file!, words, {
     cwd: folder,
     env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_DATA_HOME: folder, ...env },
     stdio: [stdin, 'pipe', 'pipe'],
@@ -100,17 +103,11 @@ export async function gateBefore(t: TestContext, service: string, passage: (numb
     for (const { resolve } of waiting.filter(({ requests }) => come >= requests)) resolve();
     waiting = waiting.filter(({ requests }) => come < requests);
   };
-  const server = createServer((request, response) => {
+  const url = await serveHttp(t, (request, response) => {
     pass(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  releaseLater(t, async () => {
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     get come() {
       return come;
     },

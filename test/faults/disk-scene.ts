@@ -1,14 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import type { BinEnd } from '../cli/bin-process.ts';
-import { perilbook, ROOT } from '../cli/command-line.ts';
+import { type BinEnd, startBin } from '../cli/bin-process.ts';
+import { perilbook } from '../cli/command-line.ts';
 import { type Harness, openHarness, places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
-
-const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 export const CELLS = 60;
 /** 15 credits for the standard bundle of each. */
@@ -70,27 +68,7 @@ export async function setDiskScene(t: TestContext): Promise<DiskScene> {
   });
   const start = (words: readonly string[], { shell = '', preload = [], env: more = {} }: DiskRun): Promise<BinEnd> => {
     const imports = preload.map((name) => `--import ${join(import.meta.dirname, name)}`);
-    const child = spawn(
-      'bash',
-      ['-c', `${shell} exec "$0" "$@"`, process.execPath, join(ROOT, 'src/main.ts'), ...words],
-      {
-        cwd: folder,
-        env: { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS: imports.join(' '), ...env, ...more },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    releaseLater(t, () => child.kill('SIGKILL'));
-    return new Promise((resolve, reject) => {
-      child.on('error', reject);
-      child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
-    });
+    return startBin(t, words, folder, { NODE_OPTIONS: imports.join(' '), ...env, ...more }, { shell }).ended;
   };
   return {
     ...{ harness, folder, path },

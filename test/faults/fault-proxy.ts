@@ -52,8 +52,6 @@ export interface FaultProxy {
   readonly entries: readonly Entry[];
   /** Connections that came, those without any request included. */
   readonly connections: number;
-  /** Bytes that left towards the client. */
-  readonly bytes: number;
   /** Decides what happens to each request from now on; null lets all pass. */
   disturb(choose: Choice | null): void;
   readonly tls: TlsServer | null;
@@ -78,7 +76,6 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
   const acts = new Set<Promise<unknown>>();
   let choose: Choice | null = null;
   let connections = 0;
-  let bytesOfClosed = 0;
 
   async function pass(socket: Socket, head: string): Promise<void> {
     const path = head.split(' ', 2)[1] ?? '/';
@@ -113,7 +110,6 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
     socket.on('close', () => {
       clock.stir();
       sockets.delete(socket);
-      bytesOfClosed += socket.bytesWritten;
     });
     let head = '';
     socket.on('data', (chunk) => {
@@ -139,9 +135,6 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
     tls,
     get connections() {
       return connections;
-    },
-    get bytes() {
-      return [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, bytesOfClosed);
     },
     disturb: (next) => {
       choose = next;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
+import { serveHttp } from '../client/servers.ts';
 import { firstSeed, times } from '../tier.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { FAULTS } from './faults.ts';
@@ -16,12 +15,11 @@ const TRIED = FAULTS.toSorted((a, b) => Number(a.alone ?? false) - Number(b.alon
 
 const setup = await openHostileSetup();
 /** Where redirects lead: whatever comes here is a promise broken. */
-const elsewhere = { url: '', connections: 0 };
-const server = createServer((_request, response) => void response.end());
-server.on('connection', () => elsewhere.connections++);
-await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-elsewhere.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-after(() => server.close());
+const elsewhere = { url: '', requests: 0 };
+elsewhere.url = await serveHttp({ after } as unknown as TestContext, (_request, response) => {
+  elsewhere.requests++;
+  response.end();
+});
 
 test('every request meets the same fault: true rows, true books, few requests, an end, and a next run that completes', {
   concurrency: 4,
@@ -35,7 +33,7 @@ test('every request meets the same fault: true rows, true books, few requests, a
       });
     }),
   );
-  assert.equal(elsewhere.connections, 0, 'a redirect was followed');
+  assert.equal(elsewhere.requests, 0, 'a redirect was followed');
 });
 
 test('each request meets a fault of its own, or none', { concurrency: 4 }, async (t) => {

@@ -12,7 +12,7 @@ import { firstSeed, times } from '../tier.ts';
 import { assertBooksAgree, lastCharge, ledgerCalls, serviceSettled } from './kill-inputs.ts';
 import { type KillScene, setKillScene } from './kill-scene.ts';
 
-const JOBS = times({ long: 3, soak: 250 });
+const JOBS = times({ long: 4, soak: 250 });
 /** Runs of a job that are to be killed or interrupted; once the job is done, they have nothing left to buy and still write. */
 const RUNS = 8;
 

@@ -101,14 +101,6 @@ export async function cutPower(folder: string, written: Written, nth: number, ra
   return wrong;
 }
 
-/** How many claims are lost when the log was written and not synced, as it would be under NORMAL: all of them may be. */
-export function lostUnsynced(folder: string, written: Written): number {
-  const file = join(folder, 'unsynced.db');
-  writeFileSync(file, written.base);
-  writeFileSync(`${file}-wal`, written.wal.subarray(0, written.promised[0]!.walBytes));
-  return written.promised.at(-1)!.claimed - afterCrash(file).claimed;
-}
-
 /** Opens a store after a crash, as the next run would. */
 function afterCrash(file: string): { claimed: number; settled: number; health: string } {
   copyFileSync(file, `${file}.look`);

@@ -245,15 +245,6 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(claim.byOthers, 45);
   });
 
-  it('a claim of an owner that is not heard of ends with its lease', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
-    await store.claim(await terms(), [propose(LA, 'single')]);
-    const other = await another('b');
-    assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'claimed');
-    clock.move(5 * 60_000 + 1);
-    assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'granted');
-  });
-
   it('an outcome that comes after the lease ended still corrects the ledger', async (setup) => {
     const { store, another, terms, propose, clock } = setup;
     const [late] = await store.claim(await terms(), [propose(LA, 'single')]);
