@@ -50,6 +50,8 @@ export async function postgresUnderTest(server: SharedPostgres): Promise<Account
   const url = await server.database();
   const port = await openPostgresAccounts(url, systemClock, { leaseMs: LEASE_MS });
   const pool = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts' });
+  // The server may stop before the connections of a pool that has ended are closed.
+  pool.on('error', () => {});
   await pool.query(`CREATE TABLE test_clock AS SELECT ${NOON}::bigint AS now`);
   await pool.query(
     "CREATE OR REPLACE FUNCTION clock_ms() RETURNS bigint LANGUAGE sql AS 'SELECT now FROM perilbook_accounts.test_clock'",

@@ -5,12 +5,9 @@ import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { Caller } from '../../src/service/accounts/calls.ts';
 import type { ServiceInstance } from '../../src/service/accounts/service-instance.ts';
-import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
-import { type AccountsUnderTest, type ChargeRow, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';
+import type { AccountsUnderTest, ChargeRow } from './accounts-under-test.ts';
 import { subscriptionOf } from './small-data.ts';
-
-const server = await sharedPostgres();
 
 /** So low that a few calls of one turn cross them. */
 const MINUTE_LIMIT = 100;
@@ -145,12 +142,8 @@ class Books {
 
 const KINDS = ['single', 'standard', 'enterprise'] as const;
 
-const STORES = [
-  { name: 'SQLite', open: sqliteUnderTest, runs: 200 },
-  { name: 'PostgreSQL', open: () => postgresUnderTest(server), runs: 60 },
-] as const;
-
-for (const { name, open, runs } of STORES) {
+/** What the charges of either database must be. */
+export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>, numRuns: number): void {
   test(`${name}: in any order of calls the sums of minute and period equal the charges, and no limit is exceeded`, async () => {
     await using accounts = await open();
     await fc.assert(
@@ -162,7 +155,7 @@ for (const { name, open, runs } of STORES) {
         }
         await books.close();
       }),
-      { numRuns: runs },
+      { numRuns },
     );
   });
 

@@ -4,11 +4,9 @@ import test from 'node:test';
 import { customSubscription, type Subscription } from '../../src/contract/subscriptions.ts';
 import type { Caller } from '../../src/service/accounts/calls.ts';
 import type { ServiceInstance } from '../../src/service/accounts/service-instance.ts';
-import { sharedPostgres } from '../postgres-server.ts';
-import { type AccountsUnderTest, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';
+import type { AccountsUnderTest } from './accounts-under-test.ts';
 import { NOON } from './small-data.ts';
 
-const server = await sharedPostgres();
 const DAY = 86_400_000;
 const BUNDLE = { kind: 'standard' } as const;
 
@@ -52,12 +50,8 @@ async function charge(instance: ServiceInstance, caller: Caller): Promise<string
   return 'failure' in made! ? made.failure : 'charged';
 }
 
-const STORES = [
-  { name: 'SQLite', open: sqliteUnderTest },
-  { name: 'PostgreSQL', open: () => postgresUnderTest(server) },
-] as const;
-
-for (const { name, open } of STORES) {
+/** What a change of an account's terms does, on either database. */
+export function tryAccountChanges(name: string, open: () => Promise<AccountsUnderTest>): void {
   test(`${name}: an upgrade lifts a used-up quota at once, and the open period is billed by the new terms`, async () => {
     await using accounts = await open();
     const { buy, billed } = await running(accounts, terms(20));
