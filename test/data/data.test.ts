@@ -198,28 +198,36 @@ test('the median of the year tells the air quality, and the nearest of several m
   const [summary] = [...year.records];
   const of = (medianAqi: number, at: number) => ({ ...summary!, medianAqi, year: at });
   importDataset(database, { ...year, records: [of(320, 2025)] }, clock);
-  const reading = { pollutant: 'pm25', measuredAt: clock.at, concentration: 1 } as const;
+  // Four hours old, the oldest that count.
+  const measuredAt = clock.at - 4 * 3_600_000;
+  const reading = { ...HERE, pollutant: 'pm25', measuredAt, concentration: 1 } as const;
   importDataset(
     database,
     {
       kind: 'readings',
       info: info('readings'),
       records: [
-        { ...reading, monitor: 'far', lat: HERE.lat + 0.5, lng: HERE.lng },
-        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, lng: HERE.lng, concentration: 230, measuredAt: 1_000 },
-        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, lng: HERE.lng, concentration: 60 },
-        { ...reading, monitor: 'other', lat: HERE.lat, lng: HERE.lng, pollutant: 'ozone' },
-        { ...reading, monitor: 'too far', lat: HERE.lat + 0.73, lng: HERE.lng, pollutant: 'pm10' },
+        { ...reading, monitor: 'silent', measuredAt: measuredAt - 1, concentration: 500 },
+        { ...reading, monitor: 'far', lat: HERE.lat + 0.5 },
+        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, concentration: 230, measuredAt: 1_000 },
+        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, concentration: 60 },
+        { ...reading, monitor: 'older', pollutant: 'ozone', concentration: 2 },
+        { ...reading, monitor: 'other', pollutant: 'ozone', concentration: 3, measuredAt: clock.at },
+        { ...reading, monitor: 'another', pollutant: 'ozone', concentration: 4, measuredAt: clock.at },
+        { ...reading, monitor: 'too far', lat: HERE.lat + 0.73, pollutant: 'pm10' },
+        { ...reading, monitor: 'in the corner', lat: HERE.lat + 0.6, lng: HERE.lng + 0.8, pollutant: 'pm10' },
       ],
     },
     clock,
   );
-  const { airQuality, pm25, pm10 } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
+  const { airQuality, ozone, pm25, pm10, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
   assert.equal(airQuality.value.metric, 'Hazardous');
   assert.equal(airQuality.value.progressValue, 64);
   assert.equal(pm25.value.measurement.value, 60);
   assert.equal(pm25.value.rating, 'Unhealthy');
+  assert.equal(ozone.value.measurement.value, 4);
   assert.deepEqual(pm10, { error: 'unavailable', reason: 'no_data' });
+  assert.match(radon.value.caption, /^Moderate potential/);
 });
 
 test('a rating is that of the tract, or of the county where the tract has none, from the load on', async (t) => {

@@ -68,16 +68,23 @@ test('a topic without a result says why, with the datasets and the state', (t) =
   assert.deepEqual(resultsAt(lookUp, HERE, ['radon']), unavailable('not_loaded', 'areas', 'radon'));
   const other = lookUpIn(t, {
     sql: `${coverOnly('IA,KS', 'radon')} UPDATE OR REPLACE ratings_county SET geoid = '31185' WHERE topic = 'hail';
+          DELETE FROM ratings_county WHERE topic = 'tsunami';
           DELETE FROM ratings_tract; DELETE FROM air_quality`,
   });
   assert.deepEqual(resultsAt(other, HERE, ['radon']), unavailable('not_loaded', 'radon'));
   assert.deepEqual(resultsAt(other, NEXT_DOOR, ['hail']), [{ reason: 'no_data' }]);
   assert.deepEqual(resultsAt(other, HERE, ['hail']), unavailable('incomplete', 'nri'));
+  assert.deepEqual(resultsAt(other, NEXT_DOOR, ['tsunami']), unavailable('incomplete', 'nri'));
   assert.deepEqual(resultsAt(other, HERE, ['airQuality']), [{ reason: 'no_data' }]);
   // The index rates the tract, and nothing tells that the place is in it.
-  const countiesOnly = lookUpIn(t, { sql: 'DELETE FROM areas_tract; DELETE FROM area_boxes_tract' });
+  const countiesOnly = lookUpIn(t, {
+    sql: "DELETE FROM areas_tract; DELETE FROM area_boxes_tract; DELETE FROM radon; UPDATE datasets SET sample = 1 WHERE name = 'readings'",
+  });
   assert.deepEqual(resultsAt(countiesOnly, HERE, ['hail']), unavailable('no_tracts', 'areas'));
   assert.ok('value' in resultsAt(countiesOnly, NEXT_DOOR, ['hail'])[0]!);
+  assert.deepEqual(resultsAt(countiesOnly, HERE, ['radon']), [{ reason: 'no_data' }]);
+  // Made-up readings do not grow old.
+  assert.ok('value' in resultsAt(countiesOnly, HERE, ['ozone'], NOON + 4 * HOUR_MS)[0]!);
   assert.deepEqual(resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS), unavailable('too_old', 'readings'));
 });
 

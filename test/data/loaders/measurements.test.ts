@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
 import { categoryOfAqi, categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
+import { airQualityYears, hasAirQualityYears } from '../../../src/data/topics/measurement-topics.ts';
 import { readLand } from '../../../src/sample/land.ts';
 import { fileOf, loading, reasons, rejects } from './loading.ts';
 
@@ -78,6 +79,10 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
     ['09140', 2023, 156],
     ['09170', 2023, 156],
   ]);
+  assert.deepEqual([...airQualityYears(database).values()], [2024, 2023, 2023, 2023]);
+  assert.equal(hasAirQualityYears(database), true);
+  await load('air-quality', fileOf(t, '2024.csv', newer), { replace: true });
+  assert.equal(hasAirQualityYears(database), false);
 });
 
 test('radon: the three forms of the table', async (t) => {
