@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  answerFields,
-  areaAnswer,
-  areaSuffices,
-  columnsOf,
-  countRecords,
-  flatten,
-} from '../../src/columns/topic-columns.ts';
+import { answerFields, areaAnswer, areaSuffices, columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
@@ -159,24 +152,6 @@ test('whatever details hold, an answer has as many fields as its topic has colum
       assert.ok(flat[1] === null || (Number.isInteger(flat[1]) && Number(flat[1]) >= 0));
     }),
   );
-});
-
-test('records: all lists of an object together, or those of one member', () => {
-  const lists = fc.dictionary(
-    fc.string().filter((name) => name !== 'features' && name !== '__proto__'),
-    fc.array(fc.constant({})),
-  );
-  fc.assert(
-    fc.property(lists, (details) => {
-      const lengths = Object.values(details).map((list) => list.length);
-      assert.equal(
-        countRecords(details, null),
-        lengths.reduce((sum, length) => sum + length, 0),
-      );
-      for (const [member, list] of Object.entries(details)) assert.equal(countRecords(details, member), list.length);
-    }),
-  );
-  for (const text of ['text', 7, true]) assert.equal(countRecords(text, null), null);
 });
 
 test('the answer of an area is all but the counts of the place, and suffices where these are not wanted', () => {

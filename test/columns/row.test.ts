@@ -36,20 +36,6 @@ test('the fields stand under their columns, topics without an answer stay empty,
   ]);
 });
 
-test('hazard_as_of is the oldest answer that is used; without one it is empty', () => {
-  const record = recordOf([
-    { topic: 'hail', asOf: FIRST + 2 * DAY, fields: numbered('hail') },
-    { topic: 'park', asOf: FIRST + DAY, fields: numbered('park') },
-    { topic: 'radon', asOf: FIRST, fields: numbered('radon') },
-  ]);
-  const asOf = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, real)[2];
-  assert.equal(asOf('hail', 'park', 'radon'), '2026-01-01T00:00:00.000Z');
-  assert.equal(asOf('hail', 'park'), '2026-01-02T00:00:00.000Z');
-  assert.equal(asOf('hail', 'drought'), '2026-01-03T00:00:00.000Z');
-  assert.equal(asOf('drought'), null);
-  assert.equal(bareFields(['hail'], OK)[2], null);
-});
-
 test('an answer of another width, as another version may have kept it, is left out with its time', () => {
   const record = recordOf([
     { topic: 'hail', asOf: FIRST, fields: ['Very Low', 1, 2] },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellStatus, LOOKED_UP, ROW_STATUSES } from '../../src/columns/row-status.ts';
+import { cellStatus, LOOKED_UP } from '../../src/columns/row-status.ts';
 import {
   type Answer,
   type CellRecord,
@@ -9,7 +9,6 @@ import {
   type TopicFailure,
 } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { fc } from '../properties.ts';
 
 const RUN_STARTED = 1_000;
 const FRESH_SINCE = 500;
@@ -137,31 +136,4 @@ test('the time to live is each topic’s own', () => {
     status: 'deferred',
     note: 'stale, not bought again yet: drought',
   });
-});
-
-/** The rule of DESIGN's "Columns" once more, told from the whole set of what is known instead of topic by topic. */
-function expected(known: readonly Known[]): string {
-  const has = (...some: Known[]) => known.some((what) => some.includes(what));
-  if (has('rejected', 'stale, rejected')) return 'rejected';
-  if (has('nothing', 'failed before', 'stale', 'stale, failed before')) return 'deferred';
-  if (!has('failed now', 'unavailable now', 'stale, failed now')) return 'ok';
-  return has('fresh', 'fresh, failed now', 'fresh, rejected', 'stale, failed now') ? 'partial' : 'failed';
-}
-
-test('any mix of what is known leads to one status, whatever the order of the topics', () => {
-  fc.assert(
-    fc.property(
-      fc.shuffledSubarray([...TOPIC_SLUGS], { minLength: 1, maxLength: 8 }),
-      fc.array(fc.constantFrom(...KNOWN), { minLength: 8, maxLength: 8 }),
-      (topics, known) => {
-        const entries = topics.map((topic, index) => [topic, known[index]!] as const);
-        const { status, note } = statusOf(Object.fromEntries(entries), topics);
-        assert.equal(status, expected(known.slice(0, topics.length)));
-        assert.ok(ROW_STATUSES.includes(status));
-        assert.equal(note === '', status === 'ok');
-        const backwards = statusOf(Object.fromEntries([...entries].reverse()), [...topics].reverse());
-        assert.equal(backwards.status, status);
-      },
-    ),
-  );
 });

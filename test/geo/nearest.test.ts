@@ -29,13 +29,6 @@ function ring([lng, lat]: Position, half: number): Position[] {
   ];
 }
 
-test('a point: its great-circle distance, elevation left aside', () => {
-  assert.equal(nearest('Point', [-100, 40]), 0);
-  assertMeters(nearest('Point', [-100, 40.1]), 0.1 * NORTH, 1e-6);
-  assertMeters(nearest('Point', [-99.9, 40, 1_500]), 0.1 * EAST, 1e-6);
-  assert.equal(nearest('Point', [-99.5, 40.5]), distanceMeters(HERE, { lat: 40.5, lng: -99.5 }));
-});
-
 test('of points to the east and to the north the nearest in metres counts, and points are not joined', () => {
   const points = [
     [-99.85, 60],
@@ -47,28 +40,6 @@ test('of points to the east and to the north the nearest in metres counts, and p
     [-99.9, 40],
   ];
   assertMeters(nearest('MultiPoint', around), 0.1 * EAST);
-});
-
-test('a coordinate whose square is infinite is not the nearest', () => {
-  const far = feature('LineString', [
-    [-100, 1.4e154],
-    [-100, 40.2],
-  ]);
-  assertMeters(nearestMeters(HERE, [feature('Point', [-100, 40.1]), far]), 0.1 * NORTH);
-});
-
-test('several lines: the nearest segment of any; two lines are not joined', () => {
-  const lines: Position[][] = [
-    [
-      [-100.5, 40],
-      [-100.2, 40],
-    ],
-    [
-      [-99.9, 40],
-      [-99.5, 40],
-    ],
-  ];
-  assertMeters(nearest('MultiLineString', lines), 0.1 * EAST);
 });
 
 test('inside the hole of a polygon: the distance to the edge of the hole', () => {
@@ -184,32 +155,6 @@ for (const [says, wrong] of unreadable) {
 
 test('positions that cannot be read are left out of a line', () => {
   assertMeters(nearest('LineString', [[-100, 40.3], null, ['x'], [-100, 40.1]]), 0.1 * NORTH);
-});
-
-/** Places of the US with a margin, and features within some 20 km of them. */
-const from = fc.record({
-  lat: fc.double({ min: 18, max: 49, noNaN: true }),
-  lng: fc.double({ min: -179.99, max: 179.99, noNaN: true }),
-});
-const offset = fc.tuple(
-  fc.double({ min: -0.2, max: 0.2, noNaN: true }),
-  fc.double({ min: -0.2, max: 0.2, noNaN: true }),
-);
-const wrap = (lng: number): number => ((((lng + 180) % 360) + 360) % 360) - 180;
-
-test('points: the nearest of many, and each kind of geometry agrees with the features one by one', () => {
-  fc.assert(
-    fc.property(from, fc.array(offset, { minLength: 1, maxLength: 20 }), (here, offsets) => {
-      const positions = offsets.map(([x, y]): Position => [wrap(here.lng + x), here.lat + y]);
-      const meters = nearest('MultiPoint', positions, here)!;
-      const brute = Math.min(...positions.map(([lng, lat]) => distanceMeters(here, { lat, lng })));
-      assert.ok(meters >= brute * (1 - 1e-9) - 1e-6 && meters <= brute * 1.004 + 0.01, `${meters} for ${brute}`);
-      const features = positions.map((position) => feature('Point', position));
-      assert.equal(nearestMeters(here, features), meters);
-      // Two that are as near on the plane may differ a little on the sphere.
-      assertMeters(nearestMeters(here, [...features].reverse()), meters, 0.004);
-    }),
-  );
 });
 
 test('of places that are equally near on the plane the nearest on the sphere counts, in whatever order they come', () => {

@@ -51,19 +51,6 @@ test('NaN and infinite coordinates are not covered', () => {
   for (const lng of [Number.NaN, Infinity, -Infinity]) assert.equal(isCovered({ lat: 40, lng }), false);
 });
 
-test('the interior is covered, the open sea is not', () => {
-  const inside = fc.record({
-    lat: fc.double({ min: 33, max: 48, noNaN: true }),
-    lng: fc.double({ min: -116, max: -97, noNaN: true }),
-  });
-  const sea = fc.record({
-    lat: fc.double({ min: 25, max: 40, noNaN: true }),
-    lng: fc.double({ min: -65, max: -20, noNaN: true }),
-  });
-  fc.assert(fc.property(inside, isCovered));
-  fc.assert(fc.property(sea, (place) => !isCovered(place)));
-});
-
 test('what was found about a tile of land holds for no other tile', () => {
   // North Dakota, and Manitoba 18 tiles to the north.
   for (const lat of [48.525, 48.575, 48.625, 48.675, 48.725]) {

@@ -46,18 +46,11 @@ const ENCODINGS: Readonly<Record<string, Encoding>> = {
   },
 };
 
-const half = (bytes: Buffer) => [bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)] as const;
 const asIs = (bytes: Buffer): Buffer => bytes;
 const PACKINGS: Readonly<Record<string, readonly [pack: typeof asIs, unpack: typeof asIs, extension: string]>> = {
   plain: [asIs, asIs, 'csv'],
   gzip: [gzipSync, gunzipSync, 'gz'],
-  'gzip of two members': [(bytes) => Buffer.concat(half(bytes).map((part) => gzipSync(part))), gunzipSync, 'gz'],
   zstd: [zstdCompressSync, zstdDecompressSync, 'zst'],
-  'zstd of two frames': [
-    (bytes) => Buffer.concat(half(bytes).map((part) => zstdCompressSync(part))),
-    zstdDecompressSync,
-    'zst',
-  ],
 };
 
 /** Writes the bytes to a file, enriches it, and gives the bytes of the output. */

@@ -179,15 +179,6 @@ test('an abort just before a write to standard output is heard, though its reade
   await assert.rejects(writeRows(book, request), /stopped/);
 });
 
-test('an abort is heard while the reader of standard output stands still', async () => {
-  const stuck = new Writable({ write: () => {} });
-  const stop = new AbortController();
-  const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: stuck });
-  setTimeout(() => stop.abort(new Error('stopped')), 20);
-  const write = writeRows(book, { output: '-', signal: stop.signal });
-  await assert.rejects(write, /stopped/);
-});
-
 test('what a killed process left of an output is removed; that of a running one, and of other outputs, stays', async () => {
   rmSync(input);
   const dead = spawnSync(process.execPath, ['--version']).pid.toString(16).padStart(8, '0');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { putPlace } from '../../src/rows/placed-fields.ts';
-import type { PlacedFields, PlaceSink } from '../../src/rows/port.ts';
+import type { PlacedFields } from '../../src/rows/port.ts';
 import { temporaryFolder } from './book-fixture.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
 
@@ -58,18 +58,5 @@ for (const name of ['shared.csv', 'shared.parquet']) {
     // Once in each of two row groups.
     assert.equal(some.made, name.endsWith('.csv') ? PLACES : 2 * PLACES);
     assert.equal(rows.made, ROWS);
-  });
-
-  test(`${name}: places without fields, or with too few, are refused`, async () => {
-    const book = await openRowFile(join(folder, name));
-    for (const isAll of [true, false]) {
-      const gives: PlacedFields['give'][] = [async () => {}, async (sink) => putPlace(sink, ['ok'])];
-      for (const give of gives) {
-        const all = { count: PLACES, give: (sink: PlaceSink) => give(sink, []) };
-        const placed = { give, next: (rows: number) => new Int32Array(rows), ...(isAll && { all }) };
-        const request = { output: join(folder, 'refused'), dropFrom: null, added: ALL_TYPES, placed };
-        await assert.rejects(book.write(request), { code: 'BUG' });
-      }
-    }
   });
 }

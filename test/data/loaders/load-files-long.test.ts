@@ -14,25 +14,6 @@ function wells(rows: number, name = 'well'): string {
   return `Well,Latitude,Longitude\n${lines.join('\n')}\n`;
 }
 
-function dump(database: ReturnType<typeof openDatabase>): unknown {
-  const tables = database
-    .prepare<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('next_ids') ORDER BY name",
-    )
-    .pluck()
-    .all();
-  return tables.map((table) => [table, database.prepare(`SELECT * FROM "${table}"`).raw().all()]);
-}
-
-test('loading the same file twice gives the same database', async (t) => {
-  const { database, load } = loading(t);
-  const file = fileOf(t, 'wells.csv', wells(5_000));
-  await load('wells', file);
-  const once = dump(database);
-  await load('wells', file);
-  assert.deepEqual(dump(database), once);
-});
-
 test('a running service answers from the old data until a load is complete', async (t) => {
   const { get, accounts, file } = await setUp(t);
   const count = async () => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
