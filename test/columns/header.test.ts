@@ -68,21 +68,6 @@ test('what counts the records of details can be left out, and nothing else is', 
   ]);
 });
 
-test('a prefix stands before every name, the leading ones included', () => {
-  assert.deepEqual(
-    namesOf(addedColumns(TOPIC_SLUGS, 'pb_')),
-    HEADER.map((name) => `pb_${name}`),
-  );
-  assert.deepEqual(addedColumns(['radon'], 'A.'), [
-    { name: 'A.hazard_status', type: 'text' },
-    { name: 'A.hazard_note', type: 'text' },
-    { name: 'A.hazard_as_of', type: 'time' },
-    { name: 'A.radon_zone', type: 'text' },
-    { name: 'A.radon_title', type: 'text' },
-    { name: 'A.radon_caption', type: 'text' },
-  ]);
-});
-
 test('the names that make an earlier output known are exactly the header', () => {
   const ofPoint = ['hazard_geometry', 'hazard_geometry.latitude', 'hazard_geometry.longitude'];
   assert.deepEqual([...perilbookColumns().keys()], [...HEADER, ...ofPoint]);

@@ -128,12 +128,3 @@ test('of local data the first four topics of a reason are listed', () => {
   const four = `the service failed: ${topics.slice(0, 4).join(' ')}`;
   assert.deepEqual([noteOf(topics.slice(0, 4)), noteOf(topics)], [four, `${four} and 1 more`]);
 });
-
-test('the time to live is each topic’s own', () => {
-  const record = recordOf(three('fresh', 'fresh', 'fresh'));
-  const since = (topic: TopicSlug) => (topic === 'drought' ? FRESH_SINCE + 1 : FRESH_SINCE);
-  assert.deepEqual(cellStatus(record, TOPICS, since, RUN_STARTED), {
-    status: 'deferred',
-    note: 'stale, not bought again yet: drought',
-  });
-});
