@@ -10,14 +10,12 @@ import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
 import { readLand } from '../../../src/sample/land.ts';
 import { perilbook } from '../../cli/command-line.ts';
-import { MovedClock } from '../../moved-clock.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
 import { square } from '../../service/small-data.ts';
-import { temporaryFolder } from '../../temporary-folder.ts';
 import { geojson } from '../loaders/loading.ts';
-import { type AgencyMirror, agencyMirror, type MirroredLayer } from './agency-mirror.ts';
+import type { AgencyMirror, MirroredLayer } from './agency-mirror.ts';
+import { dataMachine } from './downloading.ts';
 
-const NOW = '2026-06-01T12:20:00Z';
 const ROWS = 60;
 
 /** Attributes by which each loader of a layer knows its file, in the agencies' names. */
@@ -110,8 +108,7 @@ function serveSites(mirror: AgencyMirror): void {
 }
 
 test('every source of sites and measurements comes from its server into the database', async (t) => {
-  const folder = temporaryFolder(t);
-  const mirror = await agencyMirror(t);
+  const { folder, mirror, ...machine } = await dataMachine(t, { PERILBOOK_AFDC_KEY: 'secret-key-of-ours' });
   serveSites(mirror);
   const names = SOURCES.filter(
     ({ topics, when, name }) =>
@@ -122,10 +119,7 @@ test('every source of sites and measurements comes from its server into the data
       when === undefined &&
       name !== 'nri-tracts',
   ).map(({ name }) => name);
-  const env = { XDG_DATA_HOME: folder, PERILBOOK_AFDC_KEY: 'secret-key-of-ours' };
-  const options = { folder, env, clock: new MovedClock(NOW) };
-  const run = async (...args: string[]) =>
-    perilbook(['data', ...args, ...(args[0] === 'get' ? ['--yes'] : []), '--mirror', mirror.url, '--json'], options);
+  const run = (...args: string[]) => machine.run([...args, ...(args[0] === 'get' ? ['--yes'] : []), '--json']);
   const got = await run('get', ...names);
   const { sources } = JSON.parse(got.stdout) as {
     sources: { source: string; records?: number; error?: { message: string } }[];
@@ -153,8 +147,7 @@ test('every source of sites and measurements comes from its server into the data
   assert.doesNotMatch(mirror.requests.map(({ target }) => target).join(), /secret-key/);
   const manifest = readFileSync(join(folder, 'perilbook/downloads/alternative-fuels-afdc/manifest.json'), 'utf8');
   assert.doesNotMatch(manifest + own.stdout + own.stderr, /secret-key/);
-  const list = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
-  const here = list.sources.filter((one: { downloaded: unknown }) => one.downloaded !== null);
+  const here = (await machine.list()).sources.filter((one: { downloaded: unknown }) => one.downloaded !== null);
   assert.ok(!here.some((one: { source: string }) => one.source === 'alternative-fuels'));
 });
 
@@ -206,12 +199,10 @@ function serveNatural(mirror: AgencyMirror): void {
 }
 
 test('every source of natural topics comes from its server, and a place in the tract gets its ratings', async (t) => {
-  const folder = temporaryFolder(t);
-  const mirror = await agencyMirror(t);
+  const { folder, mirror, options, run } = await dataMachine(t);
   serveNatural(mirror);
-  const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock(NOW) };
   const data = async (...args: string[]) => {
-    const { code, stdout, stderr } = await perilbook(['data', ...args, '--mirror', mirror.url, '--json'], options);
+    const { code, stdout, stderr } = await run([...args, '--json']);
     assert.equal(code, 0, stderr + stdout);
     return (JSON.parse(stdout).sources as { source: string; records?: number; new_files: number }[]).filter(
       ({ new_files }) => new_files > 0,

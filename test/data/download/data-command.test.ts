@@ -8,8 +8,8 @@ import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
-import { temporaryFolder } from '../../temporary-folder.ts';
-import { agencyMirror, sendPage } from './agency-mirror.ts';
+import { sendPage } from './agency-mirror.ts';
+import { dataMachine } from './downloading.ts';
 
 const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
 const AIR = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip';
@@ -59,22 +59,10 @@ power-plants  FAILED: https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/
 `;
 
 async function setUp(t: TestContext) {
-  const folder = temporaryFolder(t);
-  const mirror = await agencyMirror(t);
-  mirror.layers.set(RADON, radonLayer(2));
-  mirror.files.set(AIR, { body: airZip(360), etag: '"1"' });
-  const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
-  return {
-    folder,
-    mirror,
-    options,
-    downloads: join(folder, 'perilbook/downloads'),
-    run: (args: readonly string[], changes: SetupOptions = {}) =>
-      perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], {
-        ...options,
-        ...changes,
-      }),
-  };
+  const machine = await dataMachine(t);
+  machine.mirror.layers.set(RADON, radonLayer(2));
+  machine.mirror.files.set(AIR, { body: airZip(360), etag: '"1"' });
+  return { ...machine, downloads: join(machine.folder, 'perilbook/downloads') };
 }
 
 const datasetsOf = async (options: SetupOptions) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
 import { createWebClient } from '../../../src/data/download/web-client.ts';
+import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 import { type AgencyMirror, agencyMirror } from './agency-mirror.ts';
@@ -43,5 +44,23 @@ export async function downloading(t: TestContext, silenceMs = 5_000): Promise<Do
       const file = join(folder, name);
       return existsSync(file) ? readFileSync(file, 'utf8') : null;
     },
+  };
+}
+
+/** A machine whose `data` commands download from a mirror of the agencies. */
+export async function dataMachine(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  const clock = new MovedClock('2026-06-01T12:20:00Z');
+  const options = { folder, env: { XDG_DATA_HOME: folder, ...env }, clock };
+  return {
+    ...{ folder, mirror, options },
+    run: (args: readonly string[], changes: SetupOptions = {}) =>
+      perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], {
+        ...options,
+        ...changes,
+      }),
+    /** What `data --json` prints. */
+    list: async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout),
   };
 }

@@ -17,11 +17,11 @@ import type { Location } from '../../../src/geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../../src/geo/nearest.ts';
 import { usAtlas } from '../../../src/geo/us-atlas.ts';
 import { perilbook } from '../../cli/command-line.ts';
-import { MovedClock } from '../../moved-clock.ts';
 import { randomFrom } from '../../random-from.ts';
-import { temporaryFolder } from '../../temporary-folder.ts';
+import { square } from '../../service/small-data.ts';
 import { fileOf } from '../loaders/loading.ts';
-import { agencyMirror, type MirroredLayer } from './agency-mirror.ts';
+import type { MirroredLayer } from './agency-mirror.ts';
+import { dataMachine } from './downloading.ts';
 
 const HIFLD = 'services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
 const PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
@@ -63,37 +63,32 @@ const lineFrom = (lng: number, lat: number): Geometry => ({
     [lng + 0.33, lat - 0.08],
   ],
 });
-const squareAt = (lng: number, lat: number): Geometry => ({
-  type: 'Polygon',
-  coordinates: [
-    [
-      [lng, lat],
-      [lng + 0.002, lat],
-      [lng + 0.002, lat + 0.002],
-      [lng, lat],
-    ],
-  ],
-});
-
 async function setUp(t: TestContext) {
-  const folder = temporaryFolder(t);
-  const mirror = await agencyMirror(t);
-  const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
-  const run = (...args: string[]) =>
-    perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], options);
+  const machine = await dataMachine(t);
   return {
-    folder,
-    mirror,
-    options,
-    run,
+    ...machine,
+    run: (...args: string[]) => machine.run(args),
     /** The number of records of the only dataset. */
-    rows: async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.rows ?? null,
+    rows: async () => (await machine.list()).datasets[0]?.rows ?? null,
+    states: async () => (await machine.list()).datasets[0]?.states,
     open: () => {
-      const database = openDataDatabase(join(folder, 'perilbook/data.db'));
+      const database = openDataDatabase(join(machine.folder, 'perilbook/data.db'));
       t.after(() => database.close());
       return database;
     },
   };
+}
+
+/** What lies or begins in the boxes that are asked for states. */
+function askedOf(published: readonly Row[], states: readonly string[], meters: number): Row[] {
+  const boxes = states.flatMap((state) => boxesOfState(state, meters));
+  return published.filter(({ geometry }) => {
+    const own = boxOfGeometry(geometry)!;
+    return boxes.some(
+      (box) =>
+        own.maxLng >= box.minLng && own.minLng <= box.maxLng && own.maxLat >= box.minLat && own.minLat <= box.maxLat,
+    );
+  });
 }
 
 const PLACES: readonly Location[] = (() => {
@@ -121,14 +116,7 @@ for (const [source, layerPath, layer, shape] of [
     const published = rowsAround(500, shape);
     mirror.layers.set(layerPath, layerOf(published));
     const meters = SEARCH_RADII[layer.slice(6) as 'powerPlant'];
-    const boxes = ['VT', 'NH'].flatMap((state) => boxesOfState(state, meters));
-    const asked = published.filter(({ geometry }) => {
-      const own = boxOfGeometry(geometry)!;
-      return boxes.some(
-        (box) =>
-          own.maxLng >= box.minLng && own.minLng <= box.maxLng && own.maxLat >= box.minLat && own.minLat <= box.maxLat,
-      );
-    });
+    const asked = askedOf(published, ['VT', 'NH'], meters);
     assert.ok(asked.length > 200 && asked.length < 500, String(asked.length));
 
     const got = await run('get', source, '--states', 'VT,NH', '--yes');
@@ -175,7 +163,7 @@ for (const [source, layer, state, attributes, [lng, lat]] of [
 ] as const) {
   test(`what the agency of ${source} lists under a state is of that state, wherever outlines draw it`, async (t) => {
     const { mirror, run, rows } = await setUp(t);
-    const outlines = Array.from({ length: 28 }, (_, index) => squareAt(lng + index / 1_000, lat));
+    const outlines = Array.from({ length: 28 }, (_, index) => square(lng + index / 1_000, lat, 0.002));
     mirror.layers.set(layer, layerOf(outlines.map((geometry) => ({ attributes, geometry }))));
     const got = await run('get', source, '--states', state, '--yes');
     assert.equal(got.code, 0, got.stderr);
@@ -237,23 +225,16 @@ test('a state that disappears at its publisher, or whose name changes there, kee
 });
 
 test('data remove --states takes states away, and leaves records that another state has too', async (t) => {
-  const { mirror, run, rows, folder, options } = await setUp(t);
+  const { mirror, run, rows, states, folder } = await setUp(t);
   const published = rowsAround(300, pointAt);
   mirror.layers.set(PLANTS, layerOf(published));
-  const inBox = (state: string) => {
-    const boxes = boxesOfState(state, SEARCH_RADII.powerPlant);
-    return published.filter(({ geometry }) => {
-      const { minLng: lng, minLat: lat } = boxOfGeometry(geometry)!;
-      return boxes.some((box) => lng >= box.minLng && lng <= box.maxLng && lat >= box.minLat && lat <= box.maxLat);
-    });
-  };
+  const inVermont = askedOf(published, ['VT'], SEARCH_RADII.powerPlant).length;
   await run('get', 'power-plants', '--states', 'VT,NH', '--yes');
-  assert.ok((await rows()) > inBox('VT').length);
+  assert.ok((await rows()) > inVermont);
   const removed = await run('remove', 'power-plants', '--states', 'NH');
   assert.match(removed.stderr, /power-plants: removed sites:powerPlant of NH\./);
-  assert.equal(await rows(), inBox('VT').length);
-  const { datasets } = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
-  assert.deepEqual(datasets[0].states, ['VT']);
+  assert.equal(await rows(), inVermont);
+  assert.deepEqual(await states(), ['VT']);
   assert.deepEqual(readdirSync(join(folder, 'perilbook/downloads/power-plants')).sort(), [
     'manifest.json',
     'power-plants-VT.geojson',
@@ -264,13 +245,12 @@ test('data remove --states takes states away, and leaves records that another st
   );
   // An update brings no state back.
   assert.equal((await run('update')).code, 0);
-  assert.equal(await rows(), inBox('VT').length);
+  assert.equal(await rows(), inVermont);
 });
 
 test('a state of which the publisher has no record has none, if others are spelled as it is', async (t) => {
-  const { mirror, run, options } = await setUp(t);
+  const { mirror, run, states } = await setUp(t);
   mirror.layers.set(UST, tanks({ Virginia: 30 }, 1_770_000_000_000));
-  const states = async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.states;
   const quiet = await run('get', 'ust-facilities', '--states', 'DE', '--yes', '--quiet');
   assert.match(quiet.stderr, /The publisher has no record of DE/);
   const alone = await run('get', 'ust-facilities', '--states', 'MD', '--yes');
@@ -319,17 +299,16 @@ function countyFile(t: TestContext, states: readonly string[]): string {
 }
 
 test('a file of one state at an own address answers for that state alone', async (t) => {
-  const { mirror, run, rows, folder, options } = await setUp(t);
+  const { mirror, run, rows, states, folder } = await setUp(t);
   mirror.files.set('example.org/virginia.csv', {
     body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\n'),
     etag: '"1"',
   });
-  const sources = (states: string) => {
+  const sources = (covered: string) => {
     const file = join(folder, 'own.yaml');
-    writeFileSync(file, `sources:\n  tri:\n    url: https://example.org/virginia.csv\n${states}`);
+    writeFileSync(file, `sources:\n  tri:\n    url: https://example.org/virginia.csv\n${covered}`);
     return file;
   };
-  const states = async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0].states;
   const got = await run('get', 'tri', '--yes', '--sources', sources(''));
   assert.equal(got.code, 0, got.stderr);
   assert.equal(await rows(), 2);
