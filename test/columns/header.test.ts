@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addedColumns, perilbookColumns } from '../../src/columns/row.ts';
-import { columnStem } from '../../src/columns/topic-columns.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { fc } from '../properties.ts';
-import { LONG } from '../tier.ts';
 
 /** The header for all topics, as DESIGN's "Columns" says it: written out, so that no renaming goes unseen. */
 const HEADER = `
@@ -86,19 +83,3 @@ test('the type of a column follows from what stands in it', () => {
     assert.equal(type, expected, name);
   }
 });
-
-test('whatever topics are asked for, in whatever order, each topic brings its own block in that order', LONG, () => {
-  fc.assert(
-    fc.property(fc.shuffledSubarray([...TOPIC_SLUGS]), (topics) => {
-      const names = namesOf(addedColumns(topics));
-      assert.deepEqual(names.slice(0, 3), HEADER.slice(0, 3));
-      const blocks = topics.flatMap((topic) => HEADER.filter((name) => topicOfColumn(name) === topic));
-      assert.deepEqual(names.slice(3), blocks);
-    }),
-  );
-});
-
-/** The topic whose name in snake case begins the column's; none begins another's (`ust_facility`, `ust_release`). */
-function topicOfColumn(column: string): string | undefined {
-  return TOPIC_SLUGS.find((slug) => column.startsWith(`${columnStem(slug)}_`));
-}

@@ -8,10 +8,10 @@ import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { STATES } from '../../src/data/tables/states.ts';
 import { fc } from '../properties.ts';
-import { openDatabase, StillClock } from '../service/small-data.ts';
+import { openDatabase, point, StillClock } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
-import { fileOf, loading } from './loaders/loading.ts';
+import { fileOf, geojson, loading } from './loaders/loading.ts';
 
 const clock = new StillClock();
 const PARKS = SOURCES.find(({ name }) => name === 'parks')!;
@@ -19,12 +19,11 @@ const PARKS = SOURCES.find(({ name }) => name === 'parks')!;
 /** A file of parks by their numbers; the same number is the same park, and row numbers of the server differ. */
 function parks(numbers: readonly number[], firstRow: number): string {
   const features = numbers.map((number, index) => ({
-    type: 'Feature',
     id: firstRow + index,
     properties: { OBJECTID: firstRow + index, Unit_Nm: `Park ${number}` },
     geometry: { type: 'Point', coordinates: [-72 - number / 100, 43] },
   }));
-  return JSON.stringify({ type: 'FeatureCollection', features });
+  return geojson(features);
 }
 
 const state = fc.constantFrom('VT', 'NH', 'ME');
@@ -109,13 +108,8 @@ test('a record in two files that are loaded by hand is one record, and two equal
 
 test('a record with an id of its agency is one, though it was edited between two downloads', async (t) => {
   const database = openDatabase(t);
-  const plant = (code: number, name: string) => ({
-    type: 'Feature',
-    properties: { Plant_Code: code, Plant_Name: name },
-    geometry: { type: 'Point', coordinates: [-72, 43] },
-  });
-  const fileWith = (...features: object[]) =>
-    fileOf(t, 'plants.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  const plant = (Plant_Code: number, Plant_Name: string) => point(-72, 43, { Plant_Code, Plant_Name });
+  const fileWith = (...plants: object[]) => fileOf(t, 'plants.geojson', geojson(plants));
   const load = (of: string, file: string) => {
     const parts = [{ of, files: [file], options: {} }];
     return loadParts(database, 'power-plants', parts, { askedOf: 'power-plants' }, { clock, onRecords: () => {} });

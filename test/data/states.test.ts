@@ -5,8 +5,8 @@ import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createFeatureStates } from '../../src/data/tables/record-states.ts';
 import { STATES, spellingsOf, stateNamed } from '../../src/data/tables/states.ts';
-import { info, pathTo, setUp } from '../service/small-data.ts';
-import { fileOf, loading } from './loaders/loading.ts';
+import { info, pathTo, setUp, square } from '../service/small-data.ts';
+import { fileOf, geojson, loading } from './loaders/loading.ts';
 
 test('states in any spelling, each once, and the whole US in capitals or not', () => {
   assert.deepEqual([undefined, 'US', ' us '].map(parseStates), [null, null, null]);
@@ -32,27 +32,13 @@ test('each level of a dataset may cover its own states', async (t) => {
 
 test('boundaries of a few counties say which states they cover, and how much of them', async (t) => {
   const { database, load } = loading(t);
-  const feature = (GEOID: string) => ({
-    type: 'Feature',
-    properties: { GEOID },
-    geometry: {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [-77, 38],
-          [-76, 38],
-          [-76, 39],
-          [-77, 38],
-        ],
-      ],
-    },
-  });
+  const feature = (GEOID: string) => ({ properties: { GEOID }, geometry: square(-77, 38, 1) });
   const features = ['51079030101', '51079030102', '11001000101'].map(feature);
-  const file = fileOf(t, 'tracts.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  const file = fileOf(t, 'tracts.geojson', geojson(features));
   assert.deepEqual((await load('areas', file)).notes, ['The data covers DC, VA only. It has 1 of 133 counties of VA.']);
   // Sites in so many states would be those of the whole US.
   const thirty = [...STATES].slice(0, 30).map((state) => feature(`${spellingsOf(state).fips}001000100`));
-  const most = fileOf(t, 'most.geojson', JSON.stringify({ type: 'FeatureCollection', features: thirty }));
+  const most = fileOf(t, 'most.geojson', geojson(thirty));
   await load('areas', most, { replace: true });
   assert.equal(describeData(database).datasets[0]!.parts.length, 30);
 });

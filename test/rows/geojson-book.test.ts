@@ -70,12 +70,6 @@ test('real points come back with all their bytes', { skip: noRealData }, async (
   }
 });
 
-test('outlines with columns of degrees are located by these', { skip: noRealData }, async () => {
-  const book = await openRowFile(realFile('boundaries/va_tracts_tiger.geojson'));
-  const { lat, lng } = findLocationColumns(book.columns);
-  assert.deepEqual([book.columns[lat], book.columns[lng]], ['INTPTLAT', 'INTPTLON']);
-});
-
 test('the id of a feature goes into a table, and stays where it is in GeoJSON', async () => {
   const [file, output] = [join(folder, 'ids.geojson'), join(folder, 'ids.out.geojson')];
   const point = '"geometry":{"type":"Point","coordinates":[-90.5,30.25]}';

@@ -4,9 +4,8 @@ import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
-import { collectionFeatures } from '../../../src/formats/json/collection-features.ts';
 import { point } from '../../service/small-data.ts';
-import { all, featuresOf, fileOf, geojson, loading, rejects } from './loading.ts';
+import { all, featuresOf, fileOf, loading, rejects } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
 
 function read(file: string): Promise<unknown[]> {
@@ -28,27 +27,6 @@ test('GeoJSON features are read with any spacing, braces and quotes in texts, ov
     assert.equal(found[1]!.line, space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length);
   }
   assert.deepEqual(await all(geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))), []);
-});
-
-test('a long GeoJSON feature in many blocks is joined in linear time', async (t) => {
-  const name = '{\\"\n['.repeat(20_000);
-  const features = [{ name }, { name: 'short' }, { name }];
-  const text = Buffer.from(`{"features": ${JSON.stringify(features)}, "more": "${'x'.repeat(100_000)}"}`);
-  let copied = 0;
-  const concat = Buffer.concat;
-  t.mock.method(Buffer, 'concat', (parts: readonly Uint8Array[]) => {
-    const joined = concat(parts);
-    copied += joined.length;
-    return joined;
-  });
-  async function* blocks() {
-    for (let at = 0; at < text.length; at += 500) yield text.subarray(at, at + 500);
-  }
-  const around = { head: '', tail: '', hasFeatures: false };
-  const found = (await all(collectionFeatures(blocks(), around))).map(({ json }) => JSON.parse(json));
-  assert.deepEqual(found, features);
-  assert.ok(around.head === '{"features": [' && around.tail.endsWith('xx"}'));
-  assert.ok(copied < 5 * text.length, `${copied} bytes were copied for ${text.length}`);
 });
 
 test('a GeoJSON file that ends early, or is not in degrees, and a file that is not GeoJSON are refused', async (t) => {
@@ -293,36 +271,4 @@ test('a CSV of points: columns are recognized or named, properties kept, unusabl
   const named = fileOf(t, 'wells.csv', 'Well,breite,laenge\nA,42,-71\n');
   await assert.rejects(load('wells', named), /no known latitude column/);
   assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge', replace: true })).records, 1);
-});
-
-test('the same sites as CSV and as GeoJSON have properties of the same types; the ids of GeoJSON features are kept', async (t) => {
-  const { database, load } = loading(t);
-  await load(
-    'parks',
-    fileOf(t, 'parks.csv', 'LAT,LON,Name,ZIP,Acres,Unit\n42,-71,A,02139,1.50,7\n42.1,-71,B,2140,12,7A\n'),
-  );
-  const fromCsv = featuresOf(database, 'sites_park');
-  const features = [
-    { id: 11, ...point(-71, 42, { Name: 'A', ZIP: 2139, Acres: 1.5, Unit: 7 }) },
-    { id: 'b', ...point(-71, 42.1, { Name: 'B', ZIP: '02140', Acres: '12', Unit: '7A' }) },
-  ];
-  await load('parks', fileOf(t, 'parks.geojson', geojson(features)));
-  const fromGeojson = featuresOf(database, 'sites_park');
-  const expected = [
-    { Name: 'A', ZIP: '02139', Acres: 1.5, Unit: '7' },
-    { Name: 'B', ZIP: '02140', Acres: 12, Unit: '7A' },
-  ];
-  for (const features of [fromCsv, fromGeojson]) {
-    assert.deepEqual(
-      features.map(({ properties }) => properties),
-      expected,
-    );
-  }
-  assert.deepEqual(
-    fromGeojson.map(({ id }) => id),
-    [11, 'b'],
-  );
-  const quakes = geojson([{ id: 'us7000abcd', ...point(-120, 38, { type: 'earthquake', mag: 4.5 }) }]);
-  await load('earthquakes', fileOf(t, 'quakes.geojson', quakes));
-  assert.equal(featuresOf(database, 'records_earthquake')[0].id, 'us7000abcd');
 });

@@ -7,8 +7,7 @@ import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { overriddenSources } from '../../../src/data/sources/source-overrides.ts';
 import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
 import { eventDatasetsOf, needsOf } from '../../../src/data/tables/describe-data.ts';
-import { STATES } from '../../../src/data/tables/states.ts';
-import { boxesOfState, statesNear } from '../../../src/data/tables/states-near.ts';
+import { statesNear } from '../../../src/data/tables/states-near.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 
 const namesOf = (names: readonly string[], hasStates = false) =>
@@ -140,11 +139,4 @@ test('the states near locations are those within 100 km, on both sides of every 
     ),
     ['HI', 'KS'],
   );
-});
-
-test('boxes of states hold their locations, Alaska on both sides of the 180th meridian', () => {
-  for (const state of STATES) assert.ok(boxesOfState(state, 0).length >= 1, state);
-  assert.equal(boxesOfState('AK', 0).length, 2);
-  const [box] = boxesOfState('VA', 0);
-  assert.ok(box!.minLng < -83.6 && box!.maxLng > -75.3 && box!.minLat < 36.6 && box!.maxLat > 39.4);
 });
