@@ -160,7 +160,7 @@ function memberOf({ slug, details }: Topic, column: string): string | null {
  *
  * @param member the member to count alone (wildfire's `current`, `historical`, `perimeters`), or null
  */
-export function countRecords(details: unknown, member: string | null): number | null {
+function countRecords(details: unknown, member: string | null): number | null {
   if (typeof details !== 'object' || details === null) return null;
   if (Array.isArray(details)) return details.length;
   const object = details as Record<string, unknown>;
