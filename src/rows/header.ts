@@ -39,7 +39,9 @@ function locationColumns(rowFile: RowSource, names: readonly string[], location:
     return findLocationColumns(names, location, rowFile.shapes);
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
-    const line = rowFile.likelyHeader?.((fields) => isHeader(fields, location)) ?? null;
+    const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
+    const line =
+      likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
     const hint =
       line === null
         ? error.hint
@@ -59,6 +61,11 @@ function isHeader(fields: readonly string[], location: NamedColumns): boolean {
     if (error instanceof PerilbookError) return false;
     throw error;
   }
+}
+
+/** Whether a line below a title may be the names of columns, though not those of a location. */
+function areNames(fields: readonly string[]): boolean {
+  return fields.filter(Boolean).length > 1 && !fields.some((text) => /^[+-]?[\d.,]+$/.test(text));
 }
 
 /** A file without a header, read without `--no-header`, would lose its first location as column names. @throws INPUT_COLUMNS */

@@ -11,6 +11,7 @@ import { distrustText, quotaAdvice } from '../../run/notices.ts';
 import { differsFrom } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
+import { LENIENT_SUGGESTION } from '../../run/scan/locate.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
@@ -360,10 +361,13 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
-  const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
+  const why = `${how}: ${most.note.replace(` ${LENIENT_SUGGESTION}`, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
   const option = summary.columns.lat === summary.columns.lng ? '--location' : '--lat, --lng';
   const isOfColumns = most.finding !== 'unreadable' && most.finding !== 'too_many_fields';
-  const way = isOfColumns ? `Check the columns (${option})` : WAYS_OUT[unit];
+  const columns = most.note.endsWith(LENIENT_SUGGESTION)
+    ? 'Add --coordinates lenient (coordinates: in the job file)'
+    : `Check the columns (${option})`;
+  const way = isOfColumns ? columns : WAYS_OUT[unit];
   const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
   return [`${what}; ${why}. ${way}${allow}.`];
 }

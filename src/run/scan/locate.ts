@@ -52,7 +52,11 @@ function orLenient(
 ): ReadLocation {
   if (lenient === null) return { parsed: strict, isLenient: false };
   if (coordinates === 'lenient') return { parsed: lenient, isLenient: true };
-  return { parsed: lenient.ok ? { ...strict, note: `${strict.note} ${SUGGESTION}` } : strict, isLenient: false };
+  return {
+    parsed: lenient.ok ? { ...strict, note: `${strict.note} ${LENIENT_SUGGESTION}` } : strict,
+    isLenient: false,
+  };
 }
 
-const SUGGESTION = '--coordinates lenient would read it.';
+/** The end of a note on a location that lenient parsing can read. */
+export const LENIENT_SUGGESTION = '--coordinates lenient would read it.';
