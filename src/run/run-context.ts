@@ -10,7 +10,7 @@ import { ApiKeys } from './plan/api-keys.ts';
 import { type Freshness, makeFreshness } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { SampleRows } from './sample-rows.ts';
-import { deadlineOf } from './stop.ts';
+import { deadlineOf, type RunEnds } from './stop.ts';
 
 /** Effects that a run gets from its caller. */
 export interface Effects {
@@ -39,7 +39,7 @@ export interface OpenedAreas extends Disposable {
  * The shared values of all stages of a run: made once, before the scan, and never changed. A stage takes the context and the previous
  * stage's result, and returns its own result.
  */
-export interface RunContext {
+export interface RunContext extends RunEnds {
   readonly job: Job;
   /** What the last run of the job's account used; null: not known. */
   readonly lastTerms: JobOfAccount['last'];
@@ -57,10 +57,6 @@ export interface RunContext {
   readonly otherBudgets: number;
   /** Counts the work done and holds the phase. */
   readonly progress: Progress;
-  /** When `max_minutes` ends the run, by the steady time; null: never. */
-  readonly deadline: number | null;
-  /** Ends the run: calls and batches in progress are completed, and the output is still written. */
-  readonly interrupt: AbortSignal;
 }
 
 export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'effects'> {

@@ -170,20 +170,18 @@ async function buy(
   });
   const notice = once(effects.notice);
   const times = new RunTimes(clock, freshness.startedAt, notice);
-  return await buyInRounds(
-    {
-      job,
-      plan,
-      store,
-      freshness,
-      progress,
-      deadline,
-      limits: { run, source, budget: plan.limit + otherBudgets },
-      service: { client, throttle, apiKeys },
-      effects: { clock, times, random, notice },
-    },
+  return await buyInRounds({
+    job,
+    plan,
+    store,
+    freshness,
+    progress,
+    deadline,
     interrupt,
-  );
+    limits: { run, source, budget: plan.limit + otherBudgets },
+    service: { client, throttle, apiKeys },
+    effects: { clock, times, random, notice },
+  });
 }
 
 /** Refuses, before anything is spent, topics that no key may buy and keys that cannot be sent. @throws SCOPE_MISSING, KEY_REFUSED */

@@ -66,20 +66,28 @@ export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, clock: Clock
   return maxMinutes === null ? null : steadyTime(clock) + maxMinutes * 60_000;
 }
 
-/** Calls a function at the deadline, unless it is disposed of before. */
-export function atDeadline(deadline: number | null, clock: Clock, call: () => void): Disposable {
-  const ended = new AbortController();
-  if (deadline !== null) {
-    void sleepUntilSteady(clock, deadline, ended.signal).then(() => {
-      if (!ended.signal.aborted) call();
-    });
-  }
-  return { [Symbol.dispose]: () => ended.abort() };
+/** What ends a run from outside. */
+export interface RunEnds {
+  readonly job: Pick<Job, 'maxMinutes'>;
+  /** When `max_minutes` ends the run, by the steady time; null: never. */
+  readonly deadline: number | null;
+  /** Ends the run: calls and batches in progress are completed, and the output is still written. */
+  readonly interrupt: AbortSignal;
 }
 
-/** The stop at the job's time limit. */
-export function timeIsOver({ maxMinutes }: Job): Stop {
-  return stopFor('time', `The time of this run is over (${maxMinutes} min).`);
+/** Calls a function when the user interrupts the run or its time is over, unless it is disposed of before. */
+export function onEnd({ job, deadline, interrupt }: RunEnds, clock: Clock, stop: (why: Stop) => void): Disposable {
+  const disposed = new AbortController();
+  const { signal } = disposed;
+  const onInterrupt = () => stop(stopFor('interrupted', 'Interrupted.'));
+  if (interrupt.aborted) onInterrupt();
+  else interrupt.addEventListener('abort', onInterrupt, { signal });
+  if (deadline !== null) {
+    void sleepUntilSteady(clock, deadline, signal).then(() => {
+      if (!signal.aborted) stop(stopFor('time', `The time of this run is over (${job.maxMinutes} min).`));
+    });
+  }
+  return { [Symbol.dispose]: () => disposed.abort() };
 }
 
 /** The stop after a trial with the first rows. */

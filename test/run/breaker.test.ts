@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Clock } from '../../src/base/clock.ts';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Call } from '../../src/contract/credits.ts';
@@ -15,6 +16,7 @@ import {
   RunHealth,
   recordSignal,
 } from '../../src/run/buy/run-health.ts';
+import { onEnd, type Stop } from '../../src/run/stop.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
@@ -78,9 +80,8 @@ test('when the first 25 are all rejected, the address is wrong', () => {
   assert.equal(isAllRejected(oneAnswer), false);
 });
 
-test('the health of a run stops it at an outage, where all is refused, at an interrupt and at an error; the first reason counts', () => {
-  const interruption = new AbortController();
-  const healthOf = () => new RunHealth(['hail', 'park'], interruption.signal);
+test('the health of a run stops it at an outage, where all is refused, and at an error; the first reason counts', () => {
+  const healthOf = () => new RunHealth(['hail', 'park']);
   const signal = { service: 'failed', isPaid: false, topic: null } as const;
   const lacking = (slug: TopicSlug) =>
     ({ service: 'topic_failed', isPaid: true, topic: { slug, isAvailable: false } }) as const;
@@ -124,8 +125,40 @@ test('the health of a run stops it at an outage, where all is refused, at an int
     message: 'No request was answered, and 25 were refused. HTTP 500.',
     resumeAfter: null,
   });
+});
 
-  const later = healthOf();
+test('an interrupt and the end of the time end a run, also one that comes before it begins; nothing does afterwards', async () => {
+  let now = 0;
+  let wake = () => {};
+  const clock: Clock = {
+    now: () => now,
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        wake = () => {
+          now += ms;
+          resolve();
+        };
+      }),
+  };
+  const stops: Stop[] = [];
+  const interruption = new AbortController();
+  const ends = { job: { maxMinutes: 2 }, deadline: 120_000, interrupt: interruption.signal };
+  const pass = async () => {
+    wake();
+    await new Promise(setImmediate);
+    return stops.splice(0).map(({ message }) => message);
+  };
+  using over = onEnd(ends, clock, (why) => stops.push(why));
+  assert.deepEqual(await pass(), ['The time of this run is over (2 min).']);
   interruption.abort();
-  assert.deepEqual([later.stopped?.message, healthOf().stopped?.reason], ['Interrupted.', 'interrupted']);
+  assert.deepEqual(await pass(), ['Interrupted.']);
+  onEnd(ends, clock, (why) => stops.push(why))[Symbol.dispose]();
+  assert.deepEqual(await pass(), ['Interrupted.']);
+  over[Symbol.dispose]();
+
+  const later = new AbortController();
+  now = 0;
+  onEnd({ ...ends, interrupt: later.signal }, clock, (why) => stops.push(why))[Symbol.dispose]();
+  later.abort();
+  assert.deepEqual(await pass(), []);
 });

@@ -10,7 +10,7 @@ import type { PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchasesFor } from '../plan/reach.ts';
 import { record } from '../progress.ts';
-import { atDeadline, type Stop, stopFor, timeIsOver } from '../stop.ts';
+import { onEnd, type Stop, stopFor } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
 import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
@@ -31,8 +31,8 @@ import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
  *
  * @returns why it stopped early; null if everything was bought
  */
-export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
-  return explained(context, await buyRounds(context, interrupt));
+export async function buyInRounds(context: BuyingContext): Promise<Stop | null> {
+  return explained(context, await buyRounds(context));
 }
 
 /** Explains a quota that ended earlier than the ledger expected, or that covers no call by the ledger: the ledger's figures, and what
@@ -56,17 +56,17 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
   };
 }
 
-async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
+async function buyRounds(context: BuyingContext): Promise<Stop | null> {
   const { job, plan, progress } = context;
   const queue = new CellQueue(plan);
   const { cells } = plan.scan;
-  const buying = await beginBuying(context, interrupt);
+  const buying = await beginBuying(context);
   const { payer, health } = buying;
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
   let isEachPlace = plan.areas === null || !isTrusted(plan.areas.verification);
-  using _ = atDeadline(context.deadline, context.effects.clock, () => health.stop(timeIsOver(job)));
+  using _ = onEnd(context, context.effects.clock, (why) => health.stop(why));
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;

@@ -21,11 +21,12 @@ import type { Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import type { Effects, RunContext } from '../run-context.ts';
 import type { RunTimes } from '../run-times.ts';
+import type { RunEnds } from '../stop.ts';
 import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
 
 /** The context of buying, which does not change. */
-export interface BuyingContext extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | 'deadline'> {
+export interface BuyingContext extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | keyof RunEnds> {
   readonly plan: Plan;
   /** The run in the ledger, and its limits. */
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
@@ -54,13 +55,13 @@ export interface Buying extends BuyingContext {
 }
 
 /** Begins the buying of a run. */
-export async function beginBuying(context: BuyingContext, interrupt: AbortSignal): Promise<Buying> {
+export async function beginBuying(context: BuyingContext): Promise<Buying> {
   const { job, store, limits, service, effects } = context;
   const contents = await store.bundleContents(limits.source);
   return {
     ...context,
     payer: new Payer(job, service.apiKeys, effects.times, contents),
-    health: new RunHealth(job.topics, interrupt),
+    health: new RunHealth(job.topics),
     origin: new AnswerOrigin(job.precision),
     readCell: inBatches((cells) => store.read(limits.source, cells)),
   };

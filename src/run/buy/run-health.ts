@@ -112,11 +112,8 @@ export class RunHealth {
   #stop: Stop | null = null;
 
   /** @param topics the topics that the job buys */
-  constructor(topics: readonly TopicSlug[], interrupt: AbortSignal) {
+  constructor(topics: readonly TopicSlug[]) {
     this.#topics = topics;
-    const onInterrupt = () => this.stop(stopFor('interrupted', 'Interrupted.'));
-    if (interrupt.aborted) onInterrupt();
-    else interrupt.addEventListener('abort', onInterrupt, { once: true });
   }
 
   get stopped(): Stop | null {

@@ -3,7 +3,7 @@ import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.t
 import type { Plan } from '../plan/planning.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
-import { atDeadline, type Stop, stopFor, timeIsOver } from '../stop.ts';
+import { onEnd, type Stop } from '../stop.ts';
 import type { LocalData } from './local-data.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
 import { sortedCells } from './sorted-cells.ts';
@@ -37,42 +37,35 @@ const MODULE = moduleBeside('lookup-task', import.meta.url);
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly
  */
 export async function lookUp(
-  { job, source, deadline, effects, progress, interrupt }: RunContext,
+  context: RunContext,
   { order, missing, scan }: Plan,
   data: LocalData,
   { threads: most = availableParallelism(), module = MODULE }: LookUpOptions = {},
 ): Promise<Stop | null> {
   if (order.length === 0) return null;
-  if (interrupt.aborted) return INTERRUPTED;
-  let stop: Stop | null = null;
-  const onInterrupt = () => {
-    stop ??= INTERRUPTED;
-  };
-  interrupt.addEventListener('abort', onInterrupt);
+  const { job, source, effects, progress } = context;
+  let stop = null as Stop | null;
+  using _ = onEnd(context, effects.clock, (why) => {
+    stop ??= why;
+  });
+  if (stop !== null) return stop;
   // After the listener is set, because the progress display may abort.
   record(progress, 'lookingUp', order.length);
-  using _ = atDeadline(deadline, effects.clock, () => {
-    stop ??= timeIsOver(job);
-  });
-  try {
-    const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
-    await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
-    const setup: LookupSetup = {
-      dataFile: data.file,
-      version: data.version,
-      counts: job.counts,
-      store: job.store,
-      source,
-      asOf: data.asOf,
-      now: Math.max(data.asOf, effects.clock.now()),
-      cells: sortedCells(order, scan.cells, missing),
-    };
-    await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
-    const onCells = (cells: number) => record(progress, 'lookedUp', cells);
-    await lookUpInThreads(work.lanes(), order.length, () => stop === null, onCells);
-  } finally {
-    interrupt.removeEventListener('abort', onInterrupt);
-  }
+  const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
+  await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
+  const setup: LookupSetup = {
+    dataFile: data.file,
+    version: data.version,
+    counts: job.counts,
+    store: job.store,
+    source,
+    asOf: data.asOf,
+    now: Math.max(data.asOf, effects.clock.now()),
+    cells: sortedCells(order, scan.cells, missing),
+  };
+  await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
+  const onCells = (cells: number) => record(progress, 'lookedUp', cells);
+  await lookUpInThreads(work.lanes(), order.length, () => stop === null, onCells);
   return progress.cellsDone < order.length ? stop : null;
 }
 
@@ -109,5 +102,3 @@ async function lookUpInThreads(
   const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
 }
-
-const INTERRUPTED = stopFor('interrupted', 'Interrupted.');
