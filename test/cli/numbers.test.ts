@@ -30,7 +30,7 @@ for (const [args, option, ...more] of OPTIONS) {
     const folder = folderWith(t, { 'input.csv': 'lat,lng\n40.1,-99.9\n' });
     const env = { XDG_DATA_HOME: folder };
     const interrupt = AbortSignal.timeout(2_000);
-    for (const value of ['abc', '1e999', 'NaN', '12abc', ...more]) {
+    for (const value of ['', ' ', 'abc', '1e999', 'NaN', '12abc', ...more]) {
       const given = `--${option}=${value}`;
       const { code, stderr } = await perilbook([...args.split(' '), given], { folder, env, interrupt });
       assert.equal(code, 2, `${given}: ${stderr}`);

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
@@ -10,10 +8,6 @@ import { endsInOrder, stopMessage } from '../../src/cli/startup-messages.ts';
 import { runFacts } from '../../src/run/estimate.ts';
 import type { Prepared } from '../../src/run/prepare.ts';
 import { record } from '../../src/run/progress.ts';
-import { FastClock } from '../fast-clock.ts';
-import { folderWith } from '../sample-database.ts';
-import { LONG } from '../tier.ts';
-import { perilbook } from './command-line.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
   assert.match(
@@ -35,55 +29,6 @@ test('a run ends in order after an interrupt, also where options stand before it
   }
   assert.match(stopMessage(['--yes', 'run', 'b.csv']), /finishing work in progress, then writing the output/);
   for (const args of ['plan data', '--json plan b.csv', '--json', '']) assert.ok(!endsInOrder(args.split(' ')), args);
-});
-
-function bookIn(t: TestContext): string {
-  const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,34.0522,-118.2437\n2,40.7536,-73.9832\n' }, 'store.db');
-  return folder;
-}
-
-const AT_SERVICE = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv', '--budget', '5'];
-const RUN = [...AT_SERVICE, '--service', 'sample'];
-
-test('off a terminal every change of state is a line', async (t) => {
-  const { stderr } = await perilbook(RUN, { folder: bookIn(t) });
-  const lines = stderr.split('\n').filter((line) => line.startsWith('perilbook: '));
-  assert.deepEqual(lines, [
-    'perilbook: reading book.csv',
-    'perilbook: buying: 2 places for 2 credits',
-    'perilbook: writing: 2 rows',
-  ]);
-  assert.ok(!stderr.includes('\u001b'));
-});
-
-test('--quiet says nothing of what goes well, the first making of the sample data included', LONG, async (t) => {
-  const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
-  assert.deepEqual(await perilbook([...RUN, '--quiet'], { folder }), { code: 0, stdout: '', stderr: '' });
-});
-
-test('--quiet says what went wrong: a service that is down', async (t) => {
-  const folder = bookIn(t);
-  const rows = Array.from({ length: 20 }, (_, index) => `${index},34.0${10 + index},-118.2437\n`);
-  writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
-  writeFileSync(join(folder, 'key'), 'pb_key\n', { mode: 0o600 });
-  const clock = new FastClock('2026-03-15T12:00:00Z', 1_000);
-  const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
-  const { code, stderr } = await perilbook([...AT_SERVICE, ...service], { folder, clock });
-  assert.equal(code, 6, stderr);
-  assert.match(
-    stderr,
-    /^perilbook: Stopped\. The service does not answer .*\nperilbook: To resume later: perilbook run book\.csv/,
-  );
-});
-
-test('FORCE_COLOR reaches a pipe, NO_COLOR and no colour are plain', async (t) => {
-  const folder = bookIn(t);
-  assert.ok(
-    (await perilbook(RUN, { folder, env: { FORCE_COLOR: '1' } })).stderr.includes(
-      '\u001b[1m2 credits at a paid service',
-    ),
-  );
-  assert.ok(!(await perilbook(RUN, { folder, env: { NO_COLOR: '1' } })).stderr.includes('\u001b'));
 });
 
 /** A terminal of so many columns; `screen` is what was written, in order. */

@@ -108,17 +108,3 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
   assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), [id]);
   assert.deepEqual(scene.bugs, []);
 });
-
-test('an address that cannot be decoded is refused as everything else is', { timeout }, async (t) => {
-  const scene = await openUi(t);
-  const visitor = await scene.visit();
-  for (const path of ['/%', '/assets/%E0%A4%A', '/api/files/%zz']) {
-    const { status, headers, body } = await visitor.ask('GET', path);
-    assert.equal(status, 404, path);
-    assert.deepEqual(Object.keys(body), ['error']);
-    assert.deepEqual(Object.keys(body.error), ['code', 'message', 'hint']);
-    assert.equal(headers['x-frame-options'], 'DENY');
-    assert.equal((await scene.stranger().ask('GET', path)).status, 401);
-    assert.equal((await visitor.ask('GET', path, { headers: { host: 'evil.example' } })).status, 421);
-  }
-});

@@ -78,14 +78,9 @@ test('flags win over the environment, the environment over the job file, the job
   );
 });
 
-test('a setting that is there but undefined says nothing', () => {
+test('a setting that is there but undefined says nothing; an empty prefix does', () => {
   assert.equal(job({ budget: undefined }, { budget: 7 }).budget, 7);
   assert.equal(job({ topics: undefined }, { topics: 'park' }).topics.length, 1);
-});
-
-test('0 and an empty prefix are values, not missing settings', () => {
-  assert.equal(job({ budget: 0 }, { budget: 9 }).budget, 0);
-  assert.equal(job({ precision: 0 }, { precision: 3 }).precision, 0);
   assert.equal(job({ prefix: '' }, { prefix: 'x_' }).prefix, '');
 });
 
@@ -140,7 +135,7 @@ test('paths of a job file are relative to it, all others to the working folder',
     input: 'in.csv',
     output: '../out/o.csv',
     store: 's.db',
-    service: { base_url: 'https://h.example', api_keys: [{ file: '/abs/key' }, { env: 'KEY' }] },
+    service: { base_url: 'https://h.example', api_keys: [{ file: '/abs/key' }, { file: 'key' }, { env: 'KEY' }] },
   });
   const made = makeJob([{ output: 'flag.csv' }, file], SURROUNDINGS);
   assert.deepEqual([made.input, made.output, made.store], ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db']);
@@ -148,19 +143,12 @@ test('paths of a job file are relative to it, all others to the working folder',
   assert.ok(made.service.kind === 'remote');
   assert.deepEqual(
     made.service.keys.map(({ env, file: path }) => env ?? path),
-    ['/abs/key', 'KEY'],
+    ['/abs/key', '/here/jobs/key', 'KEY'],
   );
   const absolute = relativeTo('/etc/jobs', { input: '/books/in.csv', output: '-' });
   assert.deepEqual([absolute.input, absolute.output], ['/books/in.csv', '-']);
   assert.equal(relativeTo('/etc/jobs', { input: 'in.csv' }).input, '/etc/jobs/in.csv');
   assert.deepEqual(relativeTo('.', { service: 'local' }), { service: 'local' });
-});
-
-test('a key file of a job file is found from any working folder', () => {
-  const service = { base_url: 'https://h.example', api_keys: [{ file: 'key' }] };
-  const made = makeJob([relativeTo('jobs', { input: 'in.csv', service })], SURROUNDINGS);
-  assert.ok(made.service.kind === 'remote');
-  assert.equal(made.service.keys[0]!.file, '/here/jobs/key');
 });
 
 test('the output stands beside the input, unless it is named; stdin goes to stdout', () => {
