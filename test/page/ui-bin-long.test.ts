@@ -5,7 +5,6 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
 import { visitor, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 300_000;
@@ -107,15 +106,3 @@ test('perilbook ui: killed in the middle of a run, the next one lists it as cut 
   const { end } = await later.ended(id);
   assert.deepEqual([end?.state, harness.charged()], ['complete', CELLS + lost], 'the rest only');
 });
-
-for (const [args, env, code, says] of [
-  [['ui'], { PERILBOOK_BASE_URL: 'http://127.0.0.1:9' }, 5, /KEY_MISSING/],
-  [['ui', 'missing.csv'], { PERILBOOK_BASE_URL: 'http://127.0.0.1:9', PERILBOOK_API_KEY: 'k' }, 2, /INPUT_UNREADABLE/],
-  [['ui', '--topics', 'all'], {}, 2, /USAGE/],
-] as const) {
-  test(`perilbook ${args.join(' ')} ends with ${code}`, { timeout }, async (t) => {
-    const ended = await startBin(t, args, temporaryFolder(t), env).ended;
-    assert.equal(ended.code, code);
-    assert.match(ended.stderr, says);
-  });
-}
