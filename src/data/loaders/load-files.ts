@@ -101,7 +101,10 @@ export async function loadParts(
   noteOthers(report, loaded);
   if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, loaded.states));
   else if (!isWhole && (terms.askedOf === undefined || parts[0]!.of === null)) {
-    noteStates(report, loaded.states, parts[0]!.of === null);
+    const option =
+      terms.askedOf === undefined ? 'add --states US' : `set states: US of ${terms.askedOf} in sources.yaml`;
+    const hint = parts[0]!.of === null ? ` If it covers the whole US, ${option}.` : '';
+    report.note(`The data covers ${listedStates(loaded.states)} only.${hint}`);
   }
   const ratings = dataset === 'areas' || dataset === 'nri' ? readCountyRatings(database) : null;
   if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
@@ -178,11 +181,6 @@ function noteBoundaries(report: LoadReporter, counties: ReadonlySet<string>): vo
 function countiesIn(database: DataDatabase, table: string, states: readonly string[]): ReadonlySet<string> {
   const counties = database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 5) FROM ${table}`).pluck().all();
   return new Set(counties.filter((county) => states.includes(WHOLE_US) || states.includes(stateOf(county))));
-}
-
-function noteStates(report: LoadReporter, states: readonly string[], isGuess: boolean): void {
-  const guess = isGuess ? ' If it covers the whole US, add --states US.' : '';
-  report.note(`The data covers ${listedStates(states)} only.${guess}`);
 }
 
 function nothingUsable(files: readonly string[], outside: number, report: LoadReporter): PerilbookError {

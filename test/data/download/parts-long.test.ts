@@ -313,7 +313,10 @@ test('a file of one state at an own address answers for that state alone', async
   assert.equal(got.code, 0, got.stderr);
   assert.equal(await rows(), 2);
   assert.deepEqual(await states(), ['VA']);
-  assert.match(got.stderr, /The data covers VA only/);
+  assert.match(
+    got.stderr,
+    /The data covers VA only\. If it covers the whole US, set states: US of tri in sources\.yaml\./,
+  );
   // What it covers is not loaded again, and may be set.
   assert.match((await run('update', '--sources', sources(''))).stderr, /tri: unchanged/);
   mirror.files.set('example.org/virginia.csv', {
