@@ -5,7 +5,6 @@ import { type Client, createClient, type PlainRequest, requireSendable } from '.
 import { type Exchange, parseDate } from '../client/exchange.ts';
 import { DENIALS } from '../client/status-kind.ts';
 import { findVerdict, hasAnswer, type Verdict } from '../client/verdict.ts';
-import { billingPeriod } from '../contract/billing-period.ts';
 import { type Call, CREDITS, formatPath } from '../contract/credits.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';
@@ -46,7 +45,7 @@ const CLAIMED_WAIT_MS = 1_000;
 export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
   const { store, client, clock, keys } = parts;
   // A check does not report wrong clocks; a run does.
-  const times = new RunTimes(clock, clock.now(), () => {});
+  const times = new RunTimes(clock, clock.now(), parts.account.anniversaryDay, () => {});
   return async ({ call, location, ...request }) => {
     if (parts.interrupt.aborted) throw interrupted();
     const key = keys.find(({ secret }) => secret === request.key);
@@ -57,7 +56,7 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     const date = parseDate(exchange);
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
     const verdict = findVerdict(exchange, call, location, clock.now(), () => []);
-    const period = billingPeriod(parts.account.anniversaryDay, times.billing().latest);
+    const { period } = times.periods();
     await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
     return exchange;
   };
@@ -74,7 +73,7 @@ async function claimed(
   const cell = cellOf(location, MAX_PRECISION);
   for (;;) {
     if (interrupt.aborted) throw interrupted();
-    const limits = claimLimits(account, times.billing(), { run, source, budget });
+    const limits = claimLimits(account, times.periods(), { run, source, budget });
     // No topics, so that answers in the store do not prevent the claim.
     const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
     const [claim] = (await store.claim(limits, [request])) as [Claim];

@@ -169,7 +169,7 @@ async function buy(
     minuteLeft: () => Math.max(0, throttle.available),
   });
   const notice = once(effects.notice);
-  const times = new RunTimes(clock, freshness.startedAt, notice);
+  const times = new RunTimes(clock, freshness.startedAt, job.account.anniversaryDay, notice);
   return await buyInRounds({
     job,
     plan,

@@ -1,6 +1,7 @@
 import { type Clock, steadyTime } from '../base/clock.ts';
 import { dateTime } from '../base/format-numbers.ts';
-import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
+import { billingPeriod, CLOCKS_APART_MS } from '../contract/billing-period.ts';
+import type { ClaimLimits } from '../store/ledger/port.ts';
 
 /** The service's clock is ignored if it differs by more than this. */
 const CREDIBLE_MS = 2 * 86_400_000;
@@ -17,7 +18,7 @@ interface ServiceTime {
 }
 
 /** The earliest and the latest time that it may be now. */
-export interface Times {
+interface Times {
   readonly earliest: number;
   readonly latest: number;
 }
@@ -36,14 +37,17 @@ export interface Times {
  */
 export class RunTimes {
   readonly #clock: Clock;
+  readonly #anniversaryDay: number;
   readonly #notice: (message: string) => void;
   readonly #began: { readonly wall: number; readonly steady: number };
   #service: ServiceTime | null = null;
   #jumped = false;
   #isReported = false;
 
-  constructor(clock: Clock, startedAt: number, notice: (message: string) => void) {
+  /** @param anniversaryDay of the account that pays */
+  constructor(clock: Clock, startedAt: number, anniversaryDay: number, notice: (message: string) => void) {
     this.#clock = clock;
+    this.#anniversaryDay = anniversaryDay;
     this.#notice = notice;
     this.#began = { wall: Math.max(clock.now(), startedAt), steady: steadyTime(clock) };
   }
@@ -82,6 +86,15 @@ export class RunTimes {
     const near = within(CREDIBLE_MS);
     const times = agreeing.length > 0 ? agreeing : near.length > 0 ? [...near, service!] : own;
     return { earliest: Math.min(...times), latest: Math.max(...times) };
+  }
+
+  /** The billing period in which a call counts now, and the beginning of the earliest one that its quota covers. */
+  periods(): Pick<ClaimLimits, 'period' | 'countedSince'> {
+    const { earliest, latest } = this.billing();
+    return {
+      period: billingPeriod(this.#anniversaryDay, latest),
+      countedSince: billingPeriod(this.#anniversaryDay, earliest).start,
+    };
   }
 
   /** The time by this machine's clock when the slowest clock shows a given time. */

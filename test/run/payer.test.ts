@@ -33,7 +33,7 @@ async function payerOf(creditsPerMinute = 300, clock = new MovedClock('2026-03-1
     { dataFolder: '/', workingFolder: '/' },
   );
   const keys = await ApiKeys.open([FIRST, SECOND], nothingRefused, 1);
-  return new Payer(job, keys, new RunTimes(clock, clock.now(), () => {}), { standard: null, enterprise: null });
+  return new Payer(job, keys, new RunTimes(clock, clock.now(), 5, () => {}), { standard: null, enterprise: null });
 }
 
 const payable = (payer: Payer) => [SINGLE, STANDARD, ENTERPRISE].filter((call) => payer.canPay(call));

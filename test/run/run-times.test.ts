@@ -10,7 +10,7 @@ function machine() {
   const time = { wall: START, steady: 5_000 };
   const told: string[] = [];
   const clock = { now: () => time.wall, steady: () => time.steady, sleep: async () => {} };
-  const times = new RunTimes(clock, START, (message) => told.push(message));
+  const times = new RunTimes(clock, START, 31, (message) => told.push(message));
   return {
     time,
     told,
@@ -70,6 +70,16 @@ test('an answer that took long tells the time less exactly', () => {
     assert.equal(told.length, notices, String(ahead));
     if (notices === 0) assert.deepEqual(apart(), [0, 0]);
   }
+});
+
+test('a call counts in the later period where the clocks differ, and with the credits since the earlier one began', () => {
+  const { times, answer, pass } = machine();
+  const [february, march, april] = [Date.UTC(2026, 1, 28), Date.UTC(2026, 2, 31), Date.UTC(2026, 3, 30)];
+  assert.deepEqual(times.periods(), { period: { start: february, end: march }, countedSince: february });
+  answer(HOUR);
+  assert.deepEqual(times.periods(), { period: { start: march, end: april }, countedSince: february });
+  pass(HOUR);
+  assert.deepEqual(times.periods(), { period: { start: march, end: april }, countedSince: march });
 });
 
 test('a service that is farther off is not believed, with a notice', () => {
@@ -133,7 +143,7 @@ test('without a word of the service both times count: the earlier limits, the la
 
 test('the time of the run never goes behind its start and what has passed since', () => {
   const clock = { now: () => START, steady: () => 0, sleep: async () => {} };
-  assert.equal(new RunTimes(clock, START + DAY, () => {}).now(), START + DAY);
+  assert.equal(new RunTimes(clock, START + DAY, 31, () => {}).now(), START + DAY);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(DAY), fc.integer({ min: -40 * DAY, max: 40 * DAY }))), (steps) => {
       const { times, time, pass } = machine();

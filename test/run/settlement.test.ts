@@ -17,13 +17,13 @@ const HAIL: Call = { kind: 'single', topic: 'hail' };
 
 /** What is settled after a call for two topics. */
 function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY, levels: 'tract' | null = null) {
-  const times = new RunTimes(new MovedClock(NOW), NOW, () => {});
+  const times = new RunTimes(new MovedClock(NOW), NOW, 5, () => {});
   const freshness = { startedAt: NOW, freshSince: () => freshSince };
   const wanted = (['hail', 'park'] as const).map((topic) => ({ topic, freshSince }));
   const work = { wanted, number: 7, work: { number: 0 } };
   const areas = new AreaTable();
   areas.record(0, 'tract', '06037106111');
-  const job = { areas: levels, account: { anniversaryDay: 5 } };
+  const job = { areas: levels };
   const plan = { scan: { areas } };
   return makeSettlement(
     { job, plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],

@@ -171,7 +171,7 @@ async function claimCall(
 ): Promise<Claim | { readonly outcome: 'store_moved' }> {
   const request = { cell: work.cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted, areas };
   try {
-    const [claim] = await store.claim(claimLimits(job.account, effects.times.billing(), limits), [request]);
+    const [claim] = await store.claim(claimLimits(job.account, effects.times.periods(), limits), [request]);
     return claim!;
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;

@@ -1,6 +1,5 @@
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer } from '../../contract/answer.ts';
-import { billingPeriod } from '../../contract/billing-period.ts';
 import { scopeOf } from '../../contract/credits.ts';
 import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
@@ -35,7 +34,7 @@ export function makeSettlement(
   return {
     ...ledger,
     call: number,
-    period: billingPeriod(job.account.anniversaryDay, effects.times.billing().latest),
+    period: effects.times.periods().period,
     ...kept,
     failures: [...kept.failures, ...failures],
     sample: answer?.sample,

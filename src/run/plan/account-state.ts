@@ -6,7 +6,6 @@ import { periodLeft } from '../../store/ledger/admission.ts';
 import type { ClaimLimits, PeriodSpending } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { LedgerAccount } from '../../store/runs/port.ts';
-import type { Times } from '../run-times.ts';
 
 /** The account at a moment, by the ledger. */
 export interface AccountState {
@@ -45,14 +44,13 @@ export const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 /** The limits of an account at this moment, for calls of one run. */
 export function claimLimits(
   account: JobAccount,
-  { earliest, latest }: Times,
+  periods: Pick<ClaimLimits, 'period' | 'countedSince'>,
   run: Pick<ClaimLimits, 'run' | 'source' | 'budget'>,
 ): ClaimLimits {
   return {
     ...run,
+    ...periods,
     account: account.name,
-    period: billingPeriod(account.anniversaryDay, latest),
-    countedSince: billingPeriod(account.anniversaryDay, earliest).start,
     periodLimit: periodLimit(account),
     creditsPerMinute: account.subscription.creditsPerMinute,
     leaseMs: LEASE_MS,

@@ -76,16 +76,15 @@ test('what is available is the limit less all that may be spent; nothing once th
   }
 });
 
-test('a claim counts in the later period where the clocks differ, and with the credits since the earlier one began', () => {
+test('a claim has the limits of the run, the account and the period', () => {
   const account = accountOf({ anniversaryDay: 15, overageCredits: 70, reserve: 20 });
   const run = { run: 3, source: 4, budget: 5 };
-  const times = { earliest: Date.UTC(2026, 2, 14, 23), latest: Date.UTC(2026, 2, 15, 1) };
-  const { leaseMs, ...limits } = claimLimits(account, times, run);
+  const periods = { period: { start: 1, end: 2 }, countedSince: 0 };
+  const { leaseMs, ...limits } = claimLimits(account, periods, run);
   assert.deepEqual(limits, {
     ...run,
+    ...periods,
     account: account.name,
-    period: { start: Date.UTC(2026, 2, 15), end: Date.UTC(2026, 3, 15) },
-    countedSince: Date.UTC(2026, 1, 15),
     periodLimit: 10_050,
     creditsPerMinute: 300,
   });
