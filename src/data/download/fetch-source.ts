@@ -46,7 +46,8 @@ export async function fetchSlice(
   const fetched = await fetchFiles(source, slice, folder, usable, context, headers);
   const entries = new Map<string, FileEntry>();
   for (const [key, { entry, isNew }] of fetched) {
-    entries.set(key, isNew ? { ...entry, sha256: await hashFile(join(folder, entry.file)) } : entry);
+    const digest = isNew ? { sha256: await hashFile(join(folder, entry.file)) } : {};
+    entries.set(key, { ...entry, ...digest, covers: source.covers });
   }
   // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
   const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);

@@ -111,9 +111,10 @@ function makePart(
   const besides = besidesOf(source);
   const pathOf = ([, { file }]: (typeof entries)[number]) => join(folder, file);
   const sites = entries.find(([key]) => besides.has(key));
+  const covers = source.covers ?? entries.find(([, entry]) => entry.covers !== undefined)?.[1].covers;
   return {
     slice,
-    of: slice === WHOLE_US && source.covers !== undefined ? source.covers : slice,
+    of: slice === WHOLE_US && covers !== undefined ? covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
       sites: sites && pathOf(sites),

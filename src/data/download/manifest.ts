@@ -21,6 +21,8 @@ const fileEntry = z.object({
   edited: z.number().optional(),
   /** The server's count of rows or events. */
   count: z.number().optional(),
+  /** The states of a file at the user's own address (`Source.covers`): another machine may take the file without its `sources.yaml`. */
+  covers: z.array(z.string()).readonly().nullable().optional(),
   /** When it was loaded, and as which dataset. */
   loadedAt: z.number().optional(),
   dataset: z.string().optional(),

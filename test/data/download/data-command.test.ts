@@ -266,6 +266,29 @@ test('a machine without a network takes the downloads of another one', async (t)
   assert.match((await copy()).stdout, /was refused on the machine that it comes from/);
 });
 
+test('a file at an own address covers the same states on a machine that has no sources.yaml', async (t) => {
+  const { run, mirror, downloads, folder } = await setUp(t);
+  mirror.files.set('files.example.com/tri.csv', {
+    body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n'),
+  });
+  const statesAt = async (settings: string, name: string) => {
+    writeFileSync(join(folder, 'own.yaml'), `sources: {tri: {url: "https://files.example.com/tri.csv"${settings}}}\n`);
+    assert.equal((await run(['get', 'tri', '--yes', '--sources', 'own.yaml'])).code, 0);
+    cpSync(downloads, join(folder, name), { recursive: true });
+    const options = {
+      folder,
+      env: { XDG_DATA_HOME: join(folder, `at ${name}`) },
+      clock: new MovedClock('2026-07-01T00:00:00Z'),
+    };
+    const got = await perilbook(['data', 'get', 'tri', '--mirror', name, '--yes', '--json'], options);
+    const { datasets } = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
+    assert.equal(got.code, 0, got.stderr);
+    return datasets.find((dataset: { name: string }) => dataset.name === 'sites:toxicReleaseInventory').states;
+  };
+  assert.deepEqual(await statesAt('', 'stick'), ['VA']);
+  assert.deepEqual(await statesAt(', states: "VA, DC"', 'newer stick'), ['DC', 'VA']);
+});
+
 test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {
   const { run, options } = await setUp(t);
   const keyless = await run(['get', 'alternative-fuels-afdc', '--yes']);
