@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** Where Debian puts it; CHROMIUM names another one. */
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -31,4 +33,20 @@ export async function startBrowser(t: TestContext | { after(fn: () => Promise<vo
   const browser = await chromium.launch({ executablePath: browserFile()!, args: ARGUMENTS });
   t.after(() => browser.close());
   return browser;
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeResult {
+  readonly passes: readonly unknown[];
+  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
+}
+
+/** What axe-core finds wrong, however grave. The pages' policies forbid scripts of others, so it is put in from outside. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  // To load the style of a shadow root again, it would write inline styles.
+  const { passes, violations } = (await page.evaluate('axe.run({ preload: false })')) as AxeResult;
+  assert.ok(passes.length > 15, 'axe-core looked at the page');
+  return violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes[0]!.html.slice(0, 160)}`);
 }

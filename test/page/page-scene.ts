@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { noBrowser, startBrowser } from '../browser.ts';
+import { axeFindings, noBrowser, startBrowser } from '../browser.ts';
 import type { UiScene } from './ui-scene.ts';
 
 export const options = { skip: noBrowser, timeout: 300_000 };
@@ -52,28 +51,15 @@ export async function onlyWildfire(page: Page): Promise<void> {
   await page.getByLabel('Wildfire').click();
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResult {
-  readonly passes: readonly unknown[];
-  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
-}
-
-/** axe-core finds nothing, however grave. The page's policy forbids scripts of others, so it is put in from outside. */
+/** axe-core finds nothing, however grave. */
 export async function nothingFound(page: Page, view: string): Promise<void> {
-  await page.evaluate(AXE);
-  let found = await findings(page);
+  let found: string[] = [];
   // A run may end while axe-core looks: what is asked again is dimmed until its answer is there.
-  for (let again = 0; found.length > 0 && again < 2; again++) found = await findings(page);
+  for (let tries = 0; tries === 0 || (found.length > 0 && tries < 3); tries++) {
+    await page.locator('.stale, [aria-busy]').first().waitFor({ state: 'detached' });
+    found = await axeFindings(page);
+  }
   assert.deepEqual(found, [], view);
-}
-
-async function findings(page: Page): Promise<string[]> {
-  await page.locator('.stale, [aria-busy]').first().waitFor({ state: 'detached' });
-  // To load the style of the shadow root again, it would write inline styles.
-  const { passes, violations } = (await page.evaluate('axe.run({ preload: false })')) as AxeResult;
-  assert.ok(passes.length > 15, 'axe-core looked at the page');
-  return violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes[0]!.html.slice(0, 160)}`);
 }
 
 export const title = (page: Page, text: string) =>

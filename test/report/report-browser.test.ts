@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { NATURAL_SLUGS, topicOf } from '../../src/contract/topics.ts';
 import { reportPage } from '../../src/report/html/page.ts';
-import { noBrowser, startBrowser } from '../browser.ts';
+import { axeFindings, noBrowser, startBrowser } from '../browser.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { handMadeBook } from './hand-made-book.ts';
 import { largeFacts } from './large-facts.ts';
@@ -43,21 +42,6 @@ async function openPage(t: TestContext, html: string, context: BrowserContextOpt
   return { page, complaints };
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResult {
-  readonly passes: readonly unknown[];
-  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
-}
-
-/** What axe-core finds wrong, however grave. The page's policy forbids scripts, so it is put in from outside. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { passes, violations } = (await page.evaluate('axe.run()')) as AxeResult;
-  assert.ok(passes.length > 15, 'axe-core looked at the page');
-  return violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes[0]!.html.slice(0, 120)}`);
-}
-
 /** The map moves with the frame after an event. */
 const nextFrames = (page: Page) =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
@@ -72,7 +56,7 @@ for (const name of ['spread', 'town']) {
       options,
       async (t) => {
         const { page, complaints } = await openReport(t, name, { colorScheme });
-        assert.deepEqual(await findings(page), []);
+        assert.deepEqual(await axeFindings(page), []);
         assert.deepEqual(complaints, []);
         const paper = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
         assert.equal(paper, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)');
@@ -252,7 +236,7 @@ test('on a phone nothing is wider than the page, dark or light, and tables scrol
     const { page } = await openReport(t, name, { viewport: { width: 360, height: 740 } });
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, name);
     assert.deepEqual(await page.evaluate(CUT_TEXTS), [], name);
-    assert.deepEqual(await findings(page), [], name);
+    assert.deepEqual(await axeFindings(page), [], name);
   }
 });
 
