@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
-import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
-import { makeJob } from '../../src/job/settings.ts';
-import type { Connection } from '../../src/run/connection-kinds.ts';
-import { readLocalData } from '../../src/run/look-up/local-data.ts';
-import { hashSecret } from '../../src/run/plan/api-keys.ts';
-import { prepare } from '../../src/run/prepare.ts';
-import { openContext } from '../../src/run/run-context.ts';
-import { run } from '../../src/run/run-job.ts';
 import { between, makeRandom } from '../../src/sample/random.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { perilbook, wordsIn } from '../cli/command-line.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideLocalData } from '../sample-database.ts';
 import { createAccount, createKey } from '../service/file-accounts.ts';
@@ -52,33 +43,25 @@ test(`${PLACES} places answered from local data are what the service says of the
   const { key: secret } = createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock);
   const service = await start(t, { data, accounts, clock });
 
-  const local = readLocalData(dataFile, clock.now())!;
-  const keys = [{ secret, fingerprint: hashSecret(secret), scopes: null }];
-  const bought = await answered('bought', { kind: 'service', baseUrl: service.url, source: 's', sample: false, keys });
-  const lookedUp = await answered('looked-up', { kind: 'local', source: 'l', sample: false, data: local });
+  writeFileSync(join(folder, 'key'), secret, { mode: 0o600 });
+  const plenty = 'subscription: {credits_per_month: 10000000, credits_per_minute: 10000000}';
+  writeFileSync(
+    join(folder, 'job.yaml'),
+    `input: book.csv\noutput: out.csv\ntopics: all\noptimize: calls\n${plenty}\n`,
+  );
+  const answered = async (from: string) => {
+    const words = wordsIn(`run job.yaml ${from}`);
+    const { code, stderr } = await perilbook(words, { folder, clock, env: { XDG_DATA_HOME: folder } });
+    assert.ok(code === 0 || code === 3, stderr);
+    const rows = parse(readFileSync(join(folder, 'out.csv')), { columns: true }) as Record<string, string>[];
+    return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);
+  };
+  const bought = await answered(`--base-url ${service.url} --api-key-file key --yes`);
+  const lookedUp = await answered('--service local');
   assert.equal(lookedUp.length, PLACES);
   for (const [index, row] of lookedUp.entries()) assert.deepEqual(row, bought[index]);
   const statuses = Map.groupBy(lookedUp, ({ hazard_status }) => hazard_status);
   assert.deepEqual([...statuses.keys()].sort(), ['ok', 'outside_us', 'partial']);
-
-  async function answered(kind: string, connection: Connection): Promise<Record<string, string>[]> {
-    const own = join(folder, kind);
-    mkdirSync(own);
-    const settings = {
-      ...{ input: 'book.csv', output: join(own, 'out.csv'), store: join(own, 'store.db'), topics: ['all'] },
-      ...{ optimize: 'calls' as const, concurrency: 8 },
-      subscription: { credits_per_month: 10_000_000, credits_per_minute: 10_000_000 },
-    };
-    const job = makeJob([settings], { dataFolder: own, workingFolder: folder });
-    const owner = { name: 'test', isAlive: () => true };
-    await using store = openSqliteStore(job.store, clock, owner, (topic) => columnsOf(topic).length);
-    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-    const effects = { clock, random: Math.random, streams, notice: () => {} };
-    using prepared = await prepare(await openContext(job, { connection, store, effects }));
-    await run(prepared);
-    const rows = parse(readFileSync(job.output), { columns: true }) as Record<string, string>[];
-    return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);
-  }
 });
 
 /** The special places, then places all over the states: few near cities, where a bundle has megabytes. */
