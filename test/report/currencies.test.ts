@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { sumCurrencies } from '../../src/report/figures/currencies.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
-import { openContext } from '../../src/run/run-context.ts';
 import { openHarness, places } from '../run/harness.ts';
 
 /** Rows at three places, with the currencies in turn. The first row names none. */
@@ -29,12 +27,9 @@ test('a report of several currencies has the sums of each', async (t) => {
   const lines = ROWS.map(({ place, cents, code }) => `${at[place]},${(cents / 100).toFixed(2)},${code}\n`);
   writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,value,currency\n${lines.join('')}`);
   const preparedWith = async (settings: JobFile): Promise<Prepared> => {
-    const job = harness.job({ topics: ['hail'], order_by: { column: 'value' }, ...settings });
-    const { clock, store } = harness;
-    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-    const effects = { clock, random: Math.random, streams, notice: () => {} };
-    const connection = { kind: 'service', baseUrl: harness.url, source: 's', sample: false, keys: [] } as const;
-    const prepared = await prepare(await openContext(job, { connection, store, effects }));
+    const prepared = await prepare(
+      await harness.open({ topics: ['hail'], order_by: { column: 'value' }, ...settings }),
+    );
     t.after(() => prepared[Symbol.dispose]());
     return prepared;
   };

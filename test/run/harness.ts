@@ -65,6 +65,8 @@ export interface RunOptions {
   readonly keys?: readonly Key[];
   readonly interrupt?: AbortSignal;
   readonly baseUrl?: string;
+  /** Instead of the service. */
+  readonly connection?: Connection;
   readonly progress?: Progress;
   /** Boundaries of another data file. */
   readonly openAreas?: Harness['openAreas'];
@@ -148,7 +150,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   const open: Harness['open'] = (settings, options = {}) => {
     const { rowThreads, openAreas: others = openAreas, store: kept = store, interrupt, progress } = options;
     return openContext(job(settings), {
-      connection: connectionOf(options),
+      connection: options.connection ?? connectionOf(options),
       store: kept,
       effects: { ...effects, openAreas: others, ...(rowThreads !== undefined && { rowThreads }) },
       ...(interrupt && { interrupt }),

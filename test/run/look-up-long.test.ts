@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -11,10 +10,9 @@ import { lookUp } from '../../src/run/look-up/look-up.ts';
 import { sortedCells } from '../../src/run/look-up/sorted-cells.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress, type Progress } from '../../src/run/progress.ts';
-import { openContext, type RunOptions } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import { column, openHarness, places } from './harness.ts';
+import { column, openHarness, places, type RunOptions } from './harness.ts';
 
 const CELLS = 9_000;
 
@@ -22,15 +20,11 @@ const CELLS = 9_000;
 async function scene(t: TestContext) {
   const harness = await openHarness(t);
   harness.writeInput(places(CELLS));
-  const { folder, clock, store, job } = harness;
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-  const effects = { clock, random: Math.random, streams, notice: () => {} };
+  const { folder, clock, store } = harness;
   const prepared = async (settings: JobFile = {}, own: Pick<RunOptions, 'progress' | 'interrupt'> = {}) => {
     const data = readLocalData(join(folder, 'data.db'), clock.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
-    const ready = await prepare(
-      await openContext(job({ topics: ['hail'], ...settings }), { connection, store, effects, ...own }),
-    );
+    const ready = await prepare(await harness.open({ topics: ['hail'], ...settings }, { connection, ...own }));
     t.after(() => ready[Symbol.dispose]());
     return { ready, data };
   };
