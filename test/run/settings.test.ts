@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/contract/topics.ts';
+import { isUnlimited } from '../../src/job/account-settings.ts';
 import { durationMs } from '../../src/job/duration.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { mergeJobFiles, relativeTo } from '../../src/job/merge-settings.ts';
+import { relativeTo } from '../../src/job/merge-settings.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { parseTopics } from '../../src/job/topic-choice.ts';
 import { fc } from '../properties.ts';
@@ -84,12 +85,64 @@ test('a setting that is there but undefined says nothing; an empty prefix does',
   assert.equal(job({ prefix: '' }, { prefix: 'x_' }).prefix, '');
 });
 
+const MINE = { credits_per_month: 600, credits_per_minute: 1_200 };
+const REMOTE = { base_url: 'https://h.example' };
+
+test('each setting has its place in the job; what nobody said of a paid account is assumed', () => {
+  const reading = (said: JobFile) => ({ ...job(said).reading });
+  assert.deepEqual(reading({}), {});
+  assert.deepEqual(reading({ sheet: 2, encoding: 'latin1', delimiter: ';', header: false }), {
+    ...{ sheet: '2', encoding: 'windows-1252', delimiter: ';', header: false },
+  });
+  const rows: readonly (readonly [said: JobFile, made: object])[] = [
+    [{}, { areas: null, counts: true, metrics: null, onFinish: null, jobFile: null, orderBy: { kind: 'recognized' } }],
+    [{ areas: 'tract' }, { areas: 'tract', counts: false }],
+    [{ order_by: 'file' }, { orderBy: { kind: 'file' } }],
+    [{ order_by: 'tiv' }, { orderBy: { kind: 'tiv' } }],
+    [{ order_by: { column: 'v' } }, { orderBy: { kind: 'column', column: 'v', direction: 'desc' } }],
+    [{ order_by: { column: 'v', direction: 'asc' } }, { orderBy: { kind: 'column', column: 'v', direction: 'asc' } }],
+    [
+      { metrics: 'm.prom', on_finish: ['./tell'] },
+      { metrics: '/here/m.prom', onFinish: ['/here/tell'] },
+    ],
+  ];
+  for (const [said, made] of rows) assert.partialDeepStrictEqual(job(said), made);
+  assert.deepEqual(job({}, {}).assumed, ['topics', 'anniversary_day']);
+  assert.deepEqual(job({ topics: 'park' }, { anniversary_day: 3 }).assumed, []);
+  const accounts: readonly (readonly [said: JobFile, name: string, isAssumed?: boolean])[] = [
+    [{ service: REMOTE }, 'h.example', true],
+    [{ service: REMOTE, subscription: 'starter', account: 'mine' }, 'mine'],
+    [{ account: 'mine' }, 'mine'],
+    // The embedded service has an account for each subscription.
+    [{ service: 'sample', subscription: 'starter' }, 'embedded'],
+    [{ service: 'sample', subscription: 'professional' }, 'embedded-professional'],
+    [{ service: 'sample', subscription: MINE }, 'embedded-600-1200'],
+    [{ service: 'sample', account: 'mine' }, 'embedded-mine'],
+    [{ service: 'sample', account: 'embedded-mine' }, 'embedded-mine'],
+  ];
+  for (const [said, name, isAssumed = false] of accounts) {
+    const { account } = job(said, {});
+    assert.deepEqual([account.name, account.isAssumed], [name, isAssumed], JSON.stringify(said));
+  }
+  const jobs = [{ service: 'sample' as const }, { service: 'sample' as const, subscription: 'starter' as const }, {}];
+  assert.deepEqual(
+    jobs.map((said) => isUnlimited(job(said))),
+    [true, false, false],
+  );
+});
+
 test('the two location columns may come from two sources of settings', () => {
   assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lng: 'X' } }).location, { lat: 'Y', lng: 'X' });
   assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lat: 'y', lng: 'x' } }).location, {
     lat: 'Y',
     lng: 'x',
   });
+  // One column for both excludes one for each.
+  assert.deepEqual(job({ location: { column: 'at' } }, { location: { lat: 'y', lng: 'x' } }).location, {
+    column: 'at',
+  });
+  assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { column: 'at' } }).location, { lat: 'Y' });
+  assert.deepEqual(job({ location: {} }, { location: { column: 'at' } }).location, { column: 'at' });
 });
 
 test('the address and the keys of the service may come from two sources of settings', () => {
@@ -259,8 +312,8 @@ test('a topic’s own line wins over its group, and the group over all, wherever
 });
 
 test('an amount and a unit are a time; anything else is none', () => {
-  const times = ['90s', ' 30 m ', '12h', '30d', '1.5h', '0d'].map(durationMs);
-  assert.deepEqual(times, [90_000, 1_800_000, 43_200_000, 2_592_000_000, 5_400_000, 0]);
+  const times = ['90s', ' 30 m ', '12h', '30d', '1.5h', '0d', '0.25h'].map(durationMs);
+  assert.deepEqual(times, [90_000, 1_800_000, 43_200_000, 2_592_000_000, 5_400_000, 0, 900_000]);
   const texts = ['', ' ', 'never', '30', 'd', '-1d', '+1d', '1 day', '1D', '1w', '1.d', '.5h', '1h30m', '1,5h', '1e3s'];
   for (const text of texts) assert.equal(durationMs(text), null, text);
 });
@@ -271,16 +324,4 @@ test('a time to live of a topic that does not exist is refused, with the one tha
     message: 'time_to_live: unknown topic "wildfir"; did you mean wildfire?',
   });
   assert.throws(() => lives({ zzzzzzzz: '1d' }), { code: 'JOB_FILE', message: /unknown topic "zzzzzzzz"$/ });
-});
-
-test('merging leaves both sides as they were', () => {
-  const weak: JobFile = { location: { lat: 'a' }, service: { base_url: 'https://weak.example' }, budget: 1 };
-  const strong: JobFile = { location: { lng: 'b' }, service: { base_url: '', api_keys: [{ env: 'K' }] } };
-  const before = structuredClone([weak, strong]);
-  assert.deepEqual(mergeJobFiles(weak, strong), {
-    location: { lat: 'a', lng: 'b' },
-    service: { base_url: 'https://weak.example', api_keys: [{ env: 'K' }] },
-    budget: 1,
-  });
-  assert.deepEqual([weak, strong], before);
 });
