@@ -127,14 +127,11 @@ function putNumber(bytes: Buffer, from: number, value: number): number {
   return putDecimal(bytes, value < 0 ? from + 1 : from, millionths);
 }
 
-/** Writes a number of millionths, without trailing zeros. */
+/** Writes a number of less than `MOST_MILLIONTHS`, without trailing zeros. Its whole part divides in 32 bits. */
 function putDecimal(bytes: Buffer, from: number, millionths: number): number {
   const whole = Math.floor(millionths / MILLION);
   let fraction = (millionths - whole * MILLION) | 0;
-  const at =
-    whole < MOST_INT
-      ? putDigits(bytes, from, whole | 0, digitsOf(whole))
-      : from + bytes.write(String(whole), from, 'latin1');
+  const at = putDigits(bytes, from, whole, digitsOf(whole));
   if (fraction === 0) return at;
   let digits = 6;
   while (fraction % 10 === 0) {
@@ -144,9 +141,6 @@ function putDecimal(bytes: Buffer, from: number, millionths: number): number {
   bytes[at] = POINT;
   return putDigits(bytes, at + 1, fraction, digits);
 }
-
-/** Whole numbers below this divide in 32 bits. */
-const MOST_INT = 2 ** 31;
 
 function putDigits(bytes: Buffer, at: number, value: number, digits: number): number {
   let left = value;
