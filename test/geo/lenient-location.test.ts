@@ -74,33 +74,6 @@ test('one column may hold both: in brackets, in WKT, with letters in any order',
 
 const whole = (most: number) => fc.integer({ min: 0, max: most });
 
-test('what is written in degrees, minutes and seconds comes back, whatever the signs', () => {
-  const signs = fc.constantFrom(
-    ['°', "'", '"'],
-    ['° ', '′ ', '″'],
-    [' ', ' ', ''],
-    [':', ':', ''],
-    ['d', 'm', 's'],
-    ['º', '’', '”'],
-  );
-  fc.assert(
-    fc.property(
-      whole(89),
-      whole(59),
-      whole(59_999),
-      signs,
-      fc.constantFrom('N', ' S', 'n'),
-      fc.boolean(),
-      (d, m, s, [a, b, c], letter, isComma) => {
-        const seconds = isComma ? (s / 1000).toFixed(3).replace('.', ',') : (s / 1000).toFixed(3);
-        const expected = (d + m / 60 + s / 3_600_000) * (letter === ' S' ? -1 : 1);
-        const found = parseDegrees(`${d}${a}${m}${b}${seconds}${c}${letter}`, 'lat');
-        assert.ok(found !== null && Math.abs(found - expected) < 1e-9, `${found} for ${expected}`);
-      },
-    ),
-  );
-});
-
 test('a pair of decimals comes back, with points or commas, in brackets or bare', () => {
   const signs = fc.constantFrom('-', '\u2212', '–');
   fc.assert(
