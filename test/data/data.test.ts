@@ -4,7 +4,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { COUNTY_TABLES, type Dataset, type SiteRecord } from '../../src/data/tables/records.ts';
+import type { Dataset, SiteRecord } from '../../src/data/tables/records.ts';
 import { boxOfGeometry } from '../../src/geo/bounding-boxes.ts';
 import {
   AREAS,
@@ -283,14 +283,6 @@ test('the description lists the datasets, what can be answered, what is missing,
       { ...described, level: 'tract', rows: 4, parts: [{ ...part, rows: 4 }] },
     ],
   );
-});
-
-test('every measurement of counties has its table', (t) => {
-  const tables = openDatabase(t).prepare<[], string>('SELECT name FROM sqlite_schema').pluck().all();
-  const missing = Object.values(COUNTY_TABLES)
-    .map(({ table }) => table)
-    .filter((table) => !tables.includes(table));
-  assert.deepEqual(missing, [], 'tables without a migration');
 });
 
 test('a file that is no database, or of another version, is refused with a reason', (t) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
-import { bitsOf, decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
+import { decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
 import { readThrift, THRIFT, type ThriftStruct, type ThriftValue, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import { fc } from '../properties.ts';
 import { allRows, temporaryFolder } from './book-fixture.ts';
@@ -54,10 +54,6 @@ test('runs that promise more than there is are refused, whatever the bytes', () 
     }),
     { numRuns: 500 },
   );
-});
-
-test('the bits of a number', () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 255, 256].map(bitsOf), [0, 1, 2, 2, 3, 8, 9]);
 });
 
 test('a tree of Thrift with each type is read back as it was written', () => {
