@@ -71,6 +71,9 @@ test('the delimiter is found in the first records', async () => {
     ['lat|lng\n1|2\n', ['lat', 'lng']],
     ['"a;b;c;d",lat,lng\n"x;y",1,2\n', ['a;b;c;d', 'lat', 'lng']],
     ['sep=|\nlat|lng\n1|2\n', ['lat', 'lng']],
+    ['a,sep=;\n1,2\n', ['a', 'sep=;']],
+    ['a;b;c;d,lat,lng\nx,1,2\ny,3,4\n', ['a;b;c;d', 'lat', 'lng']],
+    ['lat;lng', ['lat', 'lng']],
     ['only\n1\n', ['only']],
     ['lat,lng', ['lat', 'lng']],
     [' lat , "lng" \r\n', ['lat', '"lng"']],
@@ -83,6 +86,26 @@ test('a delimiter and an encoding that are given are taken', async () => {
   assert.deepEqual((await rowFileOf('é,b\n', { encoding: 'windows-1252' })).columns, ['Ã©', 'b']);
   for (const delimiter of ['', ',,', '"', '\n', 'é', '.', '1', 'e'])
     await assert.rejects(rowFileOf('a,b\n', { delimiter }), { code: 'USAGE' });
+});
+
+test('a header below titles is read from the line that is given, and its line is found', async () => {
+  const titled = 'Report\r\n"2024, a"\rsecond\n\nlat,lng,n\n1,2,3\n';
+  for (const mark of ['', '\ufeff']) {
+    const book = await rowFileOf(mark + titled, { headerLine: 5 });
+    assert.deepEqual(book.columns, ['lat', 'lng', 'n']);
+    assert.deepEqual(await allRows(book, [1, 2]), [{ number: 1, line: 6, fields: ['2', '3'] }]);
+  }
+  const refused = (headerLine: number, message: RegExp) =>
+    assert.rejects(rowFileOf(titled, { headerLine }), { code: 'INPUT_UNREADABLE', message });
+  await refused(4, /has nothing on line 4/);
+  await refused(7, /has no header line/);
+  await refused(8, /has no line 8/);
+  await assert.rejects(rowFileOf(titled, { headerLine: 5, header: false }), { code: 'USAGE' });
+  const lineIn = async (content: string, options?: OpenOptions) =>
+    (await rowFileOf(content, options)).likelyHeader?.((fields) => fields.includes('lat'));
+  const below = (lines: number) => `${'title\n'.repeat(lines)}lat,lng\n1,2\n`;
+  assert.deepEqual([await lineIn(titled), await lineIn(below(19)), await lineIn(below(20))], [5, 20, null]);
+  assert.deepEqual([await lineIn('lat\n1\n'), await lineIn(`lat\n${below(2)}`, { headerLine: 2 })], [null, 1]);
 });
 
 test('a file that changed between two passes is refused', async () => {
