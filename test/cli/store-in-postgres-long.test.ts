@@ -36,7 +36,10 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
     ['complete', 'complete'],
   );
   const stats = await perilbook(['cache', 'stats', ...flags], { folder, env });
-  assert.match(stats.stdout, /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[\s\S]* 4 charged/);
+  assert.match(
+    stats.stdout,
+    /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[\s\S]* sample +4 calls, 4 credits: made up/,
+  );
 });
 
 test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {
