@@ -145,6 +145,11 @@ export function formatNamed(name: string): FileFormat {
   return FILE_FORMATS.find((format) => format.name === name)!;
 }
 
+/** Whether files of a format have a line of column names, which a file may lack. */
+export function hasHeaderLine(name: string): boolean {
+  return formatNamed(name).reading?.withoutHeader === undefined;
+}
+
 /** The reader of a file, among formats with internal compression or among texts; null if none matches. */
 export function readingOf(input: InputFile, isCompressed: boolean): FormatReading | null {
   const formats = FILE_FORMATS.filter(({ compressed }) => (compressed !== undefined) === isCompressed);

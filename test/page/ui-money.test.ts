@@ -133,6 +133,12 @@ test('a file without a header line: its first row is bought and comes back', { t
   assert.deepEqual([end?.state, end?.rows, scene.harness.charged()], ['complete', 3, 3]);
   const again = (await visitor.ask('GET', `/api/files/${id}`)).body;
   assert.deepEqual([again.header, again.chosen.lat], [false, 1], 'as it was chosen');
+  for (const [name, table, hasHeaderLine] of [
+    ['tabs.tsv', text.replaceAll(',', '\t'), true],
+    ['lines.ndjson', '{"lat":40.1,"lng":-99.9}\n', false],
+  ] as const) {
+    assert.equal((await visitor.upload(name, table)).body.hasHeaderLine, hasHeaderLine, name);
+  }
 });
 
 test('a key is tried before Start, once and free of charge; a refusal says what to do and shows no key', {

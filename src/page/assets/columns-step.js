@@ -53,7 +53,7 @@ export function ColumnsStep() {
 }
 
 function Pickers() {
-  const { columns: names, format, header } = file.value;
+  const { columns: names, hasHeaderLine, header } = file.value;
   const options = names.map((name, index) => [index, nameOf(name, index)]);
   const picker = (name, label) => {
     const index = chosen.value[name];
@@ -69,7 +69,7 @@ function Pickers() {
         <${Options} values=${orders(file.value)} chosen=${chosen.value.order} />
       </select></p>
     </div>
-    ${format === 'csv' && html`<p id="header-choice"><label class="check"><input type="checkbox" id="no-header" checked=${!header} onChange=${({ currentTarget }) => chooseHeader(!currentTarget.checked)} />The first line is data, not column names</label></p>`}`;
+    ${hasHeaderLine && html`<p id="header-choice"><label class="check"><input type="checkbox" id="no-header" checked=${!header} onChange=${({ currentTarget }) => chooseHeader(!currentTarget.checked)} />The first line is data, not column names</label></p>`}`;
 }
 
 function rowsWords({ rows, located, invalid, outside_us, cells }) {

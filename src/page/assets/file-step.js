@@ -68,7 +68,7 @@ const NO_PATH = new Refusal({
   hint: 'For instance /folder/portfolio.csv.',
 });
 
-const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', json: 'JSON', geojson: 'GeoJSON' };
+const FORMATS = { xlsx: 'Excel', xlsm: 'Excel', parquet: 'Parquet', geojson: 'GeoJSON' };
 
 /** The first step: a file is dropped, chosen or named. */
 export function FileStep() {
@@ -123,5 +123,5 @@ function Opener() {
 }
 
 function fileWords({ name, path, format, bytes, columns }) {
-  return `${path ?? name}: ${FORMATS[format] ?? format}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`;
+  return `${path ?? name}: ${FORMATS[format] ?? format.toUpperCase()}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`;
 }

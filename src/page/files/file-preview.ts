@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
+import { hasHeaderLine } from '../../rows/file-formats.ts';
 import { firstRows } from '../../rows/first-rows.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
@@ -13,6 +14,7 @@ import type { ChosenFile } from './workspace.ts';
 /** A file's format, columns and first rows. */
 export interface FilePreview {
   readonly format: string;
+  readonly hasHeaderLine: boolean;
   readonly bytes: number;
   /** The columns, without those that an earlier run added. */
   readonly columns: readonly string[];
@@ -54,6 +56,7 @@ export async function previewFile(
   const order = likelyOrder(columns);
   return {
     format: rowFile.format,
+    hasHeaderLine: hasHeaderLine(rowFile.format),
     bytes: stats.size,
     columns,
     ...parseLocation(columns, name, rowFile.shapes),
