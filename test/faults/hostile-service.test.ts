@@ -5,7 +5,7 @@ import { serveHttp } from '../client/servers.ts';
 import { firstSeed, times } from '../tier.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { FAULTS } from './faults.ts';
-import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
+import { ENDS, faultTrial, LONGEST_MS, seedTrial } from './hostile-service.ts';
 import { openHostileSetup } from './hostile-setup.ts';
 
 /** Trials of the random mix. */
@@ -28,7 +28,7 @@ test('every request meets the same fault: true rows, true books, few requests, a
   await Promise.all(
     TRIED.map((fault) => {
       const { exit, requests } = ENDS[fault.end]!;
-      return t.test(`${fault.name}: exit ${exit}, at most ${requests} requests`, async () => {
+      return t.test(`${fault.name}: exit ${exit}, at most ${requests} requests`, { timeout: LONGEST_MS }, async () => {
         await faultTrial(setup, fault, { elsewhere: elsewhere.url });
       });
     }),
@@ -39,7 +39,9 @@ test('every request meets the same fault: true rows, true books, few requests, a
 test('each request meets a fault of its own, or none', { concurrency: 4 }, async (t) => {
   const first = firstSeed(1);
   await Promise.all(
-    Array.from({ length: SEEDS }, (_, index) => t.test(`seed ${first + index}`, () => seedTrial(setup, first + index))),
+    Array.from({ length: SEEDS }, (_, index) =>
+      t.test(`seed ${first + index}`, { timeout: LONGEST_MS }, () => seedTrial(setup, first + index)),
+    ),
   );
 });
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import test from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { usage } from './file-accounts.ts';
@@ -28,6 +30,22 @@ test('a load that holds the write lock of the data file blocks no charge', async
   assert.equal(bundle.body.data.topics.radon.value.value, 'Zone 2', 'the load is not visible before it is whole');
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 36);
   load.exec('ROLLBACK');
+});
+
+test('a call beside another writer of the accounts waits for it, and is charged once', async (t) => {
+  const { single, accounts, clock } = await setUp(t);
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const database = new (require('better-sqlite3'))(workerData);
+    database.exec('BEGIN IMMEDIATE');
+    parentPort.postMessage('begun');
+    setTimeout(() => database.exec('COMMIT').close(), 300);`;
+  const writer = new Worker(code, { eval: true, workerData: accounts.name });
+  const ended = once(writer, 'exit');
+  await once(writer, 'message');
+  assert.equal((await single()).status, 200);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 1);
+  await ended;
 });
 
 test('a data file that cannot be written is served', async (t) => {
