@@ -22,11 +22,3 @@ export const LONG = { skip: TIER === 'short' && 'a long trial: npm run test:long
 
 /** Options of a test that takes too long for `npm run test:long`. */
 export const SOAK = { skip: TIER !== 'soak' && 'an hour: npm run soak' };
-
-/** The cases of a table that this run tries: all, or in `npm test` the first of each kind. */
-export function casesOf<T>(cases: readonly T[], kindOf: (one: T) => string): readonly T[] {
-  if (TIER !== 'short') return cases;
-  const kinds = new Map<string, T>();
-  for (const one of cases) if (!kinds.has(kindOf(one))) kinds.set(kindOf(one), one);
-  return [...kinds.values()];
-}

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import test from 'node:test';
-import type { Call } from '../../src/contract/credits.ts';
-import { sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { createAccount, createKey, usage } from './file-accounts.ts';
 import { openAccountsOf, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
 
@@ -13,30 +10,6 @@ function tally(statuses: readonly number[]): Record<number, number> {
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
-
-test('a charge counts what another process charged while the answer was read', async (t) => {
-  // The first look at the topic spends a credit from another handle, as another process would.
-  let spend = () => {};
-  const { single, file, clock, accounts } = await setUp(t, {
-    subscription: subscriptionOf(4, PLENTY),
-    service: {
-      failures: () => {
-        spend();
-        spend = () => {};
-        return false;
-      },
-    },
-  });
-  const used = () => usage(accounts, 'tester', clock.now()).creditsCharged;
-  const spendOne = openAccountsOf(t, file).prepare('UPDATE periods SET credits = credits + 1');
-  assert.equal((await single()).status, 200);
-  spend = () => spendOne.run();
-  assert.equal((await single()).status, 200);
-  assert.equal(used(), 3);
-  spend = () => spendOne.run();
-  assert.equal((await single()).body.error.code, 'QUOTA_EXCEEDED');
-  assert.equal(used(), 4);
-});
 
 test('charges survive a restart', async (t) => {
   const { single, service, key, file, clock, database, accounts } = await setUp(t, {
@@ -102,33 +75,6 @@ test('a sliding minute: no 60 seconds hold more than the limit, and Retry-After 
   assert.equal(answered.headers.get('x-ratelimit-reset'), '60');
   const never = await get(pathTo('/v1/bundle/enterprise'));
   assert.equal(never.headers.get('retry-after'), '60');
-});
-
-test('of several calls that a minute refuses at once, each gets the time when it fits', async (t) => {
-  const { accounts, clock, key } = await setUp(t, { subscription: subscriptionOf(PLENTY, 20) });
-  const SINGLE = { kind: 'single', topic: 'drought' } as const;
-  const BUNDLE = { kind: 'standard' } as const;
-  await using instance = await sqliteAccounts(accounts, clock).register(
-    { rateWindow: 'sliding', lastCall: 'refused' },
-    () => {},
-  );
-  const charge = async (calls: readonly Call[]) => {
-    const [checked] = await instance.check([{ key, call: SINGLE }]);
-    assert.ok(typeof checked === 'object');
-    const { caller } = checked;
-    const asked = calls.map((call) => ({ caller, call, requestId: randomUUID() }));
-    return await instance.charge(asked, { delivered: [], undelivered: [] });
-  };
-  for (let i = 0; i < 20; i++) {
-    assert.ok('id' in (await charge([SINGLE]))[0]!);
-    clock.at += 1_000;
-  }
-  const [first, last] = [
-    { failure: 'RATE_LIMITED', retryAfter: 40 },
-    { failure: 'RATE_LIMITED', retryAfter: 54 },
-  ];
-  assert.deepEqual(await charge([SINGLE, BUNDLE, SINGLE]), [first, last, first]);
-  assert.deepEqual(await charge([BUNDLE, SINGLE]), [last, first]);
 });
 
 test('a fixed minute begins with the minute of the clock', async (t) => {
