@@ -181,28 +181,13 @@ test('objects with members in another order keep them, part by part', async (t) 
   assert.match(again, /"hail_rating".*"wildfire_rating"/);
 });
 
-test('an output that the next run would read, or that is no folder, is refused before anything is bought', async (t) => {
+test('an output that a link leads into the input is refused before anything is bought', async (t) => {
   const scene = await openPartScene(t);
   scene.write('a.csv', partOf(0, 2));
-  const refused = async (settings: object, message: RegExp, code = 'OUTPUT_UNWRITABLE') => {
-    await assert.rejects(scene.runParts(settings), { code, message });
-  };
-  await refused({ output: 'in' }, /in is the input folder/);
-  await refused({ output: 'in/out' }, /in\/out lies inside the input folder/);
-  assert.equal(existsSync(join(scene.folder, 'in/out')), false);
   symlinkSync(join(scene.folder, 'in'), join(scene.folder, 'link'));
-  await refused({ output: 'link/out' }, /lies inside the input folder/);
-  await refused({ input: '**/*.csv' }, /out\/in\/a\.csv would be matched by the pattern/);
-  writeFileSync(join(scene.folder, 'file'), '');
-  await refused({ output: 'file' }, /file is not a folder, and part files need one/);
-  await refused({ output: 'file/out' }, /is not a folder/);
-  mkdirSync(join(scene.folder, 'taken/a.csv'), { recursive: true });
-  await refused({ output: 'taken' }, /taken\/a\.csv is a directory/);
-  await refused({ output: '-' }, /Several input files cannot be written to standard output/, 'USAGE');
-  await refused({ input: ['in/a.csv', '-'] }, /Standard input \(-\) cannot be combined/, 'USAGE');
-  scene.write('b.csv', 'id,lat,lon\n');
-  await refused({}, /a\.csv and b\.csv have different columns/, 'INPUT_COLUMNS');
-  assert.equal(scene.charged(), 0);
+  const refused = { code: 'OUTPUT_UNWRITABLE', message: /lies inside the input folder/ };
+  await assert.rejects(scene.runParts({ output: 'link/out' }), refused);
+  assert.deepEqual([existsSync(join(scene.folder, 'in/out')), scene.charged()], [false, 0]);
 });
 
 test('one file is a part where its output is named as a folder; the default output is beside the input folder', async (t) => {
