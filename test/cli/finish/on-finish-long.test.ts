@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { parseJobFile } from '../../../src/job/read-job-file.ts';
 import { metricValue, parseOpenMetrics } from '../../open-metrics.ts';
 import { openHarness, places } from '../../run/harness.ts';
 import { startBin } from '../bin-process.ts';
@@ -103,27 +102,6 @@ test('of a program that prints without end, the beginning is shown', async (t) =
   assert.match(stderr, /^sh printed more, which is not shown\.$/m);
 });
 
-test('a program that fails is reported and changes no exit code', async (t) => {
-  const { run, path } = await scene(t, ['on_finish: [./nothing-here]'], SLOWER);
-  const none = await run(['--yes', '--quiet']);
-  assert.equal(none.code, 0);
-  assert.match(
-    none.stderr,
-    /^perilbook: on_finish failed: .*nothing-here cannot be started \(ENOENT\)\. The run itself is not affected\.$/m,
-  );
-  const within = readFileSync(path('job.yaml'), 'utf8').replace('./nothing-here', './input.csv/nothing-here');
-  writeFileSync(path('within.yaml'), within);
-  const thrown = await run(['--yes'], { job: 'within.yaml' });
-  assert.deepEqual([thrown.code, /cannot be started \(ENOTDIR\)/.test(thrown.stderr)], [0, true], thrown.stderr);
-  writeFileSync(path('failing.yaml'), readFileSync(path('job.yaml'), 'utf8').replace('./nothing-here', '"false"'));
-  const { code, stderr } = await run(['--yes'], { job: 'failing.yaml' });
-  assert.deepEqual([code, /on_finish failed: false ended with exit code 1\./.test(stderr)], [0, true]);
-  const logged = await run(['--yes', '--log', 'json'], { job: 'failing.yaml' });
-  const event = logged.stderr.split('\n').find((line) => line.includes('on_finish failed'));
-  assert.equal(JSON.parse(event!).level, 'warning');
-  assert.ok(existsSync(path('output.csv')));
-});
-
 test('a program of the job file is found beside it, whatever way the job file is named', async (t) => {
   const { run, path } = await scene(t, ['on_finish: [./tell-us.sh, nightly]'], SLOWER);
   mkdirSync(path('op'));
@@ -171,13 +149,6 @@ test('the process ends although a program of on_finish has left a child that hol
   const { code, stderr } = await bin.ended;
   assert.deepEqual([code, harness.charged()], [0, 6], stderr);
   assert.match(stderr, /heard/);
-});
-
-test('on_finish names a program; an address is refused', () => {
-  for (const said of ['[]', '{}', '[https://h.example/x]']) {
-    assert.throws(() => parseJobFile(`on_finish: ${said}`, 'job.yaml'), { code: 'JOB_FILE' }, said);
-  }
-  parseJobFile('on_finish: [a, b]', 'job.yaml');
 });
 
 test('metrics are OpenMetrics text of the last run; the last success stays after a failure', async (t) => {
