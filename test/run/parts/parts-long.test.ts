@@ -130,20 +130,6 @@ test('a part that cannot be written ends the run: the others are whole or untouc
   }
 });
 
-test('a run that stops at its budget writes every part whole, and the next one completes them', async (t) => {
-  const scene = await openPartScene(t);
-  scene.write('a.csv', partOf(0, 5));
-  scene.write('b.csv', partOf(5, 10));
-  scene.write('c.csv', 'id,lat,lng\n');
-  const first = await scene.runParts({ budget: 7 });
-  assert.deepEqual([first.state, first.summary.status.deferred, scene.charged()], ['paused', 3, 7]);
-  const statuses = column(scene.out('b.csv'), 'hazard_status');
-  assert.deepEqual(statuses.filter((status) => status === 'deferred').length, 3);
-  const second = await scene.runParts();
-  assert.deepEqual([second.state, scene.charged()], ['complete', 10]);
-  assert.deepEqual(column(scene.out('b.csv'), 'hazard_status'), Array(5).fill('ok'));
-});
-
 test('names, compression and hidden files: what goes in comes out, and nothing else', async (t) => {
   const scene = await openPartScene(t);
   scene.write('year=2024/part-0.csv.gz', gzipSync(partOf(0, 2)));
@@ -164,21 +150,6 @@ test('names, compression and hidden files: what goes in comes out, and nothing e
   assert.equal(again.length, 5);
   const twice = gunzipSync(readFileSync(join(scene.folder, 'again/year=2025/part-0.csv.gz'))).toString();
   assert.equal(twice, text);
-});
-
-test('objects with members in another order keep them, part by part', async (t) => {
-  const scene = await openPartScene(t);
-  const [[lat, lng]] = places(1) as [[number, number]];
-  scene.write('a.ndjson', `{"id":1,"lat":${lat},"lng":${lng}}\n`);
-  scene.write('b.ndjson', `{"lng":${lng},"site":"x","lat":${lat}}\n`);
-  await scene.runParts();
-  const before = [scene.out('a.ndjson'), scene.out('b.ndjson')];
-  assert.match(before[1]!, /^\{"lng":-99\.95,"site":"x","lat":40\.05,\s*"hazard_status":\s*"ok"/);
-  assert.equal(scene.charged(), 1);
-  await scene.runParts({ input: 'out', output: 'again', topics: ['wildfire'] });
-  const again = readFileSync(join(scene.folder, 'again/b.ndjson'), 'utf8');
-  assert.equal(again.split('"hazard_status"').length, 2);
-  assert.match(again, /"hail_rating".*"wildfire_rating"/);
 });
 
 test('an output that a link leads into the input is refused before anything is bought', async (t) => {
