@@ -126,7 +126,7 @@ test('only a response that ended on a working connection is delivered, and each 
 });
 
 test('settling that fails is reported and tried again half a second later, not at every client that leaves', async (t) => {
-  const { tracker, settled, errors, fault, pass } = setUp(t);
+  const { tracker, settle, settled, errors, fault, pass } = setUp(t);
   fault.error = new Error('another process writes');
   const connection = new Connection(tracker);
   connection.answer(1)();
@@ -145,6 +145,16 @@ test('settling that fails is reported and tried again half a second later, not a
   third.close();
   await pass(0);
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
+  fault.error = new Error('another process writes again');
+  connection.answer(4)();
+  await pass(5);
+  fault.error = null;
+  await tracker.settleWith(settle);
+  const last = new Connection(tracker);
+  last.answer(5);
+  last.close();
+  await pass(500);
+  assert.deepEqual(settled.at(-1), { delivered: [], undelivered: [5] }, 'a transaction in between ends no retry');
 });
 
 test('at its end what has been delivered is settled, and what has not is taken back, once', async (t) => {
