@@ -35,7 +35,7 @@ export const cacheCommands = {
 
 async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
-  const { paid, sample } = chargesByKind(stats);
+  const [paid, sample] = paidAndSample(stats);
   const lines = [
     shownAddress(job.store),
     ...listed([
@@ -49,34 +49,28 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
         `${grouped(paid.calls.charged)} charged, ${grouped(paid.calls.free)} free, ${grouped(paid.calls.unknown)} unknown, ${grouped(paid.calls.sent)} in flight`,
       ],
       ['credits', `${grouped(paid.credits.charged)} charged, ${grouped(paid.credits.unknown)} unknown`],
-      ...(sample === null
-        ? []
-        : [
-            [
-              'sample',
-              `${counted(sample.calls.charged, 'call')}, ${counted(sample.credits.charged, 'credit')}: made up, nobody charges them`,
-            ] as const,
-          ]),
+      ...(sample.calls.charged === 0 ? [] : [['sample', madeUpText(sample)] as const]),
     ]),
   ];
   return printResult(context, flags, statsJson(stats), () => lines);
 }
 
-/** The calls of paid services, and those of the sample, whose credits nobody charges; null for none. */
-function chargesByKind({ chargesOf }: StoreStats): { readonly paid: Charges; readonly sample: Charges | null } {
-  const sample = chargesOf(isFreeSource);
-  const hasSample = Object.values(sample.calls).some((count) => count > 0);
-  return { paid: chargesOf((source) => !isFreeSource(source)), sample: hasSample ? sample : null };
+const madeUpText = ({ calls, credits }: Charges): string =>
+  `${counted(calls.charged, 'call')}, ${counted(credits.charged, 'credit')}: made up, nobody charges them`;
+
+/** The charges of paid services, and those of the sample. */
+function paidAndSample({ chargesOf }: StoreStats): readonly [paid: Charges, sample: Charges] {
+  return [chargesOf((source) => !isFreeSource(source)), chargesOf(isFreeSource)];
 }
 
 /** The figures, under the same names as in `quota --json` and `status --json`. */
 function statsJson(stats: StoreStats): Record<string, unknown> {
-  const { paid, sample } = chargesByKind(stats);
+  const [paid, sample] = paidAndSample(stats);
   return {
     sources: stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
     ...chargesJson(paid),
     /** Made up: nobody charges them. */
-    sample: sample && chargesJson(sample),
+    sample: chargesJson(sample),
     bytes: stats.bytes,
   };
 }

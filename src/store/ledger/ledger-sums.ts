@@ -118,15 +118,11 @@ interface ChargeRow {
 }
 
 function sumCharges(rows: readonly ChargeRow[]): Charges {
-  const sum = (charge: ChargeState, of: 'calls' | 'credits') =>
-    rows.reduce((total, row) => (row.charge === charge ? total + row[of] : total), 0);
-  return {
-    calls: {
-      sent: sum('sent', 'calls'),
-      charged: sum('charged', 'calls'),
-      free: sum('free', 'calls'),
-      unknown: sum('unknown', 'calls'),
-    },
-    credits: { charged: sum('charged', 'credits'), unknown: sum('unknown', 'credits'), open: sum('sent', 'credits') },
-  };
+  const calls = { sent: 0, charged: 0, free: 0, unknown: 0 };
+  const credits = { ...calls };
+  for (const row of rows) {
+    calls[row.charge] += row.calls;
+    credits[row.charge] += row.credits;
+  }
+  return { calls, credits: { charged: credits.charged, unknown: credits.unknown, open: credits.sent } };
 }
