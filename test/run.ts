@@ -11,7 +11,7 @@
  * named, have a process each. Two processes more run than there are cores, since tests wait: for answers, for the minute, for a process that
  * was stopped. With one more, two cores were busy for 439 of 612 seconds; with twice as many it was no faster. Compiled modules are kept from one process to
  * the next: loading the program costs 0.8 s of processor time without, 0.4 with. And temporary files are in memory where the machine
- * has room for them, since a test that buys waits for two syncs of the disk a call. That the syncs are made is tested apart
+ * has room for them, since a test that buys waits for two syncs of the disk a call. That syncs are asked for is tested apart
  * (test/faults/power-loss.test.ts).
  */
 import { spawn } from 'node:child_process';
