@@ -72,7 +72,7 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
     fc.property(
       formats,
       fc.boolean(),
-      fc.array(fc.oneof(fc.array(field, { maxLength: 6 }), fc.constant(new Array<number>(400).fill(10.25))), {
+      fc.array(fc.oneof(fc.array(field, { maxLength: 6 }), fc.constant(new Array<number>(1_000).fill(10.25))), {
         maxLength: 4,
       }),
       (format, leads, rows) => {
