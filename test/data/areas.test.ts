@@ -32,24 +32,6 @@ test('a ring that does not end where it begins is closed, also where both positi
   }
 });
 
-/** Whole degrees and halves, so that places often lie on edges and corners. */
-const grid = fc.integer({ min: 0, max: 16 }).map((half) => half / 2);
-
-test('every location on a grid of squares is in exactly one of them, also on edges and corners', () => {
-  const squares = [0, 1, 2, 3].flatMap((x) =>
-    [0, 1, 2, 3].map((y) => ({ x, y, outline: makeOutline(square(x, y, 1)) })),
-  );
-  fc.assert(
-    fc.property(fc.double({ min: 0, max: 3.9999, noNaN: true }), grid, fc.boolean(), (free, fixed, turned) => {
-      const [lng, lat] = turned ? [fixed / 2.1, free] : [free, Math.min(fixed, 3.5)];
-      const holding = squares.filter(({ outline }) => outlineHolds(outline, { lng, lat }));
-      assert.equal(holding.length, 1);
-      assert.deepEqual([holding[0]!.x, holding[0]!.y], [Math.floor(lng), Math.floor(lat)]);
-    }),
-    { seed: 1 },
-  );
-});
-
 test('a polygon cut in two along any line: every location inside is in exactly one half', () => {
   const whole = makeOutline(square(0, 0, 8));
   const inner = fc.double({ min: 0.001, max: 7.999, noNaN: true });
