@@ -9,16 +9,6 @@ const units = fc.array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd7f0, max: 0
   maxLength: 40,
 });
 
-test('any UTF-16, torn surrogate pairs included, comes back to the byte', () => {
-  fc.assert(
-    fc.property(units, (numbers) => {
-      const bytes = Buffer.from(Uint16Array.from(numbers).buffer);
-      assert.deepEqual(utf16Of(utf8Of(bytes)), bytes);
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
 test('UTF-8 cut anywhere is finished by the bytes that follow', () => {
   fc.assert(
     fc.property(units, fc.nat(120), (numbers, at) => {
