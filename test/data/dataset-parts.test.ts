@@ -253,6 +253,14 @@ test('a state of national data is compared with itself', async (t) => {
   });
 });
 
+test('a load tells of each thousand of its records', async (t) => {
+  const seen: number[] = [];
+  const parts = [{ of: 'US', files: [towers(t, { VA: 2_500 })], options: {} }];
+  const onRecords = (records: number) => seen.push(records);
+  await loadParts(openDatabase(t), 'cell-towers', parts, {}, { clock, onRecords });
+  assert.deepEqual(seen, [1_000, 2_000]);
+});
+
 test('older years do not take the place of newer ones in silence, of the whole US or of a state', async (t) => {
   const { database, load } = loading(t);
   const releases = (year: number, ...states: string[]) =>
