@@ -9,8 +9,14 @@ import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { between, pick, whole } from '../../src/sample/random.ts';
 import type { Bin, BinEnd } from '../cli/bin-process.ts';
 import { firstSeed, times } from '../tier.ts';
-import { assertBooksAgree, lastCharge, ledgerCalls, serviceSettled } from './kill-inputs.ts';
-import { type KillScene, setKillScene } from './kill-scene.ts';
+import {
+  assertBooksAgree,
+  type KillScene,
+  lastCharge,
+  ledgerCalls,
+  serviceSettled,
+  setKillScene,
+} from './kill-scene.ts';
 
 const JOBS = times({ long: 4, soak: 250 });
 /** Runs of a job that are to be killed or interrupted; once the job is done, they have nothing left to buy and still write. */
