@@ -10,7 +10,7 @@ import { openHarness } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { pathTo, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook } from './command-line.ts';
+import { perilbook, wordsIn } from './command-line.ts';
 
 const LOS_ANGELES = { lat: 34.0522, lng: -118.2437 };
 const small: JobFile = { subscription: { credits_per_month: 5, credits_per_minute: 1_000 } };
@@ -97,15 +97,8 @@ test('an account whose subscription nobody said has no allowance and no overage'
   const { stdout } = await quota();
   assert.match(stdout, /allowance +unknown: .*--subscription/);
   assert.doesNotMatch(stdout, /overage|\$|starter/);
-  assert.equal(
-    (
-      await perilbook(['quota', 'set', '--store', 'store.db', '--account', 'embedded', '--left', '5'], {
-        folder,
-        clock,
-      })
-    ).code,
-    2,
-  );
+  const set = wordsIn('quota set --store store.db --account embedded --left 5');
+  assert.equal((await perilbook(set, { folder, clock })).code, 2);
 
   // Overages are off unless a job allows them: nothing is billed beyond the allowance.
   const starter = await quota('--subscription', 'starter');
