@@ -25,6 +25,7 @@ interface Stored {
   readonly answered?: readonly TopicSlug[];
   readonly noData?: readonly TopicSlug[];
   readonly failed?: readonly TopicSlug[];
+  readonly rejected?: readonly TopicSlug[];
 }
 
 const answerOf = (topic: TopicSlug, asOf: number, field: Field): [TopicSlug, Answer] => [
@@ -32,13 +33,21 @@ const answerOf = (topic: TopicSlug, asOf: number, field: Field): [TopicSlug, Ans
   { topic, asOf, fields: [field] },
 ];
 
-const recordOf = ({ answered = [], noData = [], failed = [] }: Stored): CellRecord => ({
+const failureOf = (topic: TopicSlug, reason: TopicFailure['reason']): [TopicSlug, TopicFailure] => [
+  topic,
+  { reason, note: '', at: NOW },
+];
+
+const recordOf = ({ answered = [], noData = [], failed = [], rejected = [] }: Stored): CellRecord => ({
   answers: new Map([
     ...answered.map((topic) => answerOf(topic, NOW - DAY, 'High')),
     // A topic without data is asked again when its time to live has passed.
     ...noData.map((topic) => answerOf(topic, NOW - 400 * DAY, null)),
   ]),
-  failures: new Map(failed.map((topic): [TopicSlug, TopicFailure] => [topic, { reason: 'failed', note: '', at: NOW }])),
+  failures: new Map([
+    ...failed.map((topic) => failureOf(topic, 'failed')),
+    ...rejected.map((topic) => failureOf(topic, 'rejected')),
+  ]),
 });
 
 interface Scene {
@@ -131,11 +140,19 @@ async function planOf({
 }
 
 test('a cell lacks what has no fresh answer; one that lacks nothing is neither ordered nor priced', async () => {
-  const stored = { 0: 'complete', 1: { answered: ['hail'] }, 2: { noData: ['hail'] } } as const;
+  const rows = [0, 1, 2, 3, 4, 4];
+  const stored: Scene['stored'] = {
+    0: 'complete',
+    1: { answered: ['hail'] },
+    2: { noData: ['hail'] },
+    4: { rejected: ['hail'] },
+  };
   for (const isWhole of [false, true]) {
-    const plan = await planOf({ stored, isWhole });
-    assert.deepEqual(plan.lacks, [[], ['park'], TOPICS, TOPICS]);
+    const plan = await planOf({ rows, stored, isWhole });
+    // A place that the service rejected is neither asked for nor complete.
+    assert.deepEqual(plan.lacks, [[], ['park'], TOPICS, TOPICS, []]);
     assert.deepEqual([plan.order, plan.price.credits, plan.cellsCached], [[1, 2, 3], 5, 1]);
+    assert.deepEqual(plan.rejected, { cells: 1, rows: 2 });
     assert.deepEqual(
       [...plan.hadNoData].map(([cell, topics]) => [cell, topicsIn(topics)]),
       [[2, ['hail']]],
@@ -147,7 +164,12 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
     );
     assert.deepEqual([plan.areas, plan.beyondLimit], [null, 0]);
   }
-  const bare = await planOf({ stored, options: { onComplete: null } });
+  assert.equal(
+    (await planOf({ options: { origin: undefined } as unknown as PlanOptions })).origin,
+    null,
+    'a service says no origin',
+  );
+  const bare = await planOf({ rows, stored, options: { onComplete: null } });
   assert.deepEqual([bare.complete.has(0), bare.asked[0]!.map(({ fields }) => fields)], [false, [0, 0]]);
 });
 
