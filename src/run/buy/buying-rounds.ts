@@ -44,11 +44,11 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
   const { exhaustedLeft, exhaustedAt, later } = spending;
   if (!exhaustedLeft) {
     const left = `has ${counted(available, 'credit')} left, too few for the next place`;
-    const quota = `he quota of this billing period ${available > 0 ? left : 'is used up'}`;
+    const quota = `quota of this billing period ${available > 0 ? left : 'is used up'}`;
     // The service has not refused a call: a clock that was ahead may have booked the credits in the wrong period.
-    if (progress.calls > 0 || exhaustedAt !== null) return { ...stop, message: `T${quota}.` };
+    if (progress.calls > 0 || exhaustedAt !== null) return { ...stop, message: `The ${quota}.` };
     const booked = later ? `: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}` : '';
-    return { ...stop, message: `By the ledger, t${quota}${booked}. ${quotaAdvice(job.account)}` };
+    return { ...stop, message: `By the ledger, the ${quota}${booked}. ${quotaAdvice(job.account)}` };
   }
   return {
     ...stop,
