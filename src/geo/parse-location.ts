@@ -38,11 +38,6 @@ export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
   outside_us: 'The place is outside the US.',
 };
 
-/** The `hazard_status` of a finding: a real place elsewhere is not an error of the row. */
-export function statusOfFinding(finding: string): 'invalid' | 'outside_us' {
-  return finding === 'outside_us' ? 'outside_us' : 'invalid';
-}
-
 /** An exponent is accepted ("3.405e1" is what some tools write); hex, digit groups, NaN and Infinity are not. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const DECIMAL_COMMA = /^[+-]?\d{1,3},\d+$/;

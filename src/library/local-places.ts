@@ -10,13 +10,13 @@ import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.t
 import { stateOf } from '../data/tables/states.ts';
 import { airQualityYears } from '../data/topics/measurement-topics.ts';
 import { locationOf } from '../geo/coordinates.ts';
-import { statusOfFinding } from '../geo/parse-location.ts';
 import { countyAt } from '../geo/us-counties.ts';
 import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
 import { type LocalData, localDataIn, localNotes, type PlaceOrigin } from '../run/look-up/local-data.ts';
 import { answersOfPlace } from '../run/look-up/place-answers.ts';
 import { locate } from '../run/scan/locate.ts';
+import { statusOfFinding } from '../run/scan/row-places.ts';
 import { type ConnectionContext, connectionTo } from './connection.ts';
 
 /**

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOCATION_NOTES, type LocationFinding, parseLocation, statusOfFinding } from '../../src/geo/parse-location.ts';
+import { LOCATION_NOTES, type LocationFinding, parseLocation } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
+import { statusOfFinding } from '../../src/run/scan/row-places.ts';
 import { fc } from '../properties.ts';
 
 function findingOf(lat: string, lng: string): LocationFinding | 'ok' {

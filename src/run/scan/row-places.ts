@@ -6,6 +6,11 @@ import { openUnnamed } from '../../rows/files/temporary-files.ts';
 /** Why a row has no usable location. */
 export type RowFinding = LocationFinding | 'unreadable' | 'too_many_fields';
 
+/** The `hazard_status` of a finding: a real place elsewhere is not an error of the row. */
+export function statusOfFinding(finding: RowFinding): 'invalid' | 'outside_us' {
+  return finding === 'outside_us' ? 'outside_us' : 'invalid';
+}
+
 /** Rows without a usable location, of one kind: they get the same fields. */
 export interface Unlocated {
   readonly finding: RowFinding;

@@ -4,7 +4,6 @@ import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../colum
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
 import { pointText } from '../../formats/point-text.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { statusOfFinding } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
@@ -14,7 +13,7 @@ import { isTrusted } from '../plan/area-verification.ts';
 import { wantedAnswers } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { RunContext } from '../run-context.ts';
-import type { Unlocated } from '../scan/row-places.ts';
+import { statusOfFinding } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { ratingCounter, type TopicRatings } from './rating-counts.ts';
 
@@ -63,7 +62,9 @@ export async function openOutputFields(
     const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts);
     return { status: result.status, made: () => fields };
   };
-  const bare = places.unlocated.map((kind) => bareFields(topics, { status: statusOf(kind), note: kind.note }, counts));
+  const bare = places.unlocated.map((kind) =>
+    bareFields(topics, { status: statusOfFinding(kind.finding), note: kind.note }, counts),
+  );
   const completeOf = completeCellFields(job, sampleRows.has, origin);
   const read = async (numbers: readonly number[]) => {
     const asked = numbers.map((cell) => cells.cell(cell));
@@ -204,8 +205,6 @@ function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
   return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
 }
 
-const statusOf = ({ finding }: Unlocated): RowStatus => statusOfFinding(finding);
-
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
 /** The rows and their value by status, from the sums that the scan has kept. */
@@ -219,7 +218,7 @@ function sumStatuses({ cells, places }: Scan, statuses: Uint8Array): Omit<Output
     status[name] += cells.rows(cell);
     value[name] += cells.value(cell);
   }
-  for (const kind of places.unlocated) status[statusOf(kind)] += kind.rows;
+  for (const kind of places.unlocated) status[statusOfFinding(kind.finding)] += kind.rows;
   const isComplete = (cell: number) => ROW_STATUSES[statuses[cell]!] === 'ok';
   return { status, value, cellsComplete, isComplete };
 }
