@@ -8,6 +8,8 @@ export interface ShapefileHeader {
   readonly type: number;
   /** The rows of the table: one for each shape. */
   readonly rows: number;
+  /** The length of the table's header, in bytes. */
+  readonly tableHeader: number;
 }
 
 export const HEADER_BYTES = 100;

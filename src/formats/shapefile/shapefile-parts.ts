@@ -119,7 +119,7 @@ async function readHeader({ shp, dbf }: ShapefileParts, refused: MakeContentErro
     throw refused('is damaged: its .dbf cannot be read', 'Download it again.');
   }
   if (shp.size < length || dbf.size < head + rows * width) throw cut();
-  return { length, type: header.readInt32LE(32), rows };
+  return { length, type: header.readInt32LE(32), rows, tableHeader: head };
 }
 
 /** The geometry type and the column names of a shapefile, from the headers of its parts (ESRI, 1998; dBASE III). */
@@ -127,8 +127,8 @@ export async function shapefileHead(
   parts: ShapefileParts,
   refused: MakeContentError,
 ): Promise<{ readonly type: number; readonly columns: string[] }> {
-  const { type } = await readHeader(parts, refused);
-  const fields = await beginning(parts.dbf, (await beginning(parts.dbf, TABLE_HEADER_BYTES)).readUInt16LE(8));
+  const { type, tableHeader } = await readHeader(parts, refused);
+  const fields = await beginning(parts.dbf, tableHeader);
   const columns: string[] = [];
   for (let at = 32; at + 32 <= fields.length && fields[at] !== 0x0d; at += 32) {
     columns.push(fields.toString('latin1', at, at + 11).replace(/\0.*$/s, ''));
