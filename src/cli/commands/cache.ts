@@ -52,7 +52,7 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
       ...(sample.calls.charged === 0 ? [] : [['sample', madeUpText(sample)] as const]),
     ]),
   ];
-  return printResult(context, flags, statsJson(stats), () => lines);
+  return printResult(context, flags, statsJson(stats, paid, sample), () => lines);
 }
 
 const madeUpText = ({ calls, credits }: Charges): string =>
@@ -64,8 +64,7 @@ function paidAndSample({ chargesOf }: StoreStats): readonly [paid: Charges, samp
 }
 
 /** The figures, under the same names as in `quota --json` and `status --json`. */
-function statsJson(stats: StoreStats): Record<string, unknown> {
-  const [paid, sample] = paidAndSample(stats);
+function statsJson(stats: StoreStats, paid: Charges, sample: Charges): Record<string, unknown> {
   return {
     sources: stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
     ...chargesJson(paid),
