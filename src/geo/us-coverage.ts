@@ -113,8 +113,8 @@ function tileCoverage({ perDegree, columns, coverage }: Tiles, { lat, lng }: Loc
 
 /** Whether all places of a box are covered, none, or some, as far as distances of its middle tell. */
 function coverageAround(middle: Location, halfDegrees: number): number {
-  const [x, y, half] = [middle.lng, middle.lat, halfDegrees].map((degrees) => degrees * UNITS_PER_DEGREE);
-  const relation = relationToBox(nationOutline(), x!, y!, half!);
+  const unit = UNITS_PER_DEGREE;
+  const relation = relationToBox(nationOutline(), middle.lng * unit, middle.lat * unit, halfDegrees * unit);
   if (relation === 'holds') return COVERED;
   // From the middle to a corner, and 2 % more, because a search measures in a plane.
   const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;

@@ -40,8 +40,8 @@ const MOST_CONFLICTS = 50;
 /** Most connections: for two consecutive transactions, and reads meanwhile. */
 const CONNECTIONS = 4;
 /** Forces look-ups by index: PostgreSQL keeps the plan of a prepared statement's first executions, which for the empty tables of a new
- * schema reads all rows. Claims of 50 took 10 ms at first and 141 ms after 8 s. Such small statements gain nothing from jit, nor from a plan for each list of
- * cells, which took a twentieth of the server's time. */
+ * schema reads all rows. Claims of 50 took 10 ms at first and 141 ms after 8 s. Such small statements gain nothing from jit, nor from a
+ * plan for each list of cells, which took a twentieth of the server's time. */
 const PLANS = {
   jit: 'off',
   plan_cache_mode: 'force_generic_plan',
