@@ -21,6 +21,8 @@ export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | '
   readonly streams?: Pick<Streams, 'interrupt'>;
   /** Sentences that name the other sources of answers, for the hint where local data is missing. */
   readonly otherSources?: string;
+  /** Finds the state of a single location, for the same hint. */
+  readonly findState?: () => readonly string[];
 }
 
 /**
@@ -67,17 +69,15 @@ function localConnection(context: ConnectionContext, job: Job): LocalConnection 
   return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);
 }
 
-/**
- * The connection to the described local data.
- *
- * @param state the state of a single location
- * @throws LOCAL_DATA as above
- */
+/** The connection to the described local data. @throws LOCAL_DATA as above */
 export function connectionTo(
   data: LocalData | null,
   job: Job,
-  { workingFolder, otherSources = '' }: Pick<ConnectionContext, 'workingFolder' | 'otherSources'>,
-  state?: string,
+  {
+    workingFolder,
+    otherSources = '',
+    findState,
+  }: Pick<ConnectionContext, 'workingFolder' | 'otherSources' | 'findState'>,
 ): LocalConnection {
   const { topics, counts, dataFile } = job;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
@@ -91,7 +91,7 @@ export function connectionTo(
     throw new PerilbookError(
       'LOCAL_DATA',
       `Boundaries of tracts and counties are missing in ${dataFile}: without them no location has an answer`,
-      `Get them: ${getAllBoundariesCommand(job, workingFolder, state)}.`,
+      `Get them: ${getAllBoundariesCommand(job, workingFolder, findState?.()[0])}.`,
       { file: dataFile },
     );
   }
@@ -100,7 +100,7 @@ export function connectionTo(
     data?.sample
       ? `The data in ${dataFile} is made up`
       : `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
-    `Get it: ${getCommand(job, workingFolder, state)}.${otherSources}`,
+    `Get it: ${getCommand(job, workingFolder, findState?.()[0])}.${otherSources}`,
     { file: dataFile },
   );
 }

@@ -7,10 +7,10 @@ import type { Area } from '../data/tables/area-finder.ts';
 import { countyRatedAreas, EVERY_HAZARD } from '../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.ts';
+import { stateAt } from '../data/tables/record-states.ts';
 import { stateOf } from '../data/tables/states.ts';
 import { airQualityYears } from '../data/topics/measurement-topics.ts';
 import { locationOf } from '../geo/coordinates.ts';
-import { countyAt } from '../geo/us-counties.ts';
 import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
 import { type LocalData, localDataIn, localNotes, type PlaceOrigin } from '../run/look-up/local-data.ts';
@@ -43,8 +43,8 @@ export class LocalPlaces implements Disposable {
       const described = describe();
       const row: Row = { number: 1, line: 1, fields: [lat, lng] };
       const located = locate(row, job, { isPair: false });
-      const county = located.ok && countyAt(locationOf(located.cell));
-      connectionTo(described, job, { workingFolder }, county ? stateOf(county.code) : undefined);
+      const findState = () => (located.ok ? stateAt(locationOf(located.cell)) : []);
+      connectionTo(described, job, { workingFolder, findState });
       const { topics, counts } = job;
       if (!located.ok) {
         const status = statusOfFinding(located.finding);

@@ -3,6 +3,7 @@ import type { RowStatus } from '../../columns/row-status.ts';
 import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { stateAt } from '../../data/tables/record-states.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import { BatchRun } from '../../library/batch-run.ts';
@@ -29,7 +30,8 @@ export async function lookupCommand(
   const [lat, lng] = locationIn(words);
   const settings = readOptionalJob(context, [], flags);
   const job = { ...settings, name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } };
-  await using opened = await openRun(runHost(context), job, { interrupt: context.interrupt });
+  const host = { ...runHost(context), findState: () => stateAt({ lat: Number(lat), lng: Number(lng) }) };
+  await using opened = await openRun(host, job, { interrupt: context.interrupt });
   await using run = new BatchRun(
     opened.context,
     () => {},
