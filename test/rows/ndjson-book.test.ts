@@ -25,6 +25,9 @@ test('each line keeps its bytes and gets its members before the closing brace', 
   const source = '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n{"id":2}';
   const expected = `\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]},${MEMBERS} }\r\n\n  {${MEMBERS}}\n{"id":2,${MEMBERS}}`;
   assert.equal(await enrichJson(source), expected);
+  // A reader that guesses types from the first lines must not take the column for whole numbers.
+  const whole = await enrichJson('{"id":2}', { fill: fillWith(['ok', '', 5]) });
+  assert.equal(whole, '{"id":2,"hazard_status":"ok","hazard_note":"","hail_score":5.0}');
 });
 
 test('each element of an array keeps its bytes and those around it, and is a row', async () => {

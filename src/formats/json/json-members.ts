@@ -116,19 +116,31 @@ export function endOfValue(bytes: Buffer, from: number): number {
   return -1;
 }
 
+/** A column as the members of objects. `number`: its values may have fractions. `keeps`: they are the user's own, and stay as they are. */
+interface MemberColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly keeps?: number;
+}
+
 /** A row as one line of JSON; an empty text is null, as everywhere. */
-export function jsonLine(names: readonly string[], fields: readonly Value[]): string {
+export function jsonLine(columns: readonly MemberColumn[], fields: readonly Value[]): string {
   const values = fields.map((field) => (field === '' ? null : field));
-  return `{${memberTexts(names, values).join(',')}}`;
+  return `{${memberTexts(columns, values).join(',')}}`;
 }
 
 /** Names and values as the members of an object. */
-export function memberTexts(names: readonly string[], fields: readonly Value[]): string[] {
-  return names.map((name, i) => `${JSON.stringify(name)}:${formatJson(fields[i] ?? null)}`);
+export function memberTexts(columns: readonly MemberColumn[], fields: readonly Value[]): string[] {
+  return columns.map(({ name, type, keeps }, i) => {
+    const mayHaveFractions = type === 'number' && keeps === undefined;
+    return `${JSON.stringify(name)}:${formatJson(fields[i] ?? null, mayHaveFractions)}`;
+  });
 }
 
-/** Dates are texts in JSON, and so are NaN and infinity. */
-function formatJson(value: Value): string {
+/** Dates are texts in JSON, and so are NaN and infinity. 5 is `5.0` in a column of numbers: polars takes the type of a column from its first
+ * 100 lines, and fails at a fraction after whole numbers. */
+function formatJson(value: Value, mayHaveFractions: boolean): string {
+  if (mayHaveFractions && Number.isSafeInteger(value)) return `${value}.0`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const { type, text } = value;
   return type === 'json' || (type === 'number' && /^-?\d/.test(text)) ? text : JSON.stringify(text);

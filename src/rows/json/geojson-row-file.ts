@@ -187,7 +187,6 @@ async function writeFeatures(
   dropped: ReadonlySet<string>,
   request: WriteRequest,
 ): Promise<WriteResult> {
-  const names = request.added.map(({ name }) => name);
   return await writeTextRows(request, input, async (gathered) => {
     const nextFields = rowFields(request);
     let copied = 0;
@@ -197,7 +196,7 @@ async function writeFeatures(
       for (const [i, fields] of added.entries()) {
         const feature = features[from + i]!;
         gathered.addBytes(bytes, copied, feature.from);
-        addFeature(gathered, bytes, feature, dropped, memberTexts(names, fields));
+        addFeature(gathered, bytes, feature, dropped, memberTexts(request.added, fields));
         copied = feature.to;
       }
       await gathered.flushIfFull();

@@ -158,8 +158,7 @@ async function writeObjects(
   request: WriteRequest,
 ): Promise<WriteResult> {
   const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
-  const names = request.added.map(({ name }) => name);
-  const added = new Set(names);
+  const added = new Set(request.added.map(({ name }) => name));
   return await writeTextRows(request, input, async (gathered) => {
     const nextFields = rowFields(request);
     let count = 0;
@@ -172,7 +171,7 @@ async function writeObjects(
         if (parseObject(text) === null) continue;
         const at = batch.bytes.indexOf('{', from);
         gathered.addBytes(batch.bytes, copied, at);
-        const members = memberTexts(names, fields[i]!);
+        const members = memberTexts(request.added, fields[i]!);
         const { pieces, end, kept } = withMembers(batch.bytes, at, dropped, members);
         const clash = kept.find(({ name }) => added.has(name));
         if (clash) throw clashIn(input.name, line, clash.name);

@@ -5,9 +5,8 @@ import { type WriteNewFile, writeNewText } from '../files/row-output.ts';
 
 /** Writes a table as a new file with one object per line. */
 export const writeNewNdjson: WriteNewFile = async (table, target, source) => {
-  const names = table.columns.map(({ name }) => name);
   return await writeNewText(table, target, source, (gathered) => (values) => {
-    gathered.addText(`${Buffer.from(jsonLine(names, values)).toString('latin1')}\n`);
+    gathered.addText(`${Buffer.from(jsonLine(table.columns, values)).toString('latin1')}\n`);
   });
 };
 
@@ -15,9 +14,9 @@ export const writeNewNdjson: WriteNewFile = async (table, target, source) => {
  * other columns are properties. */
 export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
   const point = table.columns.findIndex(({ type }) => type === 'point');
-  const names = table.columns.map(({ name }) => name).toSpliced(point, 1);
+  const properties = table.columns.toSpliced(point, 1);
   const featureOf = (values: readonly Value[]) =>
-    `{"type":"Feature","geometry":${formatGeometry(values[point]!)},"properties":${jsonLine(names, values.toSpliced(point, 1))}}`;
+    `{"type":"Feature","geometry":${formatGeometry(values[point]!)},"properties":${jsonLine(properties, values.toSpliced(point, 1))}}`;
   const begin: Parameters<typeof writeNewText>[3] = (gathered) => {
     gathered.addText('{"type":"FeatureCollection","features":[');
     return (values, row) =>
