@@ -7,8 +7,9 @@ import { type CliContext, lineWidth, say } from './context.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { colorFor, noColor } from './messages/color.ts';
 import { commandLine } from './messages/command-line.ts';
+import type { OutputStyle } from './messages/input-messages.ts';
 import { costOfRest, reportCommand, resumeCommand } from './messages/next-commands.ts';
-import { fittingLines, type OutputStyle, sampleCreditsMessage, topicsMessage } from './messages/plan-messages.ts';
+import { fittingLines, sampleCreditsMessage, topicsMessage } from './messages/plan-messages.ts';
 import { findingMessages, longRowsMessage, runMessages } from './messages/run-messages.ts';
 
 /** The command line of a run: its words and its options. */

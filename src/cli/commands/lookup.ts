@@ -16,7 +16,7 @@ import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../con
 import { EXIT } from '../exit-codes.ts';
 import { readOptionalJob } from '../job-of-options.ts';
 import { listed } from '../messages/format.ts';
-import { SAMPLE_DATA } from '../messages/plan-messages.ts';
+import { SAMPLE_DATA } from '../messages/input-messages.ts';
 
 /**
  * `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in

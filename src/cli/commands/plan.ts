@@ -6,7 +6,8 @@ import { EXIT } from '../exit-codes.ts';
 import { readJob } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { readingMessage } from '../messages/format.ts';
-import { firstRowMessages, planMessages } from '../messages/plan-messages.ts';
+import { firstRowMessages } from '../messages/input-messages.ts';
+import { planMessages } from '../messages/plan-messages.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */

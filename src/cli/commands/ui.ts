@@ -16,7 +16,7 @@ import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
-import { SAMPLE_DATA } from '../messages/plan-messages.ts';
+import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import { dataForPage } from '../offer-data.ts';
 
 const MEGABYTE = 1_000_000;

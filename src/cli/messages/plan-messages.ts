@@ -1,37 +1,23 @@
-import { join } from 'node:path';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
-import { firstRows } from '../../rows/first-rows.ts';
-import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { distrustText, quotaAdvice } from '../../run/notices.ts';
 import { differsFrom } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
-import { LENIENT_SUGGESTION } from '../../run/scan/locate.ts';
-import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-tally.ts';
-import type { PlanSummary } from '../../run/summary.ts';
-import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
-import type { Color } from './color.ts';
-import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
+import { listed, sharePhrase, timeSpan, wrapped } from './format.ts';
+import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 import { subscriptionText } from './quota-messages.ts';
-
-/** How lines are printed. */
-export interface OutputStyle {
-  /** Columns of the terminal; infinite where the output is no terminal. */
-  readonly width: number;
-  readonly color: Color;
-}
 
 /** The plan for people; the most important line comes first. */
 export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
   const { summary, connection } = prepared;
   const { width } = style;
-  const lines = inputMessages(prepared, folder, style, false);
+  const lines = inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: false });
   if (summary.cells === 0) return fittingLines(lines, width);
   const isLocal = connection.kind === 'local';
   const account = isLocal ? [] : [...otherWay(prepared), ...accountPairs(prepared)];
@@ -53,77 +39,16 @@ export function runPlanMessages(prepared: Prepared, folder: string, style: Outpu
   const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
   if (summary.cells > 0 && (connection.kind === 'local' || isPriced))
     return [...planMessages(prepared, folder, style), ''];
-  return fittingLines(inputMessages(prepared, folder, style, true), style.width);
+  return fittingLines(
+    inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: true }),
+    style.width,
+  );
 }
 
 /** Breaks lines that are wider than the terminal between words. */
 export function fittingLines(lines: readonly string[], width: number): string[] {
   const tooWide = (line: string) => textWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
-}
-
-/** The input and its use in one or two lines; then the problems of its rows. */
-function inputMessages(
-  prepared: Prepared,
-  folder: string,
-  { width, color }: OutputStyle,
-  isOneLine: boolean,
-): string[] {
-  const { job, plan, summary, connection } = prepared;
-  const lines: string[] = [];
-  if (connection.sample) {
-    lines.push(SAMPLE_DATA);
-  } else if (summary.sample_data)
-    lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
-  const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
-  const rows = `${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`;
-  const first = color('bold', verdict(prepared));
-  lines.push(...(isOneLine ? [`${rows}. ${first}`] : [rows, first]));
-  const invalid = invalidRowsMessage(summary);
-  lines.push(...invalid.map((line) => color('bold', line)));
-  lines.push(...plan.scan.layout.notes);
-  const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
-  const findings = Map.groupBy(summary.findings, isLookedUp);
-  const { unit = 'line' } = plan.scan.rowFile;
-  const lineOf = ({ part, first_line }: UnusableKind) =>
-    part === undefined ? `${first_line}` : `${shownPath(join(job.parts!.folder, part), folder)}:${first_line}`;
-  const table = { unit, lineOf, width };
-  const unusable = findings.get(false) ?? [];
-  // A single reason is in the message about invalid rows already.
-  const isTold = unusable.length === 1 && invalid.length > 0;
-  lines.push(...findingLines('Rows that cannot be looked up', isTold ? [] : unusable, table));
-  lines.push(...findingLines('Values with a problem', findings.get(true) ?? [], table));
-  return lines;
-}
-
-/** Printed wherever answers of the embedded service are shown. */
-export const SAMPLE_DATA = 'Sample data from the embedded service: made up, do not base decisions on it.';
-
-type UnusableKind = Prepared['summary']['findings'][number];
-
-interface FindingTable {
-  readonly unit: string;
-  /** The line of the first row, with the name of its part file. */
-  readonly lineOf: (finding: UnusableKind) => string;
-  readonly width: number;
-}
-
-function findingLines(
-  heading: string,
-  findings: readonly UnusableKind[],
-  { unit, lineOf, width }: FindingTable,
-): string[] {
-  if (findings.length === 0) return [];
-  const rows = findings.map((finding) => [lineOf(finding), grouped(finding.rows), finding.note]);
-  return ['', `${heading} (with the first ${unit}):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
-}
-
-function rowsMessage({ rows, located, invalid, outside_us }: Prepared['summary']): string {
-  const rest = [
-    invalid > 0 ? `${grouped(invalid)} invalid` : '',
-    outside_us > 0 ? `${grouped(outside_us)} outside the US` : '',
-  ];
-  return `${counted(rows, 'row')}, ${[`${grouped(located)} located`, ...rest].filter(Boolean).join(', ')}`;
 }
 
 /** `hail, park`; of more than six the first five, and how many more. */
@@ -339,39 +264,6 @@ function buyingVerdict({ job, plan, summary }: Prepared): string {
   return `${needed}. Complete by ${dateTime(finishBy)}, with ${quotas}.`;
 }
 
-/** What to do about rows that cannot be read. */
-const WAYS_OUT = { line: 'Correct these lines', row: 'Correct these rows', feature: POINTS_HINT };
-
-/** Printed if most rows lie outside the US, or more have no usable location than the job allows. */
-export function invalidRowsMessage(summary: PlanSummary): string[] {
-  const { rows, located, findings, unit } = summary;
-  const box = summary.outside_us_box;
-  if (2 * summary.outside_us > rows && box !== null) {
-    const degrees = (exact: number) => Math.round(10 * exact) / 10;
-    const where = `latitude ${degrees(box.south)} to ${degrees(box.north)}, longitude ${degrees(box.west)} to ${degrees(box.east)}`;
-    return [
-      `${grouped(summary.outside_us)} of ${counted(rows, 'row')} ${summary.outside_us === 1 ? 'lies' : 'lie'} outside the US: ${where}. Perilbook answers for the US alone; longitudes there are negative.`,
-    ];
-  }
-  if (!hasTooManyInvalid(summary)) return [];
-  const unusable = unusableRows(summary);
-  const counts = ({ finding }: PlanSummary['findings'][number]) =>
-    !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');
-  const reasons = findings.filter(counts);
-  const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
-  const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
-  const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
-  const why = `${how}: ${most.note.replace(` ${LENIENT_SUGGESTION}`, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
-  const option = summary.columns.lat === summary.columns.lng ? '--location' : '--lat, --lng';
-  const isOfColumns = most.finding !== 'unreadable' && most.finding !== 'too_many_fields';
-  const columns = most.note.endsWith(LENIENT_SUGGESTION)
-    ? 'Add --coordinates lenient (coordinates: in the job file)'
-    : `Check the columns (${option})`;
-  const way = isOfColumns ? columns : WAYS_OUT[unit];
-  const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
-  return [`${what}; ${why}. ${way}${allow}.`];
-}
-
 const WAY_NAMES: readonly (readonly [way: keyof Prepared['plan']['ways'], name: string])[] = [
   ['cheapest', 'fewest credits'],
   ['fewest_calls', 'fewest calls'],
@@ -398,24 +290,4 @@ function otherWay({ plan, summary }: Prepared): (readonly [string, string])[] {
 function firstNames(names: readonly string[]): string {
   const rest = names.length === 3 ? names[2]! : `${names.length - 2} more`;
   return names.length < 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${rest}`;
-}
-
-const ROWS_SHOWN = 3;
-/** The location columns, and some that tell which rows these are. */
-const COLUMNS_SHOWN = 5;
-const LONGEST_FIELD = 24;
-
-/** The first rows of an input of which no row can be looked up, so that its user sees what Perilbook reads; else none. */
-export async function firstRowMessages({ plan: { scan }, summary }: Prepared, width: number): Promise<string[]> {
-  if (summary.cells > 0 || summary.rows === 0) return [];
-  const { rowFile, layout } = scan;
-  const used = new Set([layout.used.lat, layout.used.lng].map((name) => rowFile.columns.indexOf(name)));
-  const others = rowFile.columns.map((_, index) => index).filter((index) => !used.has(index));
-  const shown = [...used, ...others].filter((index) => index >= 0).slice(0, COLUMNS_SHOWN);
-  const rows = (await firstRows(rowFile, shown, ROWS_SHOWN)).map(({ line, fields }) => [
-    String(line),
-    ...fields.map((text) => text.slice(0, LONGEST_FIELD) || '(empty)'),
-  ]);
-  const head = [rowFile.unit ?? 'line', ...shown.map((index) => rowFile.columns[index]!.slice(0, LONGEST_FIELD))];
-  return ['', 'The first rows:', ...table(head, rows, '  ', width)];
 }

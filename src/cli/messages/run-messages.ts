@@ -9,7 +9,8 @@ import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { STOPS } from '../../run/stop.ts';
 import { locatedIn } from '../../run/summary.ts';
 import { percent, shownPath } from './format.ts';
-import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
+import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
+import { savingsMessage } from './plan-messages.ts';
 
 /** The result of a run: how it ended; what it wrote and spent; what to do next. */
 export interface ResultMessages {
