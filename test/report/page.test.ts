@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { amount } from '../../src/base/format-numbers.ts';
 import { labelColumns, labelOf } from '../../src/report/figures/location-labels.ts';
-import { percent } from '../../src/report/figures/measure.ts';
+import { lineText, measureOf, percent } from '../../src/report/figures/measure.ts';
 import { escaped, html, jsonData } from '../../src/report/html/html.ts';
 import { fc } from '../properties.ts';
 
@@ -34,6 +34,17 @@ test('a share is never shown as nothing when it is something, nor as all when it
     [percent(0, 9), percent(9, 9), percent(1, 1e6), percent(1e6 - 1, 1e6), percent(1, 3), percent(1, 0)],
     ['0 %', '100 %', '<0.1 %', '>99.9 %', '33.3 %', '–'],
   );
+  assert.deepEqual(
+    [1, 2, 1998, 1999].map((part) => percent(part, 2000)),
+    ['0.1 %', '0.1 %', '99.9 %', '>99.9 %'],
+  );
+  assert.deepEqual([percent(199, 200, 0), percent(198, 200, 0)], ['>99 %', '99 %']);
+});
+
+test('the head of the value column, and the line of a row', () => {
+  const nameOf = (currency: string | null) => measureOf({ valueName: 'tiv', currency }).name;
+  assert.deepEqual([nameOf('CAD'), nameOf(null)], ['Value, CAD', 'Value']);
+  assert.deepEqual([lineText({ line: 1234 }), lineText({ line: 1234, part: 'a.csv' })], ['1,234', 'a.csv:1,234']);
 });
 
 test('amounts have three digits, a unit, and their currency where it is known', () => {
@@ -63,8 +74,10 @@ test('the columns by which people know a location', () => {
   assert.deepEqual(found('lat,lng,policy'), ['policy', null]);
   assert.deepEqual(found('Account,riskId,lat,lng'), ['riskId', null]);
   assert.deepEqual(found('grid,Account,lat,lng'), ['Account', null]);
-  assert.deepEqual(found('grid,Madrid,Covid,lat,lng'), [null, null]);
+  assert.deepEqual(found('asset_id ,Account,lat,lng'), ['asset_id ', null]);
+  assert.deepEqual(found('grid,Madrid,Covid,riskIDs,asset identity,lat,lng'), [null, null]);
   assert.equal(labelOf(' 12 Main St '), '12 Main St');
+  assert.equal(labelOf('x'.repeat(60)), 'x'.repeat(60));
   assert.equal(labelOf('x'.repeat(200)).length, 60);
 });
 

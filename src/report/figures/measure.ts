@@ -32,7 +32,7 @@ export function percent(part: number, whole: number, digits: 0 | 1 = 1): string 
   const least = 10 ** -digits;
   const hundredths = share * 100;
   if (share > 0 && hundredths < least / 2) return `<${least} %`;
-  if (share < 1 && hundredths > 100 - least / 2) return `>${100 - least} %`;
+  if (share < 1 && hundredths >= 100 - least / 2) return `>${100 - least} %`;
   return `${share === 1 || share === 0 ? hundredths : hundredths.toFixed(digits)} %`;
 }
 
