@@ -127,6 +127,31 @@ test('what is complete, why the rest is not, and from when the answers are; a pl
   assert.deepEqual([counted.status, counted.figures.oldest], [{ deferred: 102 }, null]);
 });
 
+test('classes by the fields that decide on them are those by whole rows, with the times of the oldest and newest answer', () => {
+  const topics = ratedTopics({ topics: TOPICS, counts: true, units: 'kilometers' });
+  const [whole, complete] = [new CellClasses(topics, 4), new CellClasses(topics, 4)];
+  for (const [cell, asOf] of [1000, 3000, 2000].entries()) {
+    const { fields } = BOOK[cell]!;
+    whole.put(cell, fields);
+    const deciding = topics.flatMap(({ from, scale }) => fields.slice(from, from + scale.fields));
+    complete.putComplete(cell, asOf, deciding);
+    const classes = Uint8Array.from([9, 9, 9, 9, 9]);
+    complete.copy(cell, classes, 1);
+    const expected = topics.map((_, topic) => whole.classOf(cell, topic));
+    assert.deepEqual([...classes], [9, ...expected, 9]);
+    assert.deepEqual(
+      topics.map((_, topic) => complete.classOf(cell, topic)),
+      expected,
+    );
+  }
+  assert.deepEqual(
+    [0, 1, 2, 3].map((cell) => complete.has(cell)),
+    [true, true, true, false],
+  );
+  assert.deepEqual(complete.times, ['1970-01-01T00:00:01.000Z', '1970-01-01T00:00:03.000Z']);
+  assert.deepEqual(whole.times, []);
+});
+
 test('states and counties by value; territories are drawn as insets', () => {
   const { figures, map } = figuresOf(BOOK);
   const { states, counties } = figures;
