@@ -107,6 +107,10 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
     [facts.rows, facts.all, facts.places, facts.missing.status[0], facts.credits.charged],
     [all, { locations: rows, value }, places, { status: 'ok', rows: ok }, totalCredits],
   );
+  assert.deepEqual(
+    [facts.oldest, facts.newest],
+    await row("SELECT min(hazard_as_of), max(hazard_as_of) FROM rows WHERE hazard_as_of <> ''"),
+  );
   const { highest } = facts;
   assert.deepEqual(
     [highest.classes[4].value, highest.answered.value, highest.not_answered.locations],

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { UNLIMITED } from '../../src/job/account-settings.ts';
+import { gatherFacts } from '../../src/report/figures/gather-facts.ts';
 import { handMadeBook } from './hand-made-book.ts';
 
 test('the facts of a book made by hand are its sums by hand', async (t) => {
@@ -95,6 +97,88 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
       ['USD', 15_000_000],
       ['CAD', 16_000_000],
     ],
+  );
+});
+
+test('the run, its money and what is left, as the ledger has them; without a run, as planned', async (t) => {
+  const { prepared, store, clock } = await handMadeBook(t, 'partly');
+  const { job, plan } = prepared;
+  const made = async (changes: object = {}, now = clock.now()) =>
+    (await gatherFacts({ ...prepared, ...changes }, now)).facts;
+  // Neither is the run of this report.
+  const other = { output: 'o.csv', account: 'a', plannedCredits: 9, budget: 9 };
+  await store.startRun({ ...other, job: job.name, input: 'other.csv' });
+  await store.startRun({ ...other, job: 'other', input: job.input });
+  const facts = await made();
+  const { credits, missing, runAt, madeAt, input, output, source } = facts;
+  assert.deepEqual([input, output, source], ['book.csv', 'out.csv', 'hazards.example.com/v1']);
+  assert.deepEqual([runAt, madeAt], ['2026-03-15T12:00:00.000Z', '2026-03-15T12:02:00.000Z']);
+  const account = {
+    ...{ name: 'Sample account', allowance: 1000, left: 940 },
+    resetsAt: '2026-04-01T00:00:00.000Z',
+  };
+  assert.deepEqual(missing, {
+    status: [
+      { status: 'ok', rows: 2 },
+      { status: 'deferred', rows: 3 },
+      { status: 'invalid', rows: 1 },
+    ],
+    reasons: ['not bought yet: hurricane', 'not bought yet: hurricane wildfire', 'not bought yet'].map((note) => ({
+      note,
+      rows: 1,
+    })),
+    ...{
+      credits: 6,
+      places: 3,
+      stopped: 'The quota is used up <b>.',
+      resumeAfter: '2026-03-31T00:00:00.000Z',
+      account,
+    },
+  });
+  const none = { unknown: 0, inFlight: 0 };
+  const ledger = [{ kind: 'standard', calls: { charged: 4, free: 0, ...none }, credits: { charged: 60, ...none } }];
+  const saved = { byCells: 30, byCache: 4, byAreas: 0 };
+  assert.deepEqual(credits, { planned: 150, charged: 60, ...none, allowed: 140, saved, ledger });
+  assert.deepEqual(
+    facts.circles.map(({ id, name, value }) => [id, name, value]),
+    [8, 4, 2, 1].map((value, index) => [`${4 - index}`, '', value * 1e6]),
+  );
+  const [first] = facts.locations;
+  assert.deepEqual(
+    [first!.id, first!.ratings],
+    ['2', [{ topic: 'hurricane', rating: 'Very High', score: 99, frequency: 0.4 }]],
+  );
+  // The time has come.
+  assert.equal((await made({}, Date.parse('2026-03-31T00:00:00Z'))).missing.resumeAfter, null);
+  const never = { job: { ...job, input: '-', output: '-' } };
+  const planned = await made(never);
+  assert.deepEqual([planned.input, planned.output, planned.runAt], ['standard input', null, null]);
+  assert.deepEqual(
+    [planned.missing.resumeAfter, planned.missing.stopped, planned.missing.account],
+    [null, null, account],
+  );
+  const { summary } = prepared;
+  assert.deepEqual(planned.credits, {
+    ...{ planned: summary.credits, charged: 0, ...none, allowed: null, ledger },
+    saved: { byCells: summary.saved.by_cells, byCache: summary.saved.by_cache, byAreas: summary.saved.by_areas },
+  });
+  const usedUp = structuredClone(plan.account!.account);
+  Object.assign(usedUp.subscription, { creditsPerMonth: 60 });
+  const empty = await made({ ...never, plan: { ...plan, account: { ...plan.account, account: usedUp } } });
+  assert.equal(empty.missing.resumeAfter, '2026-04-01T00:00:00.000Z');
+  const settings = {
+    job: { ...job, output: '-', service: { kind: 'sample' }, account: { ...job.account, subscription: UNLIMITED } },
+  };
+  const sample = await made({ ...settings, connection: { ...prepared.connection, baseUrl: 'https://h.example.com/' } });
+  assert.deepEqual([sample.output, sample.missing.account, sample.source], [null, null, 'h.example.com']);
+});
+
+test('without values, places are listed and circles drawn by their rows', async (t) => {
+  const facts = await (await handMadeBook(t, 'town')).facts();
+  assert.deepEqual([facts.all, facts.valueName, facts.currencies], [{ locations: 3, value: null }, null, []]);
+  assert.deepEqual(
+    facts.circles.map(({ id, locations, value }) => [id, locations, value]).sort(),
+    ['a', 'b', 'c'].map((id) => [id, 1, null]),
   );
 });
 

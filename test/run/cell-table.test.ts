@@ -31,8 +31,10 @@ function assertSameAsMap(cells: readonly Cell[]): void {
     expected.map(({ cell }) => cell),
   );
   for (const { number, rows, cell } of expected) {
-    assert.deepEqual([table.rows(number), table.cell(number)], [rows, cell]);
+    assert.deepEqual([table.numberOf(cell), table.rows(number), table.cell(number)], [number, rows, cell]);
   }
+  for (const { number, cell } of expected.toReversed()) assert.equal(table.numberOf(cell), number);
+  assert.equal(table.numberOf({ lat7: 900_000_001, lng7: 0 }), -1);
 }
 
 const degrees = (most: number) => fc.integer({ min: -most * 1e7, max: most * 1e7 });

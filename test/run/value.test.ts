@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 import { currencyColumn, valueCurrencies } from '../../src/run/scan/currency.ts';
-import { likelyOrder, parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
+import { decimalsFor, likelyOrder, parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
 import { fc } from '../properties.ts';
 
 const tiv = { kind: 'tiv' } as const;
@@ -13,6 +13,9 @@ test('the value of a row is the sum of the columns of OED or CEDE, else the colu
   assert.deepEqual(columns(['BuildingValue', 'lat', 'timeelementvalue']), [0, 2]);
   assert.deepEqual(columns(['id', 'tiv', 'lat']), [1]);
   assert.deepEqual(columns(['TIV', 'lat']), [0]);
+  const recognized = (...names: string[]) => valueColumns(names, { kind: 'recognized' }, 'book.csv');
+  assert.deepEqual([recognized('id', 'BITIV', 'price'), recognized('id', 'price'), recognized('id')], [[1], [1], []]);
+  assert.deepEqual(valueColumns(['TIV'], { kind: 'file' }, 'book.csv'), []);
   assert.throws(() => columns(['id', 'value']), { code: 'INPUT_COLUMNS', hint: /--order-by COLUMN/ });
 });
 
@@ -21,6 +24,7 @@ test('a value column that is not there is refused with the name that was meant',
   assert.throws(() => valueColumns(['id', 'Premium'], order, 'book.csv'), { message: /did you mean Premium/ });
   assert.deepEqual(valueColumns(['id', 'PREMUM'], order, 'book.csv'), [1]);
   assert.deepEqual(valueColumns(['premum', 'id'], order, 'book.csv'), [0]);
+  assert.deepEqual(valueColumns(['premum', 'Premum'], order, 'book.csv'), [1]);
 });
 
 test('values: digits, with thousands and a dollar or without; nothing is 0, anything else is no number', () => {
@@ -31,6 +35,12 @@ test('values: digits, with thousands and a dollar or without; nothing is 0, anyt
     ['$1,250,000.50', 1_250_000.5],
     ['-$3', -3],
     ['1e6', 1_000_000],
+    ['.5', 0.5],
+    ['1e-2', 0.01],
+    ['2e12', 2e12],
+    ['+ $ 7', 7],
+    ['5$', null],
+    ['US$5', null],
     ['1,25', null],
     ['1.250.000', null],
     ['n/a', null],
@@ -78,6 +88,7 @@ test('a column of small numbers keeps its order and its shares', () => {
     [0, 1, 2].map((cell) => table.value(cell)),
     [4_200, 700, 100],
   );
+  assert.deepEqual([1e7, 1e7 + 1, 1e12].map(decimalsFor), [6, 5, 2]);
 });
 
 test('a row without a currency is of the first one, wherever it is', () => {
@@ -109,12 +120,30 @@ test('the column that is likely the value: the surest name, then the newest year
     [['Replacement.Cost USD', 'market value'], 'Replacement.Cost USD'],
     [['price', 'tiv_amount'], 'tiv_amount'],
     [['assessed_value_2019', 'Assessed - Value 2021'], 'Assessed - Value 2021'],
-    [['List Price', 'id'], 'List Price'],
+    [['List Price', 'price'], 'List Price'],
+    [['tiv_70', 'tiv_98'], 'tiv_98'],
+    [['tiv_2022_b', 'tiv_a_2021'], 'tiv_a_2021'],
+    [['tiv_2020_note', 'total insured value note', 'sum insured'], 'sum insured'],
     [['salesprice2020'], 'salesprice2020'],
     [['priceless', 'unit_price', 'my_assessed_value', 'value', 'subtotal_value'], null],
   ] as const) {
     assert.equal(likelyOrder(columns), found, columns.join());
   }
+  const surer =
+    'totalinsuredvalue totalinsuredvalue2020 insuredvalue suminsured replacementcost totalvalue buildingvalue2020';
+  for (const name of `${surer} assetvalueusd insuredvaluex tivamount totalassessedvalue marketvalue2021`.split(' ')) {
+    assert.equal(likelyOrder(['price', name]), name);
+  }
+  for (const name of ['price', 'saleprice']) assert.equal(likelyOrder([name]), name);
+  const none = [
+    'subtotal insured value',
+    'my tiv 2020',
+    'my tiv x',
+    'sum insured note',
+    'assessed value note',
+    'tiv a%',
+  ];
+  assert.equal(likelyOrder(none), null);
 });
 
 test('the column of currencies by its name, and the values of each currency by cell', () => {

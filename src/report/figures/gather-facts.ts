@@ -218,8 +218,7 @@ function findCircles(job: Job, scan: Scan): readonly Circle[] {
 /** Streams the input once more, for the names and lines of the shown cells and the first rows of each problem. */
 async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const { rowFile, layout, cells, findings } = scan;
-  const columns = layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, layout.dropFrom);
-  const { id, name } = labelColumns(columns, layout.id);
+  const { id, name } = labelColumns(rowFile.columns, layout.id);
   const read = [id, name].filter((index) => index !== null);
   const { first, lines } = await notedRows(scan, shown, read);
   const labels = (cell: number): PlaceLabel => {
