@@ -138,7 +138,7 @@ function findPairs(plain: readonly string[], { isLat, isLng }: PairKind): Pair[]
   const pairs: Pair[] = [];
   for (const [lat, latName] of plain.entries()) {
     if (!isLat(latName)) continue;
-    const fitting = [...plain.keys()].filter((i) => i !== lat && isLng(plain[i]!, latName));
+    const fitting = [...plain.keys()].filter((i) => isLng(plain[i]!, latName));
     const unused = fitting.filter((i) => pairs.every((pair) => pair.lng !== i));
     // `latitude` goes with `longitude`, even if there is also a column `long`.
     const lng = unused.find((i) => isPartner(latName, plain[i]!)) ?? unused[0] ?? fitting[0];

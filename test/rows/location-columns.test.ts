@@ -23,6 +23,12 @@ const CERTAIN: readonly (readonly [names: string, lat: number, lng: number])[] =
   ['Property Lat,plate,Property Lng', 0, 2],
   ['long,latitude,longitude', 1, 2],
   ['lat,longitude', 0, 1],
+  [' latitude,longitude', 0, 1],
+  ['12.LATITUDE,13.LONGITUDE', 0, 1],
+  ['12. LATITUDE,Longitude', 0, 1],
+  ['point - lat,point lon', 0, 1],
+  ['lat a,lon b', 0, 1],
+  ['LAT_DMS,LON_DMS', 0, 1],
 ];
 
 test('the columns are found in any order, by names as files have them', () => {
@@ -65,10 +71,34 @@ test('named columns are taken, exactly first, then whatever the case', () => {
     lng: 3,
     note: null,
   });
+  assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lng: 'elon' }).lat, 2);
+  assert.deepEqual(findLocationColumns(['lat', 'Ost'], { lng: 'Ost' }), { lat: 0, lng: 1, note: null });
+  assert.equal(findLocationColumns(['lat', 'lng', 'lng'], { lng: '3' }).lng, 2);
+  assert.throws(() => findLocationColumns(['lng', 'b'], { lat: 'lng' }), { message: /^No longitude column/ });
+  assert.throws(() => findLocationColumns(['lat', 'b'], { lng: 'lat' }), { message: /^No latitude column/ });
+});
+
+test('one column with both; what holds no points is refused, and named where no column is found', () => {
+  const names = ['id', 'place', 'geometry'];
+  const shapes = { column: 'geometry', kinds: ['Polygon', 'MultiPolygon Z', 'Polygon Z'] };
+  const both = { lat: 1, lng: 1, note: null };
+  for (const given of [undefined, shapes])
+    assert.deepEqual(findLocationColumns(names, { column: 'place' }, given), both);
+  assert.equal(findLocationColumns(names, { column: 'geometry' }).lat, 2);
+  const message = /^Column geometry holds polygons and multipolygons, not points/;
+  assert.throws(() => findLocationColumns(names, { column: 'geometry' }, shapes), {
+    message,
+    hint: /--location COLUMN/,
+  });
+  assert.throws(() => findLocationColumns(names, {}, shapes), { message: /^No latitude and longitude/, hint: message });
+  assert.throws(() => findLocationColumns(['id'], {}, { ...shapes, column: null }), {
+    hint: /^The geometries are Polygon, MultiPolygon Z, Polygon Z: points are needed/,
+  });
 });
 
 test('a column may be given by its number, unless a name is just that', () => {
   assert.deepEqual(findLocationColumns(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), { lat: 1, lng: 2, note: null });
+  assert.equal(findLocationColumns([...'abcdefghijkl'], { lat: '11', lng: '12' }).lat, 10);
   assert.equal(findLocationColumns(['3', 'b', 'c'], { lat: '3', lng: 'c' }).lat, 0);
   for (const lat of ['0', '4', '-1', '1.5', '']) {
     assert.throws(() => findLocationColumns(['a', 'b', 'c'], { lat, lng: 'c' }), { code: 'INPUT_COLUMNS' }, lat);
@@ -77,15 +107,12 @@ test('a column may be given by its number, unless a name is just that', () => {
 
 test('a name that several columns have is refused, with their numbers', () => {
   const names = ['id', 'lat', 'LAT', 'lng', 'lat', ''];
-  const refused = (message: RegExp) => ({
-    code: 'INPUT_COLUMNS',
-    message,
-    hint: /^Name it by its number: --lat \d\.$/,
+  const hint = 'Name it by its number: --lat 2.';
+  const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message, hint });
+  assert.throws(() => findLocationColumns(names, { lat: 'lat', lng: 'lng' }), {
+    ...refused(/^The latitude column "lat" may be column 2 or column 5$/),
+    context: { column: 'lat', columns: names },
   });
-  assert.throws(
-    () => findLocationColumns(names, { lat: 'lat', lng: 'lng' }),
-    refused(/^The latitude column "lat" may be column 2 or column 5$/),
-  );
   assert.throws(
     () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' }),
     refused(/column 2 or column 3 or column 5$/),
@@ -99,28 +126,59 @@ test('what is not there is named, with what was probably meant', () => {
   const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message });
   assert.throws(
     () => findLocationColumns(names, { lat: 'Lattitude' }),
-    refused(/no latitude column "Lattitude"; did you mean "Latitude"\?/),
+    refused(/no latitude column "Lattitude"; did you mean "Latitude"\? The columns are: id/),
+  );
+  assert.throws(
+    () => findLocationColumns(names, { lat: 'zzz' }),
+    refused(/no latitude column "zzz"\. The columns are/),
   );
   assert.throws(() => findLocationColumns(names, { lat: 'id', lng: 'id' }), refused(/both column "id"/));
   assert.throws(
     () => findLocationColumns(['a', 'lat']),
     refused(/No latitude and longitude column was found\. The columns are: a, lat$/),
   );
-  assert.throws(() => findLocationColumns(['latency', 'longest']), refused(/No latitude and longitude/));
+  for (const names of ['latency,longest', 'a,x', 'y,a', 'p1.lat,p2.lon', 'my lat a,lon b', 'lat a,my lon b']) {
+    assert.throws(() => findLocationColumns(names.split(',')), refused(/^No latitude and longitude/), names);
+  }
   assert.throws(() => findLocationColumns(['', 'b']), refused(/\(no name\), b$/));
-  assert.throws(() => findLocationColumns(Array.from({ length: 50 }, (_, i) => `c${i}`)), refused(/c39, and 10 more$/));
+  const many = (length: number) => Array.from({ length }, (_, i) => `c${i}`);
+  assert.throws(() => findLocationColumns(many(50)), refused(/c39, and 10 more$/));
+  assert.throws(() => findLocationColumns(many(40)), refused(/c39$/));
 });
 
-test('the error for a file without a header asks for column numbers', () => {
-  const storm = ['619', '2005', '1', '7', '2005-01-07', '17:17:00', '3', 'MS'];
-  assert.throws(() => findLocationColumns(storm), {
-    code: 'INPUT_COLUMNS',
-    hint: /looks like data: .*--no-header --lat NUMBER --lng NUMBER/,
-  });
-});
-
-test('where no column is found, the error also names the option for one column that holds both', () => {
-  assert.throws(() => findLocationColumns(['id', 'where']), { hint: /--lat COLUMN --lng COLUMN.*--location COLUMN/ });
+test('where no column is found, the error says what the names look like, and what to do', () => {
+  const plain = /^Name the latitude and the longitude column .*--lat COLUMN --lng COLUMN.*--location COLUMN/;
+  const data = /looks like data: .*--no-header --lat NUMBER --lng NUMBER/;
+  const addresses = /does not geocode addresses/;
+  const pairs =
+    'location,geo_location,geolocation,coordinate,coordinates,coord,coords,lat_lng,latlng,lat_lon,lat_long,position,point,wkt,the_geom,geom,geometry';
+  for (const [names, hint] of [
+    ['id,where', plain],
+    ['1,2,3', /^The file has no header line/],
+    ['619,2005,1,7,2005-01-07,17:17:00,3,MS', data],
+    ['1,b', data],
+    ['-5,b,c', data],
+    ['55,b,c', data],
+    [',,,5,b,c', data],
+    ['a5,b,c', plain],
+    ['5a,b,c', plain],
+    [',', plain],
+    ['AL012014,ARTHUR,25', /^This is a HURDAT2 file/],
+    ['XAL012014,b', plain],
+    ['AL0120145,b', plain],
+    ...pairs.split(',').map((name) => [`id,${name}`, new RegExp(`--location ${name}\\.`)] as const),
+    ['mylocation,location name', plain],
+    ...['address', 'Street Address', 'property_address', 'Address Line', 'zip', 'zip code'].map(
+      (name) => [`id,${name}`, addresses] as const,
+    ),
+    ['my address,address x,my zip,zip plus', plain],
+  ] as const) {
+    assert.throws(
+      () => findLocationColumns(names.split(',')),
+      { code: 'INPUT_COLUMNS', hint, context: { columns: names.split(',') } },
+      names,
+    );
+  }
 });
 
 test('the columns of an earlier run are found, and only when nothing of the user follows', () => {
