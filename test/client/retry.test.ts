@@ -59,19 +59,6 @@ test('a failure that may have been charged: one more attempt only', () => {
   assert.deepEqual(exhaust(transport('unknown'), 0.5).waits, [500]);
 });
 
-test('only a refusal for the rate slows the others down too', () => {
-  const slows = (verdict: Unanswered) => {
-    const decision = ask(verdict);
-    return decision.next === 'retry' && decision.rate;
-  };
-  assert.deepEqual([refused('rate'), refused('upstream'), transport(0), transport('unknown')].map(slows), [
-    true,
-    false,
-    false,
-    false,
-  ]);
-});
-
 test('doubts are counted across failures of other kinds', () => {
   const first = ask(transport('unknown'));
   assert.ok(first.next === 'retry');
@@ -93,23 +80,18 @@ test('what was interrupted, is final, paid or the caller’s to solve, or will b
   }
 });
 
-test('Retry-After is obeyed to the millisecond, whatever the dice say', () => {
-  for (const random of [0, 0.5, 0.99]) {
-    const decision = ask(refused('rate', { retryAfterMs: 17_000, resetMs: 3_000 }), NOTHING_TRIED, random);
-    assert.ok(decision.next === 'retry');
-    assert.equal(decision.afterMs, 17_000);
-    assert.equal(decision.rate, true);
-  }
-});
-
-test('without Retry-After the reset is obeyed, but never at once', () => {
-  for (const [resetMs, expected] of [
-    [3_000, 3_000],
-    [5, 1_000],
+test('a time that the service names is waited for, whatever the dice say', () => {
+  for (const [kind, rate, afterMs] of [
+    ['rate', { retryAfterMs: 17_000, resetMs: 3_000 }, 17_000],
+    ['rate', { resetMs: 3_000 }, 3_000],
+    ['rate', { resetMs: 5 }, 1_000],
+    ['upstream', { retryAfterMs: 30_000 }, 30_000],
   ] as const) {
-    const decision = ask(refused('rate', { resetMs }));
-    assert.ok(decision.next === 'retry');
-    assert.equal(decision.afterMs, expected);
+    for (const random of [0, 0.5, 0.99]) {
+      const decision = ask(refused(kind, rate), NOTHING_TRIED, random);
+      assert.ok(decision.next === 'retry');
+      assert.equal(decision.afterMs, afterMs);
+    }
   }
 });
 
@@ -143,12 +125,6 @@ test('a wait as long as the longest is waited, a longer one ends the run, which 
   }
 });
 
-test('a 503 that names a time gets at least that', () => {
-  const decision = ask(refused('upstream', { retryAfterMs: 30_000 }));
-  assert.ok(decision.next === 'retry');
-  assert.equal(decision.afterMs, 30_000);
-});
-
 test('the retry of an unavailable topic is one attempt, but a lost connection is not held against it', () => {
   assert.deepEqual(exhaust(refused('upstream'), 0.5, TOPIC_RETRY_POLICY).waits, []);
   assert.equal(exhaust(transport(0), 0.5, TOPIC_RETRY_POLICY).waits.length, 3);
@@ -176,6 +152,7 @@ test('whatever comes in whatever order, a call ends: few attempts, bounded waiti
           const decision = ask(one, tried, random);
           if (decision.next !== 'retry') return;
           tried = decision.tried;
+          assert.equal(decision.rate, one.kind === 'rate', 'only a refusal for the rate slows the others down too');
           assert.ok(decision.afterMs >= 0 && decision.afterMs <= LONGEST_WAIT_MS);
           assert.ok(tried.rateWaitMs <= LONGEST_WAIT_MS);
           assert.ok(failures < 4 && inDoubt < 2);
