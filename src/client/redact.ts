@@ -41,7 +41,7 @@ export function makeRedactor(keys: readonly string[], skipsDetails = false): Red
 function createRedactor(keys: readonly string[], skipsDetails: boolean): Redactor {
   const pattern = new RegExp(keys.flatMap(makePatterns).join('|'), 'gi');
   const shortest = Math.min(...keys.map((key) => key.length));
-  const mayBeNumber = keys.some((key) => /^[\d.e+-]+$/i.test(key));
+  const mayBeNumber = keys.some((key) => !/[^\d.e+-]/i.test(key));
 
   function text(from: string): string {
     // No form is shorter than the key, so most strings of a bundle end here; without keys, all do.
@@ -55,7 +55,7 @@ function createRedactor(keys: readonly string[], skipsDetails: boolean): Redacto
     if (typeof value === 'string') return text(value);
     if (typeof value === 'number') return mayBeNumber && text(String(value)) !== String(value) ? REDACTED : value;
     if (Array.isArray(value)) return inArray(value);
-    return typeof value === 'object' && value !== null ? inObject(value as Record<string, unknown>) : value;
+    return value instanceof Object ? inObject(value as Record<string, unknown>) : value;
   }
 
   function inArray(values: unknown[]): unknown[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeRedactor } from '../../src/client/redact.ts';
+import { cleanText, makeRedactor } from '../../src/client/redact.ts';
 import { anyKey, asWhole, inCharacters, keyFinder } from '../faults/key-traces.ts';
 import { fc } from '../properties.ts';
 
@@ -46,6 +46,7 @@ test('only the key goes, and what stands around it stays', () => {
     ['?key=k3y%252Fwith%252bodd=chars', '?key=[key]'],
     ['K3Y/WITH+ODD=CHARS', '[key]'],
     ['k3y/with+odd', 'k3y/with+odd'],
+    ['C:\\k3y/with+odd=chars', 'C:\\[key]'],
   ] as const) {
     assert.equal(text(from), to);
   }
@@ -61,6 +62,9 @@ test('in parsed JSON: strings, member names, and numbers where a key is one', ()
     ),
     JSON.parse('{"a":["[key]",1,null],"x [key]":{"__proto__":"[key]"},"n":"[key]"}'),
   );
+  const row = Array.from({ length: 1_300 }, () => true);
+  const rest = makeRedactor(['1234']).json([51234.5, ...row]);
+  assert.deepEqual(rest, ['[key]', ...row], 'a place in an array is no member name');
   const value = { a: [1.5, 'x'.repeat(100)], b: {} };
   assert.equal(json(value), value, 'without a copy where there is no key');
 });
@@ -78,4 +82,15 @@ test('details that nobody reads are left out of the search, and nothing else', (
 test('a key of one, two or three characters would be part of ordinary words, and is left', () => {
   assert.equal(makeRedactor(['abc', '']).text('abc'), 'abc');
   assert.equal(makeRedactor(['abc', 'abcd']).text('abcd abc'), '[key] abc');
+});
+
+test('a foreign text becomes one line of bounded length, and no character of it is halved', () => {
+  for (const [from, to] of [
+    ['  five\u202e\n5\r\n\t', 'five 5'],
+    ['seven 7', 'seven 7'],
+    ['\u{1f600}'.repeat(7), '\u{1f600}'.repeat(7)],
+    ['\u{1f600}'.repeat(8), `${'\u{1f600}'.repeat(6)}…`],
+  ] as const) {
+    assert.equal(cleanText(from, 7), to);
+  }
 });
