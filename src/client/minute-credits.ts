@@ -56,7 +56,7 @@ export class MinuteCredits {
     return this.#returned;
   }
 
-  /** Takes credits, at most the limit, as soon as they are there. Rejects when it is closed. */
+  /** Takes credits, at most the limit, as soon as they are there. Once it is closed it rejects, or never ends. */
   async take(credits: number): Promise<void> {
     if (this.#limit > MOST_IN_TURN && this.#waiting === 0 && this.#available >= credits) {
       this.#available -= credits;
@@ -72,12 +72,11 @@ export class MinuteCredits {
 
   giveBack(credits: number, when: 'now' | 'in a minute'): void {
     if (when === 'in a minute') this.#giveLater(credits, HOLD_MS);
-    else if (credits > 0) this.#give(credits);
+    else this.#give(credits);
   }
 
   /** Withholds credits that others have spent, until the service's reset, or for a minute where it states none. */
   withhold(credits: number, resetMs: number | null): void {
-    if (this.#isClosed) return;
     this.#available -= credits;
     this.#giveLater(credits, Math.min(resetMs ?? HOLD_MS, HOLD_MS));
   }
@@ -87,25 +86,23 @@ export class MinuteCredits {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#wake.abort();
-    this.#given.resolve();
-    void this.#queue.stop({ dropWaitingJobs: true });
+    void this.#queue.stop();
   }
 
   async #takeInTurn(credits: number): Promise<void> {
     for (;;) {
       this.#renewQueue();
-      const queue = this.#queue;
       try {
-        return await queue.schedule(() => this.#takeWhenThere(credits));
+        return await this.#queue.schedule(() => this.#takeWhenThere(credits));
       } catch (error) {
-        // A new queue has replaced it.
-        if (this.#isClosed || queue === this.#queue) throw error;
+        // Else a new queue has replaced it.
+        if (this.#isClosed) throw error;
       }
     }
   }
 
   async #takeWhenThere(credits: number): Promise<void> {
-    while (this.#available < credits && !this.#isClosed) await this.#given.promise;
+    while (this.#available < credits) await this.#given.promise;
     this.#available -= credits;
   }
 
@@ -116,7 +113,7 @@ export class MinuteCredits {
     const old = this.#queue;
     this.#queue = new Bottleneck({ maxConcurrent: 1 });
     this.#clockOffset = clockOffset();
-    void old.stop({ dropWaitingJobs: true });
+    void old.stop();
   }
 
   #give(credits: number): void {
@@ -124,7 +121,7 @@ export class MinuteCredits {
     this.#returned += credits;
     this.#given.resolve();
     this.#given = Promise.withResolvers();
-    if (this.#waiting > 0) this.#renewQueue();
+    this.#renewQueue();
   }
 
   /** By steady time: by the wall clock, setting it would return credits early or late. */

@@ -58,9 +58,9 @@ export class Throttle implements AsyncDisposable {
     if (isOver()) throw interrupted();
     const { promise: acquired, resolve, reject } = Promise.withResolvers<void>();
     const giveUp = () => reject(interrupted());
-    for (const each of signals) each.addEventListener('abort', giveUp, { once: true });
+    for (const each of signals) each.addEventListener('abort', giveUp);
     try {
-      this.#acquire(credits, isOver).then((isHeld) => isHeld && resolve(), reject);
+      this.#acquire(credits, isOver).then(resolve, reject);
       await acquired;
     } finally {
       for (const each of signals) each.removeEventListener('abort', giveUp);
@@ -93,20 +93,17 @@ export class Throttle implements AsyncDisposable {
     return this.close();
   }
 
-  /** Waits for a connection, the credits and the end of a pause. False, with nothing held, if the wait was cancelled. */
-  async #acquire(credits: number, isOver: () => boolean): Promise<boolean> {
+  /** Waits for a connection, the credits and the end of a pause. Holds nothing if the wait was cancelled. */
+  async #acquire(credits: number, isOver: () => boolean): Promise<void> {
     if (this.#freeSockets > 0) this.#freeSockets--;
     else await new Promise<void>((resolve) => this.#waitingForSocket.push(resolve));
-    if (!isOver()) {
-      await this.#credits.take(credits);
-      for (let ms = this.#pauseMs(); ms > 0 && !isOver(); ms = this.#pauseMs()) {
-        await this.#clock.sleep(ms, this.#closing.signal);
-      }
-      if (!isOver()) return true;
-      this.#credits.giveBack(credits, 'now');
+    await this.#credits.take(credits);
+    for (let ms = this.#pauseMs(); ms > 0 && !isOver(); ms = this.#pauseMs()) {
+      await this.#clock.sleep(ms, this.#closing.signal);
     }
+    if (!isOver()) return;
+    this.#credits.giveBack(credits, 'now');
     this.#releaseSocket();
-    return false;
   }
 
   async #run<T>(credits: number, job: (permit: Permit) => Promise<T>): Promise<T> {
@@ -123,7 +120,7 @@ export class Throttle implements AsyncDisposable {
     } finally {
       this.#begun.delete(running);
       // Counted from the end of the call: the service may have counted it at any time until then.
-      if (held > 0) this.#credits.giveBack(held, 'in a minute');
+      this.#credits.giveBack(held, 'in a minute');
       held = 0;
       this.#releaseSocket();
     }
@@ -144,7 +141,6 @@ export class Throttle implements AsyncDisposable {
       'USAGE',
       `A call of ${counted(credits, 'credit')} can never start: the subscription allows ${counted(this.#limit, 'credit')} per minute`,
       'Choose cheaper calls (single topics), or correct the credits per minute of the subscription in the job file.',
-      { credits, creditsPerMinute: this.#limit },
     );
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import type { Throttle } from '../../src/client/throttle.ts';
 import { type MovedClock, settled, until } from './clocks.ts';
@@ -49,6 +50,7 @@ test('the signal ends the waiting at once, wherever a call waits, and spends not
     await until(() => throttle.available === 300);
     assert.equal(throttle.available, 300, where);
     assert.equal(ran, false, where);
+    assert.equal(await throttle.schedule(1, async () => 'next'), 'next', `${where}: it holds no socket`);
     await throttle.close();
   }
 });
@@ -62,7 +64,9 @@ test('the signal does not end a call that has begun', async () => {
   abort.abort();
   first.land();
   await assert.doesNotReject(all);
-  await throttle.close();
+  assert.equal(getEventListeners(abort.signal, 'abort').length, 0, 'a run of millions of calls has one signal');
+  await throttle[Symbol.asyncDispose]();
+  await assert.rejects(throttle.schedule(1, first.job), isInterrupted);
 });
 
 test('nothing is scheduled by a signal that has ended', async () => {

@@ -38,17 +38,51 @@ test('what is spent comes back a minute and the margin after it landed, not befo
   await throttle.close();
 });
 
-test('one timer gives back the credits of all calls: many calls in a minute do not slow each other down', async () => {
-  const { clock, throttle, started, spend } = setUp();
-  await Promise.all(spend(1, 100));
-  await until(() => started.length === 100 && throttle.inFlight === 0);
-  assert.equal(throttle.available, 200);
-  assert.equal(clock.sleeping, 1);
+test('one timer gives back the credits of all calls, those of each call when its minute is over', async () => {
+  const { clock, throttle, spend } = setUp();
+  for (const left of [200, 100]) {
+    await Promise.all(spend(1, 100));
+    assert.equal(throttle.available, left);
+    assert.equal(clock.sleeping, 1);
+    await clock.move(10_000);
+  }
+  for (const [ms, left] of [
+    [HOLD_MS - 20_000, 200],
+    [10_000, 300],
+  ] as const) {
+    await clock.move(ms);
+    assert.equal(throttle.available, left);
+  }
+  await Promise.all(spend(1));
   await clock.move(HOLD_MS);
-  assert.equal(throttle.available, 300);
+  assert.equal(throttle.available, 300, 'and again');
   await throttle.close();
   assert.equal(clock.sleeping, 0);
 });
+
+for (const [creditsPerMinute, turns] of [
+  [300, 'processes take turns'],
+  [21_000, 'a call that finds its credits waits for no turn'],
+] as const) {
+  test(`of ${creditsPerMinute} credits a minute no call takes those that another one waits for; ${turns}`, async () => {
+    const { clock, throttle, started, spend } = setUp({ creditsPerMinute });
+    const third = creditsPerMinute / 3;
+    await Promise.all(spend(third, 2));
+    const waiting = [...spend(2 * third), ...spend(1)];
+    await settled();
+    await settled();
+    assert.deepEqual([started.length, throttle.available], [2, third]);
+    await clock.move(HOLD_MS);
+    await Promise.all(waiting);
+    assert.equal(throttle.available, third - 1);
+    await clock.move(HOLD_MS);
+    const all = spend(third, 3);
+    for (let nth = 0; nth < 50; nth++) await null;
+    assert.equal(started.length, creditsPerMinute === 300 ? 4 : 7);
+    await Promise.all(all);
+    await throttle.close();
+  });
+}
 
 test('the minute begins when the call has landed', async () => {
   const { clock, throttle, started, spend } = setUp();
@@ -133,6 +167,7 @@ test('weights do not count as sockets, and sockets are bounded', async () => {
   for (const { land } of jobs) land();
   await Promise.all(all);
   assert.equal(throttle.inFlight, 0);
+  await Promise.all(Array.from({ length: 4 }, () => throttle.schedule(1, async () => {})));
   await throttle.close();
 });
 
@@ -186,6 +221,7 @@ test('a correction without a reset, or with an absurd one, lasts a minute', asyn
 
 test('credits that came back while a call was under way are not taken for someone else’s spending', async () => {
   const { clock, throttle, spend } = setUp();
+  await throttle.schedule(1, async ({ refund }) => refund());
   await Promise.all(spend(200));
   await clock.move(HOLD_MS - 1);
   await throttle.schedule(15, async (permit) => {
