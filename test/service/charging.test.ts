@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { makeFinal } from '../../src/service/accounts/settle-charges.ts';
 import { createAccount, createKey, usage } from './file-accounts.ts';
 import { openAccountsOf, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
 
@@ -145,3 +146,12 @@ for (const rateWindow of ['sliding', 'fixed'] as const) {
     }
   });
 }
+
+test('answers that were delivered together are settled together, in whatever order they ended', () => {
+  const ranges = makeFinal([12, 3, 11, 7, 2, 4], 1).map(({ values }) => values);
+  assert.deepEqual(ranges, [
+    [2, 4, 1],
+    [7, 7, 1],
+    [11, 12, 1],
+  ]);
+});

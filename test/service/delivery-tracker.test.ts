@@ -155,6 +155,18 @@ test('settling that fails is reported and tried again half a second later, not a
   last.close();
   await pass(500);
   assert.deepEqual(settled.at(-1), { delivered: [], undelivered: [5] }, 'a transaction in between ends no retry');
+  fault.error = new Error('another process writes once more');
+  connection.answer(6)();
+  await pass(5);
+  fault.error = null;
+  await tracker.settleWith(settle);
+  await pass(500);
+  connection.answer(7)();
+  await pass(5);
+  assert.deepEqual(settled.slice(-2), [
+    { delivered: [6], undelivered: [] },
+    { delivered: [7], undelivered: [] },
+  ]);
 });
 
 test('at its end what has been delivered is settled, and what has not is taken back, once', async (t) => {
@@ -162,6 +174,7 @@ test('at its end what has been delivered is settled, and what has not is taken b
   const connection = new Connection(tracker);
   connection.answer(1)();
   const endLate = connection.answer(2);
+  assert.equal(connection.listenerCount('close'), 1, 'however many answers it has carried');
   await tracker[Symbol.asyncDispose]();
   endLate();
   await pass(1_000);

@@ -60,13 +60,12 @@ export function lockedUsage(
 
 /** Lock an account before charging it or reversing a charge. Lock several in the order of their ids, or two processes could deadlock. */
 export function lockAccounts({ forUpdate }: EngineDialect, accounts: readonly number[]) {
-  if (forUpdate === '') return [];
   return accounts.map((account) => statement(`SELECT id FROM accounts WHERE id = $1 ${forUpdate}`, [account]));
 }
 
 /** Whether the clock was set back, so that the running sum of the minute is useless. */
 export function isSetBack({ minuteFrom, now }: UsageRow, { rateWindow }: LimitRules): boolean {
-  return minuteFrom !== null && minuteFromOf(rateWindow, now) < minuteFrom;
+  return minuteFromOf(rateWindow, now) < (minuteFrom ?? 0);
 }
 
 /** @param minuteCredits the credits of the minute, if the clock was set back */
@@ -122,7 +121,7 @@ export interface LimitedCall {
 export function* chargeRefusals(calls: readonly LimitedCall[], rules: LimitRules): SqlWork<(ChargeRefusal | null)[]> {
   const missingOf = new Map<BatchTotal, number>();
   for (const { total, refusal } of calls) {
-    if (refusal === null || refusal === 'period' || rules.rateWindow === 'fixed') continue;
+    if (refusal === null || refusal === 'period') continue;
     missingOf.set(total, Math.max(missingOf.get(total) ?? 0, refusal.missing));
   }
   // Each charge is a credit or more, so this many charges are enough.
@@ -139,7 +138,7 @@ export function* chargeRefusals(calls: readonly LimitedCall[], rules: LimitRules
   return calls.map(({ total, refusal }) => {
     if (refusal === null) return null;
     if (refusal === 'period') return { failure: 'QUOTA_EXCEEDED' };
-    const freed = freedBy(leaving.get(total) ?? [], refusal.missing);
+    const freed = freedBy(leaving.get(total)!, refusal.missing);
     return { failure: 'RATE_LIMITED', retryAfter: computeRetryAfter(rules, freed, total.before.now) };
   });
 }

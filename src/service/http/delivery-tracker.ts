@@ -64,13 +64,12 @@ export class DeliveryTracker implements AsyncDisposable {
     } catch (error) {
       this.#delivered.push(...delivered);
       this.#undelivered.push(...undelivered);
-      if (this.#hasEnded()) this.#settleIn(RETRY_MS);
+      this.#settleIn(RETRY_MS);
       throw error;
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopTimer();
     await this.#settling;
     this.#stopTimer();
     this.#undelivered.push(...this.#open);
@@ -102,7 +101,7 @@ export class DeliveryTracker implements AsyncDisposable {
       this.#undelivered.push(charge);
       // At once: undelivered credits must not cause a refusal.
       setImmediate(() => {
-        if (this.#undelivered.length > 0 && !this.#failed) this.#settleNow();
+        if (!this.#failed) this.#settleNow();
       });
     }
   }
