@@ -38,9 +38,10 @@ export function parseLenient(
 /** The degrees of a text, or null. A compass letter of the other axis, or one beside a sign, is a contradiction. */
 export function parseDegrees(text: string, axis: Axis): number | null {
   // `15s` after letters for degrees and minutes is seconds, not south.
-  const plain = plainSigns(text).replace(/(\dm(?:in\.?)?\s*[\d.,]+\s*)s(?:ec\.?)?(?=\s*[NSEW]?$)/i, '$1"');
-  const [, before = '', sign = '', middle = '', after = ''] =
-    /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/i.exec(plain) ?? [];
+  const plain = plainSigns(text).replace(/(\d\s*m(?:in\.?)?\s*[\d.,]+\s*)s$/i, '$1"');
+  const [, before = '', sign = '', middle = '', after = ''] = /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/is.exec(
+    plain,
+  )!;
   const letter = (before || after).toUpperCase();
   if ((before && after) || (letter && sign)) return null;
   if (letter && !(axis === 'lat' ? 'NS' : 'EW').includes(letter)) return null;
@@ -64,13 +65,12 @@ function parseSize(text: string): number | null {
   return null;
 }
 
-/** One kind of minus, of quotes, and of space. */
+/** One kind of minus and of quotes. */
 function plainSigns(text: string): string {
   return text
     .replace(/[\u2010-\u2015\u2212\ufe63\uff0d]/g, '-')
     .replace(/''|[\u201c\u201d\u201e\u2033\u02ba\u3003]|\u2032\u2032|\u2019\u2019/g, '"')
     .replace(/[\u2018\u2019\u201a\u201b\u2032\u02b9\u00b4`]/g, "'")
-    .replace(/[\s\u00a0\u2007\u202f]+/g, ' ')
     .trim();
 }
 

@@ -25,6 +25,9 @@ const CASES: readonly (readonly [lat: string, lng: string, expected: LocationFin
   ['34°03\'08"N', '118°14\'37"W', 'degrees_minutes_seconds'],
   ['34,05', '-118,25', 'decimal_comma'],
   ['34.05', '-118,25', 'decimal_comma'],
+  ['x34,05', '-118,25', 'not_a_number'],
+  ['34,05x', '-118,25', 'not_a_number'],
+  ['34.05.20', '-118.25', 'not_a_number'],
   ['34.05°', '-118.25°', 'degree_symbol'],
   ['N34.05', '-118.25', 'degree_symbol'],
   ['91', '-200', 'out_of_range'],
@@ -37,6 +40,7 @@ const CASES: readonly (readonly [lat: string, lng: string, expected: LocationFin
   ['34.05', '118.25', 'sign_lost'],
   ['42.36', '71.06', 'sign_lost'],
   ['51.5074', '-0.1278', 'outside_us'],
+  ['51.4779', '0', 'outside_us'],
   ['.26', '-118.25', 'outside_us'],
 ];
 
