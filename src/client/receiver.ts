@@ -57,8 +57,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = plainHeaders(headers, this.#options.redactor);
-    const declared = Number(this.#headers['content-length'] ?? 0) || 0;
-    if (status === 200 && declared > this.#options.maxBodyBytes) this.#tooLarge();
+    // At once: a slow answer would end at a deadline, be asked for again, and perhaps be paid again.
+    if (status === 200 && Number(this.#headers['content-length']) > this.#options.maxBodyBytes) this.#tooLarge();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, WILDFIRE } from './answers.ts';
-import { clientOf, serveHttp } from './servers.ts';
+import { MovedClock } from './clocks.ts';
+import { clientOf, serveHttp, serveRaw } from './servers.ts';
 
 const KEY = 'key-7f3a9c';
 const ask = { call: WILDFIRE, location: PLACE, key: KEY };
@@ -13,7 +14,9 @@ test('sends one GET below the base address, with the key in its header only', as
     seen.push({ method: request.method, url: request.url, headers: request.headers });
     response.setHeader('X-Credit-Cost', '1').end(JSON.stringify(envelopeOf(WILDFIRE)));
   });
-  const exchange = await clientOf(t, `${url}/hazards/`).send(ask);
+  const clock = new MovedClock();
+  const exchange = await clientOf(t, `${url}/hazards//`, { clock }).send(ask);
+  assert.equal(clock.sleeping, 0, 'a timer would keep the process alive');
   assert.ok(exchange.kind === 'response');
   assert.equal(exchange.status, 200);
   assert.equal(exchange.headers['x-credit-cost'], '1');
@@ -61,7 +64,7 @@ test('a service that repeats the key does not get it into a message', async (t) 
   const url = await serveHttp(t, (_request, response) => {
     response
       .writeHead(401, { 'x-echo': KEY })
-      .end(JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` } }));
+      .end(JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` }, details: [KEY] }));
   });
   const exchange = await clientOf(t, url).send(ask);
   const verdict = findVerdict(exchange, WILDFIRE, PLACE, NOW);
@@ -69,6 +72,35 @@ test('a service that repeats the key does not get it into a message', async (t) 
   assert.ok(exchange.kind === 'response');
   assert.ok(!JSON.stringify(exchange).includes(KEY));
   assert.equal(exchange.headers['x-echo'], '[key]');
+});
+
+test('each request and each answer can be a line of a trace, which shows nothing secret', async (t) => {
+  const lines: string[] = [];
+  const answer = [
+    'HTTP/1.1 302 No',
+    'set-cookie: s=1',
+    'location: /a?secret=1',
+    'x-credit-cost: 1',
+    'content-length: 2',
+  ];
+  const url = await serveRaw(t, (socket, head) => {
+    if (head.startsWith('POST')) socket.destroy();
+    else socket.write(`${answer.join('\r\n')}\r\n\r\n{}`);
+  });
+  const options = { trace: (line: string) => lines.push(line), clock: new MovedClock() };
+  const client = clientOf(t, url, options);
+  await client.send(ask);
+  await client.sendPlain({ method: 'POST', path: '/v1/x', key: null });
+  await clientOf(t, 'http://127.0.0.1:1', options).sendPlain({ method: 'GET', path: '/v1/y', key: null });
+  const common = 'accept: application/json; accept-encoding: zstd, gzip; user-agent: perilbook-test';
+  assert.deepEqual(lines, [
+    `debug 1 > GET /v1/wildfire/risk?lat=34.0522&lng=-118.2437  x-api-key: [hidden]; ${common}`,
+    'debug 1 < 302 after 0 ms, credits: 1, 2 bytes  set-cookie: [hidden]; location: /a?…; x-credit-cost: 1; content-length: 2',
+    `debug 2 > POST /v1/x  ${common}`,
+    'debug 2 < BROKEN after 0 ms, maybe charged: The connection ended before the answer was complete: other side closed',
+    `debug 1 > GET /v1/y  ${common}`,
+    'debug 1 < CONNECT after 0 ms, never sent: Cannot connect to the service: connect ECONNREFUSED 127.0.0.1:1',
+  ]);
 });
 
 test('keeps at most 64 KiB of an error body, even of one without end', async (t) => {
