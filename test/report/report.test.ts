@@ -171,6 +171,9 @@ test('the run, its money and what is left, as the ledger has them; without a run
   };
   const sample = await made({ ...settings, connection: { ...prepared.connection, baseUrl: 'https://h.example.com/' } });
   assert.deepEqual([sample.output, sample.missing.account, sample.source], [null, null, 'h.example.com']);
+  const own = { connection: { ...prepared.connection, kind: 'local' }, plan: { ...plan, account: null } };
+  const local = await made(own);
+  assert.deepEqual([local.source, local.credits, local.missing.account], ['local data', null, null]);
 });
 
 test('without values, places are listed and circles drawn by their rows', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { point, square } from '../../service/small-data.ts';
-import { featuresOf, fileOf, geojson, lines, loading, reasons, rejects } from './loading.ts';
+import { featuresOf, fileOf, geojson, lines, loading, rejects } from './loading.ts';
 
 const ROW = '619,2005,1,7,2005-01-07,17:17:00,3,MS,28,1,1,0,0,0.05,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,1,49,0,0,0';
 const HEADER_24 =
@@ -11,13 +11,21 @@ const HEADER =
 
 test('tornadoes: no header, a header of too few names, the modern header', async (t) => {
   const { database, load } = loading(t);
-  for (const text of [`${ROW}\n`, `${HEADER_24}\r\n${ROW}\r\n`, `${HEADER}\n${ROW},0\n`]) {
+  for (const text of [
+    `${ROW}\n`,
+    `${ROW.replaceAll(',', ' , ')}\n`,
+    `${HEADER_24}\r\n${ROW}\r\n`,
+    `${HEADER.replace('f1', ' F1 ')}\n${ROW},0\n`,
+  ]) {
     const result = await load('tornado', fileOf(t, 'torn.csv', text));
-    assert.deepEqual([result.rows, result.records, result.vintage], [1, 1, '2005']);
+    assert.deepEqual([result.rows, result.records, result.vintage, result.notes.length], [1, 1, '2005', 0]);
     const [track] = featuresOf(database, 'records_tornado');
     assert.deepEqual(track.geometry, lines('-90.22 32.37, -90.2 32.4'));
-    assert.deepEqual([track.properties.mag, track.properties.date, track.properties.f1], [1, '2005-01-07', 49]);
+    const { mag, date, f1, st } = track.properties;
+    assert.deepEqual([mag, date, f1, st], [1, '2005-01-07', 49, 'MS']);
   }
+  const short = await load('tornado', fileOf(t, 'torn.csv', ROW.split(',').slice(0, 24).join()));
+  assert.deepEqual([short.records, short.notes.length], [1, 1], 'a last line without its end is noted');
 });
 
 test('tornadoes: each is one record, a point where no end is known', async (t) => {
@@ -32,6 +40,8 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
     row({ 15: '0', 16: '0' }),
     'torn',
     '1,2',
+    row({ 17: '32.37', 18: '-90', 8: '01' }),
+    row({ 17: '33', 18: '-90.22', 10: ' ' }),
   ];
   const result = await load('tornado', [
     fileOf(t, 'a.csv', `${rows.join('\n')}\n`),
@@ -43,10 +53,18 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
     ['the row has fewer than 24 fields', 2, 6],
   ]);
   assert.equal(result.vintage, '2005-2007');
+  const stored = featuresOf(database, 'records_tornado');
   assert.deepEqual(
-    featuresOf(database, 'records_tornado').map(({ geometry }) => geometry.type),
-    ['Point', 'Point', 'LineString'],
+    stored.map(({ geometry, properties }) => [geometry.type, properties.mag]),
+    [
+      ['Point', 1],
+      ['Point', 1],
+      ['LineString', 1],
+      ['LineString', undefined],
+      ['LineString', 1],
+    ],
   );
+  assert.equal(stored[2].properties.stf, '01', 'a code keeps its zero');
 });
 
 test('tornadoes: parts without a row of the whole track are one tornado; parts with their own numbers are none', async (t) => {
@@ -63,12 +81,25 @@ test('tornadoes: parts without a row of the whole track are one tornado; parts w
     row(291657, 1, -9, 31.617, -93.119, 31.752, -92.759),
     row(291657, 1, -9, 31.752, -92.759, 31.8, -92.7),
     row(291657, 1, -9, 0, 0, 0, 0),
+    row(291657, 1, -9, 31.7, -92.9, 0, 0),
+    // Of no place.
+    row(700000, 1, 2, 0, 0, 0, 0),
+    // Beside the whole track, beyond its end, and on another day.
+    row(800000, 3, 2, 36.5, -100, 36.45, -100.1),
+    row(800001, 3, 2, 36.5, -89.4, 38, -89.4),
+    row(800002, 3, 2, 36.5, -89.4, 36.45, -89.4).replace('2014,6,7,', '2014,6,8,'),
+    // Another whole one.
+    row(900000, 1, 1, 30, -80, 30.1, -80.1),
   ];
   const result = await load('tornado', fileOf(t, 'torn.csv', `${HEADER_24}\n${rows.join('\n')}\n`));
-  assert.deepEqual(rejects(result), [['a part of a tornado that another row has as a whole', 3, 3]]);
-  assert.deepEqual([result.loaded, result.records], [4, 2]);
-  const [, parts] = featuresOf(database, 'records_tornado');
-  assert.deepEqual(parts.properties.om, 291657);
+  assert.deepEqual(rejects(result), [['a part of a tornado that another row has as a whole', 4, 3]]);
+  assert.deepEqual([result.loaded, result.records], [9, 6]);
+  const stored = featuresOf(database, 'records_tornado');
+  assert.deepEqual(
+    stored.map(({ properties }) => properties.om),
+    [520103, 900000, 291657, 800000, 800001, 800002],
+  );
+  const parts = stored[2];
   const expected = lines('-93.119 31.617, -92.759 31.752', '-92.759 31.752, -92.7 31.8');
   assert.deepEqual(parts.geometry, expected);
 });
@@ -83,7 +114,10 @@ test('hail of 2026: the names of the header count, a number that is text, and no
   const { om, fc, edat, etime, mag, mo } = report.properties;
   assert.deepEqual([om, fc, edat, etime, mag, mo], ['2507241549-01', undefined, '2025-07-24', '15:49:00', 1.75, 7]);
   assert.deepEqual(report.geometry, { type: 'Point', coordinates: [-99.43, 35.9] });
-  assert.equal((await load('hail', fileOf(t, 'hail.csv', `${row}\n`))).records, 1);
+  const other = row.replace('15:49:00', '15:50:00');
+  assert.equal((await load('hail', fileOf(t, 'hail.csv', `${row}\n${other}\n`))).records, 2);
+  const wind = fileOf(t, 'wind.csv', `${row.replace(',1.75,', ',10,')}\n${row.replace(',1.75,', ',60,')}\n`);
+  await assert.rejects(load('hail', wind), { message: /not reports of hail/ });
 });
 
 test('files that overlap: a report of an earlier file is not loaded again; two that are alike in one file are two', async (t) => {
@@ -106,18 +140,19 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
   const text = [
     'AL012014,             ARTHUR,      3,',
     fix('1800', '32.0N', ' 78.2W', ' 20', '1017'),
-    fix('1927', '31.2N', ' 77.8W', ' 85', ' -999'),
+    fix('1927', '31.2N', ' 77.8W', ' 83', ' -999').replace(/,$/, ''),
     fix('0000', '30.5N', ' 77.4W', '-99', ' 973'),
-    'CP022014,            UNNAMED,      2,',
+    'CP022014,            UNNAMED,      3,',
     fix('0000', '20.0N', '179.0W', ' 30', '-999'),
-    fix('0600', '21.0N', '179.0E', ' 30', '-999'),
+    fix('0600', '22.0N', '179.0E', ' 30', '-999'),
+    fix('1200', '23.0N', '179.0W', ' 30', '-999'),
     'EP032014,               LONE,      1,',
     fix('0000', '20.0N', '110.0W', '-99', '-999'),
     fix('0000', '20.0', '110.0W', '-99', '-999'),
   ].join('\n');
   const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', text));
-  assert.deepEqual([result.rows, result.loaded, result.records], [10, 9, 3]);
-  assert.deepEqual(rejects(result), [['the position is not written like 32.0N, 78.2W', 1, 10]]);
+  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [11, 10, 3, '2014']);
+  assert.deepEqual(rejects(result), [['the position is not written like 32.0N, 78.2W', 1, 11]]);
   const [arthur, crossing, lone] = featuresOf(database, 'records_hurricane');
   assert.deepEqual(arthur.geometry, lines('-78.2 32, -77.8 31.2, -77.4 30.5'));
   assert.deepEqual(arthur.properties, {
@@ -125,15 +160,56 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
     name: 'ARTHUR',
     season: 2014,
     basin: 'North Atlantic',
-    max_wind_kt: 85,
+    max_wind_kt: 83,
     min_pressure_mb: 973,
     category: 2,
     start: '2014-06-28T18:00:00Z',
     end: '2014-06-28T00:00:00Z',
   });
-  assert.deepEqual(crossing.geometry, lines('-179 20, -180 20.5', '180 20.5, 179 21'));
+  assert.deepEqual(crossing.geometry, lines('-179 20, -180 21', '180 21, 179 22, 180 22.5', '-180 22.5, -179 23'));
   assert.equal(crossing.properties.min_pressure_mb, null);
   assert.deepEqual([lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category], ['Point', null, null]);
+});
+
+test('HURDAT2: positions and dates as they may be written, and as they may not', async (t) => {
+  const { database, load } = loading(t);
+  const fix = (lat: string, lng: string, date = '20140628', time = '1800') =>
+    `${date}, ${time},  , HU, ${lat}, ${lng},   0,  973,${'    0,'.repeat(12)}`;
+  const storm = (number: number, name: string, fixes: readonly string[]) =>
+    [`AL${number}2014, ${name}, ${fixes.length},`, ...fixes].join('\n');
+  const good = [
+    ['32N', '78.25W', [-78.25, 32]],
+    ['90.0N', '189.5W', [170.5, 90]],
+    ['1.0S', '190.0E', [-170, -1]],
+  ] as const;
+  const noPosition = ['32.0E 78.2W', '32.0N 78.2', '32.0N 78.2N', '91.0N 78.2W', 'x32.0N 78.2W', '32.0Nx 78.2W'];
+  const noDate = [
+    '2014628 1800',
+    '20140628 18:00',
+    '120140628 1800',
+    '201406281 1800',
+    '20140628 11800',
+    '20140628 18001',
+  ];
+  const bad = [
+    ...noPosition.map((text) => text.split(' ')),
+    ...noDate.map((text) => ['32.0N', '78.2W', ...text.split(' ')]),
+  ];
+  const text = [
+    ...good.map(([lat, lng], index) => storm(11 + index, 'GOOD', [fix(lat, lng)])),
+    storm(20, 'BAD', [fix('10.0N', '70.0W'), ...bad.map(([lat, lng, date, time]) => fix(lat!, lng!, date, time))]),
+  ].join('\n');
+  const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', text));
+  assert.deepEqual(rejects(result), [
+    ['the position is not written like 32.0N, 78.2W', noPosition.length, 9],
+    ['the date is not written YYYYMMDD, HHMM', noDate.length, 9 + noPosition.length],
+  ]);
+  const stored = featuresOf(database, 'records_hurricane');
+  assert.deepEqual(
+    stored.map(({ geometry }) => geometry.coordinates),
+    [...good.map(([, , place]) => place), [-70, 10]],
+  );
+  assert.deepEqual([stored[0].properties.max_wind_kt, stored[0].properties.category], [0, 0]);
 });
 
 test('HURDAT2: lines after the header of another basin belong to no storm; a file without fixes replaces nothing', async (t) => {
@@ -183,27 +259,48 @@ test('storms of several files: one that crosses basins, or is in two editions, i
   const edition = `AL012014,             ARTHUR,      1,\n20140628, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}\n`;
   const later = edition.replace('  85,', '  90,');
   const both = await load('hurdat2', [fileOf(t, 'a.txt', edition), fileOf(t, 'b.txt', later)], { replace: true });
-  assert.equal(both.records, 1);
+  assert.deepEqual(
+    [both.records, rejects(both)],
+    [
+      1,
+      [
+        ['a storm that an earlier file has', 1, 1],
+        ['a fix without a storm', 1, 2],
+      ],
+    ],
+  );
 });
 
-test('IBTrACS: the row of units, spurs, blanks of one space, the basin as HURDAT2 has it', async (t) => {
+test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agency, the basin as HURDAT2 has it', async (t) => {
   const { database, load } = loading(t);
-  const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND
- ,Year, , , ,,degrees_north,degrees_east,kts,mb, ,kts
-2019236N10314,2019,1,NA,DORIAN,2019-08-24 06:00:00,10.3,-46.4,30,1008,main, 
-2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,main,35
-2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,spur-merge, 
-2019300N10000,2019,2,WP,OTHER,2019-10-24 12:00:00,15,150, , ,PROVISIONAL, 
+  const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND,USA_PRES
+ ,Year, , , ,,degrees_north,degrees_east,kts,mb, ,kts,mb
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 06:00:00,10.3,-46.4,30,1008,main, ,
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00 ,10.5,-47.5, , ,main,35,1003
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,spur-merge, ,
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 18:00:00, ,-47.5, , ,main, ,
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 18:00:00,10.5,400, , ,main, ,
+2019300N10000,2020,2, WP, OTHER,2019-10-24 12:00:00,15,150, , ,PROVISIONAL, ,
 `;
   const result = await load('ibtracs', fileOf(t, 'ibtracs.csv', text));
-  assert.deepEqual(reasons(result), ['the row of units', 'a spur beside the main track']);
+  assert.equal(result.vintage, '2019-2020');
+  assert.deepEqual(rejects(result), [
+    ['the row of units', 1, 2],
+    ['a spur beside the main track', 1, 5],
+    ['the coordinates are blank', 1, 6],
+    ['the coordinates are beyond 90 and 180 degrees', 1, 7],
+  ]);
   const [dorian, other] = featuresOf(database, 'records_hurricane');
-  assert.deepEqual(
-    [dorian.properties.basin, dorian.properties.max_wind_kt, dorian.properties.category],
-    ['North Atlantic', 35, 0],
-  );
+  assert.deepEqual(dorian.properties, {
+    ...{ sid: '2019236N10314', name: 'DORIAN', season: 2019, basin: 'North Atlantic' },
+    ...{ max_wind_kt: 35, min_pressure_mb: 1003, category: 0 },
+    ...{ start: '2019-08-24T06:00:00Z', end: '2019-08-24T12:00:00Z' },
+  });
   assert.equal(dorian.geometry.type, 'LineString');
-  assert.equal(other.geometry.type, 'Point');
+  assert.deepEqual(
+    [other.geometry.type, other.properties.basin, other.properties.name],
+    ['Point', 'Western Pacific', 'OTHER'],
+  );
 });
 
 test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {

@@ -173,11 +173,11 @@ test('HURDAT2: a file with fewer lines than its last storm announces is cut', as
   const fix = (day: number) => `201406${day}, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}`;
   const whole = ['AL012014,             ARTHUR,      3,', fix(27), fix(28), fix(29)].join('\n');
   assert.equal((await load('hurdat2', fileOf(t, 'h.txt', whole))).records, 1);
-  for (const cut of [whole.slice(0, whole.lastIndexOf('\n')), whole.slice(0, -60)]) {
-    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), {
-      code: 'SERVICE_DATA',
-      message: /it is cut.*ARTHUR/,
-    });
+  for (const [cut, message] of [
+    [whole.slice(0, whole.lastIndexOf('\n')), /it is cut: 1 lines of its last storm are missing \(ARTHUR\)/],
+    [whole.slice(0, -60), /it is cut: its last line is too short \(ARTHUR\)/],
+  ] as const) {
+    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), { code: 'SERVICE_DATA', message });
   }
 });
 
