@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { colorFor } from '../../src/cli/messages/color.ts';
 import { changeLine, type ProgressView, progressLine } from '../../src/cli/progress/progress-line.ts';
-import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/run/estimate.ts';
+import { estimate, MinuteMeter, pauseReason, quotaLeft, type RunFacts } from '../../src/run/estimate.ts';
 import { newProgress, type Progress } from '../../src/run/progress.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -42,10 +42,46 @@ test('the line says how far a run is, what is left, and the quota that will end 
     'buying: 4,512 of 12,000 places (38 %) · 67,680 of 180,000 credits · 44 minutes left · quota used up after 52,320 more credits · resume after 2026-12-01 00:00 UTC';
   assert.equal(progressLine(view(buying())), all);
   // A terminal shows what fits, the most important first.
-  assert.equal(progressLine(view(buying()), 85), all.split(' · ').slice(0, 3).join(' · '));
+  const three = all.split(' · ').slice(0, 3).join(' · ');
+  for (const width of [85, three.length]) assert.equal(progressLine(view(buying()), width), three);
   assert.equal(progressLine(view(buying()), 20), all.split(' · ')[0]);
   assert.equal(changeLine(view(buying())), 'buying: 12,000 places for 180,000 credits');
   assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
+});
+
+test('each phase before, beside and after buying has its line, and a change of phase too', () => {
+  const at = { ...newProgress(), rows: 5, cells: 12_000, cellsDone: 3_000 };
+  const places = '3,000 of 12,000 places (25 %)';
+  for (const [phase, more, alone, priced, change] of [
+    ['reading', { rows: 0 }, 'reading …', 'reading …', null],
+    ['reading', {}, 'reading: 5 rows', 'reading: 5 rows', null],
+    ['pricing', {}, 'pricing', 'pricing', null],
+    ['writing', {}, 'writing: 5 of 5 rows', 'writing: 5 of 15,000 rows', 'writing: 0 rows'],
+    [
+      'looking_up',
+      {},
+      `looking up: ${places}`,
+      `looking up: ${places} · 6 minutes left · 24 a second`,
+      'looking up: 12,000 places',
+    ],
+    [
+      'looking_up',
+      { cellsDone: 0 },
+      'looking up: 0 of 12,000 places (0 %)',
+      'looking up: 0 of 12,000 places (0 %)',
+      'looking up: 12,000 places',
+    ],
+    ['buying', {}, `buying: ${places}`, null, 'buying'],
+  ] as const) {
+    const progress: Progress = { ...at, phase, ...more };
+    assert.equal(progressLine({ ...view(progress), facts: null }), alone);
+    if (priced !== null) assert.equal(progressLine(view(progress)), priced);
+    assert.equal(changeLine({ ...view(progress), facts: null }), change);
+  }
+  const slow = { ...view(buying({ creditsPlanned: 70_000, ledgerLeft: null })), last: { credits: 0, ms: 60_000 } };
+  assert.match(progressLine(slow), /67,680 of 180,000 credits · time left unknown$/);
+  const begun = progressLine(view({ ...at, phase: 'looking_up' }, { startedAt: STEADY }));
+  assert.equal(begun, `looking up: ${places}`);
 });
 
 test('failures by kind, retries, credits without an answer and being asked to slow down are told', () => {
@@ -82,9 +118,17 @@ test('a wait has its reason, and where it is known its end', () => {
   assert.match(progressLine(view(buying({ callsInFlight: 0, minuteLeft: () => 20 }))), /waiting for the minute limit/);
   const progress = buying({ callsInFlight: 0, minuteUsedUntil: STEADY + 20_000 });
   const words = /other runs have used this minute, waiting 20 s/;
+  const slowed = { ...view(buying({ callsInFlight: 0, slowedUntil: STEADY })), last: { credits: 0, ms: 60_000 } };
   const idle = { ...view(progress), last: { credits: 0, ms: 60_000 } };
   assert.match(progressLine(idle), words);
-  assert.doesNotMatch(progressLine({ ...idle, steady: STEADY + 20_000 }), words);
+  for (const over of [{ ...idle, steady: STEADY + 20_000 }, slowed]) assert.doesNotMatch(progressLine(over), /waiting/);
+  // A call of 35 credits may be the next.
+  const reasonAt = (credits: number, more: Partial<Progress> = {}) =>
+    pauseReason(buying({ callsInFlight: 0, ...more }), FACTS, { credits, ms: 60_000 }, STEADY);
+  assert.deepEqual(
+    [reasonAt(1_165), reasonAt(1_166), reasonAt(1_165, { minuteLeft: () => 20 })],
+    [null, 'minute_limit', 'service_limit'],
+  );
 });
 
 test('time left goes by credits and the limit: a first burst does not make it short', () => {
@@ -97,6 +141,10 @@ test('time left goes by credits and the limit: a first burst does not make it sh
   // Being asked to wait counts.
   const slowed = { ...progress, slowedUntil: STEADY + 300_000 };
   assert.equal(Math.round(estimate(slowed, FACTS, burst, AT).minutes!), 15);
+  assert.equal(Math.round(estimate(slowed, FACTS, { credits: 0, ms: 1_000 }, AT).minutes!), 14);
+  assert.equal(Math.round(estimate(progress, FACTS, { credits: 60, ms: 3_000 }, AT).minutes!), 10);
+  const done = { ...progress, creditsPlanned: 1_200 };
+  assert.equal(estimate(done, FACTS, { credits: 0, ms: 60_000 }, AT).minutes, 0);
 });
 
 test('a service that lets less through than the subscription says is believed, and said', () => {
@@ -111,13 +159,16 @@ test('a service that lets less through than the subscription says is believed, a
 test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
   const last = { credits: 1_200, ms: 60_000 };
   const ends = (progress: Partial<Progress>, facts: Partial<RunFacts> = {}) => {
-    const { endedBy, credits } = estimate(buying(progress), { ...FACTS, ...facts }, last, AT);
-    return [endedBy, credits];
+    const { endedBy, credits, minutes } = estimate(buying(progress), { ...FACTS, ...facts }, last, AT);
+    return [endedBy, credits, ...(endedBy === 'time' ? [minutes] : [])];
   };
   assert.deepEqual(ends({ creditsPlanned: 67_690 }), ['done', 10]);
   assert.deepEqual(ends({}), ['quota', 52_320]);
   assert.deepEqual(ends({}, { budget: 68_000 }), ['budget', 320]);
-  assert.deepEqual(ends({ ledgerLeft: null }, { deadline: STEADY + 600_000 }), ['time', 12_000]);
+  assert.deepEqual(ends({ ledgerLeft: null }, { deadline: STEADY + 600_000 }), ['time', 12_000, 10]);
+  assert.deepEqual(ends({ creditsPlanned: 67_690 }, { deadline: STEADY + 600_000 }), ['done', 10]);
+  assert.deepEqual(ends({ creditsPlanned: 67_680 }, { deadline: STEADY - 1_000 }), ['time', 0, 0]);
+  assert.equal(quotaLeft(buying({ ledgerLeft: { credits: 1_000, spent: 67_000 } })), 320);
   assert.equal(quotaLeft(buying({ ledgerLeft: { credits: 100, spent: 67_000 } })), 0, 'never below nothing');
 });
 

@@ -104,3 +104,15 @@ test('a quoted field that is longer than a piece leaves rows and lines as they a
     [2, 2003],
   );
 });
+
+test('where no line end is quoted, each piece begins at the line that was guessed', async () => {
+  const path = join(folder, 'plain.csv');
+  for (const end of ['\n', '\r\n', '\r']) {
+    const lines = Array.from({ length: 40 }, (_, row) => `${row},${'x'.repeat(row % 5)}${end}`);
+    writeFileSync(path, `id,name${end}${lines.join('')}`);
+    for (const bytes of [20, 21, 22, 23]) {
+      const { rows, wrong } = await byPieces(path, bytes);
+      assert.deepEqual([wrong, rows.length], [0, 40], JSON.stringify(end));
+    }
+  }
+});

@@ -34,6 +34,8 @@ test('each row keeps its place, in memory or in the temporary file, wherever rea
       }
       assert.throws(() => read(1), { code: 'INPUT_UNREADABLE', message: /more than the \d+ rows/ });
     }
+    places[Symbol.dispose]();
+    assert.throws(() => places.placesFrom(cells)(1), { code: 'INPUT_UNREADABLE' });
   }
 });
 
@@ -58,10 +60,10 @@ test('a finding is replaced where there is one; a file that was changed is refus
   assert.deepEqual([message, context], ['a.csv has 5 rows now, where 4 were scanned', { file: 'a.csv' }]);
 });
 
-/** The types after some rows of latitude, longitude, a value, and columns that stay. */
+/** The types after some rows of latitude, longitude, a value, a currency, and columns that stay. */
 function typed(rows: readonly (readonly string[])[], kept: readonly string[] = [], isPair = false): ColumnTypes {
-  const stays = kept.map((type, at) => ({ name: `k${at}`, type, keeps: 3 + at }) as KeptColumn);
-  const types = new ColumnTypes({ columns: [0, 1, 2], values: 1, kept: stays, isPair } as unknown as Layout);
+  const stays = kept.map((type, at) => ({ name: `k${at}`, type, keeps: 4 + at }) as KeptColumn);
+  const types = new ColumnTypes({ columns: [0, 1, 2, 3], values: 1, kept: stays, isPair } as unknown as Layout);
   for (const row of rows) types.note(row);
   return types;
 }
@@ -73,6 +75,7 @@ test('a column is of numbers, counts or times where every text is, as each forma
     ['1 -2147483648 2147483647', 'number count'],
     ['1 2147483648', 'number'],
     ['1  3', 'number count'],
+    ['\t5', 'number count'],
     ['1 01', ''],
     ['a1', ''],
     ['1a', ''],
@@ -80,6 +83,7 @@ test('a column is of numbers, counts or times where every text is, as each forma
     ['1.123456789012345678', 'number'],
     ['999.12345678901234', 'number'],
     ['1000.12345678901234', ''],
+    ['1000.00000000000001', ''],
     ['2026-01-31T23:59:59Z 2026-01-31T23:59:59.123Z 2026-01-31T23:59:59.1Z', 'time'],
     ['x2026-01-31T23:59:59Z', ''],
     ['2026-01-31T23:59:59Zx', ''],
@@ -87,12 +91,13 @@ test('a column is of numbers, counts or times where every text is, as each forma
   ] as const) {
     for (const order of [texts.split(' '), texts.split(' ').toReversed()]) {
       const found = typed(
-        order.map((text) => ['', '', '', ...wanted.map(() => text)]),
+        order.map((text) => ['', '', '', '', ...wanted.map(() => text)]),
         wanted,
       );
       // Two parts of a file have the types of both.
       const [one, other] = [typed([], wanted), typed([], wanted)];
-      for (const [at, text] of order.entries()) (at === 0 ? one : other).note(['', '', '', ...wanted.map(() => text)]);
+      for (const [at, text] of order.entries())
+        (at === 0 ? one : other).note(['', '', '', '', ...wanted.map(() => text)]);
       one.add(other.types);
       for (const kept of [found.kept(), one.kept()]) {
         assert.deepEqual(
@@ -108,7 +113,7 @@ test('a column is of numbers, counts or times where every text is, as each forma
 test('location and value are numbers where there is any, and a comma is the decimal mark where no point is', () => {
   const numbers = (...rows: string[][]) => [...typed(rows).numbers()];
   assert.deepEqual(numbers(['1', '2.5', ''], ['', '3', '']), [0, 1]);
-  assert.deepEqual(numbers(['x', '2.5', '7']), [1, 2]);
+  assert.deepEqual(numbers(['x', '2.5', '7', '9']), [1, 2]);
   for (const [rows, isPair, mark] of [
     [[['40,5', '-99,5']], false, 'comma'],
     [[['40,5', '-99.5']], false, 'point'],
@@ -131,12 +136,16 @@ test('location and value are numbers where there is any, and a comma is the deci
     if (!isPair) assert.equal(added.decimal(), mark);
   }
   const decimals = typed([], ['number', 'count', 'time']);
-  for (const at of [3, 4, 5]) decimals.noteDecimal(at, 7);
+  assert.deepEqual(decimals.columns, [0, 1, 2, 3, 4, 5, 6]);
+  for (const at of [4, 5, 6]) decimals.noteDecimal(at, 7);
   const types = () => decimals.kept().map(({ type }) => type);
   assert.deepEqual([types(), decimals.decimal()], [['number', 'count', 'text'], 'point']);
-  decimals.noteDecimal(4, 7.5);
+  decimals.noteDecimal(5, 7.5);
   decimals.noteDecimal(0, 7);
   assert.deepEqual([types(), [...decimals.numbers()]], [['number', 'text', 'text'], [0]]);
+  const other = typed([]);
+  other.add(decimals.types);
+  assert.deepEqual([...other.numbers()], [0]);
   decimals.note(['', '40,5']);
   assert.equal(decimals.decimal(), 'comma');
   decimals.noteDecimal(0, 40.5);
