@@ -89,6 +89,86 @@ test('a file of another agency is refused with the loader that it is for; --forc
   assert.equal((await load('wells', table('portfolio'), { force: true })).records, 1);
 });
 
+/** The columns of agencies' files, and the loaders that they are for; `/` stands between names of which a file has one. */
+const POINTS = {
+  superfund: 'EPA_ID/SITE_EPA_ID/NPL_STATUS/NPL_STATUS_CODE/SEMS_ID',
+  'brownfield frs superfund tri': 'PGM_SYS_ACRNMS/PGM_SYS_ACRNM',
+  brownfield: 'ACRES_PROPERTY_ID/PGM_SYS_ID/Cooperative Agreement Number',
+  tri: 'TRI_FACILITY_ID/2. TRIFD',
+  lmop: 'Landfill ID/Landfill Name',
+  'ust-facilities': 'Open_USTs/Closed_USTs/TOS_USTs',
+  'ust-releases': 'LUST_ID/Substance/Reported_Date',
+  'power-plants nuclear-reactors': 'Plant_Code/PrimSource/PRIM_FUEL',
+  'power-plants': 'Total_MW/OPER_CAP',
+  'nuclear-reactors': 'Docket Number/Reactor/Nuclear Unit/NRC Region',
+  'cell-towers': 'Licensee/Callsign/LocNum/StrucType/TowReg/UniqSysID',
+  'alternative-fuels': 'Fuel Type Code,Station Name/Fuel Type Code,ID',
+  wells: 'API/UWI/Spud Date/Lease/Well Name',
+  earthquakes: 'mag',
+  'wildfire-incidents wildfire-history': 'IncidentName/attr_IncidentName/IrwinID/attr_IrwinID',
+  'air-quality': 'State,County,Days with AQI',
+  radon: 'Zone,County/RadonZone,FIPS/Radon Zone,GEOID/Zone,CountyFIPS/Zone,CountyName',
+  '': 'Fuel Type Code/State,County/Zone/SID/My Well/The NRC/Old Prim Fuel/Prim Fuel Type/My Plant Code/Plant Code 2',
+};
+const OUTLINES = {
+  superfund: 'EPA_ID',
+  brownfield: 'PGM_SYS_ID',
+  'power-plants nuclear-reactors': 'Plant_Code',
+  'wildfire-perimeters': 'IncidentName/attr_IrwinID/poly_IncidentName/INCIDENT/UNQE_FIRE_ID/FIRE_YEAR/poly_GISAcres',
+  '': 'TRIFD/Landfill ID/LUST_ID/Open_USTs/Licensee/API/Fuel_Type_Code,ID/mag/VOLTAGE/TYPEPIPE',
+};
+const LINES = {
+  'transmission-lines': 'VOLTAGE/VOLT_CLASS',
+  'gas-pipelines': 'TYPEPIPE/Operator',
+  '': 'EPA_ID/Plant_Code',
+};
+
+test("each agency's file is known by its columns and shapes, whatever of its columns a copy has", async (t) => {
+  const { load } = loading(t);
+  const hintFor = (loaders: string) => {
+    const commands = loaders.split(' ').map((name) => `perilbook data load ${name} FILE`);
+    const fits = loaders === '' ? '' : `Load it with: ${commands.join(', or: ')}. `;
+    return `${fits}To load it anyway, add --force. The stored data is unchanged.`;
+  };
+  const recognized = (file: string, loaders: string, what: string) =>
+    assert.rejects(load('parks', file), { code: 'SERVICE_DATA', hint: hintFor(loaders) }, what);
+  for (const [loaders, columns] of Object.entries(POINTS)) {
+    for (const names of columns.split('/')) {
+      const values = names
+        .split(',')
+        .map(() => 'x')
+        .join();
+      const file = fileOf(t, 'a.csv', `${names},Latitude,Longitude\n${values},38,-78\n`);
+      if (loaders !== '') await recognized(file, loaders, names);
+      else assert.equal((await load('parks', file)).records, 1, names);
+    }
+  }
+  for (const [shapes, geometry] of [
+    [OUTLINES, square(-80, 30, 1)],
+    [LINES, line],
+  ] as const) {
+    for (const [loaders, columns] of Object.entries(shapes)) {
+      for (const names of columns.split('/')) {
+        const properties = Object.fromEntries(names.split(',').map((name) => [name, 'x']));
+        const file = fileOf(t, 'a.geojson', collection(properties, geometry));
+        if (loaders !== '' || shapes === LINES) await recognized(file, loaders, names);
+        else assert.equal((await load('parks', file)).records, 1, names);
+      }
+    }
+  }
+  for (const [loader, text] of [
+    ['ibtracs', 'SID,ISO_TIME,LAT,LON\nx,x,38,-78\n'],
+    ['hurdat2', 'AL012014, ARTHUR, 3,\n'],
+    ['', 'XAL012014, ARTHUR, 3,\n'],
+    ['', 'AL0120145, ARTHUR, 3,\n'],
+    ['airnow', '11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|ADEM\n'],
+    ['', '111/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|ADEM\n'],
+    ['', '11/20/2025|17:00|010030010|Fairhope|-6|OZONE|PPB|41|ADEM\n'],
+  ] as const) {
+    await recognized(fileOf(t, 'a.txt', text), loader, text);
+  }
+});
+
 test('what is no file of data is said so: a folder, a page, a spreadsheet, an error of a service', async (t) => {
   const { load } = loading(t);
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-folder-'));
