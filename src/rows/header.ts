@@ -38,7 +38,7 @@ function locationColumns(rowFile: RowSource, names: readonly string[], location:
   try {
     return findLocationColumns(names, location, rowFile.shapes);
   } catch (error) {
-    if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
+    if (!(error instanceof PerilbookError)) throw error;
     const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
     const line =
       likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
