@@ -1,6 +1,5 @@
 import type { CallKind } from '../../contract/credits.ts';
 import { type EngineDialect, read, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import { lockAccounts } from './account-usage.ts';
 
 /** A reversed charge. */
 interface TakenBack {
@@ -24,25 +23,19 @@ export function makeFinal(ids: readonly number[], instance: number): SqlStatemen
 /** Reverses pending charges of an instance, and subtracts them from the sums of minute and period. Final charges
  * stay. */
 export function* takeBack(dialect: EngineDialect, instance: number, ids: readonly number[]): SqlWork<void> {
-  const ranges = consecutive(ids).map((range) => [...range, instance]);
-  const WHERE = 'WHERE id BETWEEN $1 AND $2 AND +pending_by = $3';
-  const of = yield* read(
-    ...ranges.map((values) =>
-      statement<{ readonly account: number }>(`SELECT DISTINCT account FROM charges ${WHERE}`, values),
+  const WHERE = `WHERE +pending_by = $1 AND id IN ${dialect.list('$2', 'bigint')}`;
+  const values = [instance, JSON.stringify(ids)];
+  // In the order of their ids, as all who lock several accounts.
+  const lock = `SELECT id FROM accounts WHERE id IN (SELECT account FROM charges ${WHERE}) ORDER BY id ${dialect.forUpdate}`;
+  yield* read(statement(lock, values));
+  const [removed] = yield* read(
+    statement<TakenBack>(
+      `DELETE FROM charges ${WHERE}
+       RETURNING account, kind, credits, charged_at AS "chargedAt", period_start AS "periodStart"`,
+      values,
     ),
   );
-  const accounts = [...new Set(of.flat().map(({ account }) => account))].sort((a, b) => a - b);
-  yield* read(...lockAccounts(dialect, accounts));
-  const removed = yield* read(
-    ...ranges.map((values) =>
-      statement<TakenBack>(
-        `DELETE FROM charges ${WHERE}
-         RETURNING account, kind, credits, charged_at AS "chargedAt", period_start AS "periodStart"`,
-        values,
-      ),
-    ),
-  );
-  yield* write(...subtractions(removed.flat()));
+  yield* write(...subtractions(removed));
 }
 
 function subtractions(charges: readonly TakenBack[]): SqlStatement[] {
