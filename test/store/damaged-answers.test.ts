@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
+import { withoutRejections } from '../../src/store/answers/cell-answers.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openCells } from './open-cells.ts';
@@ -101,4 +102,17 @@ test('an answer that is longer than its fields is refused, whether all of its fi
   assert.throws(() => cells.read(1, CELL), { code: 'STORE_UNUSABLE' });
   const wanted = [{ topic: 'hail' as const, freshSince: 0, fields: FIELDS.length }];
   assert.throws(() => cells.readWanted(1, [CELL], wanted), { code: 'STORE_UNUSABLE' });
+});
+
+test('rejections leave the failures of a cell, and damaged failures stay as they are', () => {
+  const rejected = '"hail":["rejected","",1]';
+  const other = '"drought":["unavailable","down",2]';
+  for (const [failures, rest] of [
+    [`{${rejected}}`, null],
+    [`{${rejected},${other}}`, `{${other}}`],
+    [`{ ${other} }`, `{ ${other} }`],
+    [`{${rejected}`, `{${rejected}`],
+  ] as const) {
+    assert.equal(withoutRejections(failures), rest);
+  }
 });

@@ -105,3 +105,12 @@ test('a transaction that is rolled back takes its texts along: their numbers go 
   assert.deepEqual(read(1, CELL)!.answers.get('hail')!.fields, ['kept']);
   assert.deepEqual(read(1, { lat7: 3, lng7: 4 })!.answers.get('hail')!.fields, ['lost']);
 });
+
+test('topics of another version are not read', (t) => {
+  const { handle, merge, read } = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => handle.close());
+  const topic = 'landslip' as TopicSlug;
+  const known = { topic: 'hail', asOf: 1, fields: [1] } as const;
+  merge(1, CELL, [{ topic, asOf: 1, fields: [1] }, known], [{ topic, reason: 'rejected', note: '', at: 1 }]);
+  assert.deepEqual(read(1, CELL), { answers: new Map([['hail', known]]), failures: new Map() });
+});

@@ -89,7 +89,7 @@ export function mergedCell(
   for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
   const left = Object.keys(packedFailures).length > 0;
   return {
-    answers: stored && stored.answers.length > 0 ? mergedAnswers(stored.answers, packed) : packed,
+    answers: stored ? mergedAnswers(stored.answers, packed) : packed,
     failures: left ? JSON.stringify(packedFailures) : null,
   };
 }
