@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
 import { readHead, unexpectedStart } from './content-checks.ts';
@@ -42,6 +43,7 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
       own.fetchedAt === entry.fetchedAt &&
       own.url === entry.url &&
       own.sha256 === entry.sha256 &&
+      isDeepStrictEqual(own.covers, entry.covers) &&
       isWhole(own, target)
     ) {
       after.set(key, own);

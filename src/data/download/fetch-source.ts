@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
@@ -47,7 +48,10 @@ export async function fetchSlice(
   const entries = new Map<string, FileEntry>();
   for (const [key, { entry, isNew }] of fetched) {
     const digest = isNew ? { sha256: await hashFile(join(folder, entry.file)) } : {};
-    entries.set(key, { ...entry, ...digest, covers: source.covers });
+    // With other states in sources.yaml the same file must be loaded again.
+    const isSettled = isDeepStrictEqual(before.get(key)?.covers, source.covers);
+    const loadedAt = isSettled ? entry.loadedAt : undefined;
+    entries.set(key, { ...entry, ...digest, covers: source.covers, loadedAt });
   }
   // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
   const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);

@@ -114,7 +114,7 @@ function makePart(
   const covers = source.covers ?? entries.find(([, entry]) => entry.covers !== undefined)?.[1].covers;
   return {
     slice,
-    of: slice === WHOLE_US && covers !== undefined ? covers : slice,
+    of: slice === WHOLE_US && covers !== undefined && !covers?.includes(WHOLE_US) ? covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
       sites: sites && pathOf(sites),

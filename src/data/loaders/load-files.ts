@@ -95,7 +95,7 @@ export async function loadParts(
   const loaded = await replaceParts(database, target, readings, terms, { report, ...effects }, (taken, outside) => {
     if (files.length === 0) return;
     if (report.pages >= files.length && !isForced) throw pagesMissing(files);
-    if (taken === 0) throw nothingUsable(files, outside, report);
+    if (taken === 0) throw nothingUsable(files, outside > 0 ? statesGiven(parts[0]!, terms) : null, report);
   });
   const isWhole = loaded.states.includes(WHOLE_US);
   noteOthers(report, loaded);
@@ -183,9 +183,17 @@ function countiesIn(database: DataDatabase, table: string, states: readonly stri
   return new Set(counties.filter((county) => states.includes(WHOLE_US) || states.includes(stateOf(county))));
 }
 
-function nothingUsable(files: readonly string[], outside: number, report: LoadReporter): PerilbookError {
+/** What limited a load to its states. */
+function statesGiven({ of }: FilesOfPart, { askedOf }: LoadTerms): string {
+  if (askedOf === undefined) return '--states';
+  return typeof of === 'string' ? of : `${listedStates(of ?? [])}: states of ${askedOf} in sources.yaml`;
+}
+
+/** @param outsideOf the states in which no row lies; null if that is not why */
+function nothingUsable(files: readonly string[], outsideOf: string | null, report: LoadReporter): PerilbookError {
   const [first] = report.read().rejected;
-  const why = outside > 0 ? ' (all are outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
+  const why =
+    outsideOf !== null ? ` (all are outside of ${outsideOf})` : first ? ` (${first.reason}: ${first.count})` : '';
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load ${files.join(', ')}: no row is usable${why}`,

@@ -287,6 +287,21 @@ test('a file at an own address covers the same states on a machine that has no s
   };
   assert.deepEqual(await statesAt('', 'stick'), ['VA']);
   assert.deepEqual(await statesAt(', states: "VA, DC"', 'newer stick'), ['DC', 'VA']);
+  assert.equal(await statesAt(', states: us', 'stick'), undefined, 'the whole US');
+});
+
+test('a file at an own address whose rows are all in other states names the setting, not an option', async (t) => {
+  const { run, mirror, folder } = await setUp(t);
+  mirror.files.set('files.example.com/tri.csv', {
+    body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n'),
+  });
+  writeFileSync(
+    join(folder, 'own.yaml'),
+    'sources: {tri: {url: "https://files.example.com/tri.csv", states: "MD, DC"}}\n',
+  );
+  const { code, stderr } = await run(['get', 'tri', '--yes', '--sources', 'own.yaml']);
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /no row is usable \(all are outside of DC, MD: states of tri in sources\.yaml\)/);
 });
 
 test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {

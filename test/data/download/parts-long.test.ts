@@ -328,6 +328,10 @@ test('a file of one state at an own address answers for that state alone', async
   const both = await run('update', '--sources', sources('    states: Virginia, DC\n'));
   assert.equal(both.code, 0, both.stderr);
   assert.deepEqual(await states(), ['DC', 'VA']);
+  // The same file again, as the whole US.
+  assert.equal((await run('update', '--sources', sources('    states: "US"\n'))).code, 0);
+  assert.deepEqual([await rows(), await states()], [3, undefined]);
+  assert.match((await run('update', '--sources', sources('    states: "US"\n'))).stderr, /tri: unchanged/);
   assert.match(
     (await run('update', '--sources', sources('    states: Mars\n'))).stderr,
     /tri\.states: "Mars" is not a state/,
