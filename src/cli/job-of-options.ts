@@ -27,17 +27,22 @@ export function readJob(
 }
 
 /**
- * The job of a report. An input file without options has the settings of its last run, so that nobody types them again.
+ * The job of a report. The options are laid over the settings of the file's last run, as over a job file, so that nobody types them again.
  *
  * @throws USAGE, JOB_FILE, and what opening the store throws
  */
 export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
-  const hasOptions = JOB_OPTIONS.some(({ flag }) => flag !== 'store' && flags[flag] !== undefined);
-  if (words.length === 0 || words.some(isJobFile) || hasOptions) return readJob(context, words, flags);
+  if (words.length === 0 || words.some(isJobFile)) return readJob(context, words, flags);
   const plain = readOptionalJob(context, words, flags);
   await using store = await openStore(context, plain);
-  const settings = (await store.runs()).find(({ input }) => input === plain.input)?.settings ?? {};
-  return makeJob([...gatherSettings(context, words, flags), settings as JobFile], foldersOf(context));
+  const runs = await store.runs(flags.name === undefined ? {} : { job: flags.name });
+  const last = runs.find(({ input }) => input === plain.input);
+  const [fromFlags, fromEnv, ofWords] = gatherSettings(context, words, flags);
+  if (last !== undefined) {
+    const ofRun = { name: last.job, store: plain.store };
+    return makeJob([fromFlags, ofWords, ofRun, (last.settings ?? fromEnv) as JobFile], foldersOf(context));
+  }
+  return readJob(context, words, flags);
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */
