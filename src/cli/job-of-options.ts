@@ -4,11 +4,15 @@ import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts
 import { readJobFile } from '../job/read-job-file.ts';
 import type { Given, JobFlags } from '../job/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
+import { requireFile } from '../rows/files/input-file.ts';
+import { isPattern } from '../rows/parts/list-parts.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
+import { shownAddress } from '../sql/postgres-address.ts';
 import type { Store } from '../store/port.ts';
 import { notANumber, usageError } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
+import { commandLine } from './messages/command-line.ts';
 
 /**
  * The job of a command line: flags override the environment, the job file, and the defaults.
@@ -26,10 +30,13 @@ export function readJob(
   return { ...job, limit: flags.limit ?? null };
 }
 
+/** Options that do not change what a run has answered. */
+const OF_REPORT: readonly string[] = ['store', 'name', 'output', 'units', 'currency', 'id'];
+
 /**
  * The job of a report. The options are laid over the settings of the file's last run, as over a job file, so that nobody types them again.
  *
- * @throws USAGE, JOB_FILE, and what opening the store throws
+ * @throws USAGE for a file without a run, JOB_FILE, INPUT_UNREADABLE, and what opening the store throws
  */
 export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
   if (words.length === 0 || words.some(isJobFile)) return readJob(context, words, flags);
@@ -42,7 +49,16 @@ export async function jobOfReport(context: CliContext, words: readonly string[],
     const ofRun = { name: last.job, store: plain.store };
     return makeJob([fromFlags, ofWords, ofRun, (last.settings ?? fromEnv) as JobFile], foldersOf(context));
   }
-  return readJob(context, words, flags);
+  if (JOB_OPTIONS.some(({ flag }) => !OF_REPORT.includes(flag) && flags[flag] !== undefined)) {
+    return readJob(context, words, flags);
+  }
+  for (const word of words) {
+    if (word !== '-' && !isPattern(word)) requireFile(resolve(context.workingFolder, word));
+  }
+  throw usageError(
+    `${words.join(' ')} has no run in the store ${shownAddress(plain.store)}`,
+    `Run it first: ${commandLine('run', words, {})}. If it ran with another store, name that: --store or PERILBOOK_STORE.`,
+  );
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */
