@@ -1,3 +1,4 @@
+import { TOPICS } from '../contract/topics.ts';
 import type { StatementBy } from '../store/ledger/port.ts';
 import { type CommandTable, commandTree, type FlagsOf, json, log, port, quiet, yes } from './command.ts';
 import { DATA_COMMANDS } from './data-commands.ts';
@@ -140,7 +141,7 @@ export const COMMAND_TABLE = {
     },
   },
   topics: {
-    describe: 'list the 37 topics: columns, price, how long answers stay fresh',
+    describe: `list the ${TOPICS.length} topics: columns, price, how long answers stay fresh`,
     examples: ['topics', 'topics --json'],
     options: json,
   },

@@ -15,7 +15,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Their meanings, for help and README. */
+/** Their meanings, for help and documents. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.complete, 'complete'],
   [EXIT.bug, 'a bug in Perilbook'],

@@ -11,13 +11,13 @@ export type SnakeCase<Name extends string> = Name extends `${infer Letter}${infe
 
 type HazardText =
   | 'air_quality_metric'
-  | `${PollutantSlug}_${'unit' | 'rating' | 'measured_at'}`
+  | `${SnakeCase<PollutantSlug>}_${'unit' | 'rating' | 'measured_at'}`
   | `radon_${'zone' | 'title' | 'caption'}`;
 type HazardNumber =
   | `${SnakeCase<NaturalSlug>}_${'score' | 'frequency'}`
   | CountColumn
   | `${SnakeCase<ProximitySlug>}_${'count' | 'nearest_m'}`
-  | `${PollutantSlug}_value`
+  | `${SnakeCase<PollutantSlug>}_value`
   | `air_quality_${'progress_value' | SnakeCase<(typeof AIR_QUALITY_DAYS)[number]>}`;
 
 /** Answers by column. Null: no answer, or the publisher has no value. Columns of topics that were not asked for are missing. */

@@ -71,7 +71,8 @@ function proximityColumns(slug: ProximitySlug): TopicColumn[] {
   ];
 }
 
-function pollutantColumns(stem: PollutantSlug): TopicColumn[] {
+function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
+  const stem = columnStem(slug);
   return [
     column<PollutantValue>(`${stem}_value`, 'number', (value) => value.measurement.value),
     column<PollutantValue>(`${stem}_unit`, 'text', (value) => value.measurement.unit),

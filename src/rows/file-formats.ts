@@ -20,8 +20,10 @@ export interface FormatReading {
   open(input: InputFile, options: OpenOptions): Promise<RowFile>;
   /** Whether the user may name a sheet. */
   readonly hasSheets?: boolean;
-  /** Its name in messages about a file without column names. */
-  readonly withoutHeader?: string;
+  /** Its name for people. */
+  readonly title: string;
+  /** Its files have no line of column names. */
+  readonly isWithoutHeader?: true;
 }
 
 /** How to write rows of any format as a new file. */
@@ -52,6 +54,7 @@ interface FileFormat {
 
 /** What no other format is. */
 const DELIMITED_READING: FormatReading = {
+  title: 'CSV',
   isIn: () => true,
   async open(input, options) {
     refuseOtherFormats(input.name, input.head);
@@ -69,6 +72,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     reading: {
       isIn: ({ head }) => isZip(head),
       open: async (...given) => (await import('./xlsx/xlsx-row-file.ts')).xlsxRowFile(...given),
+      title: 'Excel',
       hasSheets: true,
     },
     making: {
@@ -86,7 +90,8 @@ const FILE_FORMATS: readonly FileFormat[] = [
     reading: {
       isIn: ({ head }) => isParquet(head),
       open: async (input) => (await import('./parquet/parquet-row-file.ts')).parquetRowFile(input),
-      withoutHeader: 'Parquet',
+      title: 'Parquet',
+      isWithoutHeader: true,
     },
     making: {
       typesOf: 'columns',
@@ -103,7 +108,8 @@ const FILE_FORMATS: readonly FileFormat[] = [
     reading: {
       isIn: isNdjson,
       open: async (input) => ndjsonRowFile(input),
-      withoutHeader: 'NDJSON',
+      title: 'NDJSON',
+      isWithoutHeader: true,
     },
     making: {
       typesOf: 'values',
@@ -116,7 +122,12 @@ const FILE_FORMATS: readonly FileFormat[] = [
     extensions: [],
     ofCopies: ['.json'],
     isOfObjects: true,
-    reading: { isIn: isJsonArray, open: async (input) => jsonArrayRowFile(input), withoutHeader: 'JSON' },
+    reading: {
+      isIn: isJsonArray,
+      open: async (input) => jsonArrayRowFile(input),
+      title: 'JSON',
+      isWithoutHeader: true,
+    },
   },
   {
     name: 'geojson',
@@ -126,7 +137,8 @@ const FILE_FORMATS: readonly FileFormat[] = [
     reading: {
       isIn: ({ head }) => isGeojson(head),
       open: geojsonRowFile,
-      withoutHeader: 'GeoJSON',
+      title: 'GeoJSON',
+      isWithoutHeader: true,
     },
     making: { typesOf: 'values', hasDistinctNames: true, write: writeNewGeojson },
   },
@@ -140,6 +152,11 @@ const FILE_FORMATS: readonly FileFormat[] = [
   ),
 ];
 
+/** The formats that are read, by their names for people. */
+export const READ_FORMATS: readonly string[] = [
+  ...new Set(FILE_FORMATS.toReversed().flatMap(({ reading }) => reading?.title ?? [])),
+];
+
 /** The format with a name from the table. */
 export function formatNamed(name: string): FileFormat {
   return FILE_FORMATS.find((format) => format.name === name)!;
@@ -147,7 +164,7 @@ export function formatNamed(name: string): FileFormat {
 
 /** Whether files of a format have a line of column names, which a file may lack. */
 export function hasHeaderLine(name: string): boolean {
-  return formatNamed(name).reading?.withoutHeader === undefined;
+  return formatNamed(name).reading?.isWithoutHeader !== true;
 }
 
 /** The reader of a file, among formats with internal compression or among texts; null if none matches. */

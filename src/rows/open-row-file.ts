@@ -26,9 +26,9 @@ export async function openRowFile(file: string, options: OpenOptions = {}, strea
     const hint = 'Check that it was written: the first line must name the columns.';
     throw new PerilbookError('INPUT_UNREADABLE', `${input.name} is empty`, hint, { file });
   }
-  const { open, withoutHeader }: FormatReading = packed ?? readingOf(input, false)!;
-  if (options.headerLine !== undefined && withoutHeader !== undefined) {
-    throw unfitting(input.name, 'a header line is given', `${withoutHeader}, which has none`, 'header_line');
+  const { open, title, isWithoutHeader }: FormatReading = packed ?? readingOf(input, false)!;
+  if (options.headerLine !== undefined && isWithoutHeader) {
+    throw unfitting(input.name, 'a header line is given', `${title}, which has none`, 'header_line');
   }
   return writingAnyFormat(await open(input, options), input, streams?.stdout);
 }

@@ -59,7 +59,8 @@ export interface OtherShapes {
 /** Opened rows: their format and columns are known, but they are not read yet. */
 export interface RowSource {
   readonly format: string;
-  /** The names of the columns in file order, decoded, spaces around them removed. */
+  /** The names of the columns in file order, decoded, spaces around them removed. Those of an earlier run stand last, also where rows have
+   * different members: they are replaced from there on. */
   readonly columns: readonly string[];
   /** The meaning of `line`, if it is not a line: a row of a table or a sheet, or a feature of a collection. */
   readonly unit?: RowUnit | undefined;

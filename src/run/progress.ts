@@ -20,7 +20,8 @@ export interface Progress {
   readonly calls: number;
   readonly callsInFlight: number;
   readonly retries: number;
-  readonly failures: number;
+  /** Calls that were given up: no attempt follows. */
+  readonly callsFailed: number;
   /** The same by kind: `upstream`, `transport`, `rejected`, … */
   readonly failuresByKind: Readonly<Record<string, number>>;
   /** How often the service asked to slow down (429). */
@@ -56,7 +57,7 @@ export function newProgress(): Progress {
     calls: 0,
     callsInFlight: 0,
     retries: 0,
-    failures: 0,
+    callsFailed: 0,
     failuresByKind: {},
     slowedDown: 0,
     slowedUntil: 0,
@@ -118,7 +119,7 @@ const EVENTS = {
   },
   failure(progress: Writable, kind: string) {
     const { failuresByKind: before } = progress;
-    progress.failures++;
+    progress.callsFailed++;
     progress.failuresByKind = { ...before, [kind]: (before[kind] ?? 0) + 1 };
   },
   cellDone(progress: Writable, value: number) {

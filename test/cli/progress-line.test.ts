@@ -86,7 +86,7 @@ test('each phase before, beside and after buying has its line, and a change of p
 
 test('failures by kind, retries, credits without an answer and being asked to slow down are told', () => {
   const progress = buying({
-    ...{ failures: 4, failuresByKind: { upstream: 3, rejected: 1 }, retries: 12, slowedDown: 2, creditsUnknown: 35 },
+    ...{ callsFailed: 4, failuresByKind: { upstream: 3, rejected: 1 }, retries: 12, slowedDown: 2, creditsUnknown: 35 },
     ...{ slowedUntil: STEADY + 12_400, callsInFlight: 0 },
   });
   const line = progressLine(view(progress, { budget: 70_000 }));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { answerFields, areaAnswer, areaSuffices, columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/topic-values.ts';
-import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, POLLUTANTS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
 
 const HERE = { lat: 40, lng: -100 };
@@ -101,7 +101,7 @@ test('air quality: eleven fields in the contract’s order', () => {
 
 test('a pollutant: value, unit, rating, time as the service wrote them', () => {
   const timestamp = '2026-03-15T11:00:00.000Z';
-  for (const slug of ['ozone', 'pm25', 'pm10'] as const) {
+  for (const slug of POLLUTANTS) {
     const value = { measurement: { value: 0, unit: 'µg/m³' }, rating: 'Good', timestamp };
     assert.deepEqual(fields(slug, value, null), [0, 'µg/m³', 'Good', timestamp]);
     const silent = { ...value, measurement: { value: null, unit: 'µg/m³' } };

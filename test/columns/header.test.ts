@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addedColumns, perilbookColumns } from '../../src/columns/row.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 
-/** The header for all topics, as DESIGN's "Columns" says it: written out, so that no renaming goes unseen. */
+/** The header for all topics, written out, so that no renaming goes unseen. */
 const HEADER = `
 hazard_status hazard_note hazard_as_of
 avalanche_rating avalanche_score avalanche_frequency
@@ -81,5 +81,6 @@ test('the type of a column follows from what stands in it', () => {
   for (const { name, type } of addedColumns(TOPIC_SLUGS)) {
     const [, expected] = typeBySuffix.find(([suffix]) => suffix.test(name)) ?? [];
     assert.equal(type, expected, name);
+    assert.match(name, /^[a-z0-9_]+$/);
   }
 });

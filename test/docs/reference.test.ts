@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { grouped } from '../../src/base/format-numbers.ts';
@@ -9,6 +10,7 @@ import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
 import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { SETTING_LIST } from '../../src/job/setting-table.ts';
+import { READ_FORMATS } from '../../src/rows/file-formats.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 
@@ -56,6 +58,17 @@ test('docs/reference/job-file.md lists the settings, and the options and variabl
     return [`### ${group}`, '', '| setting | option, environment | meaning |', '|---|---|---|', ...rows].join('\n');
   });
   checkSection(fileOf('job-file.md'), 'settings', tables.join('\n\n'));
+});
+
+test('each format that is read is named where a user chooses a file', () => {
+  const { input } = Object.fromEntries(SETTING_LIST);
+  for (const [place, text] of [
+    ['the setting input, src/job/setting-table.ts', input!.help],
+    ['the first step of the page', readFileSync(join(ROOT, 'src/page/assets/file-step.js'), 'utf8')],
+    ['docs/reference/files.md', readFileSync(fileOf('files.md'), 'utf8')],
+  ] as const) {
+    for (const title of READ_FORMATS) assert.ok(text.includes(title), `${title} is not named by ${place}`);
+  }
 });
 
 test('docs/operator/own-service.md lists the search radii of the service', () => {

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Geometry, Polygon } from 'geojson';
 import type { Clock } from '../../src/base/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
-import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, POLLUTANTS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type {
@@ -150,7 +150,7 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
     {
       kind: 'readings',
       info: info('readings'),
-      records: (['ozone', 'pm25', 'pm10'] as const).map((pollutant) => ({
+      records: POLLUTANTS.map((pollutant) => ({
         pollutant,
         monitor: `monitor of ${pollutant}`,
         lat: 40.3,

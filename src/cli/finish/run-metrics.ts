@@ -74,7 +74,7 @@ function gatherFigures({ result: { summary }, progress }: Extract<RunOutcome, { 
     makeGauge('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
     makeGauge('perilbook_run_retries', 'Calls that were repeated', progress.retries),
     makeGauge('perilbook_run_rate_limited_calls', 'Calls that were answered with 429', progress.slowedDown),
-    makeGauge('perilbook_run_failed_calls', 'Calls that failed', progress.failures),
+    makeGauge('perilbook_run_failed_calls', 'Calls that failed', progress.callsFailed),
   ];
 }
 

@@ -98,7 +98,7 @@ function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Lo
   const [date = '', time = '', id = '', , , name = '', unit = '', value = ''] = cells.map((cell) => cell.trim());
   if (cells.length < 9) return 'the row has fewer than 9 fields';
   const pollutant = POLLUTANTS.find((slug) => PARAMETERS[slug].name === name);
-  if (pollutant === undefined) return 'the parameter is not ozone, PM2.5 or PM10';
+  if (pollutant === undefined) return 'the parameter belongs to no topic';
   const { unit: expected, micrograms } = PARAMETERS[pollutant];
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
   const location = monitors.get(id) ?? monitors.get(withoutCountry(id));

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
-import { hasHeaderLine } from '../../rows/file-formats.ts';
+import { hasHeaderLine, READ_FORMATS } from '../../rows/file-formats.ts';
 import { firstRows } from '../../rows/first-rows.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
@@ -40,7 +40,7 @@ export async function previewFile(
   const stats = await stat(path).catch(() => null);
   if (stats === null || !stats.isFile()) {
     const what = stats === null ? `${path} does not exist` : `${path} is not a file`;
-    throw unreadable(what, 'Give the path of a CSV, Excel, Parquet, NDJSON or GeoJSON file.');
+    throw unreadable(what, `Give the path of a file of locations: ${READ_FORMATS.join(', ')}.`);
   }
   if (/\.ya?ml$/i.test(name)) {
     throw unreadable(`${name} is a job file, not a list of locations`, 'Open the file that its setting input names.');

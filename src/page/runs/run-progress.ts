@@ -110,7 +110,7 @@ export function makeRunUpdate(run: ActiveRun, time: Timestamp) {
     pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
     minutes_left: isBuying ? minutesLeft(run, facts, last!, time) : null,
     in_flight: progress.callsInFlight,
-    failures: progress.failures,
+    failures: progress.callsFailed,
     slowed_down: progress.slowedDown,
     notices: run.notices,
     end: run.end,

@@ -125,7 +125,7 @@ test('AirNow: readings need the locations of monitors, and ozone is stored in mi
     const result = await load('airnow', hourly, { sites: fileOf(t, 'sites.dat', sites) });
     assert.deepEqual([result.rows, result.loaded, result.vintage], [9, 3, '2025-11-20 17:00 UTC']);
     assert.deepEqual(reasons(result), [
-      'the parameter is not ozone, PM2.5 or PM10',
+      'the parameter belongs to no topic',
       'the file of the sites has no location of the monitor',
       'PM10 is not in UG/M3',
       'the value is missing',

@@ -31,6 +31,16 @@ test('every loader has a source, every dataset of a topic a loader, and every to
     if (download.kind === 'linked') for (const link of download.links) new RegExp(link);
     if (replaces !== undefined) assert.ok(SOURCES.some((other) => other.name === replaces));
   }
+  // The risk index has a source for tracts and one for counties, which are loaded side by side.
+  const levels = new Map([['nri', 2]]);
+  for (const [loader, sources] of Map.groupBy(SOURCES, (source) => source.loader)) {
+    const first = sources.filter(({ when, replaces }) => when !== 'named' || replaces === undefined);
+    assert.equal(
+      first.length,
+      levels.get(loader) ?? 1,
+      `sources of ${loader} that neither replace another nor are 'named'`,
+    );
+  }
 });
 
 test('sources are chosen by topic, source, loader, natural and all, with the boundaries that topics need', () => {
