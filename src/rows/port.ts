@@ -20,6 +20,8 @@ export interface Row {
   readonly fields: readonly string[];
   /** The type of each field, if the source has types. */
   readonly types?: readonly ValueType[];
+  /** The columns whose formulas have no stored value: their fields are ''. */
+  readonly formulas?: readonly number[];
   /** Why the record could not be read; it is kept anyway, with status `invalid`. */
   readonly problem?: string;
   /** It has more fields than the file has columns. Where its bytes are kept, its added fields stand farther right. */

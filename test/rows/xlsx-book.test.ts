@@ -282,7 +282,7 @@ test('a formula without a stored value is not an empty cell', async () => {
     { number: 1, line: 2, fields: ['38', '', ''], problem: problem('lng') },
     { number: 2, line: 3, fields: ['', '', ''], problem: problem('lat') },
     { number: 3, line: 4, fields: ['38', '', ''] },
-    { number: 4, line: 5, fields: ['38', '-97', ''] },
+    { number: 4, line: 5, fields: ['38', '-97', ''], formulas: [2] },
   ]);
   // New columns do not replace a formula beside the table.
   const output = join(folder, 'out.xlsx');

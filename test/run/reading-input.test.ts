@@ -40,6 +40,34 @@ test('where another sheet of a workbook has the locations, the sheet that was re
   });
 });
 
+test('formulas without stored values: a value that counts as 0, and a field that another format loses, are told', async (t) => {
+  const harness = await openHarness(t);
+  const cell = (line: number) => `<c r="D${line}"><f>1+1</f></c></row>`;
+  const rows = [
+    sheetRow(1, 'lat', 'lng', 'tiv').replace('</row>', '<c r="D1" t="str"><v>name</v></c></row>'),
+    sheetRow(2, 40.1, -99.9, 5),
+    sheetRow(3, 40.2, -99.9),
+  ];
+  const withFormulas = (column: string) =>
+    workbook([
+      {
+        name: 'S',
+        rows: rows.join('') + sheetRow(4, 40.3, -99.9).replace('</row>', cell(4)).replace('D4', `${column}4`),
+      },
+    ]);
+  const found = async (column: string, output: string) => {
+    writeFileSync(join(harness.folder, 'in.xlsx'), withFormulas(column));
+    const { findings } = await harness.plan({ topics: ['hail'], input: 'in.xlsx', output });
+    return findings.filter(({ finding }) => finding === 'formula_not_calculated');
+  };
+  const note = (column: string) =>
+    `Column ${column} has a formula without a stored value, and is read as empty. Open the workbook in Excel or LibreOffice, and save it.`;
+  const finding = { finding: 'formula_not_calculated', rows: 1, first_line: 4 };
+  assert.deepEqual(await found('C', 'out.xlsx'), [{ ...finding, note: note('tiv') }]);
+  assert.deepEqual(await found('D', 'out.csv'), [{ ...finding, note: note('name') }]);
+  assert.deepEqual(await found('D', 'out.xlsx'), []);
+});
+
 test('a CSV becomes Parquet with location, value and plain numbers as numbers, and codes as texts', async (t) => {
   const harness = await openHarness(t);
   const rows = 'zip,lat,lng,tiv,note\n06037,40.10,-99.9,1000,1\n68901,40.2,-99.8,,2\n';

@@ -2,7 +2,7 @@ import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { LineReference, Row } from '../../rows/port.ts';
 import { FIRST_VALUE } from '../../run/scan/layout.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
-import type { Finding } from '../../run/scan/scan-tally.ts';
+import { type Finding, VALUE_NOTES } from '../../run/scan/scan-tally.ts';
 import { rowValue } from '../../run/scan/scanned-rows.ts';
 
 /** The first row of a cell, and the texts of some columns of it. */
@@ -19,6 +19,8 @@ export interface NotedRows {
 
 /** Rows kept of each finding: enough to recognize the kind of rows. */
 const LINES_KEPT = 12;
+
+const VALUE_FINDINGS: ReadonlySet<string> = new Set(Object.keys(VALUE_NOTES));
 
 /** Rows per step. */
 const ROWS_AT_ONCE = 16_384;
@@ -41,7 +43,7 @@ export async function notedRows(
     if (lines === undefined) noted.set(finding, [lineReference(row)]);
     else if (lines.length < LINES_KEPT) lines.push(lineReference(row));
   };
-  const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number' || finding === 'value_negative');
+  const readsValues = findings.some(({ finding }) => VALUE_FINDINGS.has(finding));
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
   const rows = rowsToNote(scan, wanted);
   // The numbers of rows begin anew in each part file.
@@ -52,7 +54,7 @@ export async function notedRows(
     for (const row of batch) {
       number = readsAll ? number + 1 : row.number;
       const problem = readsValues ? rowValue(row, layout).valueProblem : null;
-      if (problem !== null) note(problem, row);
+      if (problem !== null) note(problem.finding, row);
       const target = rows.get(number);
       if (target === undefined) continue;
       if (target >= cells.size) note(places.unlocated[target - cells.size]!.finding, row);

@@ -132,12 +132,13 @@ async function* readParts(
     };
     const rowFile = await openPart(part, options);
     for await (const batch of rowFile.read(own, isWhole ? needed : undefined)) {
-      yield batch.map(({ number, line, fields: read, problem }) => {
+      yield batch.map(({ number, line, fields: read, ...rare }) => {
         const fields = isWhole ? read : allFields(read);
+        const { problem, formulas } = rare;
         // Written out: a spread takes half a microsecond a row.
-        return problem === undefined
+        return problem === undefined && formulas === undefined
           ? { number, line, fields, part: name }
-          : { number, line, fields, part: name, problem };
+          : { number, line, fields, part: name, ...rare };
       });
     }
   }

@@ -42,9 +42,12 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
       for (const row of rows) {
         if (!isRecord(row)) continue;
         width = Math.max(width, usedWidth(row, isUsed));
-        const formula = row.cells.find((cell) => isUncalculated(cell) && neededColumns.has(cell.column));
+        const uncalculated = row.cells.filter((cell) => cell.column < columns.length && isUncalculated(cell));
+        const formulas = uncalculated.map(({ column }) => column);
         const read = { number: ++number, line: row.line, ...readFields(row, wanted, cells) };
-        batch.push(formula === undefined ? read : { ...read, problem: uncalculated(columns[formula.column]!) });
+        const needs = formulas.find((column) => neededColumns.has(column));
+        if (needs !== undefined) batch.push({ ...read, problem: uncalculatedNote(columns[needs]!) });
+        else batch.push(formulas.length === 0 ? read : { ...read, formulas });
       }
       if (batch.length > 0) yield batch;
     }
@@ -66,7 +69,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   };
 }
 
-function uncalculated(column: string): string {
+function uncalculatedNote(column: string): string {
   const what = `Column ${column} has a formula without a stored value`;
   return `${what}: open the workbook in Excel or LibreOffice, and save it.`;
 }

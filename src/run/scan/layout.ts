@@ -24,6 +24,8 @@ export interface Layout {
   readonly isPair: boolean;
   /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
+  /** The output has another format than the input. */
+  readonly isConverted: boolean;
   /** Notes for the user: the chosen columns and the sheet. */
   readonly notes: readonly string[];
   /** The first column that an earlier run of Perilbook added, or null. */
@@ -70,6 +72,7 @@ export function findLayout(rowFile: RowSource, job: Job): Layout {
     id: job.id === null ? null : columnByName(names, job.id, 'id', file),
     isPair: lat === lng,
     hasPoints,
+    isConverted: format !== rowFile.format,
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,
     kept: keptColumns(rowFile.columns, dropFrom, topics, ownColumns),

@@ -67,7 +67,7 @@ export async function scanRows(
 ): Promise<Scan> {
   const layout = findLayout(rowFile, job);
   using opened = new DisposableStack();
-  const tally = opened.use(new ScanTally(job, layout, rowFile.unit === 'feature'));
+  const tally = opened.use(new ScanTally(job, layout, rowFile));
   // The first row with a currency decides on later rows, so one thread reads these files.
   const inPieces = layout.currency !== null ? undefined : rowFile.inPieces;
   const isLarge = inPieces !== undefined && inPieces.size >= 1 && inPieces.pieces.length > 1;

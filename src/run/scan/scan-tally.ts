@@ -2,7 +2,7 @@ import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
-import type { LineReference, Row } from '../../rows/port.ts';
+import type { LineReference, Row, RowSource } from '../../rows/port.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
@@ -17,6 +17,7 @@ export const LOOKED_UP_FINDINGS = [
   'read_leniently',
   'value_not_a_number',
   'value_negative',
+  'formula_not_calculated',
   'currency_differs',
 ] as const;
 
@@ -48,9 +49,11 @@ export interface DegreeBox {
   readonly west: number;
 }
 
-const VALUE_PROBLEMS: Readonly<Record<ValueProblem, string>> = {
-  value_not_a_number: 'The value is not a number and counts as 0.',
-  value_negative: 'The value is negative and counts as 0.',
+export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (column: string) => string>> = {
+  value_not_a_number: () => 'The value is not a number and counts as 0.',
+  value_negative: () => 'The value is negative and counts as 0.',
+  formula_not_calculated: (column) =>
+    `Column ${column} has a formula without a stored value, and is read as empty. Open the workbook in Excel or LibreOffice, and save it.`,
 };
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
@@ -62,7 +65,7 @@ export class ScanTally implements Disposable {
   readonly types: ColumnTypes;
   readonly #job: Job;
   readonly #layout: Layout;
-  readonly #hasFeatures: boolean;
+  readonly #source: Pick<RowSource, 'unit' | 'columns'>;
   readonly #cells = new CellTable();
   readonly #places = new RowPlaces();
   /** By name, or by note for features that cannot be read. */
@@ -72,11 +75,10 @@ export class ScanTally implements Disposable {
   #located = 0;
   #elsewhere: DegreeBox | null = null;
 
-  /** @param hasFeatures the rows are features of GeoJSON */
-  constructor(job: Job, layout: Layout, hasFeatures: boolean) {
+  constructor(job: Job, layout: Layout, source: Pick<RowSource, 'unit' | 'columns'>) {
     this.#job = job;
     this.#layout = layout;
-    this.#hasFeatures = hasFeatures;
+    this.#source = source;
     this.types = new ColumnTypes(layout);
   }
 
@@ -87,11 +89,14 @@ export class ScanTally implements Disposable {
   /** Adds rows with their texts. All rows of a batch are of one part. */
   addRows(batch: readonly Row[]): void {
     this.#countPart(batch[0]?.part, batch.length);
-    const { currency } = this.#layout;
+    const { currency, isConverted } = this.#layout;
     for (const row of batch) {
       this.types.note(row.fields);
       const scanned = scannedRow(row, this.#job, this.#layout);
       const cell = this.#add(scanned, row);
+      // In its own format the formula stays.
+      if (isConverted && row.formulas !== undefined && scanned.valueProblem === null)
+        this.#findInValue({ finding: 'formula_not_calculated', column: this.#source.columns[row.formulas[0]!]! }, row);
       // Rows that are not looked up are in no sum of values.
       if (cell === null || currency === null) continue;
       if (this.#currencies.add(row.fields[currency], cell, scanned.value))
@@ -158,7 +163,7 @@ export class ScanTally implements Disposable {
 
   /** Returns the number of the row's cell; null for none. */
   #add({ located, value, valueProblem }: ScannedRow, at: LineReference): number | null {
-    if (valueProblem !== null) this.#find(valueProblem, VALUE_PROBLEMS[valueProblem], at);
+    if (valueProblem !== null) this.#findInValue(valueProblem, at);
     if (located.ok) {
       if (located.isLenient) this.#find('read_leniently', LENIENT, at);
       return this.#addCell(located.cell.lat7, located.cell.lng7, value);
@@ -176,9 +181,13 @@ export class ScanTally implements Disposable {
     return number;
   }
 
+  #findInValue({ finding, column }: ValueProblem, at: LineReference): void {
+    this.#find(finding, VALUE_NOTES[finding](column), at);
+  }
+
   #find(finding: Finding['finding'], note: string, { line, part }: LineReference): void {
     // A collection may hold several kinds of geometries; why lines cannot be read varies without end.
-    const key = finding === 'unreadable' && this.#hasFeatures ? note : finding;
+    const key = finding === 'unreadable' && this.#source.unit === 'feature' ? note : finding;
     const earlier = this.#findings.get(key);
     if (earlier) earlier.rows++;
     else this.#findings.set(key, { finding, note, rows: 1, firstLine: line, ...(part !== undefined && { part }) });

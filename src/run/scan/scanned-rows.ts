@@ -23,8 +23,11 @@ export interface ScannedRow {
   readonly valueProblem: ValueProblem | null;
 }
 
-/** A sum insured is not negative; a column that the job names may be. */
-export type ValueProblem = 'value_not_a_number' | 'value_negative';
+/** The first field of a row that counts as 0. A sum insured is not negative; a column that the job names may be. */
+export interface ValueProblem {
+  readonly finding: 'value_not_a_number' | 'value_negative' | 'formula_not_calculated';
+  readonly column: string;
+}
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   return { located: locate(row, settings, layout), ...rowValue(row, layout) };
@@ -36,9 +39,16 @@ export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | '
   let valueProblem: ValueProblem | null = null;
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
     const part = parseValue(row.fields[index] ?? '');
-    if (part === null) valueProblem = 'value_not_a_number';
-    else if (part < 0 && !layout.mayBeNegative) valueProblem ??= 'value_negative';
-    else value += part;
+    const finding =
+      part === null
+        ? 'value_not_a_number'
+        : part < 0 && !layout.mayBeNegative
+          ? 'value_negative'
+          : row.formulas?.includes(layout.columns[index]!)
+            ? 'formula_not_calculated'
+            : null;
+    if (finding === null) value += part!;
+    else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]! };
   }
   return { value, valueProblem };
 }
