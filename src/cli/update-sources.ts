@@ -11,7 +11,7 @@ import { loadDownloads, unloadedSlices } from '../data/download/load-downloads.t
 import { readManifest } from '../data/download/manifest.ts';
 import { sliceOfKey } from '../data/download/source-requests.ts';
 import { createTransferRate } from '../data/download/transfer-rate.ts';
-import { createWebClient, type WebClient } from '../data/download/web-client.ts';
+import { askedAddress, createWebClient, type WebClient } from '../data/download/web-client.ts';
 import type { Source } from '../data/sources/source.ts';
 import type { CliContext } from './context.ts';
 import type { DataSettings } from './data-settings.ts';
@@ -79,7 +79,8 @@ async function obtain(
       show.line(() => transferMessage(rate.read()));
     },
     onWait: (reason, waitMs) => {
-      if (waitMs >= LONG_WAIT_MS) show.say(`${reason}. Waiting ${Math.round(waitMs / 1_000)} s.`);
+      if (waitMs >= LONG_WAIT_MS)
+        show.say(`${askedAddress(reason, client.mirror)}. Waiting ${Math.round(waitMs / 1_000)} s.`);
     },
   };
   try {

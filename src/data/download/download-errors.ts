@@ -30,13 +30,6 @@ export const CHECK_NETWORK =
 export const ADDRESS_MOVED =
   'The agency may have moved it: see docs/operator/downloads.md, Mirrors, for how to set another address; the stored data is unchanged.';
 
-/** The error of a mirror, which may lack what the agency has. */
-export function askedOfMirror(error: PerilbookError, mirror: string | undefined): PerilbookError {
-  if (mirror === undefined || error.hint !== ADDRESS_MOVED) return error;
-  const hint = `The mirror ${mirror} may not have it; the stored data is unchanged.`;
-  return new PerilbookError(error.code, error.message, hint, error.context, error);
-}
-
 /** The error for an answer without success. */
 export function refusedAnswer(
   url: string,

@@ -5,13 +5,14 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { readFileText } from '../../base/pipes.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
-import { askedOfMirror, downloadFailed, fileSystemError } from './download-errors.ts';
+import { downloadFailed, fileSystemError } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { fetchSlice } from './fetch-source.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';
 import { listSlices, type Slice, sliceOfKey } from './source-requests.ts';
+import { askedOfMirror } from './web-client.ts';
 
 /** A source and its slices to download. */
 export interface WantedSource {
@@ -58,7 +59,7 @@ export async function checkSources(
       limit(async (): Promise<CheckedSource> => {
         context.signal.throwIfAborted();
         try {
-          const headers = keyHeaders(source, env);
+          const headers = keyHeaders(source, env, context.client.mirror);
           const probed = await probeSource(source, context, headers);
           const rows = probed.reduce((sum, probe) => sum + (probe.rows ?? 0), 0);
           const isSmall = source.download.kind === 'layer' && source.rows !== undefined && 3 * rows < 2 * source.rows;
@@ -163,7 +164,7 @@ async function obtain(
   const folder = join(downloads, source.name);
   let newFiles = 0;
   try {
-    const headers = copy === undefined ? keyHeaders(source, env) : {};
+    const headers = copy === undefined ? keyHeaders(source, env, context.client.mirror) : {};
     // States are downloaded in turn: they come from one server.
     for (const slice of slices) {
       newFiles +=
@@ -180,12 +181,14 @@ async function obtain(
   }
 }
 
-/** The header with the key; the key is in no address. */
+/** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */
 function keyHeaders(
-  { name, download, keyVariable, keyFile, note = '' }: Source,
+  { name, download, isElsewhere, keyVariable, keyFile, note = '' }: Source,
   env: Readonly<Record<string, string | undefined>>,
+  mirror: string | undefined,
 ): Record<string, string> {
   if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined) return {};
+  if (mirror !== undefined || (isElsewhere && keyFile === undefined)) return {};
   const key = keyFile === undefined ? env[keyVariable]?.trim() : keyIn(keyFile);
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return { [download.keyHeader]: key };
   const keySource = keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Agent, EnvHttpProxyAgent, request } from 'undici';
+import { PerilbookError } from '../../base/errors.ts';
 import { ADDRESS_MOVED, CHECK_NETWORK, downloadFailed, TRY_LATER } from './download-errors.ts';
 
 /** A server's answer. */
@@ -122,6 +123,20 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
 function mirrored(url: string, mirror: string): string {
   const { host, pathname, search } = new URL(url);
   return `${mirror.replace(/\/+$/, '')}/${host}${pathname}${search}`;
+}
+
+/** A message about an address, with the one that was asked. */
+export function askedAddress(message: string, mirror: string | undefined): string {
+  // Only the first: others are quoted from an answer.
+  return mirror === undefined ? message : message.replace(/https?:\/\/[^\s,]+/, (url) => mirrored(url, mirror));
+}
+
+/** The error of a mirror, which may lack what the agency has. */
+export function askedOfMirror(error: PerilbookError, mirror: string | undefined): PerilbookError {
+  if (mirror === undefined) return error;
+  const hint =
+    error.hint === ADDRESS_MOVED ? `The mirror ${mirror} may not have it; the stored data is unchanged.` : error.hint;
+  return new PerilbookError(error.code, askedAddress(error.message, mirror), hint, error.context, error);
 }
 
 function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

@@ -27,6 +27,11 @@ const override = z
   .refine(
     ({ url, layer, states }) => states === undefined || url !== undefined || layer !== undefined,
     'states needs url or layer',
+  )
+  .refine(
+    ({ url, state_url, key_file }) =>
+      key_file === undefined || ![url, state_url].some((own) => /^http:/i.test(own ?? '')),
+    'a key is sent to addresses of https only',
   );
 
 const overridesFile = z.strictObject({

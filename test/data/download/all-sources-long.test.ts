@@ -143,7 +143,7 @@ test('every source of sites and measurements comes from its server into the data
   const own = await run('get', 'alternative-fuels-afdc');
   assert.equal(own.code, 0, own.stderr);
   const asked = mirror.requests.find(({ target }) => target.startsWith('developer.nlr.gov'))!;
-  assert.equal(asked.headers['x-api-key'], 'secret-key-of-ours');
+  assert.equal(asked.headers['x-api-key'], undefined, 'a mirror gets no key');
   assert.doesNotMatch(mirror.requests.map(({ target }) => target).join(), /secret-key/);
   const manifest = readFileSync(join(folder, 'perilbook/downloads/alternative-fuels-afdc/manifest.json'), 'utf8');
   assert.doesNotMatch(manifest + own.stdout + own.stderr, /secret-key/);

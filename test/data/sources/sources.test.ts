@@ -118,6 +118,10 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
     ['sources: {hail: {layer: "https://a.example"}}', /hail\.layer: this source is no layer/],
     ['sources: {hail: {url: "https://a.example/a", page: "https://a.example"}}', /takes one of url, page and layer/],
     ['sources: {hail: {key_file: key}}', /needs no key/],
+    [
+      'sources: {alternative-fuels-afdc: {url: "http://a.example/a.csv", key_file: key}}',
+      /alternative-fuels-afdc: a key is sent to addresses of https only/,
+    ],
     ['miror: https://a.example', /miror/],
     ['sources: [', /sources\.yaml": line 1: a list that begins with \[ is not closed/],
     ['mirror: *m', /sources\.yaml": YAML reads &, \* and ! here/],
