@@ -59,16 +59,12 @@ async function recorded(t: TestContext): Promise<Check> {
   };
 }
 
-test('a service that breaks the contract fails a check of the statement that it breaks', async (t) => {
+test('a service that breaks the contract fails a check of the statement that it breaks, another way to keep it fails none', async (t) => {
   const check = await recorded(t);
   for (const lie of LIES) {
     const failed = await check(lie);
     const numbers = failed.flatMap((statement) => statement.numbers);
     assert.ok(numbers.includes(lie.breaks), `${lie.name}: ${lie.breaks} is not among ${numbers.join(', ')}`);
   }
-});
-
-test('a service that keeps the contract in another way fails no check', async (t) => {
-  const check = await recorded(t);
   for (const variant of ALLOWED) assert.deepEqual(await check(variant), [], variant.name);
 });
