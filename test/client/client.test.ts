@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { MovedClock } from './clocks.ts';
 import { clientOf, serveHttp, serveRaw } from './servers.ts';
@@ -101,22 +100,6 @@ test('each request and each answer can be a line of a trace, which shows nothing
     `debug 1 > GET /v1/y  ${common}`,
     'debug 1 < CONNECT after 0 ms, never sent: Cannot connect to the service: connect ECONNREFUSED 127.0.0.1:1',
   ]);
-});
-
-test('keeps at most 64 KiB of an error body, even of one without end', async (t) => {
-  const url = await serveHttp(t, (_request, response) => {
-    response.writeHead(502);
-    const pour = () => {
-      while (!response.destroyed && response.write('x'.repeat(10_000)));
-    };
-    response.on('drain', pour);
-    pour();
-  });
-  const exchange = await clientOf(t, url).send(ask);
-  assert.ok(exchange.kind === 'response');
-  assert.equal(exchange.status, 502);
-  assert.ok(exchange.content.kind === 'text');
-  assert.equal(exchange.content.text.length, MAX_TEXT_BYTES);
 });
 
 test('never opens more connections than it may', async (t) => {
