@@ -18,10 +18,6 @@ export interface AnswerStore extends AsyncDisposable {
 export interface SharedRun {
   /** Null until one of them buys. */
   number: Promise<number> | null;
-  /** Credits that ended look-ups have spent, unknown ones included. */
-  spent: number;
-  /** The budgets of the look-ups in progress. */
-  reserved: number;
   /** The last purchase at each place: the ledger keeps two runs from buying one place at one time, not two calls of a run. */
   readonly purchases: Map<string, Promise<unknown>>;
 }
@@ -40,7 +36,7 @@ export function runOfStore(handle: AnswerStore, source: number, { account, name 
   const runs = RUNS.get(handle) ?? new Map<string, SharedRun>();
   RUNS.set(handle, runs);
   const key = JSON.stringify([source, account.name, name]);
-  const run = runs.get(key) ?? { number: null, spent: 0, reserved: 0, purchases: new Map() };
+  const run = runs.get(key) ?? { number: null, purchases: new Map() };
   runs.set(key, run);
   return run;
 }

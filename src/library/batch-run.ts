@@ -10,6 +10,8 @@ import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../r
 import { STOPS, type Stop } from '../run/stop.ts';
 import { openOutputFields } from '../run/write/output-fields.ts';
 import { writeOutput } from '../run/write/write-output.ts';
+import type { Claim, ClaimLimits, ClaimRequest } from '../store/ledger/port.ts';
+import type { Store } from '../store/port.ts';
 import { NO_LIMIT } from './answer-source.ts';
 import type { SharedRun } from './answer-store.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
@@ -59,7 +61,6 @@ export class BatchRun implements AsyncDisposable {
   #hasEnded = false;
   readonly #shared: SharedRun | null;
   readonly #approve: (prepared: OpenedJob) => Promise<void>;
-  readonly #reserved: number;
 
   /**
    * @param shared a run that others continue, and end; null: a run of its own
@@ -72,12 +73,9 @@ export class BatchRun implements AsyncDisposable {
     approve: (prepared: OpenedJob) => Promise<void> = async () => {},
   ) {
     this.#approve = approve;
-    const { budget } = context.job;
-    this.#reserved = shared === null || budget === null || budget === NO_LIMIT ? 0 : budget;
-    this.#context = shared === null ? context : { ...context, otherBudgets: shared.spent + shared.reserved };
+    this.#context = shared === null ? context : { ...context, store: countingAlone(context.store) };
     this.#onEvent = onEvent;
     this.#shared = shared;
-    if (shared !== null) shared.reserved += this.#reserved;
   }
 
   /** The fields of the rows of a batch, in their order. */
@@ -111,12 +109,7 @@ export class BatchRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#shared !== null) {
-      this.#shared.reserved -= this.#reserved;
-      this.#shared.spent += this.#spent.creditsSpent + this.#spent.creditsUnknown;
-      return;
-    }
-    if (this.#run === null) return;
+    if (this.#run === null || this.#shared !== null) return;
     const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
     await this.#context.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
@@ -152,4 +145,28 @@ async function runIn(shared: SharedRun, prepared: OpenedJob, planned: number): P
     shared.number = null;
     throw error;
   }
+}
+
+/** The store for one of those that share a run: the ledger adds up the credits of a run, so the budget of each is kept here. */
+function countingAlone(store: Store): Store {
+  const prices = new Map<number, number>();
+  let spent = 0;
+  const claim = async (limits: ClaimLimits, request: ClaimRequest): Promise<Claim> => {
+    const { credits } = request;
+    if (spent + credits > limits.budget) return { outcome: 'budget' };
+    spent += credits;
+    const [claim] = await store.claim({ ...limits, budget: NO_LIMIT }, [request]);
+    if (claim!.outcome === 'granted') prices.set(claim!.call, credits);
+    else spent -= credits;
+    return claim!;
+  };
+  return {
+    ...store,
+    runSpending: async () => ({ charged: spent, unknown: 0, open: 0 }),
+    claim: (limits, requests) => Promise.all(requests.map((request) => claim(limits, request))),
+    async settle(settlements) {
+      await store.settle(settlements);
+      for (const { call, credits } of settlements) spent += credits - prices.get(call)!;
+    },
+  };
 }

@@ -53,8 +53,6 @@ export interface RunContext extends RunEnds {
   readonly sampleRows: SampleRows;
   /** The rows are a batch of a run that began earlier. Its failed calls are not tried again, since they may have been charged. */
   readonly isContinued: boolean;
-  /** What other calls of the same run have spent or may spend: the ledger adds up the credits of a run. 0 for a run of its own. */
-  readonly otherBudgets: number;
   /** Counts the work done and holds the phase. */
   readonly progress: Progress;
 }
@@ -86,7 +84,6 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
     sampleRows: await SampleRows.open(connection, store, source),
     isContinued,
-    otherBudgets: 0,
     progress,
     deadline: deadlineOf(job, effects.clock),
     interrupt,

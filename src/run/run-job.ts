@@ -138,7 +138,7 @@ export async function getAnswers(context: RunContext, plan: Plan, run: number): 
 }
 
 async function buy(
-  { job: planned, store, source, apiKeys, freshness, otherBudgets, effects, progress, deadline, interrupt }: RunContext,
+  { job: planned, store, source, apiKeys, freshness, effects, progress, deadline, interrupt }: RunContext,
   plan: Plan,
   connection: ServiceConnection,
   run: number,
@@ -178,7 +178,7 @@ async function buy(
     progress,
     deadline,
     interrupt,
-    limits: { run, source, budget: plan.limit + otherBudgets },
+    limits: { run, source, budget: plan.limit },
     service: { client, throttle, apiKeys },
     effects: { clock, times, random, notice },
   });
