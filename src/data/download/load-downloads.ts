@@ -40,7 +40,7 @@ export interface LoadedDownloads {
   readonly loaded: LoadResult | null;
   /** The states without a record at the publisher. */
   readonly without: readonly string[];
-  /** Why some slices were refused; the others were loaded. */
+  /** Why some states were refused; the others were loaded. */
   readonly error?: PerilbookError;
 }
 
@@ -92,6 +92,13 @@ export async function loadDownloads(
     return { loaded, without };
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
+    const { covered } = error.context;
+    if (covered !== undefined) {
+      const own = { ...source, covers: covered as readonly string[] };
+      const rest = await loadDownloads(database, own, slices, folders, options, clock);
+      mark(slices, { refused: true });
+      return { ...rest, error };
+    }
     const lost = slices.filter((slice) => (error.context.states as readonly string[] | undefined)?.includes(slice));
     const others = slices.filter((slice) => !lost.includes(slice));
     mark(lost.length === 0 ? slices : lost, { refused: true });

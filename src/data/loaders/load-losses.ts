@@ -124,7 +124,7 @@ function rowsByState(parts: readonly DatasetPart[]): RowsByState {
 }
 
 const CHECK_FILE =
-  'Check that the file is complete, and has its columns and states as before, or add --replace. The stored data is unchanged.';
+  'Check that the file is complete, and has its columns and states as before, or add --replace. Until then, their stored records stay.';
 
 const SHOWN = 3;
 
@@ -141,21 +141,29 @@ function refuse(
   throw new PerilbookError('SERVICE_DATA', `Cannot replace dataset "${dataset}": ${why}`, hint, { dataset, states });
 }
 
-/** Refuses a file of some states, loaded without --states, that would replace data of others. */
+/**
+ * Refuses a file of some states, loaded without --states, that would replace data of others.
+ *
+ * @param askedOf the source of a download; '' for a file that is loaded by hand
+ * @throws PerilbookError SERVICE_DATA; its context has the states of the file as `covered`
+ */
 export function refuseLossOfStates(
   dataset: DatasetName,
   own: ReadonlySet<string>,
   stored: readonly DatasetPart[],
+  askedOf: string,
 ): void {
   const before = stored.map(({ state }) => state);
   if (before.every((state) => own.has(state))) return;
   const others = before.filter((state) => !own.has(state));
   const lost = others.includes(WHOLE_US) ? 'all other states' : listedStates(others);
+  const covered = [...own].sort();
+  const keep = `Add --states ${covered.join()} to keep the other states`;
   throw new PerilbookError(
     'SERVICE_DATA',
     `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`,
-    `Add --states ${[...own].sort().join()} to keep the other states, or --replace to drop them.`,
-    { dataset },
+    askedOf === '' ? `${keep}, or --replace to drop them.` : CHECK_FILE,
+    { dataset, covered },
   );
 }
 

@@ -93,7 +93,7 @@ export async function replaceParts(
   const loaded = new Set(parts.map(({ state }) => state));
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
-    if (isDerived && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
+    if (isDerived && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable, askedOf);
     refuseOlderYears(dataset, parts, comparable);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
     if (dataset === 'nri') refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);

@@ -337,3 +337,41 @@ test('a file of one state at an own address answers for that state alone', async
     /tri\.states: "Mars" is not a state/,
   );
 });
+
+test('a state that a file at an own address no longer has keeps its records until --replace, and the others are loaded', async (t) => {
+  const { mirror, run, rows, folder } = await setUp(t);
+  writeFileSync(join(folder, 'own.yaml'), 'sources: {tri: {url: "https://example.org/tri.csv"}}\n');
+  const serve = (etag: string, counts: Readonly<Record<string, number>>) => {
+    const lines = Object.entries(counts).flatMap(([state, count]) =>
+      Array.from({ length: count }, (_, index) => `${state}${index},2025,${state},38,-78.${index}\n`),
+    );
+    const body = Buffer.from(`TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${lines.join('')}`);
+    mirror.files.set('example.org/tri.csv', { body, etag });
+  };
+  const update = (...args: string[]) => run('update', '--sources', 'own.yaml', ...args);
+  serve('"1"', { MD: 3, RI: 3, VA: 3 });
+  assert.equal((await run('get', 'tri', '--yes', '--sources', 'own.yaml')).code, 0);
+  serve('"2"', { MD: 4, VA: 5 });
+  for (const _ of ['first', 'again']) {
+    mirror.downloads();
+    const { code, stderr } = await update();
+    assert.equal(code, 2);
+    assert.match(stderr, /tri: loaded 9 records of MD, VA, 2025\./);
+    assert.match(
+      stderr,
+      /the file covers MD, VA, and the rows of RI would be lost\n {2}Check that .* or add --replace\./,
+    );
+    assert.equal(await rows(), 12);
+    assert.equal(mirror.downloads(), 1);
+  }
+  const replaced = await update('--replace');
+  assert.equal(replaced.code, 0, replaced.stderr);
+  assert.equal(await rows(), 9);
+
+  // A file that also lacks rows of a state that it has may be cut: nothing of it is taken.
+  serve('"3"', { MD: 6, RI: 3, VA: 2 });
+  const cut = await update();
+  assert.equal(cut.code, 2);
+  assert.match(cut.stderr, /VA has 5 records here and 2 in the load\n {2}Check that .* or add --replace\./);
+  assert.equal(await rows(), 9);
+});

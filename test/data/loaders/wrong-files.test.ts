@@ -320,7 +320,7 @@ test('a data set that would lose more than a third, or other states, is replaced
   await assert.rejects(load('wells', others), {
     message: /file covers NV, UT, and the rows of CA would be lost/,
     hint: /--states NV,UT /,
-    context: { dataset: 'sites:oilGasWell' },
+    context: { dataset: 'sites:oilGasWell', covered: ['NV', 'UT'] },
   });
   await load('wells', nevada, { replace: true });
   assert.equal(count(), 100);
