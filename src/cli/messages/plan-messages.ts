@@ -237,9 +237,11 @@ function buyingVerdict({ job, plan, summary }: Prepared): string {
   const { finishBy } = plan.ways.planned.forecast;
   if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) {
+    const isPart = job.limit !== null && job.limit < summary.located;
+    const none = isPart ? `0 credits for the first ${counted(job.limit, 'located row')}` : '0 credits';
     return summary.cells_rejected === 0
-      ? '0 credits: all answers are in the store.'
-      : `0 credits: ${counted(summary.cells_cached, 'place')} in the store, ${grouped(summary.cells_rejected)} rejected by the service.`;
+      ? `${none}: all ${isPart ? 'their ' : ''}answers are in the store.`
+      : `${none}: ${counted(summary.cells_cached, 'place')} in the store, ${grouped(summary.cells_rejected)} rejected by the service.`;
   }
   if (credits > credits_limit && credits_limit <= credits_available) {
     const budget = `The budget of ${grouped(credits_limit)}`;
