@@ -1,5 +1,6 @@
 import type { InferredOptionType } from 'yargs';
 import { PerilbookError } from '../base/errors.ts';
+import { durationMs } from '../job/duration.ts';
 import type { CliContext } from './context.ts';
 
 /** Runs a command; resolves to the exit code. `words`: what follows its name, options apart. */
@@ -100,6 +101,19 @@ export function dashed(name: string): string {
 /** @param name as it was typed: `--budget`, or the name of an environment variable */
 export function notANumber(name: string): PerilbookError {
   return usageError(`${name} expects a number`, 'Write it in digits without commas, like 5000.');
+}
+
+/** The milliseconds of an option such as `90d`; undefined where it is not given. @throws USAGE */
+export function durationOption(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const ms = durationMs(given);
+  if (ms !== null) return ms;
+  throw durationMs(`${given}d`) === null
+    ? usageError(`--${name} ${given}: must be a time such as 90s, 30m, 12h or 30d`, `For example: --${name} 30d.`)
+    : usageError(
+        `--${name} ${given} has no unit`,
+        `Write ${given}d for days; s, m and h are seconds, minutes and hours.`,
+      );
 }
 
 /** The error for a command line that asks for what cannot be done. */

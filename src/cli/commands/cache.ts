@@ -1,6 +1,5 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { topicsIn } from '../../contract/topic-set.ts';
-import { durationMs } from '../../job/duration.ts';
 import type { Job } from '../../job/settings.ts';
 import { isFreeSource } from '../../library/connection.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../run/plan/cheapest-calls.ts';
@@ -9,7 +8,7 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Charges, Store, StoreStats } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
-import { type RunCommand, usageError } from '../command.ts';
+import { durationOption, type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -84,8 +83,8 @@ function chargesJson({ calls, credits }: Charges): object {
 /** `perilbook cache prune`: deletes old answers, rejections of locations, or both. */
 async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<number> {
   const age = flags['older-than'];
-  const ms = age === undefined ? undefined : durationMs(age);
-  if (ms === null || (ms === undefined && !flags.rejected)) {
+  const ms = durationOption('older-than', age);
+  if (ms === undefined && !flags.rejected) {
     throw usageError(
       'cache prune needs --older-than or --rejected',
       'For example: perilbook cache prune --older-than 400d',

@@ -1,12 +1,11 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import { durationMs } from '../../job/duration.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import type { KeyInfo, NewKey } from '../../service/accounts/service-keys.ts';
-import { usageError } from '../command.ts';
+import { durationOption, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -149,10 +148,8 @@ export async function createKey(
   accounts: ServiceAccounts,
   flags: Flags<'service key create'>,
 ): Promise<number> {
-  const life = flags['expires-in'];
-  const ms = life === undefined ? undefined : durationMs(life);
-  if (ms === null) throw usageError(`--expires-in ${life} is not a duration`, 'Write it like 90d.');
-  showOnce(context, await accounts.createKey(flags.account, parseScopes(flags), ms ?? null));
+  const life = durationOption('expires-in', flags['expires-in']);
+  showOnce(context, await accounts.createKey(flags.account, parseScopes(flags), life ?? null));
   return EXIT.complete;
 }
 
