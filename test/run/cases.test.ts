@@ -164,6 +164,7 @@ async function tried(
       ...{ state, stop: stop?.reason ?? null, message: stop?.message ?? null, exit: exitCodeOfRun(ended!) },
       ...{
         next: [words.headline, ...words.next].join(' '),
+        facts: words.facts.join(' '),
         waited: progress.minuteUsedUntil > 0,
         slowed: progress.slowedDown,
       },

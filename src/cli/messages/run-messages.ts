@@ -84,18 +84,15 @@ function outputName(output: string, folder: string): string {
   return output === '-' ? 'stdout' : shownPath(output, folder);
 }
 
-/** A run may spend more than planned: a call may lack a topic that the plan expects. */
+/** Planned is the price of all that is missing, as in `status`. A run may spend more: a call may lack a topic that the plan expects. */
 function spentMessage(summary: RunResult['summary']): string {
-  const { credits_spent: spent, credits_limit: limit, credits, credits_available, this_run } = summary;
+  const { credits_spent: spent, credits_limit: limit, credits: planned, credits_available, this_run } = summary;
   if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   if (summary.source.kind === 'sample' && credits_available === null)
     return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
-  const planned = `${grouped(spent)} of ${counted(this_run.credits, 'credit')} planned`;
-  const all = this_run.credits < credits ? ` (${grouped(credits)} for all places)` : '';
-  const more = spent - this_run.credits;
-  if (more <= 0) return `Spent: ${planned}${all}.`;
+  if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
-  return `Spent: ${planned}${all}${within}: topics were asked again, or more places bought.`;
+  return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: topics were asked again, or more places bought.`;
 }
 
 /** The most important ratings in one line; none without a finding. */
