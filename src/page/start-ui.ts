@@ -5,6 +5,7 @@ import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { accessRefusal, cookieName, HEADERS, hostRefusal, type RequestRefusal } from './web/access-check.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
+import { isOwnPeer } from './web/peer-user.ts';
 import { addRoutes } from './web/routes.ts';
 import { Sessions } from './web/sessions.ts';
 
@@ -58,6 +59,9 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
     const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
     // Not a redirect: a browser that came from a file would not send a strict cookie with it.
     return reply.header('set-cookie', cookie).type(HTML).send(ENTRY);
+  });
+  app.server.on('connection', (socket) => {
+    if (!isOwnPeer(socket)) socket.destroy();
   });
   addRoutes(app, api, closing.signal);
   try {

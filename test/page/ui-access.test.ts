@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { safeFileName } from '../../src/page/files/upload.ts';
+import { peerUsers } from '../../src/page/web/peer-user.ts';
 import { Sessions } from '../../src/page/web/sessions.ts';
 import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
@@ -299,4 +302,29 @@ test('a session ends with its process: it opens no later page, on any port', { t
   const cookie = `perilbook_ui_${later.ui.port}=${session}`;
   assert.equal((await later.stranger().ask('GET', '/', { headers: { cookie } })).status, 401);
   assert.equal((await later.stranger().ask('GET', `/${address.search}`)).status, 401, 'nor does a token');
+});
+
+test('a connection of another user of the machine is closed, whatever it sends', { timeout }, async (t) => {
+  const table = [
+    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+    '   0: 0100007F:2250 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1',
+    '   1: 0100007F:2250 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 2',
+    '   2: 0100007F:D431 0100007F:2250 01 00000000:00000000 00:00000000 00000000  1001        0 3',
+    '   3: 0100007F:D431 0200007F:2250 06 00000000:00000000 00:00000000 00000000     0        0 0',
+    '   4: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:2250 01 0:0 0:0 0  1002 0 4',
+  ].join('\n');
+  assert.deepEqual(
+    [0xd431, 0xd432, 0xd433].map((remotePort) => peerUsers(table, { localPort: 0x2250, remotePort })),
+    [[1001], [1002], []],
+  );
+  // Only root can be somebody else.
+  if (userInfo().uid !== 0 || !existsSync('/proc/net/tcp')) return;
+  const { ui } = await openUi(t);
+  const script = `exec 3<>/dev/tcp/127.0.0.1/${ui.port}; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3`;
+  const said = (uid: number) =>
+    new Promise<string>((resolve) => {
+      execFile('/bin/bash', ['-c', script], { uid, cwd: '/' }, (_, stdout) => resolve(stdout));
+    });
+  assert.match(await said(0), /^HTTP\/1\.1 421 /);
+  assert.equal(await said(65_534), '');
 });
