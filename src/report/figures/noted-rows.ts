@@ -20,7 +20,8 @@ export interface NotedRows {
 /** Rows kept of each finding: enough to recognize the kind of rows. */
 const LINES_KEPT = 12;
 
-const VALUE_FINDINGS: ReadonlySet<string> = new Set(Object.keys(VALUE_NOTES));
+/** Of rows without a value the first line is enough: it is no reason to read all texts. */
+const READ_AGAIN: ReadonlySet<string> = new Set(Object.keys(VALUE_NOTES).filter((name) => name !== 'value_missing'));
 
 /** Rows per step. */
 const ROWS_AT_ONCE = 16_384;
@@ -43,18 +44,21 @@ export async function notedRows(
     if (lines === undefined) noted.set(finding, [lineReference(row)]);
     else if (lines.length < LINES_KEPT) lines.push(lineReference(row));
   };
-  const readsValues = findings.some(({ finding }) => VALUE_FINDINGS.has(finding));
+  const readsValues = findings.some(({ finding }) => READ_AGAIN.has(finding));
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
   const rows = rowsToNote(scan, wanted);
   // The numbers of rows begin anew in each part file.
   const readsAll = readsValues || isPartFiles(rowFile);
   const isWanted = readsAll ? undefined : (number: number) => rows.has(number);
+  const allPlaces = readsValues ? places.placesFrom(cells.size) : null;
   let number = 0;
   for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE), isWanted)) {
-    for (const row of batch) {
+    const targets = allPlaces?.(batch.length);
+    for (const [index, row] of batch.entries()) {
       number = readsAll ? number + 1 : row.number;
-      const problem = readsValues ? rowValue(row, layout).valueProblem : null;
-      if (problem !== null) note(problem.finding, row);
+      const isRead = targets !== undefined && targets[index]! < cells.size;
+      const problem = isRead ? rowValue(row, layout).valueProblem : null;
+      if (problem !== null && READ_AGAIN.has(problem.finding)) note(problem.finding, row);
       const target = rows.get(number);
       if (target === undefined) continue;
       if (target >= cells.size) note(places.unlocated[target - cells.size]!.finding, row);

@@ -17,6 +17,7 @@ export const LOOKED_UP_FINDINGS = [
   'read_leniently',
   'value_not_a_number',
   'value_negative',
+  'value_missing',
   'formula_not_calculated',
   'currency_differs',
 ] as const;
@@ -52,6 +53,7 @@ export interface DegreeBox {
 export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (column: string) => string>> = {
   value_not_a_number: () => 'The value is not a number and counts as 0.',
   value_negative: () => 'The value is negative and counts as 0.',
+  value_missing: (column) => `No value: ${column} is empty, which counts as 0.`,
   formula_not_calculated: (column) =>
     `Column ${column} has a formula without a stored value, and is read as empty. Open the workbook in Excel or LibreOffice, and save it.`,
 };
@@ -105,7 +107,8 @@ export class ScanTally implements Disposable {
   }
 
   /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
-  addPiece({ piece, types, others, cells, values }: ScannedPiece, linesBefore: number, part: string | undefined): void {
+  addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
+    const { piece, types, others, moreMissing, cells, values } = scanned;
     this.types.add(types);
     this.#countPart(part, piece.rows);
     let next = 0;
@@ -118,6 +121,7 @@ export class ScanTally implements Disposable {
         this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, values === null ? 0 : values[row]!);
       }
     }
+    if (moreMissing > 0) this.#findings.get('value_missing')!.rows += moreMissing;
   }
 
   /** The result, after the last row. @param find finds the areas of the cells */

@@ -25,15 +25,18 @@ export interface ScannedRow {
 
 /** The first field of a row that counts as 0. A sum insured is not negative; a column that the job names may be. */
 export interface ValueProblem {
-  readonly finding: 'value_not_a_number' | 'value_negative' | 'formula_not_calculated';
+  readonly finding: 'value_not_a_number' | 'value_negative' | 'value_missing' | 'formula_not_calculated';
   readonly column: string;
 }
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
-  return { located: locate(row, settings, layout), ...rowValue(row, layout) };
+  const located = locate(row, settings, layout);
+  // Rows that are not looked up are in no sum of values.
+  return { located, ...(located.ok ? rowValue(row, layout) : { value: 0, valueProblem: null }) };
 }
 
-/** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported. */
+/** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a
+ * row whose value columns are all blank. */
 export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | 'valueProblem'> {
   let value = 0;
   let valueProblem: ValueProblem | null = null;
@@ -50,8 +53,13 @@ export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | '
     if (finding === null) value += part!;
     else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]! };
   }
+  if (value === 0 && valueProblem === null && layout.values > 0 && !hasValue(row, layout))
+    valueProblem = { finding: 'value_missing', column: layout.used.value.join(' + ') };
   return { value, valueProblem };
 }
+
+const hasValue = ({ fields }: Row, { values }: Layout): boolean =>
+  fields.slice(FIRST_VALUE, FIRST_VALUE + values).some((text) => text.trim() !== '');
 
 /** The value of a row; null if no value column has a number, because unknown is not zero. */
 export function valueIfAny(row: Row, layout: Layout): number | null {
@@ -69,6 +77,8 @@ export interface ScannedPiece {
   readonly values: Float64Array<ArrayBuffer> | null;
   /** The rows with a finding, in their order. */
   readonly others: readonly (ScannedRow & { readonly index: number; readonly line: number })[];
+  /** The number of further rows without a value, after the first in `others`: a column may be mostly blank. */
+  readonly moreMissing: number;
   readonly types: readonly ColumnType[];
 }
 
@@ -118,6 +128,8 @@ class PieceRows {
   #cells = new Int32Array(16_384);
   #values: Float64Array<ArrayBuffer>;
   #rows = 0;
+  #hasMissing = false;
+  #moreMissing = 0;
 
   constructor(settings: LocateSettings, layout: Layout) {
     this.types = new ColumnTypes(layout);
@@ -157,7 +169,7 @@ class PieceRows {
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
     const cells = this.#cells.slice(0, 2 * this.#rows);
-    return { piece, cells, values, others: this.#others, types: this.types.types };
+    return { piece, cells, values, others: this.#others, moreMissing: this.#moreMissing, types: this.types.types };
   }
 
   #addRow(row: Row): void {
@@ -166,8 +178,11 @@ class PieceRows {
     const { located, value, valueProblem } = scanned;
     if (located.ok) this.#addCell(located.cell);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
-    if (!located.ok || located.isLenient || valueProblem !== null)
-      this.#others.push({ ...scanned, index: this.#rows, line: row.line });
+    const isMissing = valueProblem?.finding === 'value_missing';
+    const isPlain = located.ok && !located.isLenient;
+    if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;
+    else if (!isPlain || valueProblem !== null) this.#others.push({ ...scanned, index: this.#rows, line: row.line });
+    this.#hasMissing ||= isMissing;
     this.#rows++;
   }
 
