@@ -2,7 +2,7 @@ import type { MultiPolygon, Polygon } from 'geojson';
 import { feature } from 'topojson-client';
 import { boxOfGeometry } from './bounding-boxes.ts';
 import type { Location } from './coordinates.ts';
-import { packArea } from './outline.ts';
+import { metersToEdges, packArea } from './outline.ts';
 import { OutlineIndex } from './outline-index.ts';
 import { censusNames, usAtlas } from './us-atlas.ts';
 
@@ -38,6 +38,21 @@ export function countyHolding(location: Location): County | null {
   const { counties, outlines } = loadCounties();
   const index = outlines.holding(location);
   return index === null ? null : counties[index]!;
+}
+
+/** The borders of us-atlas differ from the real ones by up to some 400 m. */
+const ACCURACY_METERS = 500;
+
+/** The counties in one of which a location may be: the nearest one, and those that are as near within the accuracy of us-atlas. Empty
+ * outside the US. */
+export function possibleCounties(location: Location): readonly County[] {
+  const { counties, outlines } = loadCounties();
+  const holder = outlines.holding(location);
+  const nearest = holder ?? outlines.nearest(location, FARTHEST_METERS);
+  if (nearest === null) return [];
+  const meters = holder === null ? metersToEdges(outlines.outline(nearest), location, FARTHEST_METERS) : 0;
+  const others = outlines.within(location, meters + ACCURACY_METERS).filter((index) => index !== nearest);
+  return [nearest, ...others].map((index) => counties[index]!);
 }
 
 /** How many counties us-atlas draws of a state, by its two digits. */

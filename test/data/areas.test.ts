@@ -115,16 +115,69 @@ test('where outlines overlap, the area with the smallest geoid is found; in a ga
   assert.equal(find(-99.01, 40.2)!.geoid, '31001');
 });
 
+const area = (geoid: string, lng: number, lat: number, size: number): AreaRecord => ({
+  geoid,
+  level: geoid.length === 11 ? 'tract' : 'county',
+  name: '',
+  state: 'VA',
+  geometry: square(lng, lat, size),
+});
+
 test('off the coast the nearest area within 5 km is found, and none beyond', (t) => {
-  // The made-up coast lies in Kansas.
-  const kansas: AreaRecord = { geoid: '20001', level: 'county', name: '', state: 'KS', geometry: square(-96, 37, 1) };
-  const find = finderOf(t, [...AREAS, kansas]);
-  const degree = 111_195;
-  assert.equal(find(-99.75, 40 - (COAST_METERS - 50) / degree)!.geoid, '31001000100');
-  assert.equal(find(-98.5, 40 - (COAST_METERS - 50) / degree)!.geoid, '31003');
-  assert.equal(find(-99.75, 40 - (COAST_METERS + 50) / degree), null);
-  assert.equal(find(0, 0), null);
-  assert.equal(find(180, 90), null);
+  // The ocean front of Virginia Beach, drawn a little inland.
+  const [lat, front] = [36.85, -75.97];
+  const degree = 111_195 * Math.cos((lat * Math.PI) / 180);
+  for (const geoid of ['51810042801', '51810']) {
+    const find = finderOf(t, [area(geoid, front - 0.1, 36.8, 0.1)]);
+    assert.equal(find(front + (COAST_METERS - 50) / degree, lat)!.geoid, geoid);
+    // Farther out only an outline of a county is near enough: that of an island's.
+    assert.equal(find(front + (COAST_METERS + 50) / degree, lat)?.geoid ?? null, geoid === '51810' ? geoid : null);
+    assert.equal(find(0, 0), null);
+    assert.equal(find(180, 90), null);
+  }
+});
+
+test('outside all outlines, a place that may be in a county without boundaries has no area', (t) => {
+  const [ofUs] = sampleDatasets(NOON);
+  assert.equal(ofUs!.kind, 'areas');
+  const counties = [...(ofUs!.records as readonly AreaRecord[])];
+  const only = (...geoids: string[]) =>
+    finderOf(
+      t,
+      counties.filter(({ geoid }) => geoids.includes(geoid)),
+    );
+  // 0.4 and 3.7 km from Madison County, in Culpeper.
+  for (const [lng, lat] of [
+    [-78.1247, 38.4453],
+    [-78.1027, 38.4713],
+  ] as const) {
+    assert.equal(only('51113')(lng, lat), null);
+    assert.equal(only('51113', '51047')(lng, lat)!.geoid, '51047');
+  }
+  // Off Virginia Beach, which has no boundaries, and Norfolk's end at the sea.
+  assert.equal(finderOf(t, [area('51710', -76.07, 36.8, 0.1)])(-75.96, 36.85), null);
+});
+
+test('where only tracts have outlines, and a rated one lacks it, a place outside them has no area', (t) => {
+  const database = openDatabase(t);
+  const records = [area('51810042801', -76.07, 36.8, 0.1)];
+  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  const place = { lat: 36.85, lng: -75.96 };
+  assert.equal(createAreaFinder(database)(place)!.geoid, '51810042801');
+  const rating = { topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
+  const ratings = ['51810042801', '51810042802'].map((geoid) => ({ geoid, ...rating }));
+  importDataset(database, { kind: 'nri', info: info('nri'), records: ratings }, new StillClock());
+  assert.equal(createAreaFinder(database)(place), null);
+});
+
+test('Connecticut is whole with its eight former counties, and with its nine regions', (t) => {
+  const regions = ['10', '20', '30', '40', '50', '60', '70', '80', '90'].map((code) =>
+    area(`091${code}`, -72.7, 41.6, 0.1),
+  );
+  // Outside the outline, in Middlesex County.
+  const place = [-72.71, 41.6] as const;
+  assert.equal(finderOf(t, regions)(...place)!.geoid, '09110');
+  assert.equal(finderOf(t, regions.slice(1))(...place), null);
 });
 
 test('in a state without boundaries the nearest area of another state is not taken', (t) => {

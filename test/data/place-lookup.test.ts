@@ -46,10 +46,10 @@ function resultsAt(lookUp: PlaceLookup, location: Location, topics: readonly Top
 }
 
 test('a place outside the US, data without areas and areas with gaps are three things', (t) => {
-  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), { kind: 'incomplete_areas' });
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), { kind: 'incomplete_areas', state: 'NE' });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
-  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas' });
-  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas', state: 'NE' });
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas', state: 'MD' });
   const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
   assert.deepEqual(found.kind === 'covered' && found.area, { geoid: '31001000100', county: '31001' });
 });

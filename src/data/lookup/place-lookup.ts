@@ -2,7 +2,7 @@ import type { CountedResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { type Area, createAreaFinder } from '../tables/area-finder.ts';
-import { createBoundaryCheck } from '../tables/boundary-check.ts';
+import { createBoundaryCheck, type WithoutArea } from '../tables/boundary-check.ts';
 import { type DataDatabase, openDataReadOnly } from '../tables/data-database.ts';
 import { createHeldVersion, type DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
@@ -17,12 +17,7 @@ export type PlaceResult =
       /** In the order of the topics. */
       readonly results: readonly (CountedResult | MissingResult)[];
     }
-  /** The place lies outside the US. */
-  | { readonly kind: 'outside_coverage' }
-  /** No areas of its state are loaded, so it is unknown whether the place lies in the US. */
-  | { readonly kind: 'no_areas' }
-  /** The boundaries of its state leave out a part of the state. */
-  | { readonly kind: 'incomplete_areas' };
+  | WithoutArea;
 
 /** Looks up topics at a place. `now` decides whether readings are current. */
 export type PlaceLookup = (topics: readonly TopicSlug[], location: Location, now: number) => PlaceResult;
@@ -69,7 +64,7 @@ export function createPlaceLookup(
 
   return (topics, location, now) => {
     const area = areaAt(location);
-    if (area === null) return { kind: boundaries.withoutArea(location) };
+    if (area === null) return boundaries.withoutArea(location);
     const results = topics.map((topic) => {
       const finding = decide(topic, location, area, now);
       return 'reason' in finding ? finding : counted(finding, location);

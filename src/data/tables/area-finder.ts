@@ -22,7 +22,7 @@ const ISLAND_METERS = 60_000;
  * in memory, so a lookup only asks the database whether areas were replaced.
  *
  * A nearest area is a guess, which is not made where the right outline may be missing: if a rated tract has no outline, locations without a
- * tract get the county, and a location in a state without boundaries has no area.
+ * tract get the county, and a location outside all outlines that may be in a county without boundaries has no area.
  */
 export function createAreaFinder(
   database: DataDatabase,
@@ -42,7 +42,7 @@ export function createAreaFinder(
     if (tract !== null) return tract;
     const county = counties.areaOrNull(counties.outlines.holding(location));
     if (county !== null && boundaries.lacksTract(county.geoid)) return county;
-    if (county === null && !boundaries.hasState(location)) return null;
+    if (county === null && boundaries.missingCounty(location) !== null) return null;
     const ofCounty = (index: number) => county === null || tracts.area(index).county === county.geoid;
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const near =

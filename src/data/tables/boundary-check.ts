@@ -1,5 +1,6 @@
+import { memo } from '../../base/memo.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { countyAt, countyHolding } from '../../geo/us-counties.ts';
+import { countyCount, countyHolding, possibleCounties } from '../../geo/us-counties.ts';
 import { isForeign } from '../../geo/us-coverage.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
@@ -8,46 +9,71 @@ import { stateOf } from './states.ts';
 
 /** Checks of the boundaries in the data file. */
 export interface BoundaryCheck {
-  /** Whether boundaries of a location's state are loaded; for a location outside all states, whether any are. Without them it is unknown
-   * whether the location is outside the US, and whether the nearest area is its own. */
-  hasState(location: Location): boolean;
-  /** Why no loaded area contains a location: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the
-   * boundaries lack a part of the state (`incomplete_areas`). */
-  withoutArea(location: Location): 'outside_coverage' | 'no_areas' | 'incomplete_areas';
+  /** A county that may hold a location outside all loaded areas, and whose boundaries are not here, or not all; null if there is none. Then
+   * the nearest area may be another county's. */
+  missingCounty(location: Location): string | null;
+  /** Why no loaded area contains a location. */
+  withoutArea(location: Location): WithoutArea;
   /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
   lacksTract(county: string): boolean;
 }
 
+/** Why a location has no area: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the boundaries lack
+ * a part of the state (`incomplete_areas`). The state has two letters; '' if it is unknown. */
+export type WithoutArea =
+  | { readonly kind: 'outside_coverage' }
+  | { readonly kind: 'no_areas' | 'incomplete_areas'; readonly state: string };
+
 export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion): BoundaryCheck {
-  const states = oncePerVersion(versionOf, () => new Set(boundaryStates(database)));
+  const outlined = oncePerVersion(versionOf, () => countiesIn(database, 'areas_county'));
+  const loaded = oncePerVersion(versionOf, () => boundaryCounties(database));
+  const states = oncePerVersion(versionOf, () => new Set([...loaded()].map(stateOf)));
+  const isLeftOut = oncePerVersion(versionOf, () => createLeftOutCheck(loaded()));
   const lacking = database.prepare<[string, string], number>(
     `SELECT 1 FROM ratings_tract AS rated WHERE rated.geoid BETWEEN ? AND ? || '999999'
      AND NOT EXISTS (SELECT 1 FROM areas_tract AS area WHERE area.geoid = rated.geoid) LIMIT 1`,
   );
   // In a county without gaps the search reads all ratings: 45,000 rows in Los Angeles.
   const lacksByCounty = oncePerVersion(versionOf, () => new Map<string, boolean>());
-  function hasState(location: Location): boolean {
-    // Simplified outlines of counties cross the border: Windsor, Ontario is inside that of Detroit's county.
-    const county = isForeign(location) ? null : countyAt(location);
-    return county === null ? states().size > 0 : states().has(stateOf(county.code));
+  function lacksTract(county: string): boolean {
+    let lacks = lacksByCounty().get(county);
+    if (lacks === undefined) {
+      lacks = lacking.get(county, county) !== undefined;
+      lacksByCounty().set(county, lacks);
+    }
+    return lacks;
   }
+  // The outline of a county is all of it; outlines of tracts alone may leave out some.
+  const isMissing = (county: string) =>
+    isLeftOut()(county) || (loaded().has(county) && !outlined().has(county) && lacksTract(county));
+  const missingCounty = (location: Location) =>
+    possibleCounties(location).find(({ code }) => isMissing(code))?.code ?? null;
 
   return {
-    hasState,
+    missingCounty,
     withoutArea(location) {
-      if (!hasState(location)) return 'no_areas';
+      // Simplified outlines of counties cross the border: Windsor, Ontario is inside that of Detroit's county.
+      const isNear = !isForeign(location);
+      const county = isNear ? missingCounty(location) : null;
+      const state = stateOf(county ?? '');
+      if (state === '' ? states().size === 0 : !states().has(state)) return { kind: 'no_areas', state };
+      if (county !== null) return { kind: 'incomplete_areas', state };
       // An area within 5 km would have been taken (area-finder.ts), and simplified outlines do not extend so far over water.
-      return !isForeign(location) && countyHolding(location) !== null ? 'incomplete_areas' : 'outside_coverage';
+      const holder = isNear ? countyHolding(location) : null;
+      return holder === null ? { kind: 'outside_coverage' } : { kind: 'incomplete_areas', state: stateOf(holder.code) };
     },
-    lacksTract(county) {
-      let lacks = lacksByCounty().get(county);
-      if (lacks === undefined) {
-        lacks = lacking.get(county, county) !== undefined;
-        lacksByCounty().set(county, lacks);
-      }
-      return lacks;
-    },
+    lacksTract,
   };
+}
+
+/** Makes the function that tells whether the loaded boundaries leave out a county of us-atlas, which has the eight former counties of
+ * Connecticut: newer boundaries have nine regions, whose codes begin with 091. */
+export function createLeftOutCheck(loaded: ReadonlySet<string>): (county: string) => boolean {
+  const isWhole = memo((state: string) => {
+    const inState = [...loaded].filter((code) => code.startsWith(state));
+    return inState.length >= (inState.some((code) => code.startsWith('091')) ? 9 : countyCount(state));
+  });
+  return (county) => !loaded.has(county) && !isWhole(county.slice(0, 2));
 }
 
 /** The states with boundaries of either level. */

@@ -4,10 +4,9 @@ import type { CountedResult } from '../../contract/topic-values.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
-import { stateOf } from '../../data/tables/states.ts';
+import type { WithoutArea } from '../../data/tables/boundary-check.ts';
 import type { MissingResult } from '../../data/topics/topic-rules.ts';
-import { type Cell, locationOf } from '../../geo/coordinates.ts';
-import { countyAt } from '../../geo/us-counties.ts';
+import type { Cell } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 
 /** Values that are the same for all places of a run. */
@@ -27,8 +26,7 @@ export function answersOfPlace(
   placeResult: PlaceResult,
   terms: LookupTerms,
 ): CellAnswers {
-  if (placeResult.kind !== 'covered')
-    return { cell, answers: [], failures: notCovered(cell, topics, placeResult.kind, terms) };
+  if (placeResult.kind !== 'covered') return { cell, answers: [], failures: notCovered(topics, placeResult, terms) };
   const answers: Answer[] = [];
   const missing: { readonly topic: TopicSlug; readonly note: Lack }[] = [];
   for (const [index, result] of placeResult.results.entries()) {
@@ -76,18 +74,11 @@ function wholeFields(topic: TopicSlug, result: CountedResult): Field[] {
   return fields;
 }
 
-function notCovered(
-  cell: Cell,
-  topics: readonly TopicSlug[],
-  kind: 'outside_coverage' | 'no_areas' | 'incomplete_areas',
-  terms: LookupTerms,
-): CellFailure[] {
-  if (kind === 'outside_coverage') {
+function notCovered(topics: readonly TopicSlug[], reason: WithoutArea, terms: LookupTerms): CellFailure[] {
+  if (reason.kind === 'outside_coverage') {
     return listFailures(topics, 'rejected', 'no area of the local data holds this location', terms);
   }
-  // us-atlas has the county, in coarse outlines.
-  const county = countyAt(locationOf(cell));
-  const state = county === null ? '' : stateOf(county.code);
+  const { kind, state } = reason;
   const lack =
     kind === 'no_areas' ? `no boundaries of ${state}` : `the loaded boundaries leave out this part of ${state}`;
   const note = `${lack} (perilbook data get areas --states ${state})`;

@@ -1,9 +1,10 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { createLeftOutCheck } from '../../data/tables/boundary-check.ts';
 import { needsOf } from '../../data/tables/describe-data.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { countyAt, countyCount } from '../../geo/us-counties.ts';
+import { countyAt } from '../../geo/us-counties.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { LocalData } from './local-data.ts';
@@ -21,10 +22,7 @@ export interface PlacesLeftOut {
   readonly places: number;
 }
 
-type LocalCoverage = Pick<
-  LocalData,
-  'datasets' | 'topics' | 'boundaryStates' | 'boundaryCounties' | 'countiesWithoutRatings'
->;
+type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryCounties' | 'countiesWithoutRatings'>;
 
 /**
  * The places that a look-up cannot answer, because a dataset, or the boundaries, cover only other states or counties, or not all states within
@@ -41,8 +39,7 @@ export function placesWithoutData(
   const coverage = new PartCoverage(
     data.datasets.flatMap(({ name, parts }) => parts.map(({ state, reach }) => ({ dataset: name, state, reach }))),
   );
-  // A file of the whole US may lack the territories.
-  const boundaries = new Set(data.boundaryStates);
+  const isLeftOut = createLeftOutCheck(data.boundaryCounties);
   const here = topics.filter((topic) => data.topics.has(topic));
   const ofCounty = (code: string) => {
     const state = stateOf(code);
@@ -54,9 +51,7 @@ export function placesWithoutData(
         .filter(({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters))
         .map((search) => ({ ...search, topic })),
     );
-    const isLeftOut =
-      !boundaries.has(state) || (!data.boundaryCounties.has(code) && isPartlyLoaded(data, code.slice(0, 2)));
-    return { state, isLeftOut, lacking: here.filter(isLacking), searches };
+    return { state, isLeftOut: isLeftOut(code), lacking: here.filter(isLacking), searches };
   };
   const counties = new Map<string, ReturnType<typeof ofCounty>>();
   const leftOut = new Map<string, number>();
@@ -85,10 +80,4 @@ export function placesWithoutData(
     }))
     .sort(byState);
   return { withoutData, leftOut: [...leftOut].map(([state, places]) => ({ state, places })).sort(byState) };
-}
-
-/** Whether some counties of a state, by its two digits, have no boundaries here. Connecticut has other counties in the atlas than in newer
- * boundaries, but no fewer. */
-function isPartlyLoaded({ boundaryCounties }: LocalCoverage, state: string): boolean {
-  return [...boundaryCounties].filter((code) => code.startsWith(state)).length < countyCount(state);
 }

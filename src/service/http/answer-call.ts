@@ -112,7 +112,7 @@ function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
     const area = areaAt(location);
     if (area === null) {
       // A location in the US is not outside of it, even if its area is not here.
-      return boundaries.withoutArea(location) === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
+      return boundaries.withoutArea(location).kind === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
     }
     if (refusal !== null) return failureOf(refusal);
     const sample = isSample();
