@@ -5,7 +5,7 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { readFileText } from '../../base/pipes.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
-import { downloadFailed, fileSystemError } from './download-errors.ts';
+import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { fetchSlice } from './fetch-source.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -154,6 +154,9 @@ export async function obtainSources(
   );
 }
 
+/** Of states in turn that fail although they may come later: each took six attempts. */
+const MOST_DOWN = 2;
+
 async function obtain(
   wanted: WantedSource,
   { downloads, copy }: SourceFolders,
@@ -162,23 +165,33 @@ async function obtain(
 ): Promise<ObtainedSource> {
   const { source, slices } = wanted;
   const folder = join(downloads, source.name);
+  const missing: Slice[] = [];
   let newFiles = 0;
-  try {
-    const headers = copy === undefined ? keyHeaders(source, env, context.client.mirror) : {};
-    // States are downloaded in turn: they come from one server.
-    for (const slice of slices) {
+  let first: PerilbookError | undefined;
+  let down = 0;
+  // States are downloaded in turn: they come from one server. One that is down is not asked for each of them.
+  for (const slice of slices) {
+    try {
+      if (down >= MOST_DOWN) throw first;
+      const headers = copy === undefined ? keyHeaders(source, env, context.client.mirror) : {};
       newFiles +=
         copy === undefined
           ? await fetchSlice(source, slice, folder, context, headers)
           : await copySlice(source, slice, copy, folder);
+      down = 0;
+    } catch (error) {
+      context.signal.throwIfAborted();
+      const fileError = fileSystemError(error, folder);
+      if (!(fileError instanceof PerilbookError)) throw error;
+      if (mayTryAgain(fileError)) down += 1;
+      missing.push(slice);
+      first ??= fileError;
     }
-    return { ...wanted, newFiles };
-  } catch (error) {
-    context.signal.throwIfAborted();
-    const fileError = fileSystemError(error, folder);
-    if (!(fileError instanceof PerilbookError)) throw error;
-    return { ...wanted, newFiles, error: askedOfMirror(fileError, context.client.mirror) };
   }
+  if (first === undefined) return { ...wanted, newFiles };
+  const { code, message, hint, context: facts } = askedOfMirror(first, context.client.mirror);
+  const states = slices.length > 1 ? `. Not downloaded: ${missing.join(', ')}` : '';
+  return { ...wanted, newFiles, error: new PerilbookError(code, `${message}${states}`, hint, facts, first) };
 }
 
 /** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */

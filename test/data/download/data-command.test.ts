@@ -474,6 +474,25 @@ test('data check sees that the file of a downloaded state is gone', async (t) =>
   assert.match((await run(['check', 'tri'])).stdout, /^tri +WARNING: the file of MD is gone: /m);
 });
 
+test('the states whose files are missing are named, and keep none of the others from coming', async (t) => {
+  const { run, mirror } = await setUp(t);
+  const fileOf = (slice: string) => `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${slice}/csv`;
+  for (const state of ['DC', 'VA']) {
+    const body = Buffer.from(`TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${state}1,2025,${state},38,-78.1\n`);
+    mirror.files.set(fileOf(state), { body, etag: '"1"' });
+  }
+  const got = await run(['get', 'tri', '--states', 'VA,CA,MD,DC', '--yes']);
+  assert.equal(got.code, 6);
+  assert.match(got.stderr, /tri: loaded 2 records of DC, VA, 2025\.\n/);
+  assert.match(got.stderr, /_CA\/csv is missing, and so are newer files\. Not downloaded: CA, MD\n/);
+  // A server that does not answer is not asked for each state in turn.
+  mirror.requests.length = 0;
+  mirror.fail(/tri_basic/, 99, (_, response) => response.writeHead(503).end());
+  const down = await run(['get', 'tri', '--states', 'VA,CA,DC', '--yes']);
+  assert.match(down.stderr, /_CA\/csv answered with status 503\. Not downloaded: CA, DC, VA\n/);
+  assert.equal(mirror.requests.length, 12);
+});
+
 test('a mirror that cannot be reached is named, not the agency that was not asked', async (t) => {
   const { options } = await setUp(t);
   const check = ['data', 'check', 'radon', '--mirror', 'http://127.0.0.1:9'];
