@@ -52,9 +52,9 @@ export const airnow: Loader = {
   },
 };
 
-/** 2025-11-20 17:00 UTC; '' for 0. */
+/** 2025-11-20 17:00 UTC */
 function hourOf(time: number): string {
-  return time === 0 ? '' : `${new Date(time).toISOString().slice(0, 13).replace('T', ' ')}:00 UTC`;
+  return `${new Date(time).toISOString().slice(0, 13).replace('T', ' ')}:00 UTC`;
 }
 
 /** The location of each monitor; the file lists a monitor once per parameter. */
@@ -64,7 +64,7 @@ async function monitorsIn(file: string, report: LoadReporter): Promise<Map<strin
   const read = ({ line, cells }: TableRecord): void => {
     if (line === 1 && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
       const columns = findColumns(cells, file);
-      const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((column) => column >= 0);
+      const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')];
       siteColumns = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
       return;
     }

@@ -62,7 +62,8 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
 "Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30
 "Alaska","Anchorage ",2024,366,300,66,0,0,0,0,91,56,31
 `;
-  const result = await load('air-quality', [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)]);
+  const files = [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)];
+  const result = await load('air-quality', files);
   assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [7, 2, 4, '2023-2024']);
   assert.deepEqual(rejects(result), [
     ['the county is listed twice', 1, 3],
@@ -81,8 +82,39 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
   ]);
   assert.deepEqual([...airQualityYears(database).values()], [2024, 2023, 2023, 2023]);
   assert.equal(hasAirQualityYears(database), true);
-  await load('air-quality', fileOf(t, '2024.csv', newer), { replace: true });
+  const reversed = await load('air-quality', files.toReversed(), { replace: true });
+  assert.deepEqual(rejects(reversed)[0], ['a newer year of the county is in the load', 1, 2]);
+  assert.deepEqual([...airQualityYears(database).values()], [2024, 2023, 2023, 2023]);
+  const alone = await load('air-quality', files[0]!, { replace: true });
   assert.equal(hasAirQualityYears(database), false);
+  assert.doesNotMatch(alone.notes.join(), /Connecticut/);
+});
+
+test('annual AQI: a count is a whole number of days of a year, 350 days are a year, and an index may be 0', async (t) => {
+  const { database, load } = loading(t);
+  const row = (county: string, year: string, good: string, max: string, median: string) =>
+    `"Ohio","${county}",${year},350,${good},0,0,0,0,0,${max},55,${median}\n`;
+  const bad = ['2023 -1 9 9', '2023 1.5 9 9', '2023 1 -1 9', '2023 1 9 -1', '2023.5 1 9 9'].map((figures, index) => {
+    const [year, good, max, median] = figures.split(' ') as [string, string, string, string];
+    return row(['Adams', 'Allen', 'Ashland', 'Athens', 'Auglaize'][index]!, year, good, max, median);
+  });
+  const csv = `${AQI_HEADER}\n${bad.join('')}${row('Belmont', '2023', '366', '0', '0')}`;
+  const result = await load('air-quality', fileOf(t, '2023.csv', csv));
+  assert.deepEqual([result.records, rejects(result)], [1, [['the figures are out of range', 5, 2]]]);
+  assert.equal(database.prepare('SELECT geoid FROM air_quality').pluck().get(), '39013');
+});
+
+test('radon: how a zone may be written; Connecticut is told', async (t) => {
+  const { load } = loading(t);
+  const zones = { Adams: 'Zone1', Allen: '1.0', Ashland: ' zone 2 ', Athens: 'x1', Auglaize: '1x', Belmont: 'Zone 11' };
+  const rows = Object.entries(zones).map(([county, zone]) => `OH,${county},${zone}\n`);
+  const csv = `State,County,Zone\n${rows.join('')}`;
+  const result = await load('radon', fileOf(t, 'radon.csv', csv));
+  assert.deepEqual([result.loaded, result.vintage], [3, '1993']);
+  assert.doesNotMatch(result.notes.join(), /Connecticut/);
+  assert.deepEqual(rejects(result), [['the zone is not 1, 2 or 3', 3, 5]]);
+  const more = await load('radon', fileOf(t, 'radon.csv', `${csv}CT,New Haven,3\n`), { replace: true });
+  assert.match(more.notes.join(), /Connecticut/);
 });
 
 test('radon: the three forms of the table', async (t) => {
@@ -104,7 +136,7 @@ test('radon: the three forms of the table', async (t) => {
 
 const HOURLY = [
   '11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|ADEM',
-  '11/20/25|17:00|010030010|Fairhope|-6|PM2.5|UG/M3|-0.4|ADEM',
+  '11/20/25 | 17:00 | 010030010 | Fairhope | -6 | PM2.5 | UG/M3 | -0.4 | ADEM',
   '11/20/25|17:00|000010102|Z\u201aphirin|-3.5|PM10|UG/M3|12|NL',
   '11/20/25|17:00|010030010|Fairhope|-6|CO|PPM|0.2|ADEM',
   '11/20/25|17:00|999999999|Lost|-6|PM10|UG/M3|3|X',
@@ -112,24 +144,30 @@ const HOURLY = [
   '11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|-999|X',
   '02/30/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
   '99/99/26|99:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
+  '11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|3',
+  ...['n/a', '-900'].map((value) => `11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|${value}|X`),
+  ...['111/20/25|17:00', '11/20/255|17:00', '1/2/25|17:00', '11/20/25|117:00', '11/20/25|17:000', '11/20/25|5:00'].map(
+    (time) => `${time}|010030010|Fairhope|-6|PM10|UG/M3|9|X`,
+  ),
 ].join('\n');
 
 test('AirNow: readings need the locations of monitors, and ozone is stored in micrograms', async (t) => {
   const hourly = fileOf(t, 'HourlyData_2025112017.dat', Buffer.from(HOURLY, 'latin1'));
   const old =
-    '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n000010102|PM10|1|x|Active|a|b|c|48.95|-54.6|1|-3\n';
+    '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n000010102|PM10|1|x|Active|a|b|c|48.95|-54.6|1|-3\n999999999|PM10|1|x|Active|a|b|c|||1|-3\n';
   const v2 =
-    'StationID|AQSID|FullAQSID|Parameter|Latitude|Longitude\n1|010030010|x|OZONE|30.497|-87.880\n2|000010102|x|PM10|48.95|-54.6\n';
+    'StationID|AQSID|FullAQSID|Parameter|Latitude|Longitude\n1|010030010|x|OZONE|30.497|-87.880\n2|000010102|x|PM10|48.95|-54.6\n3|999999999|x|PM10||\n';
   for (const sites of [old, v2]) {
     const { database, load } = loading(t);
     const result = await load('airnow', hourly, { sites: fileOf(t, 'sites.dat', sites) });
-    assert.deepEqual([result.rows, result.loaded, result.vintage], [9, 3, '2025-11-20 17:00 UTC']);
-    assert.deepEqual(reasons(result), [
-      'the parameter belongs to no topic',
-      'the file of the sites has no location of the monitor',
-      'PM10 is not in UG/M3',
-      'the value is missing',
-      'the time is not written MM/DD/YY, HH:MM',
+    assert.deepEqual([result.rows, result.loaded, result.vintage], [18, 3, '2025-11-20 17:00 UTC']);
+    assert.deepEqual(rejects(result), [
+      ['the parameter belongs to no topic', 1, 4],
+      ['the file of the sites has no location of the monitor', 1, 5],
+      ['PM10 is not in UG/M3', 1, 6],
+      ['the value is missing', 3, 7],
+      ['the time is not written MM/DD/YY, HH:MM', 8, 8],
+      ['the row has fewer than 9 fields', 1, 10],
     ]);
     const rows = database
       .prepare('SELECT pollutant, monitor, lat, lng, concentration, measured_at FROM reading_boxes')
@@ -164,6 +202,10 @@ test('AirNow: monitors are recognized by their number with and without the count
     });
     assert.equal(result.loaded, expected, id);
   }
+  const { load } = loading(t);
+  await assert.rejects(load('airnow', fileOf(t, 'h.dat', hour('')), { sites: fileOf(t, 's.dat', sites) }), {
+    code: 'SERVICE_DATA',
+  });
 });
 
 test('annual AQI: a year that is not over is rejected, whatever else the files hold', async (t) => {
