@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
+import { findColumns, keyOf, numberIn, parsePoint, tableRecords } from '../../../src/data/loaders/agency-table.ts';
+import { type VintageColumns, vintageByColumns } from '../../../src/data/loaders/vintages.ts';
 import type { TextForm } from '../../../src/formats/csv/parsed-records.ts';
 import { LONG } from '../../tier.ts';
 import { all, fileOf } from './loading.ts';
@@ -79,4 +80,57 @@ test('a quote that is not closed is refused with its line, so that no rows vanis
   await refused(`a,b\n"${'x'.repeat(17 * 1024 * 1024)}\n`, 2);
   // A cell of many lines, as agencies' notes are.
   assert.equal((await read(t, `a,b\n"${'line\n'.repeat(900)}",y\n`)).length, 2);
+});
+
+test('numbers and coordinates as agencies write them; a column by its name in any form', () => {
+  const numbers = ['1', '1.', '.55', ' +1e3 ', '-1', '-0', 'x1', '1x', '1e', '', '1e999', undefined].map(numberIn);
+  assert.deepEqual(numbers, [1, 1, 0.55, 1000, -1, 0, null, null, null, null, null, null]);
+  for (const [lat, lng, point] of [
+    ['90', '-180', [-180, 90]],
+    ['0', '1', [1, 0]],
+    [undefined, '1', 'the coordinates are blank'],
+    ['1', ' ', 'the coordinates are blank'],
+    ['x', '1', 'the coordinates are not decimal numbers'],
+    ['1', 'x', 'the coordinates are not decimal numbers'],
+    ['0', '0', 'the coordinates are 0 and 0, which means none'],
+    ['90.1', '1', 'the coordinates are beyond 90 and 180 degrees'],
+    ['1', '180.1', 'the coordinates are beyond 90 and 180 degrees'],
+  ] as const) {
+    assert.deepEqual(parsePoint(lat, lng), point);
+  }
+  assert.deepEqual([' 12.  Lat-itude', 'v1. x', '2.x'].map(keyOf), ['latitude', 'v1x', '2x']);
+  const columns = findColumns(['', ' A b', 'a_B', ...'cdefgh'], 'a.csv');
+  assert.deepEqual(
+    [columns.find('zz', 'AB'), columns.find(''), columns.need('C'), columns.names[1]],
+    [1, -1, 3, 'A b'],
+  );
+  assert.throws(() => columns.need('zz', 'y'), {
+    message: 'Cannot load "a.csv": it has no column zz or y',
+    hint: 'Check that this is a file for this loader. Its first columns are: ,  A b, a_B, c, d, e, f, g.',
+    context: { file: 'a.csv', column: 'zz' },
+  });
+});
+
+test('the age of rows by their years, months or days, whatever else a column holds', () => {
+  for (const [as, values, text] of [
+    ['year', [2017, '2005', 1799, 2201, 1900.5, 'x'], '2005-2017'],
+    ['year', [1800, 2200], '1800-2200'],
+    ['year', [2020, 2020], '2020'],
+    ['year', ['x'], ''],
+    ['month', ['202108', ' 202112', '202110', '202113', '202200', 'x202601', '202601x', 'x'], '2021-12'],
+    ['month', ['202501', '202502.00'], '2025-02'],
+    ['day', ['2024-10-03 08:00', '2023/1/5', 'x2025-01-01', '2025-01-011', ''], 'to 2024-10-03'],
+    ['day', [Date.UTC(2022, 3, 28), null, 1e15, 'x1750000000000', '17500000000001', '1750000000000x'], 'to 2022-04-28'],
+    ['day', ['1650000000000'], 'to 2022-04-15'],
+    ['day', ['165000000000', '17500000000'], 'to 1975-03-25'],
+    ['day', [Date.UTC(1900)], 'to 1900-01-01'],
+    ['day', [Date.UTC(2200)], 'to 2200-01-01'],
+    ['day', [Date.UTC(1900) - 1, Date.UTC(2200) + 1], ''],
+  ] as const) {
+    const vintage = vintageByColumns({ names: ['Age'], as } satisfies VintageColumns);
+    for (const AGE of values) vintage.see({ AGE });
+    vintage.see({ other: 2030 });
+    assert.equal(vintage.text(), text, `${as} ${values}`);
+  }
+  assert.equal(vintageByColumns(undefined).text(), '');
 });

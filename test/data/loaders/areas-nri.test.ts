@@ -194,6 +194,49 @@ test('one level of areas is replaced without the other', async (t) => {
   ]);
 });
 
+test('boundaries: codes in parts, and what is no code, no outline or of another state', async (t) => {
+  const { database, load } = loading(t);
+  const parts = ['5 079 030102', '511 079 030102', '51 79 030102', '51 0790 030102', '51 079 30102', '51 079 0301022'];
+  const text = boundaries([
+    ...parts.map((code): [Record<string, unknown>, Polygon] => {
+      const [STATEFP, COUNTYFP, TRACTCE] = code.split(' ');
+      return [{ STATEFP, COUNTYFP, TRACTCE }, square(-79, 38, 0.5)];
+    }),
+    [{ GEOID: '51079030106', STATEFP: '24' }, square(-79, 38, 0.5)],
+    [
+      { GEOID: '51079030107' },
+      {
+        type: 'LineString',
+        coordinates: [
+          [-79, 38],
+          [-78, 38],
+        ],
+      } as unknown as Polygon,
+    ],
+    [
+      { GEOID: '51079046113' },
+      { type: 'MultiPolygon', coordinates: [square(-79, 38, 0.5).coordinates] } as unknown as Polygon,
+    ],
+  ]);
+  const result = await load('areas', fileOf(t, '2022_tracts.geojson', text));
+  assert.deepEqual(
+    [result.loaded, result.vintage, rejects(result).map(([reason, count]) => [reason, count])],
+    [
+      1,
+      '2022',
+      [
+        ['it has no code of a tract', parts.length],
+        ['the code of the tract is not in the state that the row names', 1],
+        ['it is not a polygon in degrees', 1],
+      ],
+    ],
+  );
+  assert.doesNotMatch(result.notes.join(), /before 2022/);
+  const county = boundaries([[{ STATEFP: '51', COUNTYFP: '079', TRACTCE: 'x' }, square(-79, 38, 1)]]);
+  assert.equal((await load('counties', fileOf(t, 'counties.geojson', county))).loaded, 1);
+  assert.equal(describeData(database).datasets.length, 2);
+});
+
 test('boundaries from before 2022 are recognized by their former codes', async (t) => {
   const { load } = loading(t);
   const notes = async (GEOID: string) =>

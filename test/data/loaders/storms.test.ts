@@ -306,16 +306,19 @@ test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agen
 test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {
   const { database, load } = loading(t);
   const csv = `time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type
-2024-01-01T00:00:00.000Z,38.8,-122.8,2.1,1.53,md,,40,,0.02,nc,nc1,2024-01-01T00:05:00.000Z,"7 km NW of The Geysers, CA",earthquake
+2024-01-01T00:00:00.000Z,38.8,-122.8,2.1,1.50,md,,40,,0.02,nc,nc1,2024-01-01T00:05:00.000Z,"7 km NW of The Geysers, CA",earthquake
 2024-01-01T01:00:00.000Z,38.8,-122.8,0,1.1,md,,,,,nc,nc2,,"x",quarry blast
+2024-01-01T02:00:00.000Z,38.9,-122.9,,1.1,md,,,,,nc,nc3,,"x",earthquake
 `;
   const result = await load('earthquakes', fileOf(t, 'query.csv', csv));
   assert.deepEqual(rejects(result), [['not an earthquake: quarry blast', 1, 3]]);
-  const [quake] = featuresOf(database, 'records_earthquake');
+  const [quake, shallow] = featuresOf(database, 'records_earthquake');
   assert.deepEqual(quake.geometry.coordinates, [-122.8, 38.8, 2.1]);
-  assert.deepEqual([quake.properties.mag, quake.properties.place], [1.53, '7 km NW of The Geysers, CA']);
-  const other = geojson([{ id: 'a', ...point(-120, 36, { mag: 2, time: 1 }) }]);
-  assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', other))).records, 1);
+  assert.deepEqual(shallow.geometry.coordinates, [-122.9, 38.9]);
+  const { mag, place, depth } = quake.properties;
+  assert.deepEqual([mag, place, depth], [1.5, '7 km NW of The Geysers, CA', undefined]);
+  const other = geojson([{ id: 'a', ...point(-120, 36, { mag: 2, time: 1, type: null }) }]);
+  assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', other), { replace: true })).records, 1);
 });
 
 test('earthquakes of several queries: an event of two of them is loaded once', async (t) => {
@@ -325,16 +328,16 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
       { net: 'nc', code: '1', mag: 2 },
       { net: 'nc', code: '2' },
     ],
-    [{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }, { mag: 1 }, { mag: 1 }],
+    [
+      ...[{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }],
+      ...[{ mag: 1 }, { mag: 1 }, { net: 'nc' }, { net: 'nc' }, { code: '5' }, { code: '5' }],
+    ],
   ].map((quakes, index) =>
     fileOf(t, `${index}.geojson`, geojson(quakes.map((properties) => point(-120, 36, properties)))),
   );
   const result = await load('earthquakes', [first!, second!]);
-  assert.equal(result.records, 4, 'two by their ids, two that have none');
-  assert.deepEqual(
-    rejects(result).map(([reason, count]) => [reason, count]),
-    [['an earthquake that an earlier row has', 2]],
-  );
+  assert.equal(result.records, 8, 'two by their ids, six that have none');
+  assert.deepEqual(rejects(result), [['an earthquake that an earlier row has', 2, 1]]);
 });
 
 test('fires: incidents are points, perimeters are outlines', async (t) => {
@@ -350,7 +353,7 @@ test('fires: incidents are points, perimeters are outlines', async (t) => {
 
 test('fires: prescribed ones, ones that are out and cases that are given up are no wildfires', async (t) => {
   const { load } = loading(t);
-  for (const prefix of ['', 'attr_']) {
+  for (const prefix of ['', 'attr_', 'ATTR_']) {
     const fire = (IncidentName: string, more: Record<string, unknown> = {}) => {
       const fields = { IncidentName, IncidentTypeCategory: 'WF', FireOutDateTime: null, ...more };
       return point(-120, 40, Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value])));
@@ -360,16 +363,20 @@ test('fires: prescribed ones, ones that are out and cases that are given up are 
       fire('Chicken Coop Woodland', { IncidentTypeCategory: 'RX' }),
       fire('Maud', { FireOutDateTime: 1_644_098_399_000 }),
       fire('OAK - DO NOT USE'),
+      fire('OAK - DONOTUSE'),
+      fire('Gone', { DeleteThis: 'Yes' }),
+      fire('Open', { FireOutDateTime: ' ', IncidentTypeCategory: 'PRX' }),
+      fire('Other', { IncidentTypeCategory: 'RXP' }),
     ];
     const file = fileOf(t, 'fires.geojson', geojson(features));
     const current = await load('wildfire-incidents', file);
     assert.deepEqual(rejects(current), [
       ['a prescribed fire', 1, 1],
       ['the fire is out', 1, 1],
-      ['a case marked "do not use"', 1, 1],
+      ['a case marked "do not use"', 3, 1],
     ]);
     assert.equal(current.vintage, 'to 2022-04-28');
     const past = await load('wildfire-history', file);
-    assert.deepEqual([past.records, rejects(past).length], [2, 2]);
+    assert.deepEqual([past.records, rejects(past).length], [4, 2]);
   }
 });
