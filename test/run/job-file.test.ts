@@ -150,6 +150,75 @@ for (const [what, text, at, says] of wrong) {
   });
 }
 
+test('the line of a problem is shown around the place of its caret; what may hold a key is not', (t) => {
+  const shownOf = (text: string) => checkJobText(text).problems.map(({ shown }) => shown);
+  const below = (shown: string, at: number) => `\n    ${shown}\n    ${' '.repeat(at)}^`;
+  const [late, early] = [`topics: [${'park, '.repeat(30)}wildfir]`, `topics: [wildfir${', park'.repeat(40)}]`];
+  const whole = `topics: [${'park,'.repeat(16)}   wildfir]`;
+  assert.equal(whole.length, 100);
+  for (const [text, shown] of [
+    ['subscription:\n  credits_per_month: x\n  credits_per_minute: 5\n', below('credits_per_month: x', 19)],
+    [`${late}\n`, below(late.slice(139, 239), 50)],
+    [`${early}\n`, below(early.slice(0, 100), 9)],
+    [`${whole}\n`, below(whole, 92)],
+    ['input: "a\n', ''],
+  ] as const) {
+    assert.deepEqual(shownOf(text), [shown]);
+  }
+  const around = shownOf('budget: x\nservice:\n  bad: 1\nname: a\nprecision: y\n');
+  assert.deepEqual(
+    around.map((shown) => shown === ''),
+    [false, true, true, false],
+  );
+  // In broken YAML nobody knows where a setting ends.
+  assert.deepEqual(shownOf('service:\n  api_keys: [x\nbudget: 1\n'), ['']);
+  for (const [service, isSecret] of [
+    ['{api_keys: abc}', true],
+    ['{base_url: "https://h.example", api_keys: [abc]}', true],
+    ['{base_url: "https://h.example", api_keys: [{env: 5}]}', false],
+  ] as const) {
+    const { problems } = checkJobText(`service: ${service}\n`);
+    assert.equal(
+      problems.some((problem) => problem.isSecret),
+      isSecret,
+      service,
+    );
+  }
+  const path = join(temporaryFolder(t), 'job.yaml');
+  writeFileSync(path, `${'#'.repeat(999_999)}\n`);
+  assert.deepEqual(readJobFile(path, 'job.yaml'), {});
+});
+
+test('all problems in the order of the file, each beginning with the setting that it is in; the first says that there are more', () => {
+  const told = (text: string) =>
+    checkJobText(text).problems.map(({ line, column, message }) => [line, column, message.replace(/[;,].*/, '')]);
+  assert.deepEqual(
+    told('zzz: 1\nprecision: x\nbudget: x\n').map(([line]) => line),
+    [1, 2, 3],
+  );
+  assert.deepEqual(
+    told('{zzz: 1, precision: x, budget: x}\n').map(([, column]) => column),
+    [2, 21, 32],
+  );
+  assert.deepEqual(
+    told('input: @a\nname: @b\n').map(([line]) => line),
+    [1, 2],
+  );
+  assert.deepEqual(told('location: {lta: Y}\nzzz: 1\n'), [
+    [1, 12, 'location: unknown setting "lta"'],
+    [2, 1, 'unknown setting "zzz"'],
+  ]);
+  assert.equal(errorOf('budget: x\n').hint, 'Correct this line.');
+  assert.equal(
+    errorOf('budget: x\nprecision: y\n').hint,
+    'Correct this line. It has more errors: perilbook job check job.yaml lists them.',
+  );
+  const { problemAt } = checkJobText('input: a\nbudget: 5\n');
+  const shown = '\n    budget: 5\n            ^';
+  assert.deepEqual(problemAt(['budget'], 'why'), { line: 2, column: 9, message: 'why', shown, isSecret: false });
+  assert.equal(problemAt(['name'], 'why').line, 1);
+});
+
 test('a key in place of its file is refused with what to do instead', () => {
   const service = 'service:\n  base_url: https://h.example\n  ';
   for (const text of [`${service}api_keys:\n    - {key: x}\n`, `${service}api_key: x\n`, 'API-Key: x\n']) {
@@ -178,6 +247,7 @@ for (const setting of ['topics', 'input', 'time_to_live', 'encoding', 'name']) {
     assert.throws(() => readJobFile(path, 'job.yaml'), {
       code: 'JOB_FILE',
       message: /^Job file job\.yaml has 30,000,\d+ bytes, and at most 1,000,000 are read$/,
+      context: { file: 'job.yaml' },
     });
   });
 }
@@ -187,6 +257,7 @@ test('a job file that is not there, and one that is a folder', (t) => {
   assert.throws(() => readJobFile(join(folder, 'no.yaml'), 'no.yaml'), {
     code: 'JOB_FILE',
     message: 'Job file no.yaml does not exist',
+    context: { file: 'no.yaml' },
   });
   mkdirSync(join(folder, 'dir.yaml'));
   assert.throws(() => readJobFile(join(folder, 'dir.yaml'), 'dir.yaml'), {
