@@ -19,7 +19,6 @@ const spc = (mag: string, sg: string) =>
 
 const TABLES = {
   superfund: 'Site Name,EPA ID,Latitude,Longitude\nA,CTD1,41.9,-73\n',
-  tri: 'YEAR,TRI_FACILITY_ID,LATITUDE,LONGITUDE,CHEMICAL\n2017,90001ABC,33.9,-118.2,LEAD\n',
   lmop: 'Landfill ID,Landfill Name,Latitude,Longitude\n1,Hill,38,-78\n',
   'power-plants': 'Plant_Code,Total_MW,Latitude,Longitude\n1,10,38,-78\n',
   wells: 'API,Latitude,Longitude\n1,36,-119\n',
@@ -51,35 +50,13 @@ test('a file of another agency is refused with the loader that it is for; --forc
       /no column .*EPA_ID/,
       /load power-plants FILE, or: perilbook data load nuclear-reactors FILE\. /,
     ],
-    ['tri', table('lmop'), /no column/, /load lmop/],
     ['parks', table('superfund'), /it is a file for superfund/, /--force/],
     ['wells', table('portfolio'), /no column of a well/, /^To load it anyway, add --force/],
-    ['wells', table('tri'), /no column of a well/, /load tri FILE\./],
     ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado FILE\./],
     ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail FILE\./],
     ['hail', table('wind'), /not reports of hail/, /--force/],
     ['earthquakes', table('hail'), /no known latitude column/, /load hail FILE\./],
-    ['hurdat2', table('hail'), /not headers of storms/, /load hail FILE\./],
-    ['air-quality', table('wells'), /no column Days with AQI/, /load wells FILE\./],
     ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],
-    [
-      'gas-pipelines',
-      shapes('lines', { VOLTAGE: 1 }, line),
-      /no column TYPEPIPE or Operator/,
-      /load transmission-lines FILE\./,
-    ],
-    [
-      'wildfire-perimeters',
-      shapes('p', { IncidentName: 'X' }, point),
-      /points, not outlines/,
-      /load wildfire-incidents FILE, or: perilbook data load wildfire-history FILE\. /,
-    ],
-    [
-      'wildfire-incidents',
-      shapes('o', { IncidentName: 'X' }, square(-80, 30, 1)),
-      /outlines, not points/,
-      /load wildfire-perimeters FILE\./,
-    ],
     ['areas', shapes('parks', { Unit_Nm: 'X' }, square(-80, 30, 1)), /no column GEOID/, /--force/],
   ];
   for (const [loader, file, message, hint] of wrong) {
