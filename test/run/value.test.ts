@@ -39,7 +39,21 @@ test('values: digits, with thousands and a dollar or without; nothing is 0, anyt
     ['1e-2', 0.01],
     ['2e12', 2e12],
     ['+ $ 7', 7],
-    ['5$', null],
+    ['5$', 5],
+    ['-5 €', -5],
+    ['€1000', 1_000],
+    ['USD 500000', 500_000],
+    ['500,000.5USD', 500_000.5],
+    ['1 000 000', 1_000_000],
+    ['1\u202f000\u202f000 \u20ac', 1_000_000],
+    ['5 m', null],
+    ['APT 5', null],
+    ['CAPE5', null],
+    ['$5 USD', null],
+    ['-$-3', null],
+    ['12 34', null],
+    ['1,250 000', null],
+    ['1.234,5', null],
     ['US$5', null],
     ['1,25', null],
     ['1.250.000', null],
@@ -52,6 +66,36 @@ test('values: digits, with thousands and a dollar or without; nothing is 0, anyt
     fc.property(fc.integer({ min: -1e12, max: 1e12 }), (value) => {
       assert.equal(parseValue(String(value)), value);
       assert.equal(parseValue(value.toLocaleString('en-US')), value);
+    }),
+  );
+});
+
+test('values of a file with decimal commas: dots are no decimal signs there, and one kind of groups is in a number', () => {
+  const cases: readonly (readonly [string, number | null])[] = [
+    ['1.234.567,00', 1_234_567],
+    ['1.234', 1_234],
+    ['12,5', 12.5],
+    ['1,234', 1.234],
+    ['€ 1.234,50', 1_234.5],
+    ['1 234 567,89 EUR', 1_234_567.89],
+    [',5', 0.5],
+    ['1234.56', null],
+    ['1,234,567', null],
+    ['1.234 567', null],
+  ];
+  for (const [text, value] of cases) assert.equal(parseValue(text, 'comma'), value, text);
+  const marks = fc.constantFrom('', '€', '$', 'EUR ', 'USD ', 'CHF');
+  fc.assert(
+    fc.property(fc.integer({ min: -1e12, max: 1e12 }), marks, fc.boolean(), (cents, mark, isBefore) => {
+      const value = cents / 100;
+      for (const [language, decimal] of [
+        ['en-US', 'point'],
+        ['de-DE', 'comma'],
+        ['fr-FR', 'comma'],
+      ] as const) {
+        const text = value.toLocaleString(language, { minimumFractionDigits: 2 });
+        assert.equal(parseValue(isBefore ? mark + text : text + mark, decimal), value);
+      }
     }),
   );
 });

@@ -50,13 +50,17 @@ export interface DegreeBox {
   readonly west: number;
 }
 
-export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (column: string) => string>> = {
-  value_not_a_number: () => 'The value is not a number and counts as 0.',
-  value_negative: () => 'The value is negative and counts as 0.',
-  value_missing: (column) => `No value: ${column} is empty, which counts as 0.`,
-  formula_not_calculated: (column) =>
+export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (problem: ValueProblem) => string>> = {
+  value_not_a_number: ({ column, text }) =>
+    `Column ${column} is not a number and counts as 0, for example ${shortened(text)}. Correct it, or name another column: --order-by COLUMN.`,
+  value_negative: ({ column, text }) => `Column ${column} is negative and counts as 0, for example ${shortened(text)}.`,
+  value_missing: ({ column }) => `No value: ${column} is empty, which counts as 0.`,
+  formula_not_calculated: ({ column }) =>
     `Column ${column} has a formula without a stored value, and is read as empty. Open the workbook in Excel or LibreOffice, and save it.`,
 };
+const LONGEST_EXAMPLE = 24;
+const shortened = (text: string): string =>
+  JSON.stringify(text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text);
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
 const LENIENT =
@@ -98,7 +102,10 @@ export class ScanTally implements Disposable {
       const cell = this.#add(scanned, row);
       // In its own format the formula stays.
       if (isConverted && row.formulas !== undefined && scanned.valueProblem === null)
-        this.#findInValue({ finding: 'formula_not_calculated', column: this.#source.columns[row.formulas[0]!]! }, row);
+        this.#findInValue(
+          { finding: 'formula_not_calculated', column: this.#source.columns[row.formulas[0]!]!, text: '' },
+          row,
+        );
       // Rows that are not looked up are in no sum of values.
       if (cell === null || currency === null) continue;
       if (this.#currencies.add(row.fields[currency], cell, scanned.value))
@@ -185,8 +192,8 @@ export class ScanTally implements Disposable {
     return number;
   }
 
-  #findInValue({ finding, column }: ValueProblem, at: LineReference): void {
-    this.#find(finding, VALUE_NOTES[finding](column), at);
+  #findInValue(problem: ValueProblem, at: LineReference): void {
+    this.#find(problem.finding, VALUE_NOTES[problem.finding](problem), at);
   }
 
   #find(finding: Finding['finding'], note: string, { line, part }: LineReference): void {

@@ -27,6 +27,7 @@ export interface ScannedRow {
 export interface ValueProblem {
   readonly finding: 'value_not_a_number' | 'value_negative' | 'value_missing' | 'formula_not_calculated';
   readonly column: string;
+  readonly text: string;
 }
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
@@ -40,8 +41,10 @@ export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): 
 export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | 'valueProblem'> {
   let value = 0;
   let valueProblem: ValueProblem | null = null;
+  const decimal = decimalOf(row, layout);
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
-    const part = parseValue(row.fields[index] ?? '');
+    const text = row.fields[index] ?? '';
+    const part = parseValue(text, decimal);
     const finding =
       part === null
         ? 'value_not_a_number'
@@ -51,11 +54,18 @@ export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | '
             ? 'formula_not_calculated'
             : null;
     if (finding === null) value += part!;
-    else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]! };
+    else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
   }
   if (value === 0 && valueProblem === null && layout.values > 0 && !hasValue(row, layout))
-    valueProblem = { finding: 'value_missing', column: layout.used.value.join(' + ') };
+    valueProblem = { finding: 'value_missing', column: layout.used.value.join(' + '), text: '' };
   return { value, valueProblem };
+}
+
+/** The decimal separator of a row's value: that of its coordinates, because the whole file is not known yet. */
+function decimalOf({ fields: [lat = '', lng = ''] }: Row, { isPair }: Layout): 'point' | 'comma' {
+  if (isPair || !(lat.includes(',') || lng.includes(','))) return 'point';
+  const both = `${lat} ${lng}`;
+  return /\d,\d/.test(both) && !/\d\.\d/.test(both) ? 'comma' : 'point';
 }
 
 const hasValue = ({ fields }: Row, { values }: Layout): boolean =>
@@ -64,7 +74,8 @@ const hasValue = ({ fields }: Row, { values }: Layout): boolean =>
 /** The value of a row; null if no value column has a number, because unknown is not zero. */
 export function valueIfAny(row: Row, layout: Layout): number | null {
   const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
-  const hasNumber = texts.some((text) => text.trim() !== '' && parseValue(text) !== null);
+  const decimal = decimalOf(row, layout);
+  const hasNumber = texts.some((text) => text.trim() !== '' && parseValue(text, decimal) !== null);
   return hasNumber ? rowValue(row, layout).value : null;
 }
 

@@ -96,15 +96,47 @@ function parseYear(name: string): number {
   return Number(digits) + (Number(digits) < 70 ? 2_000 : 1_900);
 }
 
-/** The number in a text such as `1250000`, `1,250,000` or `$1,250,000.50`; empty is 0, anything else is null. */
-export function parseValue(text: string): number | null {
+/** A sign, a currency before or after the number, and the sign again where it stands behind the currency. */
+const AMOUNT = /^([-+]?)\s*(\p{Sc}|[A-Z]{3}(?![A-Za-z]))?\s*([-+]?[\d.,].*?)\s*(\p{Sc}|(?<![A-Za-z])[A-Z]{3})?$/u;
+
+/** Groups of three digits stand between commas (in a file of decimal commas: dots) or blanks: one kind in a number. */
+const NUMBERS = {
+  point: /^[-+]?(?:\d+|\d{1,3}(?:([,\s])\d{3})(?:\1\d{3})*)?(?:\.\d*)?(?:e[-+]?\d+)?$/i,
+  comma: /^[-+]?(?:\d+|\d{1,3}(?:([.\s])\d{3})(?:\1\d{3})*)?(?:,\d*)?(?:e[-+]?\d+)?$/i,
+};
+
+/** What almost all values are. */
+const PLAIN = /^\d+(?:\.\d+)?$/;
+
+let currencies: ReadonlySet<string> | undefined;
+
+function isCurrency(mark: string): boolean {
+  if (mark.length < 3) return true;
+  currencies ??= new Set(Intl.supportedValuesOf('currency'));
+  return currencies.has(mark);
+}
+
+/**
+ * The number in a text such as `1250000`, `$1,250,000.50` or `1 250 000 EUR`; empty is 0, anything else is null.
+ *
+ * @param decimal the decimal separator of the file
+ */
+export function parseValue(text: string, decimal: 'point' | 'comma' = 'point'): number | null {
+  if (decimal === 'point' && PLAIN.test(text)) return finiteOrNull(Number(text));
   const plain = text.trim();
   if (plain === '') return 0;
-  const digits = plain.replace(/^([-+]?)\s*\$\s*/, '$1');
-  if (!/^[-+]?(\d+|\d{1,3}(,\d{3})+)?(\.\d*)?(e[-+]?\d+)?$/i.test(digits) || !/\d/.test(digits)) return null;
-  const value = Number(digits.replaceAll(',', ''));
-  return Number.isFinite(value) ? value : null;
+  const number = /^[$€£]?[\d.,]+$/.test(plain) ? plain.replace(/^[$€£]/, '') : withoutCurrency(plain);
+  if (!NUMBERS[decimal].test(number) || !/\d/.test(number)) return null;
+  return finiteOrNull(Number(number.replace(decimal === 'point' ? /[,\s]/g : /[.\s]/g, '').replace(',', '.')));
 }
+
+/** The number of an amount with its sign; '' for no amount. */
+function withoutCurrency(text: string): string {
+  const [, sign, before, digits, after] = AMOUNT.exec(text) ?? [];
+  return digits === undefined || (before && after) || !isCurrency(before ?? after ?? '') ? '' : `${sign}${digits}`;
+}
+
+const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** More decimals than amounts of money have, because values may be shares or millions of dollars. */
 const MOST_DECIMALS = 6;
