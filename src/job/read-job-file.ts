@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type * as Yaml from 'yaml';
 import type { Document } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../base/errors.ts';
@@ -14,6 +15,8 @@ import type { SettingIssue } from './setting-issues.ts';
 
 /** Loaded only for a job file: its 72 modules take 15 ms to load. */
 const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
+
+const EXAMPLES = fileURLToPath(new URL('../../jobs', import.meta.url));
 
 /** An error in a job file. */
 export interface JobProblem {
@@ -62,7 +65,7 @@ export function readJobText(path: string, file: string): string {
       hasSystemCode(error, 'ENOENT')
         ? `Job file ${file} does not exist${didYouMeanFile(path)}`
         : `Cannot read job file ${file}: ${String(error)}`,
-      'Check the path. jobs/ has examples.',
+      `Check the path. ${EXAMPLES} has examples.`,
       { file },
       error,
     );
