@@ -77,6 +77,11 @@ const PLAIN_NAME = /^[a-z]{2,8}([-_][a-z]{2,8})?$/i;
 
 function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema): SettingIssue {
   const near = nearestName(name, namesAt(schema, path));
+  const parent = path.length > 0 ? undefined : namesAt(schema, []).find((top) => namesAt(schema, [top]).includes(name));
+  if (parent !== undefined) {
+    const message = `unknown setting ${JSON.stringify(name)}, which belongs in ${parent}: {${name}: …}`;
+    return { path: [name], message, isName: true };
+  }
   const isMisplaced = path.length > 0 && namesAt(schema, []).includes(name);
   const mayBeKey = looksLikeKey(name) || (mayHoldKey(path) && !(namesKey(name) && PLAIN_NAME.test(name)));
   if (near === null && !isMisplaced && mayBeKey) {
@@ -109,7 +114,8 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       if (value === undefined) return [{ path, message: 'missing value' }];
       // zod reports 1.5 as a wrong type: it expects a whole number.
       const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
-      return [{ path, message: isNumber ? message : `${message}, found ${valueText(path, value)}` }];
+      const expected = path.length === 0 ? 'expected settings such as input: portfolio.csv' : message;
+      return [{ path, message: isNumber ? message : `${expected}, found ${valueText(path, value)}` }];
     }
     case 'custom':
       return [{ path, message, isName: issue.params?.isName === true }];
@@ -165,7 +171,7 @@ function shown(value: unknown): string {
 
 /** The actual value, where another type is expected. */
 function valueText(path: SettingPath, value: unknown): string {
-  if (typeof value === 'string') return mayHoldKey(path) ? 'a text' : shown(value);
+  if (typeof value === 'string') return path.length === 0 || mayHoldKey(path) ? 'a text' : shown(value);
   if (typeof value === 'number') return Number.isNaN(value) ? 'no number' : 'a number';
   if (typeof value === 'boolean') return 'true or false';
   return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';

@@ -107,11 +107,9 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]>;
   };
   if (settings.input === undefined) {
-    throw new PerilbookError(
-      'USAGE',
-      'Missing input file',
-      'Name a job file or an input file, or set input: in the job file.',
-    );
+    throw folders.jobFile === undefined
+      ? new PerilbookError('USAGE', 'Missing input file', 'Name a job file or an input file.')
+      : new PerilbookError('JOB_FILE', `${folders.jobFile} names no input`, 'Add a line: input: portfolio.csv.');
   }
   const files = resolveInput(settings.input, settings.output, folders.workingFolder);
   const service = parseService(settings.service, folders.workingFolder);

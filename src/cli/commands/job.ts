@@ -3,11 +3,13 @@ import { counted } from '../../base/format-numbers.ts';
 import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { openAreas } from '../../library/open-areas.ts';
+import { formatOfOutput } from '../../rows/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { usageError } from '../command.ts';
 import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
+import { commandLine } from '../messages/command-line.ts';
 
 /** `perilbook job schema`. */
 export async function jobSchemaCommand(context: CliContext): Promise<number> {
@@ -23,6 +25,13 @@ export async function jobCheckCommand(
 ): Promise<number> {
   if (file === undefined) {
     throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
+  }
+  if (formatOfOutput(file) !== null) {
+    const check = commandLine('plan', [file], {});
+    throw usageError(
+      `${file} is an input file, not a job file`,
+      `A job file ends in .yaml. To check an input: ${check}.`,
+    );
   }
   const path = resolve(context.workingFolder, file);
   const host = runHost(context);
