@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
-import type { Given, JobFlags } from '../job/setting-table.ts';
+import { type Given, type JobFlags, listOf } from '../job/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
+import { parseTopics } from '../job/topic-choice.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import { isPattern } from '../rows/parts/list-parts.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
@@ -106,7 +108,17 @@ function gatherSettings(
     (option) => option.env!,
     help,
   );
+  refuseTopics(context, words, flags);
   return [fromFlags, fromEnv, settingsOfWords(context, words)];
+}
+
+/** `--topics wildfire hail` names a file that is called hail. @throws USAGE */
+function refuseTopics({ workingFolder }: CliContext, words: readonly string[], { topics = '' }: JobFlags): void {
+  const named = words.filter((word) => parseTopics(word).length > 0 && !existsSync(resolve(workingFolder, word)));
+  if (named.length === 0) return;
+  const what = named.length === 1 ? 'is a topic, not a file' : 'are topics, not files';
+  const all = [...listOf(topics), ...named].join(',');
+  throw usageError(`${named.join(', ')} ${what}`, `Topics are joined by commas: --topics ${all}.`);
 }
 
 /** The settings of a job file, or the input. @throws USAGE, JOB_FILE */
