@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
+import { formatOfOutput } from '../rows/file-formats.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import { isPattern, patternFolder } from '../rows/parts/list-parts.ts';
 
@@ -48,6 +49,16 @@ export function resolveInput(
       'Several input files cannot be written to standard output',
       'Name a folder: -o enriched/.',
     );
+  }
+  // Spark names folders so: one that exists, or is named as a folder, is meant.
+  if (output !== undefined && !/[/\\]$/.test(output) && formatOfOutput(output) !== null) {
+    if (!isFolder(resolve(workingFolder, output))) {
+      throw new PerilbookError(
+        'USAGE',
+        `${output} is the name of a file, and the output of several files is a folder`,
+        `Name a folder: -o enriched/. To make one with this name: -o ${output}/.`,
+      );
+    }
   }
   return {
     input: sources.length === 1 ? first : folder,

@@ -173,6 +173,10 @@ test('one file is a part where its output is named as a folder; the default outp
   assert.deepEqual(of(['in/a.csv'], 'x.csv'), ['/in/a.csv', '/x.csv', 'one file', 'a']);
   assert.deepEqual(of('in/a[1].csv', 'x.csv'), ['/in/a[1].csv', '/x.csv', 'one file', 'a[1]']);
   assert.deepEqual(of('in/a.csv', 'x/'), ['/in/a.csv', '/x', '/in', 'in']);
+  assert.deepEqual(of('in/', 'y.csv/').slice(1), ['/y.csv', '/in', 'in']);
+  assert.throws(() => of('in/', 'x.csv'), { code: 'USAGE', message: /^x\.csv is the name of a file/ });
+  mkdirSync(join(scene.folder, 'x.csv'));
+  assert.equal(of('in/', 'x.csv')[1], '/x.csv');
   assert.deepEqual(of('in/'), ['/in', '/in.hazards', '/in', 'in']);
   assert.deepEqual(of('in/*.csv'), ['/in/*.csv', '/in.hazards', '/in', 'in']);
   assert.deepEqual(of(['in/deep/b.csv', 'in/a.csv']), ['/in', '/in.hazards', '/in', 'in']);
