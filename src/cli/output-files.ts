@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Job } from '../job/settings.ts';
-import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
+import { checkOutput, identityOfInput, openOutput, writeWhole } from '../rows/files/output-file.ts';
 import {
   filesOfJob,
   type Output,
@@ -35,8 +35,8 @@ export function reportOutput(file: string): Output {
   return recognizedOutput(file, 'the report', /<meta name="generator" content="Perilbook">/);
 }
 
-/** Writes the page whole or not at all. @throws OUTPUT_UNWRITABLE */
-export async function writeReport(context: CliContext, file: string, page: string): Promise<void> {
-  const output = await openOutput(file, null, context.stdout);
+/** Writes the page of an input whole or not at all. @throws OUTPUT_UNWRITABLE */
+export async function writeReport(context: CliContext, file: string, input: string, page: string): Promise<void> {
+  const output = await openOutput(file, await identityOfInput(input), context.stdout);
   await writeWhole(output, undefined, () => output.write(Buffer.from(page)));
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
+  createWriteStream,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -12,6 +16,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
@@ -48,6 +53,38 @@ test('the output replaces an old one and keeps its permissions', async () => {
   assert.deepEqual(result, { rows: 1, bytes: EXPECTED.length });
   assert.equal(statSync(output).mode & 0o777, 0o640);
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
+});
+
+test('a new output is open to no more users than its input, a new report neither', async () => {
+  for (const [mode, expected] of [
+    [0o600, 0o600],
+    [0o640, 0o640],
+    [0o444, 0o644],
+    [0o777, 0o644],
+  ] as const) {
+    chmodSync(input, mode);
+    rmSync(output, { force: true });
+    await write();
+    assert.equal(statSync(output).mode & 0o777, expected, mode.toString(8));
+  }
+});
+
+test('what another user laid at the name of the output, in a folder that all share, gets no rows', async () => {
+  const shared = join(folder, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  const planted = join(shared, 'out.csv');
+  symlinkSync(join(folder, 'elsewhere'), planted);
+  await checkOutput(planted, input);
+  // Only root can make what belongs to another user.
+  if (userInfo().uid !== 0) return;
+  lchownSync(planted, 65_534, 65_534);
+  const refusal = { code: 'OUTPUT_UNWRITABLE', message: /belongs to another user, in a folder that all users share/ };
+  await assert.rejects(checkOutput(planted, input), refusal);
+  rmSync(planted);
+  spawnSync('mkfifo', [planted]);
+  chownSync(planted, 65_534, 65_534);
+  await assert.rejects(checkOutput(planted, input), refusal);
 });
 
 test('an output with the longest name that a disk takes is written', async () => {
@@ -136,6 +173,18 @@ test('a link stays a link and what it points to is replaced, even when that is m
 test('a device takes the bytes and stays', { skip: process.platform === 'win32' && 'no /dev/null' }, async () => {
   assert.deepEqual(await write({ output: '/dev/null' }), { rows: 1, bytes: EXPECTED.length });
   assert.ok(statSync('/dev/null').isCharacterDevice());
+});
+
+test('standard output that is appended to the input is refused, and a pipe in place of the input is not waited for', async () => {
+  const stdout = createWriteStream(input, { flags: 'a' });
+  await once(stdout, 'open');
+  const appended = await openRowFile(input, {}, { stdin: process.stdin, stdout });
+  await assert.rejects(writeRows(appended, { output: '-' }), { message: 'standard output is the input itself' });
+  stdout.destroy();
+  assert.equal(readFileSync(input, 'utf8'), 'lat,lng\n1,2\n');
+  rmSync(input);
+  spawnSync('mkfifo', [input]);
+  await assert.rejects(writeRows(appended, { output }), { code: 'INPUT_UNREADABLE', message: /has changed/ });
 });
 
 test('a slow reader of standard output is waited for, and one that leaves is named', LONG, async () => {

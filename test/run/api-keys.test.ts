@@ -51,9 +51,9 @@ test('of the keys in order one is used that is valid, for which the job states t
   );
 });
 
-test('keys come from the environment and from the first line of files, without the space around them', async (t) => {
+test('keys come from the environment and from the only line of files, without the space around them', async (t) => {
   const file = join(temporaryFolder(t), 'key');
-  writeFileSync(file, '  pb_file \r\nsecond line\n');
+  writeFileSync(file, '\n  pb_file \r\n\n');
   const keys = await readKeys(
     [
       { env: 'KEY', scopes: null },
@@ -72,13 +72,15 @@ test('keys come from the environment and from the first line of files, without t
 
 test('a key that is missing where the job names it: the error names the place and what to do', async (t) => {
   const folder = temporaryFolder(t);
-  const empty = join(folder, 'empty');
-  writeFileSync(empty, '\npb_on_the_second_line\n');
+  const [empty, table] = [join(folder, 'empty'), join(folder, 'table')];
+  writeFileSync(empty, '\n \n');
+  writeFileSync(table, 'id,latitude\n1,40\n');
   const missing = (source: { env?: string; file?: string }, message: RegExp) =>
     assert.rejects(readKeys([{ ...source, scopes: null }], { BLANK: '  ' }), { code: 'KEY_MISSING', message });
   await missing({ env: 'NONE' }, /environment variable NONE holds no API key/);
   await missing({ env: 'BLANK' }, /environment variable BLANK holds no API key/);
   await missing({ file: empty }, /empty is empty/);
+  await missing({ file: table }, /table has 2 lines$/);
   await missing({ file: join(folder, 'gone') }, /gone cannot be read/);
   await missing({ file: folder }, /cannot be read/);
   const typed = 'pbk7Q2xR9vLm4TzWc8YdN3';

@@ -50,7 +50,7 @@ export async function reportCommand(
   if (facts.changes !== null && facts.changes.gone.rows === facts.changes.before.rows) {
     say(context, await noMatchMessage(context, job, earlier!, store), 'warning');
   }
-  await writeReport(context, file, reportPage(facts, map));
+  await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
   return EXIT.complete;

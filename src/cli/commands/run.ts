@@ -62,7 +62,7 @@ async function runAndReport(
     const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
     const { reportPage } = await import('../../report/html/page.ts');
     const { facts, map } = await gatherFacts(await prepareAgain(prepared), context.clock.now());
-    await writeReport(context, report, reportPage(facts, map));
+    await writeReport(context, report, job.input, reportPage(facts, map));
     say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
   }
   // After the report, because an error of the report is JSON too and `--json` prints one value.

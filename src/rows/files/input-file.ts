@@ -1,6 +1,7 @@
 import {
   close,
   closeSync,
+  constants,
   fstat,
   fstatSync,
   open,
@@ -55,6 +56,8 @@ interface FileIdentity {
   readonly ino: number;
   readonly size: number;
   readonly mtimeMs: number;
+  /** Who may read it: an output is never open to more users. */
+  readonly mode: number;
 }
 
 /** Whether a thread can open the file again and read any part of it. */
@@ -132,7 +135,8 @@ function startPass(name: string, spooled: number, identity: FileIdentity | null,
       throw refusal(name, error);
     }
   };
-  const fd = identity ? orRefused(() => openSync(name, 'r'), asGone) : spooled;
+  // A pipe that took the file's name would block the whole program until another one writes.
+  const fd = identity ? orRefused(() => openSync(name, constants.O_RDONLY | constants.O_NONBLOCK), asGone) : spooled;
   const isSame = () => {
     if (identity === null) return true;
     const { dev, ino, size, mtimeMs } = fstatSync(fd);
@@ -179,8 +183,8 @@ function endless(name: string): PerilbookError {
   return unreadable(name, 'is a device, not a file', 'Give the name of a file, or - to read standard input.');
 }
 
-function identityOf({ dev, ino, size, mtimeMs }: Stats): FileIdentity {
-  return { dev, ino, size, mtimeMs };
+function identityOf({ dev, ino, size, mtimeMs, mode }: Stats): FileIdentity {
+  return { dev, ino, size, mtimeMs, mode };
 }
 
 function changed(file: string): PerilbookError {

@@ -1,5 +1,6 @@
-import type { Stats } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -16,22 +17,54 @@ export interface OutputFile {
   discard(): Promise<void>;
 }
 
-/** The input's identity; the output must be another file. */
-export interface InputIdentity {
-  readonly dev: number;
-  readonly ino: number;
-}
+/** The input's identity and its permissions: the output must be another file, which no more users may read. */
+export type InputIdentity = Pick<Stats, 'dev' | 'ino' | 'mode'>;
 
 /** Refuses an output that cannot be written, before anything is bought: the input itself, a directory, or a file in a folder
  * that does not exist or may not be written. Leaves no file. */
 export async function checkOutput(output: string, input: string): Promise<void> {
   if (output === '-') return;
+  await refusePlanted(output);
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would block until it has a reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
-  const file = await openFile(output, input === '-' ? null : await stat(input).catch(() => null));
+  const file = await openFile(output, await identityOfInput(input));
   await file.discard();
 }
+
+/** The identity of a job's input; null for standard input and part files. */
+export async function identityOfInput(input: string): Promise<InputIdentity | null> {
+  const stats = input === '-' ? null : await stat(input).catch(() => null);
+  return stats?.isFile() ? stats : null;
+}
+
+/** Set for a folder in which anybody may make files, and each removes his own alone, such as /tmp. */
+const SHARED_FOLDER = 0o1002;
+
+/**
+ * Refuses an output that would fail only when it gets its name, after everything was bought, or that another user has laid there to get the
+ * rows: in a shared folder a link, a pipe or a file of another user; anywhere a file that is mounted by itself.
+ */
+async function refusePlanted(output: string): Promise<void> {
+  const [entry, folder] = await Promise.all(
+    [output, dirname(resolve(output))].map((path) => lstat(path).catch(() => null)),
+  );
+  if (entry === null || folder === null) return;
+  const own = userInfo().uid;
+  const isShared = (folder!.mode & SHARED_FOLDER) === SHARED_FOLDER;
+  if (isShared && entry!.uid !== own && (own !== 0 || !entry!.isFile())) {
+    throw unwritable(output, 'belongs to another user, in a folder that all users share', OTHER_FOLDER);
+  }
+  if (entry!.isFile() && entry!.dev !== folder!.dev) {
+    throw unwritable(
+      output,
+      'is a mount of its own, which cannot be replaced',
+      'Mount its folder, or choose another output file.',
+    );
+  }
+}
+
+const OTHER_FOLDER = 'Choose another output file, in a folder of your own.';
 
 /** A path without links, and the identity of its file. */
 export interface ResolvedPath {
@@ -66,6 +99,8 @@ export async function openOutput(
 ): Promise<OutputFile> {
   if (output !== '-') return await openFile(output, input, signal, interrupt);
   if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
+  const { fd } = stdout as { fd?: unknown };
+  if (typeof fd === 'number') refuseInput('standard output', fstatSync(fd), input);
   return streamOutput(stdout, 'standard output', signal);
 }
 
@@ -96,9 +131,7 @@ async function openFile(
   return await orUnwritable(output, async () => {
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
-    if (old && input && old.dev === input.dev && old.ino === input.ino) {
-      throw unwritable(output, 'is the input itself', 'Choose another output file.');
-    }
+    refuseInput(output, old, input);
     // A device or a pipe cannot be renamed: bytes are written to it directly.
     if (old?.isFIFO()) {
       const ends = AbortSignal.any([signal, interrupt].filter((some) => some !== undefined));
@@ -107,10 +140,15 @@ async function openFile(
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
     await removeAbandoned(target);
     const temporary = temporaryName(target);
-    const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o666);
+    const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o600 | ((input?.mode ?? 0o666) & 0o066));
     if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
     return renamedOutput(output, handle, temporary, target);
   });
+}
+
+function refuseInput(output: string, stats: Stats | undefined, input: InputIdentity | null): void {
+  if (stats === undefined || stats.dev !== input?.dev || stats.ino !== input.ino) return;
+  throw unwritable(output, 'is the input itself', 'Choose another output file.');
 }
 
 /** Syncs while rows are still written: a single sync at the end of a large file takes long. */

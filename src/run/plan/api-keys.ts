@@ -56,7 +56,7 @@ function noKeyIn(env: string): PerilbookError {
 }
 
 function emptyKeyFile(file: string): PerilbookError {
-  return new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key on its first line.');
+  return new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key into it.');
 }
 
 /** A pipe such as `<(pass show perilbook)` gives its key once, and a process may read its keys again. */
@@ -64,10 +64,10 @@ const keysOfPipes = new Map<string, string>();
 
 async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<string> {
   try {
-    if (!statSync(file).isFIFO()) return readFirstLine(readFileText(file));
+    if (!statSync(file).isFIFO()) return onlyLine(readFileText(file), file);
     const known = keysOfPipes.get(file);
     if (known !== undefined) return known;
-    const key = readFirstLine(await text(readPipe(file, interrupt)));
+    const key = onlyLine(await text(readPipe(file, interrupt)), file);
     keysOfPipes.set(file, key);
     return key;
   } catch (error) {
@@ -86,8 +86,16 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
   }
 }
 
-function readFirstLine(content: string): string {
-  return content.split(/\r?\n/, 1)[0] ?? '';
+/** The key in a file. The first line of another file (a table, a certificate) must not be sent as a key. @throws KEY_MISSING */
+function onlyLine(content: string, file: string): string {
+  const lines = content.split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (lines.length <= 1) return lines[0] ?? '';
+  throw new PerilbookError(
+    'KEY_MISSING',
+    `The key file ${file} has ${lines.length} lines`,
+    'Put the key into it, and nothing else.',
+    { file },
+  );
 }
 
 /** The keys in the order of the job, with their refusals: a 401 makes a key invalid, a 403 denies it one scope. */
