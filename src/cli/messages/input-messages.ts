@@ -51,7 +51,7 @@ export function inputMessages(
   // A single reason is in the message about invalid rows already.
   const isTold = unusable.length === 1 && invalid.length > 0;
   lines.push(...findingLines('Rows that cannot be looked up', isTold ? [] : unusable, table));
-  lines.push(...findingLines('Values with a problem', findings.get(true) ?? [], table));
+  lines.push(...findingLines('Rows to check', findings.get(true) ?? [], table));
   return lines;
 }
 
