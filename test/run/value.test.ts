@@ -13,6 +13,8 @@ test('the value of a row is the sum of the columns of OED or CEDE, else the colu
   assert.deepEqual(columns(['BuildingValue', 'lat', 'timeelementvalue']), [0, 2]);
   assert.deepEqual(columns(['id', 'tiv', 'lat']), [1]);
   assert.deepEqual(columns(['TIV', 'lat']), [0]);
+  assert.deepEqual(columns(['id', 'Building TIV', 'contents-tiv', 'BI_TIV', 'Other TIV 2', ' T.I.V']), [1, 2, 3]);
+  assert.deepEqual(columns(['id', 'T I V']), [1]);
   const recognized = (...names: string[]) => valueColumns(names, { kind: 'recognized' }, 'book.csv');
   assert.deepEqual([recognized('id', 'BITIV', 'price'), recognized('id', 'price'), recognized('id')], [[1], [1], []]);
   assert.deepEqual(valueColumns(['TIV'], { kind: 'file' }, 'book.csv'), []);
@@ -155,6 +157,7 @@ test('the column that is likely the value: the surest name, then the newest year
   for (const [columns, found] of [
     [['id', ' TIV '], 'tiv'],
     [['OtherTIV', 'price'], 'tiv'],
+    [['price', 'Contents TIV', 'tiv_2020'], 'tiv'],
     [['BuildingValue'], 'BuildingValue'],
     [['price', 'Total Insured Value'], 'Total Insured Value'],
     [['tiv_2023', 'TIV 2024', 'tiv_2022'], 'TIV 2024'],

@@ -54,10 +54,14 @@ export function columnByName(columns: readonly string[], name: string, setting: 
   );
 }
 
+/** `Building TIV`, `building_tiv` and `BuildingTIV` are one name. */
+const letters = (name: string): string => name.toLowerCase().replace(/[\s._-]+/g, '');
+
 function tivColumns(names: readonly string[]): number[] {
-  const columns = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
+  const plain = names.map(letters);
+  const columns = [...plain.keys()].filter((index) => TIV_COLUMNS.includes(plain[index]!));
   if (columns.length > 0) return columns;
-  const sum = names.findIndex((name) => name.toLowerCase() === TIV_ITSELF);
+  const sum = plain.indexOf(TIV_ITSELF);
   return sum < 0 ? [] : [sum];
 }
 
@@ -79,7 +83,7 @@ export function likelyOrder(names: readonly string[]): string | null {
       .toLowerCase()
       .replace(/[\s.-]+/g, '_'),
   );
-  if (plain.some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
+  if (names.map(letters).some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
   for (const pattern of LIKELY_VALUES) {
     const matches = [...names.keys()].filter((index) => pattern.test(plain[index]!));
     const newest = matches.sort((a, b) => parseYear(plain[b]!) - parseYear(plain[a]!) || a - b)[0];
