@@ -40,7 +40,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     ...waysSummary(job, plan),
     overage_dollars: ways.planned.overageDollars,
     /** Credits that this plan saves, compared with buying the requested topics for each row: by rows that share a cell, by answers
-     * in the store, by answers that hold for a whole area. Nothing is saved where the service rejects the location. */
+     * in the store (at most: an answer without data was free), by answers that hold for a whole area. Nothing is saved where the service
+     * rejects the location. */
     saved: {
       by_cells: (scan.located - scan.cells.size - (rejected.rows - rejected.cells)) * each,
       by_cache: (scan.cells.size - plan.beyondLimit - rejected.cells) * each - price.credits - (plan.areas?.saved ?? 0),

@@ -77,11 +77,11 @@ export function sampleCreditsMessage({ connection, job, summary }: Prepared): st
   ];
 }
 
-/** The credits that a plan or a run saves, by reason; '' for none. */
+/** The credits that a plan or a run saves, by reason; '' for none. Some stored answers may have been free: a place without data. */
 export function savingsMessage({ by_cells, by_cache, by_areas }: Prepared['summary']['saved']): string {
   const parts = [
     by_cells > 0 ? `${grouped(by_cells)} (rows at the same place)` : '',
-    by_cache > 0 ? `${grouped(by_cache)} (answers in the store)` : '',
+    by_cache > 0 ? `at most ${grouped(by_cache)} (answers in the store)` : '',
     by_areas > 0 ? `${grouped(by_areas)} (one answer per area)` : '',
   ];
   return parts.filter(Boolean).join(', ');

@@ -129,7 +129,7 @@ function verdictOf({ credits, credits_available, ways, source }, account) {
 function notesOf({ saved, scopes, areas }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
-    saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} by answers in the store` : '',
+    saved.by_cache > 0 ? `at most ${counted(saved.by_cache, 'credit')} by answers in the store` : '',
   ].filter(Boolean);
   return [
     savings.length > 0 ? `Saved: ${savings.join(', ')}.` : '',

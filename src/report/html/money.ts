@@ -63,7 +63,7 @@ function savings(planned: number, { byCells, byCache, byAreas }: Credits['saved'
   const lines: (readonly [string, number])[] = [
     ['Planned', planned],
     ['Saved: rows at the same place', byCells],
-    ['Saved: answers in the store', byCache],
+    ['Saved at most: answers in the store', byCache],
     ['Saved: one answer per area', byAreas],
   ];
   const shown = lines.filter(([, credits], index) => index === 0 || credits !== 0);
