@@ -63,7 +63,9 @@ export function findLocationColumns(
     );
     if (other >= 0) return { lat: lat ?? other, lng: lng ?? other, note: null };
   }
-  const missing = lat !== undefined ? 'longitude' : lng !== undefined ? 'latitude' : 'latitude and longitude';
+  const hasLat = lat !== undefined || plain.some((name, i) => i !== lng && LATITUDES.includes(name));
+  const hasLng = lng !== undefined || plain.some((name, i) => i !== lat && LONGITUDES.includes(name));
+  const missing = hasLat === hasLng ? 'latitude and longitude' : hasLat ? 'longitude' : 'latitude';
   throw columnsError(`No ${missing} column was found`, names, undefined, shapes ? shapesHint(shapes) : hintFor(names));
 }
 

@@ -135,8 +135,9 @@ test('what is not there is named, with what was probably meant', () => {
   assert.throws(() => findLocationColumns(names, { lat: 'id', lng: 'id' }), refused(/both column "id"/));
   assert.throws(
     () => findLocationColumns(['a', 'lat']),
-    refused(/No latitude and longitude column was found\. The columns are: a, lat$/),
+    refused(/No longitude column was found\. The columns are: a, lat$/),
   );
+  assert.throws(() => findLocationColumns(['Lng', 'y']), refused(/^No latitude column was found/));
   for (const names of ['latency,longest', 'a,x', 'y,a', 'p1.lat,p2.lon', 'my lat a,lon b', 'lat a,my lon b']) {
     assert.throws(() => findLocationColumns(names.split(',')), refused(/^No latitude and longitude/), names);
   }
