@@ -44,7 +44,7 @@ function readPair(text: string, coordinates: Job['coordinates']): ReadLocation {
   return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
 }
 
-/** In a strict job, the note suggests lenient parsing if it can read the location. */
+/** In a strict job, the note suggests lenient parsing if it reads a place, also one outside the US. */
 function orLenient(
   strict: Extract<ParsedLocation, { ok: false }>,
   lenient: ParsedLocation | null,
@@ -53,7 +53,10 @@ function orLenient(
   if (lenient === null) return { parsed: strict, isLenient: false };
   if (coordinates === 'lenient') return { parsed: lenient, isLenient: true };
   return {
-    parsed: lenient.ok ? { ...strict, note: `${strict.note} ${LENIENT_SUGGESTION}` } : strict,
+    parsed:
+      lenient.ok || lenient.finding === 'outside_us'
+        ? { ...strict, note: `${strict.note} ${LENIENT_SUGGESTION}` }
+        : strict,
     isLenient: false,
   };
 }

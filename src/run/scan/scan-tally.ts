@@ -63,6 +63,7 @@ const shortened = (text: string): string =>
   JSON.stringify(text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text);
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
+const FIRST = 'The first of them: ';
 const LENIENT =
   'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';
 
@@ -200,8 +201,16 @@ export class ScanTally implements Disposable {
     // A collection may hold several kinds of geometries; why lines cannot be read varies without end.
     const key = finding === 'unreadable' && this.#source.unit === 'feature' ? note : finding;
     const earlier = this.#findings.get(key);
-    if (earlier) earlier.rows++;
-    else this.#findings.set(key, { finding, note, rows: 1, firstLine: line, ...(part !== undefined && { part }) });
+    if (earlier) {
+      earlier.rows++;
+      // Rows may have too many fields in many ways.
+      if (finding === 'too_many_fields' || finding === 'unreadable') this.#noteFirst(earlier, note);
+    } else this.#findings.set(key, { finding, note, rows: 1, firstLine: line, ...(part !== undefined && { part }) });
+  }
+
+  /** Says of a note that does not fit all rows that it is the first row's. */
+  #noteFirst(finding: { note: string }, note: string): void {
+    if (finding.note !== note && !finding.note.startsWith(FIRST)) finding.note = FIRST + finding.note;
   }
 
   #countPart(part: string | undefined, rows: number): void {
