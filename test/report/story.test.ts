@@ -143,7 +143,12 @@ test('the findings of a run: the three that count most, in units of the scan, wi
       {
         job: { currency },
         plan: {
-          scan: { layout: { values }, findings: [{ finding }], cells: { decimals: 2 }, currency: 'EUR' },
+          scan: {
+            layout: { values },
+            findings: [{ finding }, { finding: 'sign_lost' }],
+            cells: { decimals: 2 },
+            currency: 'EUR',
+          },
         },
       } as unknown as Parameters<typeof findingsOfRun>[0],
       [

@@ -70,6 +70,13 @@ test('corners of the earth are cells as others are, and exchanged halves are not
   assertSameAsMap([...corners, { lat7: 1, lng7: 2 }, { lat7: 2, lng7: 1 }, ...corners]);
 });
 
+test('the value of all cells is summed where the table is full to its last place', () => {
+  const table = new CellTable();
+  for (let cell = 0; cell < 1024; cell++) table.addAt(cell, 0, 1e9);
+  table.roundValues();
+  assert.deepEqual([table.decimals, table.total()], [2, 1024 * 1e11]);
+});
+
 test('a range of cells ends where the cells end', () => {
   const table = new CellTable();
   for (let lat7 = 0; lat7 < 5; lat7++) table.add({ lat7, lng7: -lat7 });

@@ -18,12 +18,16 @@ test('the value of a row is the sum of the columns of OED or CEDE, else the colu
   const recognized = (...names: string[]) => valueColumns(names, { kind: 'recognized' }, 'book.csv');
   assert.deepEqual([recognized('id', 'BITIV', 'price'), recognized('id', 'price'), recognized('id')], [[1], [1], []]);
   assert.deepEqual(valueColumns(['TIV'], { kind: 'file' }, 'book.csv'), []);
-  assert.throws(() => columns(['id', 'value']), { code: 'INPUT_COLUMNS', hint: /--order-by COLUMN/ });
+  assert.throws(() => columns(['id', 'value']), {
+    ...{ code: 'INPUT_COLUMNS', hint: /--order-by COLUMN/, context: { file: 'book.csv' } },
+  });
 });
 
 test('a value column that is not there is refused with the name that was meant', () => {
   const order = { kind: 'column', column: 'Premum', direction: 'desc' } as const;
-  assert.throws(() => valueColumns(['id', 'Premium'], order, 'book.csv'), { message: /did you mean Premium/ });
+  assert.throws(() => valueColumns(['id', 'Premium'], order, 'book.csv'), {
+    ...{ message: /did you mean Premium/, context: { file: 'book.csv', column: 'Premum' } },
+  });
   assert.deepEqual(valueColumns(['id', 'PREMUM'], order, 'book.csv'), [1]);
   assert.deepEqual(valueColumns(['premum', 'id'], order, 'book.csv'), [0]);
   assert.deepEqual(valueColumns(['premum', 'Premum'], order, 'book.csv'), [1]);
