@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PerilbookError } from '../../src/base/errors.ts';
 import { ColumnTypes } from '../../src/run/scan/column-types.ts';
 import type { KeptColumn, Layout } from '../../src/run/scan/layout.ts';
-import { otherRows, RowPlaces } from '../../src/run/scan/row-places.ts';
+import { asDiskFull, otherRows, RowPlaces } from '../../src/run/scan/row-places.ts';
 
 const CHUNK = 256 * 1024;
 
@@ -56,6 +57,12 @@ test('a finding is replaced where there is one; a file that was changed is refus
   assert.deepEqual(places.unlocated, [{ finding: 'empty', note: 'none', rows: 1 }]);
   places.replaceFinding('empty', 'outside_us');
   assert.deepEqual(places.unlocated, [{ finding: 'outside_us', note: 'The place is outside the US.', rows: 1 }]);
+  for (const code of ['ENOSPC', 'EFBIG', 'EDQUOT']) {
+    const error = asDiskFull(Object.assign(new Error('write'), { code })) as PerilbookError;
+    assert.match(`${error.code} ${error.message}`, /^INPUT_UNREADABLE The temporary folder is full/);
+  }
+  const other = Object.assign(new Error('write'), { code: 'EIO' });
+  assert.equal(asDiskFull(other), other);
   const { message, context } = otherRows('a.csv', 5, 4);
   assert.deepEqual([message, context], ['a.csv has 5 rows now, where 4 were scanned', { file: 'a.csv' }]);
 });

@@ -155,9 +155,9 @@ export class RowPlaces implements Disposable {
 const bytesOf = (chunk: Int32Array<ArrayBuffer>): Buffer =>
   Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 
-function asDiskFull(error: unknown): unknown {
-  if (!hasSystemCode(error, 'ENOSPC') && !hasSystemCode(error, 'EFBIG') && !hasSystemCode(error, 'EDQUOT'))
-    return error;
+/** An error of the temporary file, with what to do if there is no room for it. */
+export function asDiskFull(error: unknown): unknown {
+  if (!['ENOSPC', 'EFBIG', 'EDQUOT'].some((code) => hasSystemCode(error, code))) return error;
   return new PerilbookError(
     'INPUT_UNREADABLE',
     'The temporary folder is full: the scan needs 4 bytes a row',
