@@ -18,6 +18,9 @@ export const RETRY_POLICY: RetryPolicy = { attempts: 4, attemptsInDoubt: 2, atte
 /** For the single call of a topic that a bundle reported unavailable: its source has trouble, so it is tried once. */
 export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
 
+/** For a call after others that failed with all their attempts. */
+export const ONE_MORE_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
+
 /** Most waiting of one call, and of a run in which no call is answered: after ten minutes a user wants the terminal back. A run that
  * would wait longer pauses and can be resumed. */
 export const LONGEST_WAIT_MS = 10 * 60_000;

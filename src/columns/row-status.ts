@@ -49,7 +49,7 @@ export function noDataNote(topics: readonly TopicSlug[]): string {
  * - `partial`: everything was tried, some topic has no answer. `failed`: none has.
  *
  * A failure counts only if it happened in this run (`triedSince`): a later run tries again, so until then the topic is
- * deferred, not failed. `freshSince` gives the oldest time at which an answer to a topic still counts; an older answer
+ * deferred, not failed. A topic that was set aside counts as tried, with the note that it has there. `freshSince` gives the oldest time at which an answer to a topic still counts; an older answer
  * is written, and the row says that it is stale.
  */
 export function cellStatus(
@@ -58,40 +58,42 @@ export function cellStatus(
   freshSince: (topic: TopicSlug) => number,
   triedSince: number,
   texts: StatusTexts = BOUGHT,
+  setAside: ReadonlyMap<TopicSlug, string> = new Map(),
 ): CellStatus {
   const missing: TopicSlug[] = [];
   const stale: TopicSlug[] = [];
   const without: TopicSlug[] = [];
   const kept: TopicSlug[] = [];
-  const failed = new Map<string, TopicSlug[]>();
+  const failures = new Map<string, TopicSlug[]>();
   let answered = 0;
   for (const topic of topics) {
     const answer = record.answers.get(topic);
     const failure = record.failures.get(topic);
+    const failed = failure && failure.at >= triedSince ? failure.note : setAside.get(topic);
     if (answer && answer.asOf >= freshSince(topic)) {
       answered++;
       if (isNoData(answer.fields)) without.push(topic);
     } else if (failure?.reason === 'rejected' && failure.at >= triedSince - REJECTION_HOLDS_MS) {
       return { status: 'rejected', note: failure.note };
-    } else if (failure && failure.at >= triedSince) {
+    } else if (failed !== undefined) {
       if (answer) {
         answered++;
         kept.push(topic);
       }
-      failed.set(failure.note, [...(failed.get(failure.note) ?? []), topic]);
+      failures.set(failed, [...(failures.get(failed) ?? []), topic]);
     } else if (answer) {
       stale.push(topic);
     } else {
       missing.push(topic);
     }
   }
-  const notes = [...failed].map(([note, slugs]) => `${note}: ${listed(slugs, texts.mostTopics)}`);
+  const notes = [...failures].map(([note, slugs]) => `${note}: ${listed(slugs, texts.mostTopics)}`);
   if (kept.length > 0) notes.push(`stale answer written: ${kept.join(' ')}`);
   if (without.length > 0) notes.push(noDataNote(without));
   if (stale.length > 0) notes.push(`${texts.stale}: ${stale.join(' ')}`);
   if (missing.length > 0)
     notes.push(missing.length === topics.length ? texts.missing : `${texts.missing}: ${missing.join(' ')}`);
   if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
-  if (failed.size === 0) return { status: 'ok', note: notes.join('; ') };
+  if (failures.size === 0) return { status: 'ok', note: notes.join('; ') };
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };
 }

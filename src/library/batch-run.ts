@@ -83,7 +83,7 @@ export class BatchRun implements AsyncDisposable {
     const rowFile = memoryRows(locations, this.#rows + 1);
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
-    using prepared = await prepare({ ...this.#context, progress }, {}, rowFile);
+    using prepared = await prepare({ ...this.#context, setAside: new Map(), progress }, {}, rowFile);
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);

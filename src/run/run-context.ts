@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { TopicSlug } from '../contract/topics.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import type { Job } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
@@ -53,6 +54,8 @@ export interface RunContext extends RunEnds {
   readonly sampleRows: SampleRows;
   /** The rows are a batch of a run that began earlier. Its failed calls are not tried again, since they may have been charged. */
   readonly isContinued: boolean;
+  /** The topics that the service was found to lack, with what a row says about them: buying adds to it. */
+  readonly setAside: Map<TopicSlug, string>;
   /** Counts the work done and holds the phase. */
   readonly progress: Progress;
 }
@@ -84,6 +87,7 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
     sampleRows: await SampleRows.open(connection, store, source),
     isContinued,
+    setAside: new Map(),
     progress,
     deadline: deadlineOf(job, effects.clock),
     interrupt,

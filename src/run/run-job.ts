@@ -138,7 +138,7 @@ export async function getAnswers(context: RunContext, plan: Plan, run: number): 
 }
 
 async function buy(
-  { job: planned, store, source, apiKeys, freshness, effects, progress, deadline, interrupt }: RunContext,
+  { job: planned, store, source, apiKeys, freshness, setAside, effects, progress, deadline, interrupt }: RunContext,
   plan: Plan,
   connection: ServiceConnection,
   run: number,
@@ -175,6 +175,7 @@ async function buy(
     plan,
     store,
     freshness,
+    setAside,
     progress,
     deadline,
     interrupt,

@@ -11,6 +11,7 @@ import {
   HEALTHY,
   isAllRejected,
   isDown,
+  isInDoubt,
   isTopicDown,
   isUnanswered,
   RunHealth,
@@ -50,13 +51,19 @@ test('one answer in between, and it is none', () => {
   assert.equal(isDown(more), false);
 });
 
-test('one topic that fails many times in a row is no outage, two topics are', () => {
+test('topics that fail many times in a row are no outage: eight failures set them aside, until then five of one do', () => {
   const failing = (breaker: Breaker, topic: TopicSlug) => after(breaker, single(topic), received(502, ''));
-  const lockstep = times(answered(HEALTHY, STANDARD), 20, (breaker) => failing(breaker, 'wildfire'));
-  assert.equal(isDown(lockstep), false);
-  assert.equal(isDown(failing(lockstep, 'hail')), true);
-  const seven = times(failing(HEALTHY, 'hail'), 6, (breaker) => failing(breaker, 'wildfire'));
-  assert.deepEqual([isDown(seven), isDown(failing(seven, 'wildfire'))], [false, true]);
+  const down = (breaker: Breaker) =>
+    (['hail', 'park', 'wildfire'] as const).filter((topic) => isTopicDown(breaker, topic));
+  const four = times(answered(HEALTHY, STANDARD), 4, (breaker) => failing(breaker, 'wildfire'));
+  assert.deepEqual([down(four), down(failing(four, 'wildfire'))], [[], ['wildfire']]);
+  const seven = times(four, 3, (breaker) => failing(breaker, 'hail'));
+  const eight = failing(seven, 'hail');
+  assert.deepEqual([down(seven), isInDoubt(seven)], [[], false]);
+  assert.deepEqual([down(eight), isInDoubt(eight), isDown(eight)], [['hail', 'wildfire'], true, false]);
+  assert.deepEqual(down(failing(eight, 'park')), ['hail', 'park', 'wildfire']);
+  assert.equal(isInDoubt(answered(eight, single('park'))), false);
+  assert.equal(isDown(after(eight, STANDARD, lost)), true);
 });
 
 test('a topic that is unavailable in a 200 counts too; one that answers counts no more', () => {
@@ -81,7 +88,7 @@ test('when the first 25 are all rejected, the address is wrong', () => {
 });
 
 test('the health of a run stops it at an outage, where all is refused, and at an error; the first reason counts', () => {
-  const healthOf = () => new RunHealth(['hail', 'park']);
+  const healthOf = () => new RunHealth(['hail', 'park'], new Map());
   const signal = { service: 'failed', isPaid: false, topic: null } as const;
   const lacking = (slug: TopicSlug) =>
     ({ service: 'topic_failed', isPaid: true, topic: { slug, isAvailable: false } }) as const;
@@ -102,6 +109,13 @@ test('the health of a run stops it at an outage, where all is refused, and at an
   const topics = healthOf();
   assert.deepEqual([given(topics, lacking('hail'), 5), topics.isTopicDown('hail')], [null, true]);
   assert.deepEqual([given(topics, lacking('park'), 4)?.reason, topics.isUnanswered], ['service_down', false]);
+
+  const setAside = new Map<TopicSlug, string>();
+  const back = new RunHealth(['hail', 'park'], setAside);
+  given(back, lacking('hail'), 5);
+  assert.deepEqual([...setAside], [['hail', 'unavailable at the service']]);
+  back.record({ service: 'answered', isPaid: true, topic: { slug: 'hail', isAvailable: true } });
+  assert.deepEqual([[...setAside], back.isTopicDown('hail')], [[], false]);
 
   const unavailable = healthOf();
   const inVain = (slug: TopicSlug) => ({ ...lacking(slug), service: 'answered' }) as const;

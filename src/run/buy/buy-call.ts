@@ -42,7 +42,8 @@ export type CallOutcome =
 
 /**
  * The outcome of one attempt.
- * - `out_of_credits`: the account lacks the credits; a cheaper call may fit. `probing`: another call is testing whether the key is accepted.
+ * - `out_of_credits`: the account lacks the credits; a cheaper call may fit. `probing`: another call is testing whether the key is accepted,
+ *   or the topic answered.
  */
 type AttemptOutcome =
   | CallOutcome
@@ -52,6 +53,8 @@ type AttemptOutcome =
 
 /** An attempt at a call. */
 interface Attempt extends CallRequest {
+  /** The same for all attempts. */
+  readonly request: CallRequest;
   readonly tried: Tried;
   readonly permit: Permit;
 }
@@ -84,6 +87,7 @@ export async function buyCall(
   const { call } = request;
   let tried = NOTHING_TRIED;
   let credits = 0;
+  using _ = { [Symbol.dispose]: () => health.endTurn(request) };
   const of = (kind: 'replan' | 'stopped') => ({ outcome: { kind }, credits });
   for (;;) {
     if (payer.keyFor(call) === null) return of('replan');
@@ -92,7 +96,7 @@ export async function buyCall(
     try {
       attempt = await throttle.schedule(
         CREDITS[call.kind],
-        (permit) => attemptCall(buying, { ...request, tried, permit }),
+        (permit) => attemptCall(buying, { ...request, request, tried, permit }),
         health.signal,
       );
     } catch (error) {
@@ -135,7 +139,8 @@ async function attemptCall(
     if (health.signal.aborted) return unspent({ kind: 'stopped' });
     const key = payer.canPay(call) ? payer.keyFor(call) : null;
     if (key === null) return unspent({ kind: 'out_of_credits' });
-    const over = payer.probes.running(key, call);
+    if (call.kind === 'single' && health.isTopicDown(call.topic)) return unspent({ kind: 'replan' });
+    const over = health.turnOver(attempt.request) ?? payer.probes.running(key, call);
     if (over !== null) return unspent({ kind: 'probing', over });
     const claimedAt = effects.times.billing().earliest;
     using begun = payer.probes.begin(key, call);
@@ -196,11 +201,12 @@ async function sendCall(
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const read = findVerdict(exchange, call, location, cameAt, (topic, result) => flatten(topic, result, location));
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
+  health.recordAttempt(call, verdict.kind === 'upstream');
   const consequence = decideConsequence(verdict, {
     call,
     topics: wanted.map(({ topic }) => topic),
     tried,
-    policy,
+    policy: health.policyFor(call, policy),
     slowedDownSince: health.slowedDownSince,
     at,
     random,

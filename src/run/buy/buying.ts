@@ -26,7 +26,8 @@ import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
 
 /** The context of buying, which does not change. */
-export interface BuyingContext extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | keyof RunEnds> {
+export interface BuyingContext
+  extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | 'setAside' | keyof RunEnds> {
   readonly plan: Plan;
   /** The run in the ledger, and its limits. */
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
@@ -61,7 +62,7 @@ export async function beginBuying(context: BuyingContext): Promise<Buying> {
   return {
     ...context,
     payer: new Payer(job, service.apiKeys, effects.times, contents),
-    health: new RunHealth(job.topics),
+    health: new RunHealth(job.topics, context.setAside),
     origin: new AnswerOrigin(job.precision),
     readCell: inBatches((cells) => store.read(limits.source, cells)),
   };

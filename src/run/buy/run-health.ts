@@ -1,3 +1,5 @@
+import { ONE_MORE_POLICY, RETRY_POLICY, type RetryPolicy } from '../../client/retry.ts';
+import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Stop, stopFor } from '../stop.ts';
 
@@ -46,6 +48,8 @@ export const HEALTHY: Breaker = {
 export const DOWN_AFTER = 8;
 /** After five failures in a row, more attempts at a topic cost time without result. */
 export const TOPIC_DOWN_AFTER = 5;
+/** What a row says about a topic that was set aside before it was tried there. */
+const UNAVAILABLE = 'unavailable at the service';
 /** Locations are checked before they are bought: if the first 25 are all rejected, the service's address is probably wrong. */
 export const ALL_REJECTED_AFTER = 25;
 
@@ -60,10 +64,15 @@ export function recordSignal(breaker: Breaker, { service, isPaid, topic }: Healt
   return { ...next, unavailable };
 }
 
-/** The run should pause: the service is down. One topic that fails again and again is not enough: concurrent calls ask for the
- * same topic many times in a row. */
+/** The run should pause: the service is down. Topics that fail again and again are not enough: the service may lack just these, and
+ * concurrent calls ask for the same topic many times in a row. */
 export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
-  return breaker.failures >= after && (breaker.everywhere || breaker.failingTopics.size > 1);
+  return breaker.failures >= after && breaker.everywhere;
+}
+
+/** So many singles failed in a row that only another topic can show whether the service or their topics are down. */
+export function isInDoubt({ failures, everywhere }: Breaker): boolean {
+  return failures >= DOWN_AFTER && !everywhere;
 }
 
 /** Every call was given up and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a
@@ -74,7 +83,8 @@ export function isUnanswered(breaker: Breaker): boolean {
 
 /** Whether to stop buying this topic as a single in this run. */
 export function isTopicDown(breaker: Breaker, topic: TopicSlug, after = TOPIC_DOWN_AFTER): boolean {
-  return (breaker.unavailable.get(topic) ?? 0) >= after;
+  const failures = breaker.unavailable.get(topic) ?? 0;
+  return failures >= after || (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic));
 }
 
 /** No call was answered and all were rejected: the address is wrong, not the locations. */
@@ -106,14 +116,20 @@ export class RunHealth {
   /** The steady time since which the service has asked every call to slow down and answered none; null otherwise. */
   slowedDownSince: number | null = null;
   readonly #topics: readonly TopicSlug[];
+  readonly #setAside: Map<TopicSlug, string>;
   readonly #stopping = new AbortController();
+  /** Attempts at singles in a row, by topic, that the service failed to answer. */
+  readonly #failedAttempts = new Map<TopicSlug, number>();
+  /** The call whose turn it is, by what is asked. */
+  readonly #turns = new Map<string, { readonly of: object; readonly over: Promise<void>; readonly end: () => void }>();
   #breaker: Breaker = HEALTHY;
   #lastFailure = '';
   #stop: Stop | null = null;
 
-  /** @param topics the topics that the job buys */
-  constructor(topics: readonly TopicSlug[]) {
+  /** @param topics the topics that the job buys @param setAside gets those that the service lacks */
+  constructor(topics: readonly TopicSlug[], setAside: Map<TopicSlug, string>) {
     this.#topics = topics;
+    this.#setAside = setAside;
   }
 
   get stopped(): Stop | null {
@@ -131,7 +147,52 @@ export class RunHealth {
   }
 
   isTopicDown(topic: TopicSlug): boolean {
-    return isTopicDown(this.#breaker, topic);
+    return this.#setAside.has(topic) || isTopicDown(this.#breaker, topic);
+  }
+
+  /** Records an attempt, before its retries. */
+  recordAttempt(call: Call, hasFailed: boolean): void {
+    if (call.kind !== 'single') return;
+    if (!hasFailed) this.#failedAttempts.delete(call.topic);
+    else this.#failedAttempts.set(call.topic, (this.#failedAttempts.get(call.topic) ?? 0) + 1);
+  }
+
+  /**
+   * Calls of a topic that fails, and all calls of a service in doubt, take turns: where all at work tried together, a topic that the
+   * service lacks got 128 requests.
+   *
+   * @returns null if it is the turn of this request, until `endTurn`; else when to ask again
+   */
+  turnOver(request: { readonly call: Call }): Promise<void> | null {
+    const what = this.#doubted(request.call);
+    if (what === null) return null;
+    const turn = this.#turns.get(what);
+    if (turn !== undefined) return turn.of === request ? null : turn.over;
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    this.#turns.set(what, { of: request, over, end });
+    return null;
+  }
+
+  endTurn(request: object): void {
+    for (const [what, { of, end }] of this.#turns) {
+      if (of !== request) continue;
+      this.#turns.delete(what);
+      end();
+    }
+  }
+
+  /** After a call was given up, the next that takes its turn is tried once. */
+  policyFor(call: Call, policy: RetryPolicy): RetryPolicy {
+    const wasGivenUp =
+      isInDoubt(this.#breaker) || (call.kind === 'single' && this.#breaker.unavailable.has(call.topic));
+    return policy === RETRY_POLICY && wasGivenUp && this.#doubted(call) !== null ? ONE_MORE_POLICY : policy;
+  }
+
+  #doubted(call: Call): string | null {
+    if (isInDoubt(this.#breaker)) return 'service';
+    return call.kind === 'single' && (this.#failedAttempts.get(call.topic) ?? 0) >= TOPIC_DOWN_AFTER
+      ? call.topic
+      : null;
   }
 
   /** Stops the other calls, and throws the error on. */
@@ -152,6 +213,12 @@ export class RunHealth {
 
   record(signal: HealthSignal): void {
     this.#breaker = recordSignal(this.#breaker, signal);
+    if (signal.topic?.isAvailable) this.#setAside.delete(signal.topic.slug);
+    // Unusable answers of a topic do not show that the service lacks it.
+    if (signal.service === 'failed' || signal.topic?.isAvailable !== false) return;
+    for (const topic of this.#breaker.unavailable.keys()) {
+      if (isTopicDown(this.#breaker, topic)) this.#setAside.set(topic, UNAVAILABLE);
+    }
   }
 
   /** Records a call that was given up. Stops the run where too many were. */

@@ -40,7 +40,7 @@ type MadeFields = () => readonly Field[];
 
 /** Opens the fields that a job adds to the rows of its input, as the store has them now. */
 export async function openOutputFields(
-  { job, store, source, sampleRows, freshness }: RunContext,
+  { job, store, source, sampleRows, freshness, setAside }: RunContext,
   plan: Plan,
 ): Promise<OutputFields> {
   const { scan, origin } = plan;
@@ -55,7 +55,7 @@ export async function openOutputFields(
       : { record: own, used: [] };
     const record = origin === null ? held : withoutReplaced(held);
     const texts = origin === null ? undefined : LOOKED_UP;
-    const result = cellStatus(record, topics, freshness.freshSince, freshness.startedAt, texts);
+    const result = cellStatus(record, topics, freshness.freshSince, freshness.startedAt, texts, setAside);
     const answered = origin === null ? [] : topics.filter((topic) => record.answers.has(topic));
     const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(cell)) : '';
     const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
