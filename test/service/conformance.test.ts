@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../src/service/check/run-checks.ts';
-import { Broken, NotChecked, type Send } from '../../src/service/check/statement.ts';
+import { Broken, createAsk, expectAnswered, NotChecked, type Send } from '../../src/service/check/statement.ts';
 import { STATEMENTS } from '../../src/service/check/statement-table.ts';
 import { createKey } from './file-accounts.ts';
 import { HERE, NEXT_DOOR, StillClock, setUp } from './small-data.ts';
@@ -29,6 +29,7 @@ test('our own service meets every statement that can be checked, for the credits
   const result = await runChecks({ ...common, key, narrowKey: narrow.key, send: sendTo(service.url) });
   const failed = result.statements.filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(failed, []);
+  assert.ok(result.statements.every(({ numbers }) => numbers.length > 0));
   assert.deepEqual([result.skipped, result.passed], [4, STATEMENTS.length - 4]);
   // Each topic, both bundles, and radon in another county.
   assert.equal(CREDITS_NEEDED, 37 + 15 + 35 + 1);
@@ -69,4 +70,58 @@ test('a call without an answer fails its statements, one that may not be made sk
     ['it is larger than 5 bytes'],
   );
   assert.deepEqual(named('skipped')[0], ['park', 'no credits are left']);
+});
+
+test('with a key that is refused no statement fails, and none is met by an answer', async (t) => {
+  const { service } = await setUp(t);
+  const { statements, failed } = await runChecks({ ...common, key: 'pb_unknown', send: sendTo(service.url) });
+  assert.equal(failed, 0);
+  const reasons = new Set(statements.map(({ reason }) => reason));
+  for (const reason of ['the key is refused (401)', 'no call was answered', 'the service answered none of them']) {
+    assert.ok(reasons.has(reason), reason);
+  }
+});
+
+test('a request that the minute refuses is repeated after the time that is named, twice at most', async () => {
+  for (const [replies, sent, slept] of [
+    [['429 7', '200'], 2, [7_000]],
+    [['429 65', '429 0', '429 1', '200'], 3, [65_000, 1_000]],
+    [['429 66', '200'], 1, []],
+    [['429', '200'], 1, []],
+    [['503 7', '200'], 1, []],
+  ] as const) {
+    const waits: number[] = [];
+    const clock = { now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
+    let at = 0;
+    const send: Send = async () => {
+      const [status, seconds] = replies[at++]!.split(' ');
+      return { status: Number(status), headers: seconds === undefined ? {} : { 'retry-after': seconds }, body: null };
+    };
+    await createAsk({ ...common, clock, key: 'k', send }, [])({ kind: 'standard' });
+    assert.deepEqual([at, waits], [sent, slept]);
+  }
+});
+
+test('which replies are no answer, and which of them break the contract', () => {
+  const noData = { error: { code: 'NO_DATA' } };
+  for (const [status, body, outcome] of [
+    [200, null, 'answered'],
+    [401, null, 'the key is refused (401)'],
+    [403, null, 'the key lacks the scope (403)'],
+    [429, null, 'the quota or the minute is used up (429)'],
+    [404, noData, 'there is no data on the location (404)'],
+    [502, null, 'the service has no data for it now (502)'],
+    [404, { error: {} }, 'Broken: the status is 404, not 200'],
+    [404, {}, 'Broken: the status is 404, not 200'],
+    [404, null, 'Broken: the status is 404, not 200'],
+    [400, noData, 'Broken: the status is 400, not 200'],
+  ] as const) {
+    let said = 'answered';
+    try {
+      expectAnswered({ status, headers: {}, body });
+    } catch (error) {
+      said = `${error instanceof Broken ? 'Broken: ' : ''}${(error as Error).message}`;
+    }
+    assert.equal(said, outcome);
+  }
 });

@@ -193,6 +193,8 @@ export const LIES: readonly Lie[] = [
   // 4: values
   lie('4.1', 'a rating is none of the eight', valueIn('drought', { rating: 'High' })),
   lie('4.1', 'a rated hazard has no score', valueIn('drought', { score: null })),
+  lie('4.1', 'a rated hazard has no frequency', valueIn('hail', { frequency: null })),
+  lie('3.4', 'a title in a bundle is empty', topicsOf('enterprise', { 'hail.value.title': '' })),
   lie('4.1', 'a hazard happens less than never', valueIn('drought', { frequency: -2 })),
   lie('4.1', 'a title is empty', valueIn('drought', { title: '' })),
   lie('4.4', 'reports of hail are null', resultOf('hail', { details: null })),
@@ -203,11 +205,20 @@ export const LIES: readonly Lie[] = [
     resultOf('earthquake', (result) => Object.assign(result, { details: result.details.features })),
   ),
   lie('4.4', 'fires lack their perimeters', resultOf('wildfire', { 'details.perimeters': undefined })),
+  lie('4.4', 'fires are null', resultOf('wildfire', { details: null })),
+  lie(
+    '4.5',
+    'sites are a list',
+    resultOf('park', (result) => Object.assign(result, { details: result.details.features })),
+  ),
+  lie('4.5', 'features are of no type', parksOf({ type: 'Site' })),
   lie('4.5', 'a count is negative', resultOf('park', { value: -1 })),
   lie('4.5', 'a count is larger than its features', resultOf('park', { value: 7 })),
   lie('4.5', 'features have no geometry', parksOf({ geometry: null })),
   lie('4.5', 'sites are on the other side of the country', parksOf({ 'geometry.coordinates': [-73.98, 40.75] })),
   lie('4.6', 'a year has more good days than days', valueIn('airQuality', { 'additionalInfo.goodDays': 366 })),
+  lie('4.6', 'a year has fewer good days than none', valueIn('airQuality', { 'additionalInfo.goodDays': -1 })),
+  lie('4.6', 'the good days are null', valueIn('airQuality', { 'additionalInfo.goodDays': null })),
   lie('4.6', 'a year has 3,650 days', valueIn('airQuality', { 'additionalInfo.daysWithAqi': 3_650 })),
   lie('4.6', 'the median exceeds the maximum', valueIn('airQuality', { 'additionalInfo.medianAqi': 300 })),
   lie('4.7', 'a concentration is in ppb', valueIn('ozone', { 'measurement.unit': 'ppb' })),
@@ -249,6 +260,7 @@ export const LIES: readonly Lie[] = [
   lie('6.6', 'a refusal has X-Credit-Cost: 1', refusal({ 'headers.x-credit-cost': '1' })),
   lie('6.6', 'a failed topic costs a credit', single('hail', { status: 502, body: { meta: { credit_cost: 1 } } })),
   lie('6.8', 'a topic that does not exist is answered', wrongRequest('noSuchTopic', answer)),
+  lie('2.4', 'a latitude that is a word is a failure', wrongRequest('lat=north', { status: 500 })),
   lie('2.4', 'a latitude that is a word is answered', wrongRequest('lat=north', answer)),
   lie('2.8', 'a location at sea is answered', wrongRequest('lat=30&', answer)),
   lie('2.11', 'a POST is answered', (reply) => {
@@ -302,6 +314,18 @@ export const ALLOWED: readonly Variant[] = [
         measurement: { value: 13, unit: topics.ozone.value.measurement.unit },
       });
     }),
+  ),
+  variant('there is no fire', resultOf('wildfire', { details: {} })),
+  variant('a count comes without its features', resultOf('park', { 'details.features': [] })),
+  variant(
+    'a POST and a topic that fails are pages of a proxy',
+    where(
+      ({ method, topic }) => method === 'POST' || topic === 'hail',
+      (reply) => {
+        if (reply.method === 'GET') reply.status = 502;
+        apply({ body: null, 'headers.x-credit-cost': undefined, 'headers.content-type': 'text/html' }, reply);
+      },
+    ),
   ),
   variant(
     'errors are of another shape',

@@ -61,10 +61,19 @@ async function recorded(t: TestContext): Promise<Check> {
 
 test('a service that breaks the contract fails a check of the statement that it breaks, another way to keep it fails none', async (t) => {
   const check = await recorded(t);
+  const reasons = new Map<string, string>();
   for (const lie of LIES) {
     const failed = await check(lie);
+    reasons.set(lie.name, failed.map(({ reason }) => reason).join('\n'));
     const numbers = failed.flatMap((statement) => statement.numbers);
     assert.ok(numbers.includes(lie.breaks), `${lie.name}: ${lie.breaks} is not among ${numbers.join(', ')}`);
+  }
+  for (const [name, named] of [
+    ['X-Credit-Cost differs from the body', /^tsunami: X-Credit-Cost is 2/],
+    ['a bundle is of the place next door', /^standard: it is /],
+    ['a refusal is a page of HTML', /^(GET \/v1\/drought\/|drought: )/],
+  ] as const) {
+    assert.match(reasons.get(name)!, named);
   }
   for (const variant of ALLOWED) assert.deepEqual(await check(variant), [], variant.name);
 });
