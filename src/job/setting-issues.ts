@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { nearestName } from '../base/nearest-name.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 
@@ -42,7 +42,7 @@ export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_union':
       return '';
     case 'invalid_type':
-      return `expected ${TYPES[issue.expected] ?? issue.expected}`;
+      return `expected ${TYPES[issue.inst instanceof z.ZodNumberFormat ? 'int' : issue.expected] ?? issue.expected}`;
     case 'invalid_format':
       return 'has the wrong format';
     case 'too_big':
@@ -172,7 +172,7 @@ function shown(value: unknown): string {
 /** The actual value, where another type is expected. */
 function valueText(path: SettingPath, value: unknown): string {
   if (typeof value === 'string') return path.length === 0 || mayHoldKey(path) ? 'a text' : shown(value);
-  if (typeof value === 'number') return Number.isNaN(value) ? 'no number' : 'a number';
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : String(value);
   if (typeof value === 'boolean') return 'true or false';
   return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';
 }

@@ -38,6 +38,13 @@ export function checkOptions(options: CallOptions): void {
 const NO_SIGNAL = new AbortController().signal;
 const NO_FUNCTION = () => {};
 
+/** @throws INTERRUPTED */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (!signal?.aborted) return;
+  const hint = 'Ask again: what was answered is in the store and is not bought again.';
+  throw new PerilbookError('INTERRUPTED', 'The signal was aborted', hint, {}, signal.reason);
+}
+
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

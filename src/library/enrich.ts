@@ -11,7 +11,7 @@ import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from './answer-store.ts';
 import { BatchRun, type Coordinate } from './batch-run.ts';
-import { checkOptions, isObject, requireType, typeName } from './checked-settings.ts';
+import { checkOptions, isObject, requireType, throwIfAborted, typeName } from './checked-settings.ts';
 import type { RunEvent } from './run-events.ts';
 import { libraryHost, makeEffects } from './run-host.ts';
 
@@ -168,9 +168,9 @@ async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRo
       const { lat, lng } = locate(row);
       return [lat, lng] as const;
     });
-    if (signal.aborted) throw interrupted(signal);
+    throwIfAborted(signal);
     const fields = await run.answer(locations);
-    if (signal.aborted) throw interrupted(signal);
+    throwIfAborted(signal);
     yield* joined(batch, fields, names);
     if (run.refusal !== null) {
       run.end();
@@ -194,11 +194,6 @@ export function enrichedRow<Row>(row: Row, names: readonly string[], fields: rea
   const hazards: Record<string, Field> = {};
   for (let i = LEADING_COLUMNS.length; i < names.length; i++) hazards[names[i]!] = fields[i]!;
   return { row, status, note, asOf, hazards: hazards as Hazards };
-}
-
-function interrupted({ reason }: AbortSignal): PerilbookError {
-  const hint = 'Enrich the rows again: what was answered is in the store and is not bought again.';
-  return new PerilbookError('INTERRUPTED', 'The enrichment was aborted', hint, {}, reason);
 }
 
 async function* batchesOf<Row>(rows: Iterable<Row> | AsyncIterable<Row>, size: number): AsyncGenerator<readonly Row[]> {

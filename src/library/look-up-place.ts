@@ -3,7 +3,7 @@ import { addedColumns } from '../columns/row.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
-import { checkOptions, isObject, requireType } from './checked-settings.ts';
+import { checkOptions, isObject, requireType, throwIfAborted } from './checked-settings.ts';
 import { type AnswerSettings, type EnrichedRow, enrichedRow, enrichInRun, type Located } from './enrich.ts';
 import { libraryHost } from './run-host.ts';
 import { placeOf, storedFields, storedPlaces } from './stored-places.ts';
@@ -27,9 +27,9 @@ export async function lookup<Place extends Located>(
   checkOptions(options);
   requireType('location', location, isObject, 'Pass { lat, lng } in decimal degrees.');
   const { source, store, signal, onEvent = () => {}, ...settings } = options;
+  throwIfAborted(signal);
   const places = localPlaces(source);
   if (places === null) return await lookUpStored(location, topics, options);
-  signal?.throwIfAborted();
   const job = jobOfSource(source, { ...settings, topics });
   const host = libraryHost(defaultFolders(), {}, onEvent);
   const fields = places.fields(String(location.lat ?? ''), String(location.lng ?? ''), job, host);
@@ -46,14 +46,13 @@ async function lookUpStored<Place extends Located>(
   topics: TopicName | readonly TopicName[],
   options: PlaceOptions,
 ): Promise<EnrichedRow<Place>> {
-  const { source, store: handle, signal, onEvent = () => {}, budget, ...settings } = options;
+  const { source, store: handle, signal: _, onEvent = () => {}, budget, ...settings } = options;
   const store = storeBehind(handle);
   const places = await storedPlaces(handle!, source, JSON.stringify([topics, settings]), () => ({
     job: jobOfSource(source, { ...settings, budget, topics }, handle!.address),
     store,
     host: libraryHost(defaultFolders(), {}, onEvent),
   }));
-  signal?.throwIfAborted();
   const fields = await storedFields(places, location, systemClock.now());
   if (fields !== null) return enrichedRow(location, places.names, fields);
   const run = runOfStore(handle!, places.source, places.job);

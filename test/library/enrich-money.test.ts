@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient, enrich, lookup, type RunEvent } from '../../src/index.ts';
+import { createClient, enrich, local, lookup, type RunEvent } from '../../src/index.ts';
 import { forAnotherPlace, standBetween } from '../fake-service.ts';
 import { places } from '../run/harness.ts';
-import { all, openScene, rowsOf } from './library-scene.ts';
+import { all, localFile, openScene, rowsOf } from './library-scene.ts';
 
 test('each place is bought once over all batches, and a second enrichment is free', async (t) => {
   const { client, store, charged } = await openScene(t);
@@ -78,6 +78,18 @@ test('an abort completes the calls in flight, throws INTERRUPTED, and the answer
   assert.ok(before < 60, `${before} credits`);
   await all(enrich(rowsOf(places(60)), options));
   assert.equal(charged(), 60);
+});
+
+test('a signal that is already aborted spends nothing', async (t) => {
+  const { harness, client, store, charged } = await openScene(t);
+  const [row] = rowsOf(places(1));
+  const options = { signal: AbortSignal.abort(), budget: 1 };
+  const interrupted = { name: 'PerilbookError', code: 'INTERRUPTED' };
+  await assert.rejects(lookup(row!, 'wildfire', { ...options, source: client(), store }), interrupted);
+  await assert.rejects(all(enrich([row!], { ...options, topics: 'wildfire', source: client(), store })), interrupted);
+  using here = local({ file: localFile(harness) });
+  await assert.rejects(lookup(row!, 'wildfire', { ...options, source: here }), interrupted);
+  assert.equal(charged(), 0);
 });
 
 test('a metered source needs a budget before anything is sent', async (t) => {

@@ -146,6 +146,7 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
   usage({ topics: ['wildfires'] }, /unknown topic "wildfires"; did you mean wildfire\?/);
   usage({ topic: 'wildfire' }, /unknown setting "topic"; did you mean topics\?/);
   usage({ budget: -1 }, /^budget: /);
+  usage({ budget: Number.POSITIVE_INFINITY }, /^budget: expected a whole number, found Infinity$/);
   usage({ batch: 0 }, /^batch: 0 is not a number of rows/);
   usage({ store: {} }, /openStore did not make it/);
   usage({ source: undefined }, /Missing source/);
