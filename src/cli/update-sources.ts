@@ -29,7 +29,7 @@ export function downloadedSources(sources: readonly Source[], downloads: string)
 }
 
 /**
- * Downloads what changed and loads it, source by source. A source that fails keeps its old data and does not stop the
+ * Downloads what changed, and loads each source when it is complete. A source that fails keeps its old data and does not stop the
  * others.
  *
  * @throws PerilbookError INTERRUPTED when the context's signal aborts; USAGE when another process downloads
@@ -41,30 +41,9 @@ export async function updateSources(
   replace: boolean,
   onOutcome: (outcome: SourceOutcome) => void,
 ): Promise<SourceOutcome[]> {
-  const { downloads } = settings;
-  makeFolder(downloads);
-  const unlock = lockDownloads(downloads, context.owner);
-  try {
-    const obtained = await obtain(context, settings, wanted);
-    const outcomes: SourceOutcome[] = [];
-    for (const source of obtained) {
-      const outcome = await load(context, settings, source, replace);
-      onOutcome(outcome);
-      outcomes.push(outcome);
-      if (context.interrupt.aborted) throw interrupted();
-    }
-    return outcomes;
-  } finally {
-    unlock();
-  }
-}
-
-async function obtain(
-  context: CliContext,
-  settings: DataSettings,
-  wanted: readonly WantedSource[],
-): Promise<ObtainedSource[]> {
   const { interrupt: signal, env } = context;
+  makeFolder(settings.downloads);
+  const unlock = lockDownloads(settings.downloads, context.owner);
   const client = clientFor(context, settings);
   const rate = createTransferRate(wanted.some(({ source }) => source.isElsewhere) ? null : estimatedBytes(wanted));
   const show = showLine(context);
@@ -78,18 +57,26 @@ async function obtain(
       rate.see(file, bytes, steadyTime(context.clock));
       show.line(() => transferMessage(rate.read()));
     },
-    onWait: (reason, waitMs) => {
-      if (waitMs >= LONG_WAIT_MS)
-        show.say(`${askedAddress(reason, client.mirror)}. Waiting ${Math.round(waitMs / 1_000)} s.`);
+    onWait: (reason, waitMs, tookMs) => {
+      if (waitMs + tookMs < LONG_WAIT_MS) return;
+      show.say(`${askedAddress(reason, client.mirror)}. Trying again in ${Math.round(waitMs / 1_000)} s.`);
     },
   };
   try {
-    return await obtainSources(wanted, settings, env, download);
+    const outcomes = await obtainSources(wanted, settings, env, download, async (obtained) => {
+      const outcome = await load(context, settings, obtained, replace, show.line);
+      show.end();
+      onOutcome(outcome);
+      return outcome;
+    });
+    signal.throwIfAborted();
+    return outcomes;
   } catch (error) {
     throw signal.aborted ? interrupted() : error;
   } finally {
     show.end();
     await client.close();
+    unlock();
   }
 }
 
@@ -118,7 +105,7 @@ export function clientFor(
 const LONG_WAIT_MS = 5_000;
 
 function interrupted(): PerilbookError {
-  const hint = 'Run the same command again: it resumes where it stopped. The stored data is unchanged.';
+  const hint = 'Run the same command again: it resumes where it stopped. What is loaded stays.';
   return new PerilbookError('INTERRUPTED', 'The download was interrupted', hint);
 }
 
@@ -128,15 +115,15 @@ async function load(
   { sources, downloads, open }: DataSettings,
   obtained: ObtainedSource,
   replace: boolean,
+  showLoading: (text: () => string) => void,
 ): Promise<SourceOutcome> {
   const { source } = obtained;
   const database = open();
   const slices = unloadedSlices(database, source.name, readManifest(join(downloads, source.name)));
   if (slices.length === 0) return obtained;
   const rivals = sources.filter(({ name, replaces }) => replaces === source.name || source.replaces === name);
-  const show = showLine(context);
   try {
-    const onRecords = (records: number) => show.line(() => `${source.name}: ${counted(records, 'record')} loaded …`);
+    const onRecords = (records: number) => showLoading(() => `${source.name}: ${counted(records, 'record')} loaded …`);
     const options = { replace, onRecords };
     const { loaded, without, error } = await loadDownloads(
       database,
@@ -151,7 +138,5 @@ async function load(
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     return { ...obtained, error: obtained.error ?? error };
-  } finally {
-    show.end();
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, steadyTime } from '../../base/clock.ts';
 import { mayTryAgain } from './download-errors.ts';
 
 export interface AttemptOptions {
@@ -6,8 +6,8 @@ export interface AttemptOptions {
   /** In [0, 1). */
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** Called before each wait. */
-  readonly onWait?: (reason: string, waitMs: number) => void;
+  /** Called before each wait. @param tookMs how long the attempt took */
+  readonly onWait?: (reason: string, waitMs: number, tookMs: number) => void;
 }
 
 const MOST_ATTEMPTS = 6;
@@ -27,6 +27,7 @@ export async function withAttempts<T>(
   let attempts = 0;
   let before = progress();
   for (;;) {
+    const startedAt = steadyTime(clock);
     try {
       signal.throwIfAborted();
       return await work();
@@ -40,7 +41,7 @@ export async function withAttempts<T>(
       if (asked > LONGEST_ASKED_MS) throw error;
       const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
       const waitMs = Math.round(Math.max(asked, backoff));
-      onWait(error.message, waitMs);
+      onWait(error.message, waitMs, steadyTime(clock) - startedAt);
       await clock.sleep(waitMs, signal);
     }
   }

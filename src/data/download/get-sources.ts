@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { readFileText } from '../../base/pipes.ts';
@@ -133,25 +133,33 @@ export function wantedSources(
   }));
 }
 
-/** Downloads sources concurrently. A failure does not stop the other sources; an abort stops all. */
-export async function obtainSources(
+/**
+ * Downloads sources concurrently, and gives each to `use` when it is complete, one at a time. A failure does not stop the other sources;
+ * an abort stops all when `use` has returned.
+ */
+export async function obtainSources<T>(
   wanted: readonly WantedSource[],
   folders: SourceFolders,
   env: Readonly<Record<string, string | undefined>>,
   context: DownloadContext,
-  onDone: (obtained: ObtainedSource) => void = () => {},
-): Promise<ObtainedSource[]> {
-  const limit = pLimit(SOURCES_AT_ONCE);
-  return await Promise.all(
-    wanted.map((source) =>
-      limit(async () => {
-        context.signal.throwIfAborted();
-        const obtained = await obtain(source, folders, env, context);
-        onDone(obtained);
-        return obtained;
-      }),
-    ),
+  use: (obtained: ObtainedSource) => Promise<T>,
+): Promise<T[]> {
+  const [downloading, using] = [pLimit(SOURCES_AT_ONCE), pLimit(1)];
+  const inTurn = async <R>(limit: LimitFunction, work: () => Promise<R>) =>
+    await limit(async () => {
+      context.signal.throwIfAborted();
+      return await work();
+    });
+  const results = await Promise.allSettled(
+    wanted.map(async (source) => {
+      const obtained = await inTurn(downloading, () => obtain(source, folders, env, context));
+      return await inTurn(using, () => use(obtained));
+    }),
   );
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }
 
 /** Of states in turn that fail although they may come later: each took six attempts. */

@@ -169,8 +169,8 @@ function connectionError(url: string, error: unknown): unknown {
   if (NO_WAY.has(codeOf(error))) {
     return downloadFailed(`${host} cannot be reached: ${error.message || codeOf(error)}`, CHECK_NETWORK, again, error);
   }
-  const isSilent = /TIMEOUT/.test(codeOf(error));
-  const reason = isSilent ? 'it timed out' : error.message || codeOf(error);
+  if (/TIMEOUT/.test(codeOf(error))) return downloadFailed(`${host} did not answer in time`, TRY_LATER, again, error);
+  const reason = error.message || codeOf(error);
   return downloadFailed(`The connection to ${host} broke off: ${reason}`, TRY_LATER, again, error);
 }
 

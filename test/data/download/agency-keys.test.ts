@@ -24,7 +24,8 @@ test('the key of an agency goes to the agency, and elsewhere only where it was g
     const env = { PERILBOOK_AFDC_KEY: 'key-of-env' };
     mirror.requests.length = 0;
     const [checked] = await checkSources([source], folder, () => ({}), env, download);
-    const [got] = await obtainSources([{ source, slices: ['US'] }], { downloads: folder }, env, download);
+    const wanted = [{ source, slices: ['US'] }];
+    const [got] = await obtainSources(wanted, { downloads: folder }, env, download, async (obtained) => obtained);
     assert.deepEqual([checked!.error, got!.error], [undefined, undefined]);
     return new Set(mirror.requests.map(({ headers }) => headers['x-api-key']));
   };

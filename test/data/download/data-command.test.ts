@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { strToU8, zipSync } from 'fflate';
 import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
@@ -213,6 +214,31 @@ test('a stop in the middle says how to go on, and the same command does', async 
   assert.equal(stopped.code, 130);
   assert.match(stopped.stderr, /The download was interrupted\n {2}Run the same command again/);
   assert.equal(existsSync(join(downloads, 'lock')), false);
+});
+
+test('a source is loaded when it is here, whatever another server does', async (t) => {
+  const { run, mirror, downloads } = await setUp(t);
+  const stop = new AbortController();
+  const manifest = join(downloads, 'air-quality/manifest.json');
+  const isLoaded = () => existsSync(manifest) && readFileSync(manifest, 'utf8').includes('loadedAt');
+  mirror.fail(/ROE_Radon/, 9, async () => {
+    for (let polls = 0; polls < 300 && !isLoaded(); polls++) await sleep(10);
+    stop.abort();
+  });
+  const stopped = await run(['get', 'radon', 'air-quality', '--yes'], { interrupt: stop.signal });
+  assert.equal(stopped.code, 130);
+  assert.match(stopped.stderr, /air-quality: loaded 1 record, 2025\.\n/);
+});
+
+test('a server that does not answer for long is named, with when it is asked again', async (t) => {
+  const { run, mirror, options } = await setUp(t);
+  mirror.fail(/annual_aqi/, 1, (_, response) => {
+    options.clock.move(60_000);
+    response.destroy();
+  });
+  const { code, stderr } = await run(['get', 'air-quality', '--yes']);
+  assert.equal(code, 0);
+  assert.match(stderr, /The connection to 127\.0\.0\.1:\d+ broke off: [^\n]*\. Trying again in 1 s\.\n/);
 });
 
 test('two commands do not download into one folder; the lock of a process that is gone is taken over', async (t) => {
