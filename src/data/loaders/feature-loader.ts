@@ -1,4 +1,6 @@
 import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import { isCovered } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
 import { type CsvLayout, type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
@@ -37,7 +39,7 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
           featuresOf: (file) => featuresIn(file, options, report, form.csv),
           recordsOf(feature) {
             const { id, geometry, properties } = feature;
-            const problem = form.refuse?.(properties) ?? geometryProblem(geometry);
+            const problem = form.refuse?.(properties) ?? geometryProblem(geometry, name.startsWith('sites:'));
             const record = problem ?? recordOf(feature as FileFeature & SiteRecord);
             if (typeof record === 'string') return record;
             vintage.see(properties);
@@ -58,8 +60,15 @@ function keyIn(properties: FileFeature['properties'], column: string): SiteRecor
   return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '') ? value : undefined;
 }
 
-/** Why a geometry cannot be searched; null when it can. */
-function geometryProblem(geometry: unknown): string | null {
+/** Why a geometry cannot be searched; null when it can. @param isSite the agency lists places of the US alone */
+function geometryProblem(geometry: unknown, isSite: boolean): string | null {
   if (geometry === null || geometry === undefined) return 'it has no geometry';
-  return boxOfGeometry(geometry) === null ? 'its coordinates are not degrees of longitude and latitude' : null;
+  const box = boxOfGeometry(geometry);
+  if (box === null) return 'its coordinates are not degrees of longitude and latitude';
+  return isSite && lacksMinus({ lat: box.minLat, lng: box.minLng }) ? 'its longitude has lost its minus sign' : null;
+}
+
+/** Whether a place outside the US is in it with the other sign of its longitude. */
+function lacksMinus({ lat, lng }: Location): boolean {
+  return lng > 0 && !isCovered({ lat, lng }) && isCovered({ lat, lng: -lng });
 }

@@ -41,13 +41,15 @@ test('Superfund: a second row of headings and a total are not sites', async (t) 
 1,CT,"A, LANDFILL",,CTD980732333,6063,41.893947,-72.989337,10/04/89
 9,GU,ORDOT,,GUD980637649,,13.45,144.75,09/08/83
 8,MT,MINE,,MTD1,,45,-112.5,09/08/83
+8,MT,LOST SIGN,,MTD2,,45,112.5,09/08/83
 Total: 3,,,,,,,,
 `;
   const result = await load('superfund', fileOf(t, 'npl.csv', csv));
-  assert.deepEqual([result.rows, result.loaded], [5, 3]);
+  assert.deepEqual([result.rows, result.loaded], [6, 3]);
   assert.deepEqual(rejects(result), [
     ['a second row of headings', 1, 2],
-    ['a total, not a site', 1, 6],
+    ['its longitude has lost its minus sign', 1, 6],
+    ['a total, not a site', 1, 7],
   ]);
   const [landfill, guam] = featuresOf(database, 'sites_superfund');
   assert.equal(landfill.properties['NPL Status Date'], '10/04/89');
