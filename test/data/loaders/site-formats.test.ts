@@ -57,6 +57,18 @@ Total: 3,,,,,,,,
   assert.deepEqual(guam.geometry.coordinates, [144.75, 13.45]);
 });
 
+test('Superfund: a row that only looks like a heading or a total is a site, or says why it is none', async (t) => {
+  const { load } = loading(t);
+  const loaded = async (second: string) => {
+    const text = `Region,EPA ID,Latitude,Longitude\n${second}\nSub Total,CTD2,41,-72\n`;
+    const result = await load('superfund', fileOf(t, 'npl.csv', text), { replace: true });
+    return [result.records, ...reasons(result)];
+  };
+  assert.deepEqual(await loaded(',CTD1,41,-72.5'), [2]);
+  assert.deepEqual(await loaded('CT,ABC,n/a,n/a'), [1, 'the coordinates are not decimal numbers']);
+  assert.deepEqual(await loaded(',,,'), [1, 'the coordinates are blank']);
+});
+
 test('the FRS file gives the facilities of one program', async (t) => {
   const { database, load } = loading(t);
   const csv = `REGISTRY_ID,PRIMARY_NAME,PGM_SYS_ACRNMS,LATITUDE83,LONGITUDE83
@@ -75,6 +87,16 @@ test('the FRS file gives the facilities of one program', async (t) => {
       ],
     );
   }
+  const brownfields = async (columns: string, ...values: string[]) => {
+    const rows = values.map((value) => `${value},40,-80\n`).join('');
+    const text = `${columns},Latitude,Longitude\n${rows}`;
+    return (await load('brownfield', fileOf(t, 'a.csv', text), { replace: true })).records;
+  };
+  // A list of brownfields alone names no programs.
+  assert.equal(await brownfields('PGM_SYS_ID', '1'), 1);
+  assert.equal(await brownfields('PGM_SYS_ACRNMS', 'TRIS:1', 'ACRES:2'), 1);
+  assert.equal(await brownfields('PGM_SYS_ACRNM', 'TRIS', 'ACRES'), 1);
+  await assert.rejects(brownfields('PGM_SYS_ID,REGISTRY_ID', '1,2'), /the facility is not in EPA's program ACRES/);
   await load('tri', fileOf(t, 'NATIONAL_FACILITY_FILE.CSV', csv));
   assert.equal(featuresOf(database, 'sites_toxicReleaseInventory')[0].properties.PRIMARY_NAME, 'Works');
 });
@@ -128,6 +150,10 @@ test('of a list of power plants only the nuclear ones are reactors', async (t) =
     const found = await load('nuclear-reactors', fileOf(t, 'hifld.csv', hifld));
     assert.deepEqual([found.records, rejects(found)], [1, [['the plant is not nuclear', 2, 3]]]);
   }
+  const odd = 'Docket Number,old_prim_fuel,prim_fuel_note,Latitude,Longitude\n1,coal,coal,34.7,-87.1\n';
+  assert.equal((await load('nuclear-reactors', fileOf(t, 'o.csv', odd))).records, 1);
+  const none = 'NAME,PRIM_FUEL,LATITUDE,LONGITUDE\nA,NUC,34,-87\nB,Non-nuclear,35,-87\n';
+  assert.equal((await load('nuclear-reactors', fileOf(t, 'n.csv', none))).records, 1);
   const reactors = 'Docket Number,Name,Latitude,Longitude\n05000259,Browns Ferry 1,34.7,-87.1\n';
   assert.equal((await load('nuclear-reactors', fileOf(t, 'r.csv', reactors))).records, 1);
 });
@@ -189,4 +215,11 @@ test("the vintage is that of the rows' own columns, or the day of the file", asy
   );
   assert.equal(await vintage('alternative-fuels', fuels), 'to 2024-10-03');
   assert.match(await vintage('alternative-fuels', point('ID,Fuel Type Code', '1,ELEC')), /^file of 20/);
+  for (const column of ['VAL_DATE', 'SourceDate']) {
+    const power = geojson([
+      { properties: { VOLTAGE: 1, [column]: '2024/01/05' }, geometry: lines('-80 30, -80.1 30.1') },
+    ]);
+    const file = fileOf(t, 'lines.geojson', power);
+    assert.equal((await load('transmission-lines', file, { replace: true })).vintage, 'to 2024-01-05');
+  }
 });
