@@ -13,8 +13,8 @@ import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 import { subscriptionText } from './quota-messages.ts';
 
-/** The plan for people; the most important line comes first. */
-export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
+/** The plan for people; the most important line comes first. @param isRun how to get credits is said where the run ends for want of them */
+export function planMessages(prepared: Prepared, folder: string, style: OutputStyle, isRun = false): string[] {
   const { summary, connection } = prepared;
   const { width } = style;
   const lines = inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: false });
@@ -28,7 +28,7 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
       ...summary.scopes,
       ...otherTermsMessage(prepared),
       ...missingBoundariesMessage(prepared, folder),
-      ...fewCreditsMessage(prepared),
+      ...(isRun ? [] : fewCreditsMessage(prepared)),
     );
   return fittingLines(lines, width);
 }
@@ -38,7 +38,7 @@ export function runPlanMessages(prepared: Prepared, folder: string, style: Outpu
   const { connection, plan, summary } = prepared;
   const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
   if (summary.cells > 0 && (connection.kind === 'local' || isPriced))
-    return [...planMessages(prepared, folder, style), ''];
+    return [...planMessages(prepared, folder, style, true), ''];
   return fittingLines(
     inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: true }),
     style.width,
