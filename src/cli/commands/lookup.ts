@@ -84,9 +84,9 @@ function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): strin
 
 const EXAMPLE = 'For example: perilbook lookup 34.0522 -118.2437 --topics wildfire.';
 
-/** `34.05 -118.24`, or both in one word with a comma. @throws USAGE */
+/** `34.05 -118.24`, or both in one word with a comma or a space. @throws USAGE */
 function locationIn(words: readonly string[]): readonly [lat: string, lng: string] {
-  const [lat, lng, ...others] = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
+  const [lat, lng, ...others] = words.flatMap((word) => word.split(/[\s,]+/)).filter((word) => word !== '');
   if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
   throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
 }
