@@ -107,9 +107,13 @@ const location = z
     error: 'name either one column with both, or lat and lng',
   });
 
+const percentAsNumber = z.number().refine((value) => value <= 1 || value > 100, {
+  error: ({ input }) => `must be a share: ${input}% or ${Number((Number(input) / 100).toPrecision(12))}`,
+});
+
 /** A share: `1 %` or 0.01. */
 const share = z
-  .union([z.number(), z.string().regex(/^\d+(\.\d+)?\s*%$/)], { error: 'must be a share such as 1 % or 0.01' })
+  .union([percentAsNumber, z.string().regex(/^\d+(\.\d+)?\s*%$/)], { error: 'must be a share such as 1 % or 0.01' })
   .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
   .refine((value) => value >= 0 && value <= 1, { error: 'must be a share between 0 and 1 (100 %)' });
 

@@ -91,6 +91,8 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['too many decimals', 'precision: 8\n', '1:12', /precision: /],
   ['a day that no month has', 'anniversary_day: 32\n', '1:18', /anniversary_day: /],
   ['a day before the first', 'anniversary_day: 0\n', '1:18', /anniversary_day: /],
+  ['percents without their sign', 'max_invalid: 40\n', '1:14', /max_invalid: must be a share: 40% or 0\.4$/m],
+  ['a share of more than all', 'max_invalid: 400%\n', '1:14', /must be a share between 0 and 1 \(100 %\)$/m],
   ['no concurrency', 'concurrency: 0\n', '1:14', /concurrency: /],
   ['a delimiter of two letters', 'delimiter: "::"\n', '1:12', /delimiter: /],
   ['a time without a unit', 'time_to_live:\n  park: 30\n', '2:9', /time_to_live\.park: /],
