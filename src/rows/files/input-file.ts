@@ -92,7 +92,9 @@ export async function openInput(file: string, streams?: InputStreams): Promise<I
     const before = await stat(file);
     if (before.isDirectory()) throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
     if (isEndless(before)) throw endless(file);
-    if (!before.isFile()) return await makeInput(file, await spool(readPipe(file, streams?.interrupt), file), null);
+    // Of the devices only /dev/null is left, an empty file.
+    const isRead = before.isFile() || before.isCharacterDevice();
+    if (!isRead) return await makeInput(file, await spool(readPipe(file, streams?.interrupt), file), null);
     const fd = await openFd(file, 'r');
     try {
       return await makeInput(file, fd, identityOf(await statFd(fd)));
