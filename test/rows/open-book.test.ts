@@ -52,6 +52,12 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
 
 for (const [content, message] of REFUSED) test(`refused: ${message.source}`, () => assertRefused(content, message));
 
+test('a web page that Excel would open is to be saved as a table', async () => {
+  await assert.rejects(rowFileOf('<html><table><tr><td>lat</td></tr></table></html>'), {
+    hint: /Excel.* save it there as \.xlsx or CSV/,
+  });
+});
+
 test('names that look like the start of another format are still names', async () => {
   assert.deepEqual((await rowFileOf('PAR1,PAR2\n1,2\n')).columns, ['PAR1', 'PAR2']);
   assert.deepEqual((await rowFileOf('BZh,lat\n1,2\n')).columns, ['BZh', 'lat']);
@@ -62,6 +68,7 @@ test('a missing file, a directory and a missing stream are refused', async () =>
   mkdirSync(join(folder, 'sub'));
   await assert.rejects(openRowFile(join(folder, 'sub')), { code: 'INPUT_UNREADABLE', message: /is a directory/ });
   await assert.rejects(openRowFile('-'), { code: 'USAGE' });
+  await assert.rejects(openRowFile('/dev/null'), { code: 'INPUT_UNREADABLE', message: '/dev/null is empty' });
 });
 
 test('the delimiter is found in the first records', async () => {

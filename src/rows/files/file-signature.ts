@@ -50,7 +50,7 @@ const SIGNATURES: readonly FormatSignature[] = [
   {
     start: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)/i,
     what: 'a web page or XML',
-    hint: 'Fetch the CSV file again.',
+    hint: 'If Excel opens it as a table, save it there as .xlsx or CSV. Else fetch the CSV file again.',
   },
   { start: /^(?:\xef\xbb\xbf)?\s*(?:\{\s*"|\[\s*[{[])/, what: 'JSON', hint: EXPORT },
 ];
