@@ -25,7 +25,14 @@ export async function tableOfRows(
   const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
   const width = opened.columns.length;
   const dropFrom = request.dropFrom ?? width;
-  const indexes = whole.filter((index) => index < dropFrom || index >= width);
+  // Beside the geometry of a feature, points in binary are of no use, but the geometry is rounded.
+  const hasGeometry = request.added.some(({ type }) => type === 'point');
+  const indexes = whole
+    .filter((index) => index < dropFrom || index >= width)
+    .flatMap((index) => {
+      const coordinates = (hasGeometry && rowFile.coordinatesOf?.(index)) || [];
+      return coordinates.length > 0 ? coordinates : [index];
+    });
   const given = indexes.map((index) => rowFile.columns[index]!);
   const names = hasDistinctNames ? distinctNames(given, request.added) : given;
   const types = await typesFor(rowFile, indexes, request, typesOf);

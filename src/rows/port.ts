@@ -155,6 +155,8 @@ export interface OpenOptions {
 export interface RowFile extends RowSource {
   /** The columns that are not parts of others, if some are: `address` contains `address.zip`. */
   readonly wholeColumns?: readonly number[];
+  /** The coordinates of a column of points: `geometry.latitude`, `geometry.longitude`; none for other columns. */
+  readonly coordinatesOf?: (column: number) => readonly number[];
   /** If opening reads only the beginning: the file with the columns of all its rows, which are the same columns and then late
    * ones. */
   readonly entire?: () => Promise<RowFile>;

@@ -39,6 +39,26 @@ test('Parquet and NDJSON become GeoJSON with their values', async (t) => {
   }
 });
 
+test('points of GeoParquet are the geometry of features, and their coordinates are properties', async (t) => {
+  const harness = await openHarness(t);
+  const input = 'input.csv';
+  writeFileSync(join(harness.folder, input), `id,lat,lng,name,price\n${ROWS.join('\n')}\n`);
+  await enriched(harness, { input, output: 'points.parquet', geoparquet: true });
+  const points = join(harness.folder, 'points.parquet');
+  await madeParquet(
+    `select id, hazard_geometry as geometry from read_parquet('${points}')`,
+    join(harness.folder, 'in.parquet'),
+  );
+  const { file } = await enriched(harness, { input: 'in.parquet', output: 'out.geojson' });
+  assert.deepEqual(pointsOf(file), [[-99.95, 40.05], null, [-99.75, 40.25], null]);
+  const [{ properties }] = featuresOf(file) as [Feature];
+  assert.deepEqual(Object.entries(properties).slice(0, 3), [
+    ['id', 1],
+    ['geometry.latitude', 40.05],
+    ['geometry.longitude', -99.95],
+  ]);
+});
+
 const noGdal = spawnSync('ogrinfo', ['--version']).status === 0 ? false : 'GDAL is not installed';
 
 test('GDAL reads the features with their types', { skip: noGdal }, async (t) => {

@@ -40,6 +40,11 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     shapes: findOtherShapes(file),
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.kind === 'whole'),
+    coordinatesOf: (index) =>
+      [...columns.keys()].filter((at) => {
+        const column = columns[at]!;
+        return column.kind === 'point' && column.field === columns[index]!.field && !column.geometry.otherSystem;
+      }),
     read: (wanted) =>
       readRows(
         file,
