@@ -237,6 +237,14 @@ test('texts of a CSV are texts of a workbook, with all their characters, and are
   ]);
 });
 
+test('line ends in a cell of a new workbook are line feeds', async () => {
+  const [csv, excel] = [join(folder, 'ends.csv'), join(folder, 'ends.xlsx')];
+  writeFileSync(csv, '"a\r\nb",lat\r\n"c\r\nd\re\nf",38\r\n');
+  await writeRows(await openRowFile(csv), { output: excel, fill: FILL });
+  const sheet = partsOf(readFileSync(excel))['xl/worksheets/sheet1.xml']!;
+  assert.match(sheet, />a\nb<.*>c\nd\ne\nf</s);
+});
+
 test('a text that is longer than a cell may be is cut with a word, and every row comes back', async () => {
   const [csv, output] = [join(folder, 'long.csv'), join(folder, 'long.xlsx')];
   const long = `${'a'.repeat(32_740)}${'🏠'.repeat(4_000)}`;

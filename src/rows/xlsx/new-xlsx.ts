@@ -49,7 +49,7 @@ async function* sheetXml(
 ): AsyncGenerator<Buffer, void, void> {
   const letters = names.map((_, column) => columnLetters(column));
   const rowXml = (line: number, values: readonly Value[]): string =>
-    `<row r="${line}">${values.map((value, column) => cellXml(`${letters[column]}${line}`, value)).join('')}</row>`;
+    `<row r="${line}">${values.map((value, column) => cellXml(`${letters[column]}${line}`, withLineFeeds(value))).join('')}</row>`;
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
   for await (const batch of batches) {
     if (result.rows + batch.length + 1 > MOST_ROWS) throw tooLarge(file, `more than ${MOST_ROWS} rows`);
@@ -62,6 +62,10 @@ async function* sheetXml(
   }
   yield Buffer.from('</sheetData></worksheet>');
 }
+
+/** Excel's line break in a cell. A carriage return would be written as `_x000D_`, which openpyxl and pandas show. */
+const withLineFeeds = (value: Value): Value =>
+  typeof value === 'string' && value.includes('\r') ? value.replace(/\r\n?/g, '\n') : value;
 
 /** Times of added columns are texts; here they become timestamps. */
 const timestampOf = (value: Value): Value => (typeof value === 'string' ? { text: value, type: 'timestamp' } : value);
