@@ -102,7 +102,7 @@ export class ScanTally implements Disposable {
       const scanned = scannedRow(row, this.#job, this.#layout);
       const cell = this.#add(scanned, row);
       // In its own format the formula stays.
-      if (isConverted && row.formulas !== undefined && scanned.valueProblem === null)
+      if (isConverted && row.formulas !== undefined && scanned.valueProblem?.finding !== 'formula_not_calculated')
         this.#findInValue(
           { finding: 'formula_not_calculated', column: this.#source.columns[row.formulas[0]!]!, text: '' },
           row,
