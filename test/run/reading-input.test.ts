@@ -61,7 +61,7 @@ test('formulas without stored values: a value that counts as 0, and a field that
     return findings.filter(({ finding }) => finding === 'formula_not_calculated');
   };
   const note = (column: string) =>
-    `Column ${column} has a formula without a stored value, and is read as empty. Open the workbook in Excel or LibreOffice, and save it.`;
+    `A formula without a stored value is read as empty, for example in column ${column}. Open the workbook in Excel or LibreOffice, and save it.`;
   const finding = { finding: 'formula_not_calculated', rows: 1, first_line: 4 };
   assert.deepEqual(await found('C', 'out.xlsx'), [{ ...finding, note: note('tiv') }]);
   assert.deepEqual(await found('D', 'out.csv'), [{ ...finding, note: note('name') }]);

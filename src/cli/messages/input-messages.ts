@@ -4,7 +4,7 @@ import { firstRows } from '../../rows/first-rows.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { LENIENT_SUGGESTION } from '../../run/scan/locate.ts';
-import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-tally.ts';
+import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
 import type { Color } from './color.ts';
@@ -107,7 +107,7 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
-  const why = `${how}: ${most.note.replace(` ${LENIENT_SUGGESTION}`, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
+  const why = `${how}: ${most.note.replace(OF_THE_FIRST, '').replace(` ${LENIENT_SUGGESTION}`, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
   const option = summary.columns.lat === summary.columns.lng ? '--location' : '--lat, --lng';
   const isOfColumns = most.finding !== 'unreadable' && most.finding !== 'too_many_fields';
   const columns = most.note.endsWith(LENIENT_SUGGESTION)

@@ -52,18 +52,20 @@ export interface DegreeBox {
 
 export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (problem: ValueProblem) => string>> = {
   value_not_a_number: ({ column, text }) =>
-    `Column ${column} is not a number and counts as 0, for example ${shortened(text)}. Correct it, or name another column: --order-by COLUMN.`,
-  value_negative: ({ column, text }) => `Column ${column} is negative and counts as 0, for example ${shortened(text)}.`,
+    `The value is not a number and counts as 0, for example ${shortened(text)} in column ${column}. Correct it, or name another column: --order-by COLUMN.`,
+  value_negative: ({ column, text }) =>
+    `The value is negative and counts as 0, for example ${shortened(text)} in column ${column}.`,
   value_missing: ({ column }) => `No value: ${column} is empty, which counts as 0.`,
   formula_not_calculated: ({ column }) =>
-    `Column ${column} has a formula without a stored value, and is read as empty. Open the workbook in Excel or LibreOffice, and save it.`,
+    `A formula without a stored value is read as empty, for example in column ${column}. Open the workbook in Excel or LibreOffice, and save it.`,
 };
 const LONGEST_EXAMPLE = 24;
 const shortened = (text: string): string =>
   JSON.stringify(text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text);
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
-const FIRST = 'The first of them: ';
+/** The begin of a note that does not fit all rows of a finding. */
+export const OF_THE_FIRST = 'The first of them: ';
 const LENIENT =
   'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';
 
@@ -210,7 +212,7 @@ export class ScanTally implements Disposable {
 
   /** Says of a note that does not fit all rows that it is the first row's. */
   #noteFirst(finding: { note: string }, note: string): void {
-    if (finding.note !== note && !finding.note.startsWith(FIRST)) finding.note = FIRST + finding.note;
+    if (finding.note !== note && !finding.note.startsWith(OF_THE_FIRST)) finding.note = OF_THE_FIRST + finding.note;
   }
 
   #countPart(part: string | undefined, rows: number): void {
