@@ -103,6 +103,23 @@ test('a service that answers what it must refuse: each such charge is in the led
   assert.ok(!`${ended.stdout}${ended.stderr}`.includes(key));
 });
 
+test('what a budget may not pay for is skipped, also what the service would refuse, as was told before', async (t) => {
+  const { folder, url, charged, narrowKey } = await checked(t, {});
+  writeFileSync(join(folder, 'narrow'), narrowKey(), { mode: 0o600 });
+  for (const [budget, code, outcome] of [
+    [100, 4, 'skipped'],
+    // 3: the server in between makes a GET of the POST, which is charged.
+    [146, 3, 'pass   '],
+  ] as const) {
+    const before = charged();
+    const ended = await perilbook(check(url, '--budget', String(budget), '--narrow-key-file', 'narrow'), { folder });
+    assert.equal(ended.code, code, ended.stderr);
+    assert.equal(/of 100 credits is less: .* For all: --budget 146\./.test(ended.stderr), budget === 100);
+    assert.ok(ended.stdout.includes(`${outcome}  A valid key that lacks the scope bundle is 403`), ended.stdout);
+    assert.equal(charged() - before, CREDITS_SPENT + 1);
+  }
+});
+
 test('interrupted: no further call is made, and the ledger has those that were', async (t) => {
   const interruption = new AbortController();
   const { folder, url, charged } = await checked(t, {

@@ -67,13 +67,21 @@ export async function checkCommand(
     lng: parseCheckDegrees(flags, 'lng', DEFAULT_LOCATION.lng, 180),
   };
   const atRisk = creditsAtRisk(keys.length > 1);
-  const budget = job.budget ?? CREDITS_NEEDED + atRisk;
+  const most = CREDITS_NEEDED + atRisk;
+  const budget = job.budget ?? most;
+  const less =
+    budget < most
+      ? ` The budget of ${counted(budget, 'credit')} is less: what it may not pay for is skipped. For all: --budget ${most}.`
+      : '';
   say(
     context,
     `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/developer/service-api.md.\n` +
-      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${job.account.name}, and up to ${atRisk} more if the service answers calls that it must refuse.`,
+      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${job.account.name}, and up to ${atRisk} more if the service answers calls that it must refuse.${less}`,
   );
-  await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
+  if (job.budget === null && !flags.yes) {
+    const approve = `Add --yes or --budget ${most}.`;
+    await askToSpend(context, most, { what: 'check', approve, later: 'Check again when you want to.' });
+  }
   return await performCheck(context, flags, { job, baseUrl, keys, location, budget });
 }
 
@@ -201,13 +209,6 @@ async function readCheckKeys(context: CliContext, source: KeySource, flags: Flag
 
 function formatStatement({ numbers, statement, outcome, reason }: CheckedStatement): string {
   return `${outcome.padEnd(7)}  ${statement} (${numbers.join(', ')})${reason === '' ? '' : `\n           ${reason}`}`;
-}
-
-/** Spending needs a yes on a terminal; without a terminal it needs --yes. */
-async function approve(context: CliContext, flags: Flags<'service check'>, credits: number): Promise<void> {
-  if (flags.yes) return;
-  const words = { what: 'check', approve: 'Add --yes.', later: 'Check again when you want to.' };
-  await askToSpend(context, credits, words);
 }
 
 function parseCheckDegrees(
