@@ -98,7 +98,9 @@ function placesMessages(states: StatesWithoutData, job: Prepared['job'], folder:
   const parts = states.flatMap((of) => [...loadersOf(of)].map(([loader, topics]) => ({ ...of, topics, loader })));
   return [...Map.groupBy(parts, ({ loader }) => loader)].map(([loader, some]) => {
     const lacking = job.topics.filter((topic) => some.some(({ topics }) => topics.includes(topic)));
-    const where = `No data here for ${topicNames(lacking)} at ${placesIn(some)}`;
+    // Of several topics a place may lack one: their places are counted together.
+    const names = topicNames(lacking).replace(/^natural/, 'the natural');
+    const where = `No data here for ${lacking.length > 1 ? `one or more of ${names}` : names} at ${placesIn(some)}`;
     if (loader === null) return `${where}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
     const load = `perilbook data load ${loader} FILE --states ${some.map(({ state }) => state).join(',')}`;
     return `${where}, and none to download. Load a file that you have: ${load}`;

@@ -133,6 +133,7 @@ export function countyRatingLines({
     const missing = tracts === 0 ? 'No outlines of tracts are here' : 'No ratings of tracts are here';
     return [`${missing}: places get the rating of their county.`];
   }
+  const theirs = (count: number) => (count === 1 ? 'its county' : 'their county');
   const withoutRating = (count: number, nor: string, get: string) =>
     `${grouped(count)} of ${counted(tracts, 'loaded tract')} ${count === 1 ? 'has' : 'have'} no rating${nor} ` +
     `(outlines ${outlines}, ratings ${ratings}): places in ${count === 1 ? 'it' : 'them'} get ${get}.`;
@@ -141,10 +142,12 @@ export function countyRatingLines({
   return [
     ...[...byTracts].map(
       ([own, some]) =>
-        `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'loaded tract')} ${own === 1 ? 'has' : 'have'} no rating ` +
+        `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'loaded tract')} ${own === 1 ? 'has' : 'have'} no rating, but ${theirs(own)} has one ` +
         `(ratings ${ratings}): places in ${own === 1 ? 'it' : 'them'} get the rating of their county.`,
     ),
-    ...(unrated === 0 ? [] : [withoutRating(unrated, '', 'the rating of their county')]),
+    ...(unrated === 0
+      ? []
+      : [withoutRating(unrated, `, but ${theirs(unrated)} has one`, 'the rating of their county')]),
     ...(unanswered === 0 ? [] : [withoutRating(unanswered, ', nor has their county', 'none')]),
     ...(counties === 0
       ? []
