@@ -143,7 +143,9 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
 function asStoreError(file: string, error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
-  const reason = REASONS.find(([code]) => error.code.startsWith(code));
+  // The statements fit the schema of a whole store: a name that is not there was damaged in it.
+  const { code } = /^no such (table|column)/.test(error.message) ? { code: 'SQLITE_CORRUPT' } : error;
+  const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return error;
   const [, what, hint] = reason;
   return new PerilbookError('STORE_UNUSABLE', `The store ${file} ${what}: ${error.message}`, hint, { file }, error);

@@ -42,3 +42,14 @@ test('a file that is no database is refused with its name and a way out', (t) =>
   writeFileSync(file, 'policy,lat,lng\n'.repeat(100));
   assert.throws(() => openSqliteStore(file, clock, owner), { code: 'STORE_UNUSABLE', message: /store\.db/ });
 });
+
+test('a store whose schema was damaged is told as a damaged store, not as a bug', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  await openSqliteStore(file, clock, owner).close();
+  new Database(file).exec('ALTER TABLE calls RENAME COLUMN charge TO charfe').close();
+  const opened = async () => {
+    await using store = openSqliteStore(file, clock, owner);
+    await store.stats();
+  };
+  await assert.rejects(opened(), { code: 'STORE_UNUSABLE', message: /store\.db is damaged: no such column/ });
+});
