@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.complete, 'complete'],
   [EXIT.bug, 'a bug in Perilbook'],
   [EXIT.usage, 'wrong usage, job file or input'],
-  [EXIT.someFailed, 'complete, but some rows failed or too many have no usable location'],
+  [EXIT.someFailed, 'complete, but some rows failed, too many have no usable location, or the input has no rows'],
   [EXIT.paused, 'paused at a quota, budget or time limit, resumable'],
   [EXIT.keyRefused, 'key or access refused'],
   [EXIT.serviceDown, 'service or store down, resumable'],

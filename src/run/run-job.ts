@@ -60,8 +60,9 @@ export interface RunJobOptions {
 
 /**
  * Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
- * all rows, also after a failure; but where a failure left the run without an answer, an earlier output stays as it is. An interrupt
- * stops new calls and batches; calls and batches in progress end, and the output is still written.
+ * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
+ * stopped or read no rows has spent nothing and would write no answer. An interrupt stops new calls and batches; calls and batches in
+ * progress end, and the output is still written.
  */
 export async function run(
   prepared: Prepared,
@@ -76,17 +77,19 @@ export async function run(
       (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
     const verified = await verifiedPlan(prepared, plan);
     const spent = await store.runSpending(number);
-    const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
-    const isKept = isFailure && spent.charged === 0 && (await hasOutputs(job));
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
+    const mayKeep = (stopped !== null || plan.scan.rows === 0) && spent.charged === 0 && (await hasOutputs(job));
+    const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
+    const isKept = mayKeep && (isFailure || !(await fields.sums()).hasAnswers);
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
     if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
     const result = runSummary({ planned, areas: verified.areas, job, each, run: number, spent, written, isKept, stop });
-    const state = stateOf(stop, result);
+    // A broken export has no rows: it is no success.
+    const state = stop === null && result.rows === 0 ? 'incomplete' : stateOf(stop, result);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
     return { summary: result, state, stop, ratings: written.ratings };
   } catch (error) {

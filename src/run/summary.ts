@@ -183,7 +183,7 @@ interface RunSummaryParts {
   readonly run: number;
   readonly spent: Spending;
   readonly written: Omit<OutputSums, 'ratings'>;
-  /** The earlier output stays, because the run got no answer. */
+  /** The earlier output stays, because the run got no answer, or its input has no rows. */
   readonly isKept: boolean;
   readonly stop: Stop | null;
 }
@@ -212,7 +212,7 @@ export function runSummary({ planned, areas, job, each, run, spent, written, isK
       value: hasOneCurrency(planned.findings) ? shareOf(value.ok, locatedIn(value)) : null,
     },
     output: job.output,
-    /** The file is the earlier output, unchanged: the run got no answer. */
+    /** The file is the earlier output, unchanged: the run got no answer, or its input has no rows. */
     output_kept: isKept,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),

@@ -35,7 +35,11 @@ test('fields come from the plan, or are read once, in the order asked; the first
       completeOf: () => counted,
       read: async (numbers) => {
         reads.push(numbers);
-        return numbers.map((cell) => ({ status: cell === 3 ? 'failed' : 'ok', made: () => [`read ${cell}`] }));
+        return numbers.map((cell) => ({
+          status: cell === 3 ? 'failed' : 'ok',
+          hasAnswers: cell !== 3,
+          made: () => [`read ${cell}`],
+        }));
       },
     },
   );

@@ -57,7 +57,10 @@ export function runMessages(
 
 function writtenMessage(summary: RunResult['summary'], folder: string): string {
   const { status, output } = summary;
-  if (summary.output_kept) return `Kept: ${outputName(output, folder)} as it was, because this run got no answer.`;
+  if (summary.output_kept) {
+    const why = summary.rows === 0 ? 'the input has no rows' : 'this run got no answer';
+    return `Kept: ${outputName(output, folder)} as it was, because ${why}.`;
+  }
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
   const rows = `${parts}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`;

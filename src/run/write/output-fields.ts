@@ -24,6 +24,8 @@ export interface OutputSums {
   readonly status: StatusCounts;
   /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
   readonly value: StatusCounts;
+  /** Whether some row has an answer, also a stale one, or one beside topics that it lacks. */
+  readonly hasAnswers: boolean;
   /** Places all of whose rows are `ok`. */
   readonly cellsComplete: number;
   /** Whether all rows of a place are `ok`. */
@@ -38,6 +40,12 @@ export const PLACES_PER_READ = 250;
 /** Makes the fields of a cell when they are needed: packed ones take a fraction of the memory. */
 type MadeFields = () => readonly Field[];
 
+interface CellFields {
+  readonly status: RowStatus;
+  readonly hasAnswers: boolean;
+  readonly made: MadeFields;
+}
+
 /** Opens the fields that a job adds to the rows of its input, as the store has them now. */
 export async function openOutputFields(
   { job, store, source, sampleRows, freshness, setAside }: RunContext,
@@ -49,18 +57,18 @@ export async function openOutputFields(
   const wanted = wantedAnswers(job, freshness);
   const isTrustedNow = plan.areas !== null && isTrusted(plan.areas.verification);
   const stored = isTrustedNow ? await readStoredAreas(areas, store, source) : null;
-  const fieldsOf = (own: CellRecord, cell: number): { status: RowStatus; made: MadeFields } => {
+  const fieldsOf = (own: CellRecord, cell: number): CellFields => {
     const { record: held, used } = stored
       ? withAreas(own, cell, job, areas, stored, freshness)
       : { record: own, used: [] };
     const record = origin === null ? held : withoutReplaced(held);
     const texts = origin === null ? undefined : LOOKED_UP;
     const result = cellStatus(record, topics, freshness.freshSince, freshness.startedAt, texts, setAside);
-    const answered = origin === null ? [] : topics.filter((topic) => record.answers.has(topic));
-    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(cell)) : '';
+    const answered = topics.filter((topic) => record.answers.has(topic));
+    const from = origin !== null && answered.length > 0 ? origin.noteOf(answered, origin.originOf(cell)) : '';
     const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts);
-    return { status: result.status, made: () => fields };
+    return { status: result.status, hasAnswers: answered.length > 0, made: () => fields };
   };
   const bare = places.unlocated.map((kind) =>
     bareFields(topics, { status: statusOfFinding(kind.finding), note: kind.note }, counts),
@@ -73,7 +81,7 @@ export async function openOutputFields(
       const cell = numbers[index]!;
       if (record === null || !('fields' in record)) return fieldsOf(record ?? EMPTY_RECORD, cell);
       // Packed until they are written: arrays of all cells' fields took half a second of garbage collection.
-      return { status: 'ok' as const, made: () => completeOf(cell).of(record.asOf, record.fields()) };
+      return { status: 'ok' as const, hasAnswers: true, made: () => completeOf(cell).of(record.asOf, record.fields()) };
     });
   };
   return new OutputFields(job, plan, { bare, completeOf, read });
@@ -86,7 +94,7 @@ interface FieldMakers {
   /** The form of a cell's fields that the plan has read. */
   readonly completeOf: (cell: number) => CompleteFields;
   /** Reads cells from the store. */
-  readonly read: (cells: readonly number[]) => Promise<{ status: RowStatus; made: MadeFields }[]>;
+  readonly read: (cells: readonly number[]) => Promise<CellFields[]>;
 }
 
 /**
@@ -102,6 +110,7 @@ export class OutputFields {
   readonly #kept = new Map<number, MadeFields>();
   /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
   readonly #statuses: Uint8Array;
+  #hasAnswers = false;
   #sums: Promise<OutputSums> | null = null;
 
   constructor(job: Job, { scan, complete }: Pick<Plan, 'scan' | 'complete'>, makers: FieldMakers) {
@@ -129,8 +138,12 @@ export class OutputFields {
     const { bare, completeOf, read: readCells } = this.#makers;
     const unread = places.filter((place) => place < size && !this.#complete.has(place) && !this.#kept.has(place));
     const read = new Map<number, MadeFields>();
-    for (const [index, { status, made }] of (unread.length === 0 ? [] : await readCells(unread)).entries()) {
+    for (const [index, { status, hasAnswers, made }] of (unread.length === 0
+      ? []
+      : await readCells(unread)
+    ).entries()) {
       this.#statuses[unread[index]!] = ROW_STATUSES.indexOf(status);
+      this.#hasAnswers ||= hasAnswers;
       read.set(unread[index]!, made);
     }
     for (const place of places) {
@@ -170,7 +183,8 @@ export class OutputFields {
         if (this.#kept.size < this.#complete.room) this.#kept.set(cell, made);
       }
     }
-    return { ...sumStatuses(this.#scan, this.#statuses), ratings };
+    const sums = sumStatuses(this.#scan, this.#statuses);
+    return { ...sums, hasAnswers: this.#hasAnswers || sums.status.ok > 0, ratings };
   }
 
   /** The numbers of all places. */
@@ -208,7 +222,7 @@ function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
 /** The rows and their value by status, from the sums that the scan has kept. */
-function sumStatuses({ cells, places }: Scan, statuses: Uint8Array): Omit<OutputSums, 'ratings'> {
+function sumStatuses({ cells, places }: Scan, statuses: Uint8Array): Omit<OutputSums, 'ratings' | 'hasAnswers'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
   let cellsComplete = 0;
