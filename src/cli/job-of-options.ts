@@ -57,9 +57,10 @@ export async function jobOfReport(context: CliContext, words: readonly string[],
   for (const word of words) {
     if (word !== '-' && !isPattern(word)) requireFile(resolve(context.workingFolder, word));
   }
+  const named = flags.name === undefined ? '' : ` of the name ${flags.name}`;
   throw usageError(
-    `${words.join(' ')} has no run in the store ${shownAddress(plain.store)}`,
-    `Run it first: ${commandLine('run', words, {})}. If it ran with another store, name that: --store or PERILBOOK_STORE.`,
+    `${words.join(' ')} has no run${named} in the store ${shownAddress(plain.store)}`,
+    `Run it first: ${commandLine('run', words, { store: flags.store, name: flags.name })}. If it ran with another store, name that: --store or PERILBOOK_STORE.`,
   );
 }
 
