@@ -39,11 +39,13 @@ export function listAction(
           `Loaded into ${file}${existsSync(file) ? ` (${byteSize(statSync(file).size)})` : ''}:`,
           ...datasetTable(datasets, here, context.clock.now()),
         ];
-  const unloaded = downloaded.filter(({ downloaded: of }) => of!.parts.some(({ loadedAt }) => loadedAt === undefined));
-  if (unloaded.length > 0) {
-    lines.push(
-      `Downloaded, not loaded (perilbook data update loads it): ${unloaded.map(({ source }) => source.name).join(', ')}`,
-    );
+  const namesWith = (fits: (part: Downloaded['parts'][number]) => boolean) =>
+    downloaded.flatMap(({ source, downloaded: of }) => (of!.parts.some(fits) ? [source.name] : [])).join(', ');
+  const unloaded = namesWith(({ refused, loadedAt }) => !refused && loadedAt === undefined);
+  const refused = namesWith((part) => part.refused === true);
+  if (unloaded !== '') lines.push(`Downloaded, not loaded (perilbook data update loads it): ${unloaded}`);
+  if (refused !== '') {
+    lines.push(`Downloaded and refused, in part or whole (perilbook data update downloads it again): ${refused}`);
   }
   if (datasets.length > 0) {
     lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));

@@ -162,6 +162,12 @@ test('a file that the loader refuses leaves the data as it was, and is downloade
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
+  const { stdout } = await perilbook(['data'], options);
+  assert.match(
+    stdout,
+    /^Downloaded and refused, in part or whole \(.* data update downloads it again\): air-quality$/m,
+  );
+  assert.doesNotMatch(stdout, /not loaded/);
   mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
   // And then it is asked for changes again.
