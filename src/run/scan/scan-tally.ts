@@ -196,7 +196,13 @@ export class ScanTally implements Disposable {
   }
 
   #findInValue(problem: ValueProblem, at: LineReference): void {
-    this.#find(problem.finding, VALUE_NOTES[problem.finding](problem), at);
+    const earlier = this.#findings.get(problem.finding);
+    if (earlier) {
+      earlier.rows++;
+      return;
+    }
+    const column = problem.column || this.#layout.used.value.join(' + ');
+    this.#find(problem.finding, VALUE_NOTES[problem.finding]({ ...problem, column }), at);
   }
 
   #find(finding: Finding['finding'], note: string, { line, part }: LineReference): void {

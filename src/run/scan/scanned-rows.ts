@@ -30,10 +30,16 @@ export interface ValueProblem {
   readonly text: string;
 }
 
+const NO_VALUE = { value: 0, valueProblem: null };
+/** The columns are those of the layout. A column may be mostly blank, so rows share the problem. */
+const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' };
+
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   const located = locate(row, settings, layout);
   // Rows that are not looked up are in no sum of values.
-  return { located, ...(located.ok ? rowValue(row, layout) : { value: 0, valueProblem: null }) };
+  // Written out: a spread takes half a microsecond a row.
+  const { value, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
+  return { located, value, valueProblem };
 }
 
 /** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a
@@ -41,9 +47,11 @@ export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): 
 export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | 'valueProblem'> {
   let value = 0;
   let valueProblem: ValueProblem | null = null;
+  let hasValue = layout.values === 0;
   const decimal = decimalOf(row, layout);
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
     const text = row.fields[index] ?? '';
+    hasValue ||= text !== '' && text.trim() !== '';
     const part = parseValue(text, decimal);
     const finding =
       part === null
@@ -56,20 +64,17 @@ export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | '
     if (finding === null) value += part!;
     else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
   }
-  if (value === 0 && valueProblem === null && layout.values > 0 && !hasValue(row, layout))
-    valueProblem = { finding: 'value_missing', column: layout.used.value.join(' + '), text: '' };
-  return { value, valueProblem };
+  return { value, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
 }
 
 /** The decimal separator of a row's value: that of its coordinates, because the whole file is not known yet. */
-function decimalOf({ fields: [lat = '', lng = ''] }: Row, { isPair }: Layout): 'point' | 'comma' {
+function decimalOf({ fields }: Row, { isPair }: Layout): 'point' | 'comma' {
+  const lat = fields[0] ?? '';
+  const lng = fields[1] ?? '';
   if (isPair || !(lat.includes(',') || lng.includes(','))) return 'point';
   const both = `${lat} ${lng}`;
   return /\d,\d/.test(both) && !/\d\.\d/.test(both) ? 'comma' : 'point';
 }
-
-const hasValue = ({ fields }: Row, { values }: Layout): boolean =>
-  fields.slice(FIRST_VALUE, FIRST_VALUE + values).some((text) => text.trim() !== '');
 
 /** The value of a row; null if no value column has a number, because unknown is not zero. */
 export function valueIfAny(row: Row, layout: Layout): number | null {

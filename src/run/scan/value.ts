@@ -126,6 +126,7 @@ function isCurrency(mark: string): boolean {
  * @param decimal the decimal separator of the file
  */
 export function parseValue(text: string, decimal: 'point' | 'comma' = 'point'): number | null {
+  if (text === '') return 0;
   if (decimal === 'point' && PLAIN.test(text)) return finiteOrNull(Number(text));
   const plain = text.trim();
   if (plain === '') return 0;
