@@ -55,7 +55,7 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
         ? 'is not there'
         : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await hashFile(source_)) !== entry.sha256)
           ? 'does not match its manifest'
-          : unexpectedStart(entry.file, readHead(source_), source.firstLine);
+          : unexpectedStart(entry.file, readHead(source_));
     if (problem !== null) {
       throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
     }

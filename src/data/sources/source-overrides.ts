@@ -111,6 +111,8 @@ function overridden(source: Source, settings: z.infer<typeof override> | undefin
     download,
     ...(download !== source.download && { isElsewhere: true as const }),
     ...coveredBy(source, settings, file),
+    // The loader reads more forms than the publisher's.
+    firstLine: settings.url === undefined ? source.firstLine : undefined,
     licence: licence ?? source.licence,
     vintage: vintage ?? source.vintage,
     keyFile: keyFile === undefined ? source.keyFile : resolve(dirname(file), keyFile),

@@ -322,6 +322,25 @@ test('a file at an own address covers the same states on a machine that has no s
   assert.equal(await statesAt(', states: us', 'stick'), undefined, 'the whole US');
 });
 
+test('a file at an own address may have any form that its loader reads, also on a machine that has no sources.yaml', async (t) => {
+  const { run, mirror, downloads, folder } = await setUp(t);
+  const properties = { mag: 3.1, time: 1_700_000_000_000, place: 'x', type: 'earthquake', net: 'us', code: '1' };
+  const geometry = { type: 'Point', coordinates: [-78, 37, 10] };
+  const quakes = { type: 'FeatureCollection', features: [{ type: 'Feature', id: 'us1', properties, geometry }] };
+  mirror.files.set('files.example.com/quakes.geojson', { body: Buffer.from(JSON.stringify(quakes)) });
+  const url = 'https://files.example.com/quakes.geojson';
+  writeFileSync(join(folder, 'own.yaml'), `sources: {earthquakes: {url: "${url}"}}\n`);
+  const own = await run(['get', 'earthquakes', '--yes', '--sources', 'own.yaml']);
+  assert.match(own.stderr, /earthquakes: loaded 1 record/);
+  const other = {
+    folder,
+    env: { XDG_DATA_HOME: join(folder, 'other') },
+    clock: new MovedClock('2026-07-01T00:00:00Z'),
+  };
+  const copied = await perilbook(['data', 'get', 'earthquakes', '--mirror', downloads, '--yes'], other);
+  assert.match(copied.stderr, /earthquakes: loaded 1 record/);
+});
+
 test('a file at an own address whose rows are all in other states names the setting, not an option', async (t) => {
   const { run, mirror, folder } = await setUp(t);
   mirror.files.set('files.example.com/tri.csv', {
