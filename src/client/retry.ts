@@ -19,7 +19,10 @@ export const RETRY_POLICY: RetryPolicy = { attempts: 4, attemptsInDoubt: 2, atte
 export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
 
 /** For a call after others that failed with all their attempts. */
-export const ONE_MORE_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
+export const ONE_MORE_POLICY: RetryPolicy = { ...RETRY_POLICY, attempts: 1, attemptsUpstream: 1 };
+
+/** While a service that answered before refuses connections: some 30 seconds, as long as a restart takes. */
+export const RESTART_POLICY: RetryPolicy = { ...RETRY_POLICY, attempts: 7 };
 
 /** Most waiting of one call, and of a run in which no call is answered: after ten minutes a user wants the terminal back. A run that
  * would wait longer pauses and can be resumed. */

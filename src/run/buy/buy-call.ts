@@ -201,7 +201,7 @@ async function sendCall(
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const read = findVerdict(exchange, call, location, cameAt, (topic, result) => flatten(topic, result, location));
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
-  health.recordAttempt(call, verdict.kind === 'upstream');
+  health.recordAttempt(call, verdict);
   const consequence = decideConsequence(verdict, {
     call,
     topics: wanted.map(({ topic }) => topic),

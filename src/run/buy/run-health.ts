@@ -1,4 +1,5 @@
-import { ONE_MORE_POLICY, RETRY_POLICY, type RetryPolicy } from '../../client/retry.ts';
+import { ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY, type RetryPolicy } from '../../client/retry.ts';
+import type { Verdict } from '../../client/verdict.ts';
 import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Stop, stopFor } from '../stop.ts';
@@ -122,6 +123,8 @@ export class RunHealth {
   readonly #failedAttempts = new Map<TopicSlug, number>();
   /** The call whose turn it is, by what is asked. */
   readonly #turns = new Map<string, { readonly of: object; readonly over: Promise<void>; readonly end: () => void }>();
+  /** The last attempt found no connection. */
+  #isUnreachable = false;
   #breaker: Breaker = HEALTHY;
   #lastFailure = '';
   #stop: Stop | null = null;
@@ -151,15 +154,16 @@ export class RunHealth {
   }
 
   /** Records an attempt, before its retries. */
-  recordAttempt(call: Call, hasFailed: boolean): void {
+  recordAttempt(call: Call, verdict: Verdict): void {
+    this.#isUnreachable = verdict.kind === 'transport' && ['CONNECT', 'CONNECT_TIMEOUT'].includes(verdict.code);
     if (call.kind !== 'single') return;
-    if (!hasFailed) this.#failedAttempts.delete(call.topic);
+    if (verdict.kind !== 'upstream') this.#failedAttempts.delete(call.topic);
     else this.#failedAttempts.set(call.topic, (this.#failedAttempts.get(call.topic) ?? 0) + 1);
   }
 
   /**
-   * Calls of a topic that fails, and all calls of a service in doubt, take turns: where all at work tried together, a topic that the
-   * service lacks got 128 requests.
+   * Calls of a topic that fails, and all calls of a service in doubt or out of reach, take turns: where all at work tried together, a
+   * topic that the service lacks got 128 requests.
    *
    * @returns null if it is the turn of this request, until `endTurn`; else when to ask again
    */
@@ -183,13 +187,17 @@ export class RunHealth {
 
   /** After a call was given up, the next that takes its turn is tried once. */
   policyFor(call: Call, policy: RetryPolicy): RetryPolicy {
-    const wasGivenUp =
-      isInDoubt(this.#breaker) || (call.kind === 'single' && this.#breaker.unavailable.has(call.topic));
-    return policy === RETRY_POLICY && wasGivenUp && this.#doubted(call) !== null ? ONE_MORE_POLICY : policy;
+    if (policy !== RETRY_POLICY || this.#doubted(call) === null) return policy;
+    const { failures, everywhere, unavailable, everAnswered } = this.#breaker;
+    if (this.#isUnreachable) {
+      return failures > 0 && everywhere ? ONE_MORE_POLICY : everAnswered ? RESTART_POLICY : policy;
+    }
+    const wasGivenUp = isInDoubt(this.#breaker) || (call.kind === 'single' && unavailable.has(call.topic));
+    return wasGivenUp ? ONE_MORE_POLICY : policy;
   }
 
   #doubted(call: Call): string | null {
-    if (isInDoubt(this.#breaker)) return 'service';
+    if (this.#isUnreachable || isInDoubt(this.#breaker)) return 'service';
     return call.kind === 'single' && (this.#failedAttempts.get(call.topic) ?? 0) >= TOPIC_DOWN_AFTER
       ? call.topic
       : null;
