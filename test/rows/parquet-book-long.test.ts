@@ -39,6 +39,38 @@ test('golden files come out to the byte, and so does an output that is enriched 
   }
 });
 
+test('replaced answers in each row group do not stay in the file, and what follows them is found', async () => {
+  const [file, output, again] = ['replaced', 'replaced.out', 'again.out'].map((name) =>
+    join(folder, `${name}.parquet`),
+  ) as [string, string, string];
+  const own = new Set(ALL_TYPES.map(({ name }) => name));
+  const answers = `'ok' as hazard_status, 'replaced answer ' || i as hazard_note, timestamptz '2024-01-01 00:00:00+00' as hazard_as_of`;
+  await madeParquet(
+    `select i as id, 'name ' || (i % 7) as name, ${answers} from range(5000) t(i)`,
+    file,
+    'row_group_size 2048',
+  );
+  for (const [from, to] of [
+    [file, output],
+    [output, again],
+  ] as const) {
+    const book = await openRowFile(from);
+    const dropFrom = findPerilbookColumns(book.columns, own);
+    await writeRows(book, { output: to, dropFrom, added: ALL_TYPES, fill: alternating });
+    assert.ok(!readFileSync(to).includes('replaced answer'));
+  }
+  assert.deepEqual(readFileSync(output), readFileSync(again));
+  // DuckDB asks the bloom filters of the names.
+  const { rows } = await askedDuckdb(
+    `select count(*), sum(id), count(*) filter (name = 'name ' || (id % 7)) from read_parquet(${quoted(output)});`,
+  );
+  assert.deepEqual(rows, [['5000', '12497500', '5000']]);
+  const { rows: filtered } = await askedDuckdb(
+    `select count(*) from read_parquet(${quoted(output)}) where name = 'name 3'`,
+  );
+  assert.deepEqual(filtered, [['714']]);
+});
+
 test('columns are read as text, one row group after the other', async () => {
   const file = join(folder, 'table.parquet');
   await madeParquet(`${TABLE}(0, 5000) t(i)`, file, 'row_group_size 2048');

@@ -1,6 +1,6 @@
 import type { AddedColumn, TableColumn } from '../port.ts';
 import { extendArrowSchema } from './arrow-schema.ts';
-import { chunkRange, type ParquetFile } from './footer.ts';
+import type { ParquetFile } from './footer.ts';
 import {
   CHUNK,
   CHUNK_META,
@@ -22,11 +22,13 @@ import {
 import type { SchemaNode } from './schema.ts';
 import { makeStruct, setField, type ThriftField, type ThriftStruct } from './thrift.ts';
 
-/** The footer of the output: all fields of the input's footer, known or not, with columns at the end dropped and others added. The body
- * of the input is copied unchanged, so page indexes, bloom filters and all other offsets stay valid. */
+/** The footer of the output: all fields of the input's footer, known or not, with columns at the end dropped and others added.
+ *
+ * @param copied the kept row groups and chunks, as they are described in the output */
 export function editFooter(
   file: ParquetFile,
   fieldsKept: number,
+  copied: readonly CopiedGroup[],
   added: readonly AddedColumn[],
   addedTo: readonly (readonly ThriftStruct[])[],
 ): ThriftStruct {
@@ -34,7 +36,7 @@ export function editFooter(
   const leavesKept = keptLeaves(file, kept);
   const edited: Readonly<Record<number, () => ThriftField>> = {
     [FOOTER.schema.id]: () => editSchema(file, kept, added),
-    [FOOTER.rowGroups.id]: () => editRowGroups(file, leavesKept, addedTo),
+    [FOOTER.rowGroups.id]: () => editRowGroups(file, leavesKept, copied, addedTo),
     [FOOTER.keyValues.id]: () => editSchemaCopies(file, kept, added),
     [FOOTER.columnOrders.id]: () => {
       const orders = FOOTER.columnOrders.read(file.footer)!.slice(0, leavesKept);
@@ -44,8 +46,14 @@ export function editFooter(
   return makeStruct(...file.footer.fields.map((field) => edited[field.id]?.() ?? field));
 }
 
+/** A row group without its dropped columns. */
+export interface CopiedGroup {
+  readonly group: ThriftStruct;
+  readonly chunks: readonly ThriftStruct[];
+}
+
 /** The number of leaves of the kept fields. */
-function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
+export function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
   const end = kept.at(-1)?.to ?? 1;
   return file.leaves.filter((leaf) => leaf.to <= end).length;
 }
@@ -169,15 +177,16 @@ function editSchemaCopies(file: ParquetFile, kept: readonly SchemaNode[], added:
 function editRowGroups(
   file: ParquetFile,
   leavesKept: number,
+  copied: readonly CopiedGroup[],
   addedTo: readonly (readonly ThriftStruct[])[],
 ): ThriftField {
   const groups = FOOTER.rowGroups.read(file.footer)!.map((group, index): ThriftStruct => {
-    const edited: ThriftStruct = { fields: [...group.fields] };
+    const edited: ThriftStruct = { fields: [...copied[index]!.group.fields] };
     const own = ROW_GROUP.chunks.read(group) ?? [];
     const dropped = sumSizes(own.slice(leavesKept));
     const chunks = addedTo[index]!;
     const added = sumSizes(chunks);
-    setField(edited, ROW_GROUP.chunks.make([...own.slice(0, leavesKept), ...chunks]));
+    setField(edited, ROW_GROUP.chunks.make([...copied[index]!.chunks, ...chunks]));
     const unpacked = (ROW_GROUP.unpackedSize.read(group) ?? 0) + added.unpackedSize - dropped.unpackedSize;
     setField(edited, ROW_GROUP.unpackedSize.make(Math.max(0, unpacked)));
     const packed = ROW_GROUP.size.read(group);
@@ -201,24 +210,4 @@ export function sumSizes(chunks: readonly ThriftStruct[]): { size: number; unpac
     unpackedSize += CHUNK_META.unpackedSize.read(meta) ?? 0;
   }
   return { size, unpackedSize };
-}
-
-/** The end of the part of the body that is copied. Chunks of dropped columns are left out at the end of the body, as in every file that
- * Perilbook wrote. Elsewhere they stay as unreferenced bytes, because moving the bytes after them would make page indexes and other
- * offsets wrong. */
-export function keptBody(file: ParquetFile, fieldsKept: number): number {
-  const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));
-  const dropped = file.rowGroups
-    .flatMap((group) => file.leaves.slice(leavesKept).map((leaf) => chunkRange(file, group, leaf)))
-    .filter(({ start, end }) => end > start)
-    .sort((a, b) => b.end - a.end);
-  let end = file.bodyEnd;
-  for (const range of dropped) {
-    if (range.end !== end) break;
-    end = range.start;
-  }
-  const isPointedAt = file.rowGroups.some((group) =>
-    file.leaves.slice(0, leavesKept).some((leaf) => chunkRange(file, group, leaf).end > end),
-  );
-  return isPointedAt ? file.bodyEnd : end;
 }

@@ -39,7 +39,20 @@ export const ROW_GROUP = {
 
 export const SORTING = { leaf: i32(1) };
 
-export const CHUNK = { otherFile: text(1), start: i64(2), meta: struct(3), encryption: struct(8) };
+export const CHUNK = {
+  otherFile: text(1),
+  start: i64(2),
+  meta: struct(3),
+  offsetIndex: i64(4),
+  offsetIndexSize: i32(5),
+  columnIndex: i64(6),
+  columnIndexSize: i32(7),
+  encryption: struct(8),
+};
+
+export const OFFSET_INDEX = { pages: structs(1) };
+
+export const PAGE_LOCATION = { start: i64(1) };
 
 export const CHUNK_META = {
   type: i32(1),
@@ -50,8 +63,11 @@ export const CHUNK_META = {
   unpackedSize: i64(6),
   size: i64(7),
   dataStart: i64(9),
+  indexStart: i64(10),
   dictionaryStart: i64(11),
   statistics: struct(12),
+  bloomFilter: i64(14),
+  bloomFilterSize: i32(15),
 };
 
 export const STATISTICS = { nulls: i64(3), greatest: text(5), least: text(6) };

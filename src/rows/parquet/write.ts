@@ -1,21 +1,24 @@
+import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
 import { assertPlaceCount, encodedOnce, placeEntries } from '../placed-fields.ts';
 import type { AllPlaces, TableColumn, WriteRequest, WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
-import { editFooter, keptBody } from './edit.ts';
+import { type CopiedGroup, editFooter, keptLeaves } from './edit.ts';
 import { numberCodes, reusableArrays } from './encode.ts';
 import { columnsInThreads } from './encode-in-threads.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { type ParquetFile, readAt } from './footer.ts';
+import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from './format.ts';
 import { setGeoMetadata } from './geo-metadata.ts';
+import { droppedRanges, movedChunk, movedGroup, movedOffsetIndex, positionsWithout } from './moved-body.ts';
 import { type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
 
-/** Writes a Parquet file with the added columns: the body of the input byte for byte, the added chunks of each row group, then the
+/** Writes a Parquet file with the added columns: the kept column chunks of the input byte for byte, the added chunks of each row group, then the
  * edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a
  * million rows of 57 columns), and less where rows share their fields. */
 export async function writeParquet(
@@ -27,11 +30,7 @@ export async function writeParquet(
     await using pass = await file.input.startPass();
     const sink = parquetSink(gathered);
     const kept = fieldsKept(columns, request.dropFrom);
-    const bodyEnd = keptBody(file, kept);
-    for (let at = 0; at < bodyEnd; at += BYTES_A_COPY) {
-      request.signal?.throwIfAborted();
-      await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, bodyEnd - at)));
-    }
+    const copied = await copyBody(file, kept, pass, sink, request.signal);
     const addedTo: ThriftStruct[][] = file.rowGroups.map(() => []);
     const { placed } = request;
     const all = await encodedOnce(request, 'parquet', (places) => columnsOfPlaces(places, request.added));
@@ -49,10 +48,50 @@ export async function writeParquet(
         addedTo[group] = await sink.addChunks(await nextGroup(rows));
       }
     }
-    await sink.finish(editFooter(file, kept, request.added, addedTo), request.added);
+    await sink.finish(editFooter(file, kept, copied, request.added, addedTo), request.added);
     await pass.assertSame();
     return file.rows;
   });
+}
+
+/** Copies the body without what only dropped columns use. Answers that are replaced are not kept as unreferenced bytes; what follows them
+ * moves, so each position in the footer and in offset indexes is changed.
+ *
+ * @returns the kept row groups and chunks, as they are described in the output */
+async function copyBody(
+  file: ParquetFile,
+  fieldsKept: number,
+  pass: BytePass,
+  sink: ReturnType<typeof parquetSink>,
+  signal: AbortSignal | undefined,
+): Promise<CopiedGroup[]> {
+  const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));
+  const dropped = droppedRanges(file, leavesKept);
+  for (const [index, start] of [0, ...dropped.map(({ end }) => end)].entries()) {
+    const end = dropped[index]?.start ?? file.bodyEnd;
+    for (let at = start; at < end; at += BYTES_A_COPY) {
+      signal?.throwIfAborted();
+      await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, end - at)));
+    }
+  }
+  const moved = positionsWithout(dropped);
+  const copyChunk = async (chunk: ThriftStruct): Promise<ThriftStruct> => {
+    const [at, size] = [CHUNK.offsetIndex.read(chunk) ?? 0, CHUNK.offsetIndexSize.read(chunk) ?? 0];
+    const firstPage = CHUNK_META.dataStart.read(CHUNK.meta.read(chunk)!)!;
+    if (size <= 0 || moved(firstPage) === firstPage) return movedChunk(chunk, moved);
+    const index = at + size > file.bodyEnd ? null : movedOffsetIndex(await readAt(pass, at, size), moved);
+    if (index === null) return movedChunk(chunk, moved, null);
+    const start = sink.position();
+    await sink.write(index);
+    return movedChunk(chunk, moved, { start, end: sink.position() });
+  };
+  const copied: CopiedGroup[] = [];
+  for (const group of FOOTER.rowGroups.read(file.footer) ?? []) {
+    const chunks: ThriftStruct[] = [];
+    for (const chunk of (ROW_GROUP.chunks.read(group) ?? []).slice(0, leavesKept)) chunks.push(await copyChunk(chunk));
+    copied.push({ group: movedGroup(group, moved), chunks });
+  }
+  return copied;
 }
 
 /** The columns of all places. The rows of a row group refer to some of them. */
