@@ -165,8 +165,11 @@ function explainFailure(error: Error, started: boolean, answered: boolean): [Fai
   // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there
   // was a head.
   const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
-  if (!answered && (error.name === 'HTTPParserError' || isOfHead)) {
-    return ['NOT_HTTP', `The service's answer is not valid HTTP: ${detail}`];
+  // undici's words for an interim answer that it refuses; it accepts the others.
+  const isContinue = code === 'UND_ERR_SOCKET' && detail === 'bad response';
+  if (!answered && (error.name === 'HTTPParserError' || isOfHead || isContinue)) {
+    const what = isContinue ? 'it begins with 100 Continue, which nobody asked for' : detail;
+    return ['NOT_HTTP', `The service's answer is not valid HTTP: ${what}`];
   }
   return ['BROKEN', `The connection ended before the answer was complete: ${detail}`];
 }

@@ -46,7 +46,7 @@ for (const [what, head] of [
 }
 
 for (const [what, head, code] of [
-  ['100 Continue', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n${LENGTH}\r\n`, 'BROKEN'],
+  ['100 Continue', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n${LENGTH}\r\n`, 'NOT_HTTP'],
   ['101 Switching Protocols', 'HTTP/1.1 101 No\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', 'BROKEN'],
   ['a Content-Length that is given twice', `HTTP/1.1 200 OK\r\n${LENGTH}${LENGTH}\r\n`, 'NOT_HTTP'],
   ['two lengths that differ', `HTTP/1.1 200 OK\r\n${LENGTH}content-length: 5\r\n\r\n`, 'NOT_HTTP'],
