@@ -5,7 +5,7 @@ import { type Call, formatPath } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { ACCEPT_ENCODING, MAX_BODY_BYTES } from './content.ts';
-import { type Exchange, type HeaderMap, TIMEOUTS, type Timeouts } from './exchange.ts';
+import { type Exchange, type FailureCode, type HeaderMap, TIMEOUTS, type Timeouts } from './exchange.ts';
 import { Receiver } from './receiver.ts';
 import { cleanText, makeRedactor } from './redact.ts';
 
@@ -80,15 +80,17 @@ export function createClient(options: ClientOptions): Client {
     const elapsed = () => steadyTime(clock) - startedAt;
     const redactor = makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails);
     const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES[kind];
-    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
-    void clock.sleep(timeouts.total, deadline.signal).then(async () => {
-      const late = elapsed() - timeouts.total;
+    const stopAfter = async (ms: number, code: FailureCode, message: string) => {
+      const began = elapsed();
+      await clock.sleep(ms, deadline.signal);
+      const late = elapsed() - began - ms;
       // A process that was stopped (Ctrl-Z) continues here first: the answer may have arrived long ago and only be unread.
       if (late > STOPPED_MS) await clock.sleep(READ_ON_MS, deadline.signal);
-      if (!deadline.signal.aborted) {
-        receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
-      }
-    });
+      if (!deadline.signal.aborted) receiver.stop(code, message);
+    };
+    const onFailure = () => void stopAfter(timeouts.failure, 'BODY_TIMEOUT', 'The body of a failure did not end');
+    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve, onFailure });
+    void stopAfter(timeouts.total, 'TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
     const headers = {
       ...(key === null ? {} : { [HEADERS.key]: key }),
       accept: 'application/json',

@@ -46,15 +46,16 @@ export type FailureCode =
   | 'CLOSED';
 
 /** Milliseconds. `headers` and `body` limit a silence; `total` limits the whole request, also one whose answer comes a byte a second. 7
- * MB within `total` need 0.4 Mbit/s. */
+ * MB within `total` need 0.4 Mbit/s. `failure` limits the body of any status but 200, which says little. */
 export interface Timeouts {
   readonly connect: number;
   readonly headers: number;
   readonly body: number;
   readonly total: number;
+  readonly failure: number;
 }
 
-export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000 };
+export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000, failure: 5_000 };
 
 /** The rate headers; `null` where one is missing or invalid. */
 export interface Rate {

@@ -12,6 +12,8 @@ export interface ReceiverOptions {
   readonly redactor: Redactor;
   readonly elapsed: () => number;
   readonly settle: (exchange: Exchange) => void;
+  /** Called after the head of any status but 200. */
+  readonly onFailure?: () => void;
 }
 
 /** Receives one answer from undici and settles once, with the first certain result. Whether the request may have been charged
@@ -58,7 +60,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = plainHeaders(headers, this.#options.redactor);
     // At once: a slow answer would end at a deadline, be asked for again, and perhaps be paid again.
-    if (status === 200 && Number(this.#headers['content-length']) > this.#options.maxBodyBytes) this.#tooLarge();
+    if (status !== 200) this.#options.onFailure?.();
+    else if (Number(this.#headers['content-length']) > this.#options.maxBodyBytes) this.#tooLarge();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

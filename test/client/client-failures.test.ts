@@ -107,6 +107,17 @@ test('a byte at a time: ended by the total', async (t) => {
   assert.equal(await outcome(clientOf(t, url, { timeouts: { total: 600 } })), 'maybe TOTAL_TIMEOUT');
 });
 
+test('the endless body of a status that is no answer is read for a moment only', { timeout: 20_000 }, async (t) => {
+  const url = await serveRaw(t, (socket) => {
+    socket.write('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n');
+    const drip = setInterval(() => socket.write('1\r\n \r\n'), 20);
+    socket.on('close', () => clearInterval(drip));
+  });
+  const exchange = await clientOf(t, url, { timeouts: { failure: 100, total: 600_000 } }).send(ask);
+  assert.ok(exchange.kind === 'response', JSON.stringify(exchange));
+  assert.deepEqual([exchange.status, exchange.content.kind], [500, 'text']);
+});
+
 test('a status has been heard although its body is broken, silent or dripping', async (t) => {
   const endings: ((socket: Socket) => void)[] = [
     (socket) => socket.resetAndDestroy(),
