@@ -45,6 +45,23 @@ for (const back of [2 * HOUR, 40 * DAY]) {
   });
 }
 
+for (const [what, ahead] of [
+  ['27 years behind', -27 * 365 * DAY],
+  ['a day ahead', DAY],
+] as const) {
+  test(`a clock that is ${what}: answers have the service's time, and are not bought again when the clock is right`, async (t) => {
+    const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 10);
+    const job = { topics: ['wildfire', 'park'], time_to_live: { wildfire: '90d', park: '90d' } };
+    clock.jump(ahead);
+    for (const jump of [0, 0, -ahead]) {
+      clock.jump(jump);
+      assert.equal((await run(job)).state, 'complete');
+      assert.equal(harness.charged(), 20);
+      for (const asOf of column(harness.output(), 'hazard_as_of')) assert.match(asOf, /^2026-03-15T12:/);
+    }
+  });
+}
+
 test('the clock is set forward while the service asks to slow down: the run does not take it for ten minutes', async (t) => {
   const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 10);
   let asked = 0;

@@ -16,8 +16,14 @@ const GOOD: Reading = { ok: true, result: ['Very Low', 1, null, 2] };
 const HAIL: Call = { kind: 'single', topic: 'hail' };
 
 /** What is settled after a call for two topics. */
-function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY, levels: 'tract' | null = null) {
-  const times = new RunTimes(new MovedClock(NOW), NOW, 5, () => {});
+function settled(
+  told: object,
+  call: Call = HAIL,
+  freshSince = NOW - DAY,
+  levels: 'tract' | null = null,
+  { date = null as number | null, now = NOW } = {},
+) {
+  const times = new RunTimes(new MovedClock(now), now, 5, () => {});
   const freshness = { startedAt: NOW, freshSince: () => freshSince };
   const wanted = (['hail', 'park'] as const).map((topic) => ({ topic, freshSince }));
   const work = { wanted, number: 7, work: { number: 0 } };
@@ -27,7 +33,7 @@ function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY, levels
   const plan = { scan: { areas } };
   return makeSettlement(
     { job, plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],
-    { ...work, call },
+    { ...work, call, date },
     { ledger: { charge: 'charged', credits: 1 }, answer: null, failure: null, key: null, ...told } as Consequence,
   );
 }
@@ -49,6 +55,25 @@ test('the time that the service states is kept from 5 minutes ago to 2 days ahea
   ] as const) {
     const { answers } = settled(answerOf([['hail', GOOD]], { timestamp }), HAIL, freshSince);
     assert.equal(answers[0]!.asOf, kept, `${timestamp}, fresh since ${freshSince}`);
+  }
+});
+
+test('a time on which the answer and its Date agree is kept if it is the more credible one', () => {
+  const [early, month] = [Date.UTC(1999, 0, 1), 30 * DAY];
+  for (const [now, timestamp, date, kept] of [
+    // By a clock from before this program, and by one that is days ahead.
+    [early, NOW, NOW + 5 * MINUTE, NOW],
+    [early, NOW, NOW + 5 * MINUTE + 1, early],
+    [early, NOW, null, early],
+    [NOW, NOW - 15 * DAY, NOW - 15 * DAY, NOW - 15 * DAY],
+    // So old that the answer would soon be bought again.
+    [NOW, NOW - 15 * DAY - 1, NOW - 15 * DAY, NOW],
+    // A service whose own clock is ahead.
+    [NOW, NOW + 3 * DAY, NOW + 3 * DAY, NOW],
+  ] as const) {
+    const told = answerOf([['hail', GOOD]], { timestamp });
+    const { answers } = settled(told, HAIL, now - month, null, { date, now });
+    assert.equal(answers[0]!.asOf, kept, `${timestamp} and ${date} by a clock at ${now}`);
   }
 });
 

@@ -215,7 +215,9 @@ async function sendCall(
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
-  await store.settle([makeSettlement(buying, claimed, consequence)]).catch((error) => health.stopAtError(error));
+  await store
+    .settle([makeSettlement(buying, { ...claimed, date }, consequence)])
+    .catch((error) => health.stopAtError(error));
   const { credits } = consequence.ledger;
   record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));

@@ -13,9 +13,14 @@ const BEHIND_MS = 5 * 60_000;
 /** or this much later: a machine whose clock was set back must not buy again after its clock is corrected. */
 const AHEAD_MS = 2 * 86_400_000;
 
+/** A clock that shows an earlier time is wrong: this program is younger. */
+const PROGRAM_SINCE = Date.UTC(2026, 0, 1);
+
 /** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
   readonly number: number;
+  /** The answer's `Date`. */
+  readonly date: number | null;
   readonly work: Pick<CellWork, 'number'>;
 }
 
@@ -23,12 +28,12 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
  * follows. */
 export function makeSettlement(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
-  { call, wanted, number, work }: GrantedCall,
+  { call, wanted, number, date, work }: GrantedCall,
   { ledger, answer, failure, key }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
-  const kept = answer === null ? { answers: [], failures: [] } : keepAnswers(answer, freshness, now);
+  const kept = answer === null ? { answers: [], failures: [] } : keepAnswers(answer, freshness, now, date);
   const failures = failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
   const comparableSince = freshness.startedAt - COMPARABLE_MS;
   return {
@@ -54,13 +59,19 @@ function keepAnswers(
   { results, timestamp }: ReceivedAnswer,
   freshness: Freshness,
   now: number,
+  date: number | null,
 ): Pick<Settlement, 'answers' | 'failures'> {
-  const stated = timestamp !== null && timestamp >= now - BEHIND_MS && timestamp <= now + AHEAD_MS ? timestamp : now;
+  const isNear = timestamp !== null && timestamp >= now - BEHIND_MS && timestamp <= now + AHEAD_MS;
+  // Where this machine's clock is ahead, or was never set, the service's `Date` agrees with its answer.
+  const isAgreed = timestamp !== null && date !== null && Math.abs(timestamp - date) <= BEHIND_MS;
+  const isBelieved = isNear || (isAgreed && (timestamp < now || now < PROGRAM_SINCE));
+  const stated = isBelieved ? timestamp : now;
   const answers: Answer[] = [];
   const failures: Settlement['failures'][number][] = [];
   for (const [topic, reading] of results) {
-    // With a slow clock, a new answer could be older than the job allows, and would be bought again for ever.
-    const asOf = stated >= freshness.freshSince(topic) ? stated : now;
+    // By this clock, a new answer could be older than the job allows, or soon be, and would be bought again and again.
+    const since = freshness.freshSince(topic);
+    const asOf = stated >= (isNear ? since : (since + now) / 2) ? stated : now;
     if (reading.ok) {
       answers.push({ topic, asOf, fields: reading.result });
     } else if (reading.reason === 'no_data') {
