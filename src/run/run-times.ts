@@ -6,6 +6,9 @@ import type { ClaimLimits } from '../store/ledger/port.ts';
 /** The service's clock is ignored if it differs by more than this. */
 const CREDIBLE_MS = 2 * 86_400_000;
 
+/** A clock that shows an earlier time is wrong: this program is younger. */
+export const PROGRAM_SINCE = Date.UTC(2026, 0, 1);
+
 /** HTTP dates are whole seconds. */
 const SECOND_MS = 1_000;
 
@@ -32,8 +35,8 @@ interface Times {
  * - It may be made only if one quota covers it together with the credits of the earlier period and of all later ones. So a wrong
  *   clock on either side never allows more spending than a correct one.
  * - Where the service's clock agrees with one of ours, to the minute, the other one is ignored: it was set, or had stopped.
- * - The service's clock is used while it is within two days of one of ours and runs evenly. After a jump between two answers
- *   it is ignored for the rest of the run.
+ * - The service's clock is used while it is within two days of one of ours, or ours was never set, and runs evenly. After a jump
+ *   between two answers it is ignored for the rest of the run.
  */
 export class RunTimes {
   readonly #clock: Clock;
@@ -84,7 +87,9 @@ export class RunTimes {
     const within = (ms: number) => (service === null ? [] : own.filter((time) => Math.abs(service - time) <= ms));
     const agreeing = within(CLOCKS_APART_MS + (this.#service?.within ?? 0));
     const near = within(CREDIBLE_MS);
-    const times = agreeing.length > 0 ? agreeing : near.length > 0 ? [...near, service!] : own;
+    const isUnset = service !== null && service > PROGRAM_SINCE && own.every((time) => time < PROGRAM_SINCE);
+    const mixed = near.length > 0 || isUnset ? [...near, service!] : own;
+    const times = agreeing.length > 0 ? agreeing : mixed;
     return { earliest: Math.min(...times), latest: Math.max(...times) };
   }
 
@@ -120,7 +125,7 @@ export class RunTimes {
     this.#notice(
       apart <= CREDIBLE_MS
         ? `${what}. Until both are in the same billing period, calls count in the later one: check this machine's clock.`
-        : `${what}. Billing periods are counted by this machine's clock: check it.`,
+        : `${what}. Billing periods are counted by ${ours < PROGRAM_SINCE ? "the service's" : "this machine's"} clock: check this machine's.`,
     );
   }
 }

@@ -59,6 +59,8 @@ for (const [what, ahead] of [
       assert.equal(harness.charged(), 20);
       for (const asOf of column(harness.output(), 'hazard_as_of')) assert.match(asOf, /^2026-03-15T12:/);
     }
+    const { credits_available } = await harness.plan(job);
+    assert.equal(credits_available, 100_000 - 20, 'the charges are in the period of the service');
   });
 }
 

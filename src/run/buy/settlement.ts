@@ -5,6 +5,7 @@ import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import { COMPARABLE_MS } from '../plan/area-verification.ts';
 import type { Freshness } from '../plan/freshness.ts';
+import { PROGRAM_SINCE } from '../run-times.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
 import type { Consequence, ReceivedAnswer } from './consequence.ts';
 
@@ -12,9 +13,6 @@ import type { Consequence, ReceivedAnswer } from './consequence.ts';
 const BEHIND_MS = 5 * 60_000;
 /** or this much later: a machine whose clock was set back must not buy again after its clock is corrected. */
 const AHEAD_MS = 2 * 86_400_000;
-
-/** A clock that shows an earlier time is wrong: this program is younger. */
-const PROGRAM_SINCE = Date.UTC(2026, 0, 1);
 
 /** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
