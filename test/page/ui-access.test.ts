@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { safeFileName } from '../../src/page/files/upload.ts';
-import { peerUsers } from '../../src/page/web/peer-user.ts';
+import { areOwn, peerUsers } from '../../src/page/web/peer-user.ts';
 import { Sessions } from '../../src/page/web/sessions.ts';
 import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
@@ -316,6 +316,10 @@ test('a connection of another user of the machine is closed, whatever it sends',
   assert.deepEqual(
     [0xd431, 0xd432, 0xd433].map((remotePort) => peerUsers(table, { localPort: 0x2250, remotePort })),
     [[1001], [1002], []],
+  );
+  assert.deepEqual(
+    [[], [1000], [0], [1001], [1000, 1001]].map((users) => areOwn(users, 1000)),
+    [false, true, true, false, false],
   );
   // Only root can be somebody else.
   if (userInfo().uid !== 0 || !existsSync('/proc/net/tcp')) return;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Exchange } from '../../src/client/exchange.ts';
-import { NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
+import { NOTHING_TRIED, ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY } from '../../src/client/retry.ts';
+import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { decideConsequence } from '../../src/run/buy/consequence.ts';
@@ -175,4 +176,85 @@ test('an interrupt and the end of the time end a run, also one that comes before
   onEnd({ ...ends, interrupt: later.signal }, clock, (why) => stops.push(why))[Symbol.dispose]();
   later.abort();
   assert.deepEqual(await pass(), []);
+});
+
+const verdict = (kind: Verdict['kind'], code = '') => ({ kind, code }) as unknown as Verdict;
+const failedSingle = (slug: TopicSlug) =>
+  ({ service: 'topic_failed', isPaid: false, topic: { slug, isAvailable: false } }) as const;
+
+test('a single whose topic failed five times in a row, and any call of a service in doubt or out of reach, waits for its turn', async () => {
+  const [radon, park, bundle] = [{ call: single('radon') }, { call: single('park') }, { call: STANDARD }];
+  const health = new RunHealth(['radon', 'park'], new Map());
+  const policies = () => [radon, park, bundle].map(({ call }) => health.policyFor(call, RETRY_POLICY));
+  const attempt = (call: Call, kind: Verdict['kind'], code?: string) => health.recordAttempt(call, verdict(kind, code));
+  const isFree = (request: { readonly call: Call }) => {
+    const turn = health.turnOver(request);
+    if (turn === null) health.endTurn(request);
+    return turn === null;
+  };
+  assert.equal(health.turnOver(radon), null);
+  assert.equal(isFree({ call: radon.call }), true, 'nothing is doubted');
+  for (let nth = 0; nth < 4; nth++) attempt(radon.call, 'upstream');
+  attempt(radon.call, 'answered');
+  attempt(STANDARD, 'upstream');
+  for (let nth = 0; nth < 4; nth++) attempt(radon.call, 'upstream');
+  assert.equal(health.turnOver(radon), null);
+  assert.equal(isFree({ call: radon.call }), true, 'four in a row');
+  attempt(radon.call, 'upstream');
+  assert.equal(health.turnOver(radon), null);
+  assert.equal(health.turnOver(radon), null, 'its own turn');
+  const waiting = health.turnOver({ call: radon.call });
+  assert.deepEqual([isFree(park), isFree(bundle), waiting instanceof Promise], [true, true, true]);
+  health.endTurn(park);
+  assert.equal(health.turnOver({ call: radon.call }), waiting, 'the turn of another');
+  health.endTurn(radon);
+  await waiting;
+  assert.equal(isFree({ call: radon.call }), true);
+  // Not given up yet: all its attempts.
+  assert.deepEqual(policies(), [RETRY_POLICY, RETRY_POLICY, RETRY_POLICY]);
+  health.record(failedSingle('radon'));
+  assert.deepEqual(policies(), [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY]);
+  assert.equal(health.policyFor(radon.call, RESTART_POLICY), RESTART_POLICY);
+  for (let nth = 0; nth < 7; nth++) health.record(failedSingle('radon'));
+  assert.deepEqual(policies(), [ONE_MORE_POLICY, ONE_MORE_POLICY, ONE_MORE_POLICY], 'eight in a row: in doubt');
+  assert.equal(health.turnOver(park), null);
+  assert.equal(isFree(bundle), false);
+  health.endTurn(park);
+
+  const away = new RunHealth(['radon'], new Map());
+  for (const code of ['CONNECT', 'CONNECT_TIMEOUT']) {
+    away.recordAttempt(STANDARD, verdict('transport', code));
+    assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RETRY_POLICY, 'it never answered');
+    assert.equal(away.turnOver(bundle), null);
+    assert.ok(away.turnOver(radon) instanceof Promise);
+    away.endTurn(bundle);
+  }
+  away.record({ service: 'answered', isPaid: true, topic: null });
+  assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RESTART_POLICY);
+  away.record({ service: 'failed', isPaid: false, topic: null });
+  assert.equal(away.policyFor(STANDARD, RETRY_POLICY), ONE_MORE_POLICY);
+  for (const [kind, code] of [
+    ['transport', 'BROKEN'],
+    ['upstream', 'CONNECT'],
+  ] as const) {
+    away.recordAttempt(STANDARD, verdict(kind, code));
+    assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RETRY_POLICY, kind);
+  }
+});
+
+test('a topic is set aside after five failures that concern it, and taken back by an answer', () => {
+  const setAside = new Map<TopicSlug, string>();
+  const health = new RunHealth(['radon', 'park'], setAside);
+  for (let nth = 0; nth < 4; nth++) health.record(failedSingle('radon'));
+  assert.deepEqual([[...setAside], health.isTopicDown('radon')], [[], false]);
+  health.record({ ...failedSingle('radon'), service: 'failed' });
+  assert.deepEqual([...setAside], [], 'unusable answers do not show that the service lacks it');
+  health.record(failedSingle('radon'));
+  assert.deepEqual([...setAside], [['radon', 'unavailable at the service']]);
+  health.record({ service: 'answered', isPaid: true, topic: { slug: 'park', isAvailable: true } });
+  assert.deepEqual([health.isTopicDown('radon'), health.isTopicDown('park')], [true, false]);
+  health.record({ service: 'answered', isPaid: true, topic: { slug: 'radon', isAvailable: true } });
+  assert.deepEqual([[...setAside], health.isTopicDown('radon')], [[], false]);
+  const later = new RunHealth(['radon'], new Map([['radon', 'unavailable at the service']]));
+  assert.equal(later.isTopicDown('radon'), true, 'by an earlier batch');
 });

@@ -17,8 +17,11 @@ type Ports = Pick<Socket, 'localPort' | 'remotePort'>;
 export function isOwnPeer(ports: Ports): boolean {
   const tables = TABLES.filter((path) => existsSync(path));
   if (tables.length === 0) return true;
-  const users = peerUsers(tables.map((path) => readFileSync(path, 'utf8')).join('\n'), ports);
-  const own = userInfo().uid;
+  return areOwn(peerUsers(tables.map((path) => readFileSync(path, 'utf8')).join('\n'), ports), userInfo().uid);
+}
+
+/** Whether the sockets that may be the other end are all of this user or of root; without any, it is unknown whose it is. */
+export function areOwn(users: readonly number[], own: number): boolean {
   return users.length > 0 && users.every((user) => user === 0 || user === own);
 }
 
