@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ParquetFile } from '../../src/rows/parquet/footer.ts';
 import { CHUNK, CHUNK_META, OFFSET_INDEX, PAGE_LOCATION } from '../../src/rows/parquet/format.ts';
-import { movedChunk, movedOffsetIndex, positionsWithout } from '../../src/rows/parquet/moved-body.ts';
+import { droppedRanges, movedChunk, movedOffsetIndex, positionsWithout } from '../../src/rows/parquet/moved-body.ts';
 import { makeStruct, readThrift, writeThrift } from '../../src/rows/parquet/thrift.ts';
 
 const moved = positionsWithout([
@@ -39,4 +40,68 @@ test('each position of a chunk moves, its offset index is where it is written an
   assert.deepEqual(positions(movedChunk(chunk, moved, null)), [...pagesMoved, ...none]);
   // The input's description is unchanged: a second run reads the same file by it.
   assert.deepEqual(positions(chunk), [200, 200, 200, 200, 200, 400, 9, 500, 8]);
+});
+
+/** A chunk of some bytes, and where its indexes and its bloom filter begin (each 5 bytes). */
+interface DrawnChunk {
+  readonly at: number;
+  readonly size: number;
+  readonly offsetIndex?: number;
+  readonly columnIndex?: number;
+  readonly bloom?: number;
+}
+
+/** A file of two columns, the first of which is kept; each group has a chunk of both. */
+function drawnFile(
+  groups: readonly (readonly [kept: DrawnChunk, replaced: DrawnChunk])[],
+  bodyEnd = 1000,
+): ParquetFile {
+  const part = <Name>(start: number | undefined, fields: Name) =>
+    (start === undefined ? [] : [fields]).flat() as Name[];
+  const chunkOf = ({ at, size, offsetIndex, columnIndex, bloom }: DrawnChunk) =>
+    makeStruct(
+      ...[CHUNK.start.make(0), ...part(offsetIndex, CHUNK.offsetIndex.make(offsetIndex ?? 0))],
+      ...part(offsetIndex, CHUNK.offsetIndexSize.make(5)),
+      ...part(columnIndex, CHUNK.columnIndex.make(columnIndex ?? 0)),
+      ...part(columnIndex, CHUNK.columnIndexSize.make(5)),
+      CHUNK.meta.make(
+        makeStruct(
+          ...[CHUNK_META.values.make(1), CHUNK_META.size.make(size), CHUNK_META.dataStart.make(at)],
+          ...part(bloom, CHUNK_META.bloomFilter.make(bloom ?? 0)),
+          ...part(bloom, CHUNK_META.bloomFilterSize.make(5)),
+        ),
+      ),
+    );
+  const leaves = [0, 1].map((index) => ({ name: `column ${index}`, leaf: { index } }));
+  return { leaves, bodyEnd, rowGroups: groups.map((chunks) => ({ rows: 1, chunks: chunks.map(chunkOf) })) } as never;
+}
+
+test('dropped are the pages, indexes and bloom filters of replaced columns alone, and nothing where parts overlap', () => {
+  const kept = { at: 4, size: 96, offsetIndex: 500, columnIndex: 510, bloom: 600 };
+  const dropped = (...groups: (readonly [DrawnChunk, DrawnChunk])[]) => droppedRanges(drawnFile(groups), 1);
+  assert.deepEqual(dropped([kept, { at: 100, size: 50 }]), [{ start: 100, end: 150 }]);
+  assert.deepEqual(dropped([kept, { at: 100, size: 50, offsetIndex: 505, columnIndex: 515, bloom: 605 }]), [
+    { start: 100, end: 150 },
+    { start: 505, end: 510 },
+    { start: 515, end: 520 },
+    { start: 605, end: 610 },
+  ]);
+  // Neighbours are one range, in whatever order the file has its parts.
+  assert.deepEqual(
+    dropped(
+      [kept, { at: 150, size: 50, bloom: 145 }],
+      [
+        { at: 200, size: 9 },
+        { at: 300, size: 100 },
+      ],
+    ),
+    [
+      { start: 145, end: 200 },
+      { start: 300, end: 400 },
+    ],
+  );
+  assert.deepEqual(dropped([kept, { at: 99, size: 50 }]), [], 'it begins in a kept chunk');
+  assert.deepEqual(dropped([kept, { at: 100, size: 50, bloom: 3 }]), [], 'it begins in the mark of the file');
+  assert.deepEqual(dropped([kept, { at: 100, size: 50, bloom: 998 }]), [], 'it ends behind the body');
+  assert.deepEqual(dropped([kept, { at: 100, size: 0 }]), [], 'it has no bytes');
 });
