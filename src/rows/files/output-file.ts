@@ -46,16 +46,15 @@ const SHARED_FOLDER = 0o1002;
  * rows: in a shared folder a link, a pipe or a file of another user; anywhere a file that is mounted by itself.
  */
 async function refusePlanted(output: string): Promise<void> {
-  const [entry, folder] = await Promise.all(
-    [output, dirname(resolve(output))].map((path) => lstat(path).catch(() => null)),
-  );
+  const entry = await lstat(output).catch(() => null);
+  const folder = await lstat(dirname(resolve(output))).catch(() => null);
   if (entry === null || folder === null) return;
   const own = userInfo().uid;
-  const isShared = (folder!.mode & SHARED_FOLDER) === SHARED_FOLDER;
-  if (isShared && entry!.uid !== own && (own !== 0 || !entry!.isFile())) {
+  const isShared = (folder.mode & SHARED_FOLDER) === SHARED_FOLDER;
+  if (isShared && entry.uid !== own && (own !== 0 || !entry.isFile())) {
     throw unwritable(output, 'belongs to another user, in a folder that all users share', OTHER_FOLDER);
   }
-  if (entry!.isFile() && entry!.dev !== folder!.dev) {
+  if (entry.isFile() && entry.dev !== folder.dev) {
     throw unwritable(
       output,
       'is a mount of its own, which cannot be replaced',
@@ -85,8 +84,12 @@ export async function resolvedPath(path: string): Promise<ResolvedPath> {
 }
 
 export function isSameFile(a: ResolvedPath, b: ResolvedPath): boolean {
-  if (a.target === b.target) return true;
-  return a.stats !== undefined && a.stats.ino === b.stats?.ino && a.stats.dev === b.stats.dev;
+  return a.target === b.target || isSameInode(a.stats, b.stats);
+}
+
+/** Whether two files are one, by whatever names; none is never the same. */
+function isSameInode(a: InputIdentity | null | undefined, b: InputIdentity | null | undefined): boolean {
+  return a?.ino !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
 /** Opens the output: a path, or `-` for `stdout`. @param interrupt ends the wait for a program that reads a pipe */
@@ -147,8 +150,7 @@ async function openFile(
 }
 
 function refuseInput(output: string, stats: Stats | undefined, input: InputIdentity | null): void {
-  if (stats === undefined || stats.dev !== input?.dev || stats.ino !== input.ino) return;
-  throw unwritable(output, 'is the input itself', 'Choose another output file.');
+  if (isSameInode(stats, input)) throw unwritable(output, 'is the input itself', 'Choose another output file.');
 }
 
 /** Syncs while rows are still written: a single sync at the end of a large file takes long. */
