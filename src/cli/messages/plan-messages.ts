@@ -13,7 +13,7 @@ import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 import { subscriptionText } from './quota-messages.ts';
 
-/** The plan for people; the most important line comes first. @param isRun how to get credits is said where the run ends for want of them */
+/** The plan for people; the most important line comes first. @param isRun a run that ends without credits says there how to get them */
 export function planMessages(prepared: Prepared, folder: string, style: OutputStyle, isRun = false): string[] {
   const { summary, connection } = prepared;
   const { width } = style;

@@ -100,7 +100,7 @@ function parseYear(name: string): number {
   return Number(digits) + (Number(digits) < 70 ? 2_000 : 1_900);
 }
 
-/** A sign, a currency before or after the number, and the sign again where it stands behind the currency. */
+/** A sign, a currency before or after the number, and the sign again: it may follow the currency. */
 const AMOUNT = /^([-+]?)\s*(\p{Sc}|[A-Z]{3}(?![A-Za-z]))?\s*([-+]?[\d.,].*?)\s*(\p{Sc}|(?<![A-Za-z])[A-Z]{3})?$/u;
 
 /** Groups of three digits stand between commas (in a file of decimal commas: dots) or blanks: one kind in a number. */
