@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ParquetFile } from '../../src/rows/parquet/footer.ts';
 import { CHUNK, CHUNK_META, OFFSET_INDEX, PAGE_LOCATION } from '../../src/rows/parquet/format.ts';
 import { droppedRanges, movedChunk, movedOffsetIndex, positionsWithout } from '../../src/rows/parquet/moved-body.ts';
-import { makeStruct, readThrift, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import { makeStruct, readThrift, setField, THRIFT, writeThrift } from '../../src/rows/parquet/thrift.ts';
 
 const moved = positionsWithout([
   { start: 100, end: 150 },
@@ -104,4 +104,17 @@ test('dropped are the pages, indexes and bloom filters of replaced columns alone
   assert.deepEqual(dropped([kept, { at: 100, size: 50, bloom: 3 }]), [], 'it begins in the mark of the file');
   assert.deepEqual(dropped([kept, { at: 100, size: 50, bloom: 998 }]), [], 'it ends behind the body');
   assert.deepEqual(dropped([kept, { at: 100, size: 0 }]), [], 'it has no bytes');
+});
+
+test('a size of a bloom filter that is no number refuses no file: nothing moves', () => {
+  const file = drawnFile([
+    [
+      { at: 4, size: 96, bloom: 600 },
+      { at: 100, size: 50 },
+    ],
+  ]);
+  const meta = CHUNK.meta.read(file.rowGroups[0]!.chunks[0]!)!;
+  setField(meta, { id: CHUNK_META.bloomFilterSize.id, type: THRIFT.BYTE, value: 1 });
+  assert.deepEqual(droppedRanges(file, 1), []);
+  assert.deepEqual(droppedRanges(file, 2), []);
 });

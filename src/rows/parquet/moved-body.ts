@@ -9,8 +9,18 @@ export interface ByteRange {
 }
 
 /** The parts of the body that only columns after the kept ones use, in order: pages, page indexes and bloom filters. None where such a part
- * overlaps another one. */
+ * overlaps another one, or where its position cannot be read: then nothing moves, and readers find what they found before. */
 export function droppedRanges(file: ParquetFile, leavesKept: number): readonly ByteRange[] {
+  if (leavesKept === file.leaves.length) return [];
+  try {
+    return unsharedRanges(file, leavesKept);
+  } catch (error) {
+    if (error instanceof Damage) return [];
+    throw error;
+  }
+}
+
+function unsharedRanges(file: ParquetFile, leavesKept: number): readonly ByteRange[] {
   const used = file.rowGroups.flatMap((group) =>
     file.leaves.flatMap((leaf, index) => {
       const chunk = group.chunks[leaf.leaf!.index]!;

@@ -74,6 +74,12 @@ async function copyBody(
       await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, end - at)));
     }
   }
+  const groups = (FOOTER.rowGroups.read(file.footer) ?? []).map((group) => ({
+    group,
+    chunks: (ROW_GROUP.chunks.read(group) ?? []).slice(0, leavesKept),
+  }));
+  // Fields that Perilbook does not need may be damaged. They are read only where they change.
+  if (dropped.length === 0) return groups;
   const moved = positionsWithout(dropped);
   const copyChunk = async (chunk: ThriftStruct): Promise<ThriftStruct> => {
     const [at, size] = [CHUNK.offsetIndex.read(chunk) ?? 0, CHUNK.offsetIndexSize.read(chunk) ?? 0];
@@ -86,10 +92,10 @@ async function copyBody(
     return movedChunk(chunk, moved, { start, end: sink.position() });
   };
   const copied: CopiedGroup[] = [];
-  for (const group of FOOTER.rowGroups.read(file.footer) ?? []) {
-    const chunks: ThriftStruct[] = [];
-    for (const chunk of (ROW_GROUP.chunks.read(group) ?? []).slice(0, leavesKept)) chunks.push(await copyChunk(chunk));
-    copied.push({ group: movedGroup(group, moved), chunks });
+  for (const { group, chunks } of groups) {
+    const movedChunks: ThriftStruct[] = [];
+    for (const chunk of chunks) movedChunks.push(await copyChunk(chunk));
+    copied.push({ group: movedGroup(group, moved), chunks: movedChunks });
   }
   return copied;
 }
