@@ -145,10 +145,11 @@ function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readon
   return (cells) => readTractOfCounty(cells[county]!, cells[tract]!, statedBy(cells));
 }
 
-/** Blank (Not Applicable, Insufficient Data) is null, never 0. The shapefile's tables write -9999 for it. */
-function blankOr(cell: string): number | null {
+/** Blank (Not Applicable, Insufficient Data) is null, never 0. The shapefile's tables write -9999 for it. Undefined: not a number. */
+function blankOr(cell: string): number | null | undefined {
+  if (cell.trim() === '') return null;
   const number = numberIn(cell);
-  return number === -9999 ? null : number;
+  return number === -9999 ? null : (number ?? undefined);
 }
 
 function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
@@ -157,6 +158,7 @@ function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], co
   if (!(RATINGS as readonly string[]).includes(rating)) return `${name}: the rating is not one of the index's eight`;
   const isBlank = rating === 'Not Applicable' || rating === 'Insufficient Data';
   const [score, frequency] = [blankOr(cells[hazard.score]!), blankOr(cells[hazard.frequency]!)];
+  if (score === undefined || frequency === undefined) return `${name}: its score or its frequency is not a number`;
   if (!isBlank && score === null) return `${name}: it has a rating but no score`;
   return { geoid, topic: hazard.topic, rating: rating as Rating, score, frequency };
 }

@@ -81,17 +81,19 @@ test('unusable rows are counted with their reason and first line', async (t) => 
     county('51005', { HAIL_RISKS: '' }),
     // No double holds it.
     county('51007', { HAIL_RISKS: '1e999' }),
+    county('51009', { HAIL_RISKR: 'Not Applicable', HAIL_AFREQ: 'n/a' }),
   ];
   const text = `${nriTable(rows, 'March 2023')}51,VA\r\n`;
   const result = await load('nri', fileOf(t, 'nri.csv', text));
-  assert.deepEqual([result.rows, result.loaded], [8, 1]);
+  assert.deepEqual([result.rows, result.loaded], [9, 1]);
   assert.deepEqual(rejects(result), [
     ['the county is listed twice', 1, 3],
     ['the code of the county is not in the state that the row names', 1, 4],
     ['the code of the county has neither 5 nor 4 digits', 1, 5],
     ["HAIL: the rating is not one of the index's eight", 1, 6],
-    ['HAIL: it has a rating but no score', 2, 7],
-    ['the row has another number of fields than the header', 1, 9],
+    ['HAIL: it has a rating but no score', 1, 7],
+    ['HAIL: its score or its frequency is not a number', 2, 8],
+    ['the row has another number of fields than the header', 1, 10],
   ]);
 });
 
