@@ -1,6 +1,4 @@
-/**
- * Perilbook as a library. Nothing here reads the environment, prints, or ends the process; see docs/developer/library.md.
- */
+/** Perilbook as a library. Nothing here reads the environment, prints, or ends the process; see docs/developer/library.md. */
 
 export { type ErrorCode, type ErrorContext, PerilbookError } from './base/errors.ts';
 export type { Hazards } from './columns/hazard-columns.ts';

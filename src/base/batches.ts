@@ -15,12 +15,9 @@ export interface BatchLimits<Item> {
   readonly atOnce?: number;
 }
 
-/**
- * Collects the items of one turn of the event loop and processes them together at its end, in order: no item waits for one
+/** Collects the items of one turn of the event loop and processes them together at its end, in order: no item waits for one
  * that has not arrived, and no batch for the end of the one before, unless `atOnce` says so.
- *
- * @param work gives the results in the order of the items; when it fails or lacks a result, each item of the batch fails
- */
+ * @param work gives the results in the order of the items; when it fails or lacks a result, each item of the batch fails */
 export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
   { most = Number.POSITIVE_INFINITY, isAlone = () => false, atOnce = Number.POSITIVE_INFINITY }: BatchLimits<Item> = {},

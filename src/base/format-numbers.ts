@@ -15,10 +15,8 @@ export function dateTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/**
- * A part of a whole, 0 to 1; null where the whole is nothing. Both are counts, credits or whole units of value (`CellTable`): sums of these
- * are exact, so that all of the whole is 1.
- */
+/** A part of a whole, 0 to 1; null where the whole is nothing. Both are counts, credits or whole units of value (`CellTable`): sums of
+ * these are exact, so that all of the whole is 1. */
 export function shareOf(part: number, whole: number): number | null {
   return whole > 0 ? part / whole : null;
 }

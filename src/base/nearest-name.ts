@@ -1,7 +1,5 @@
-/**
- * The known names that a misspelt one may mean, nearest first, at most three. At most a third of the letters differ (two of four or
- * five, where the first one is the same), and at most one more than in the nearest; case and surrounding spaces are ignored.
- */
+/** The known names that a misspelt one may mean, nearest first, at most three. At most a third of the letters differ (two of four or
+ * five, where the first one is the same), and at most one more than in the nearest; case and surrounding spaces are ignored. */
 export function nearestNames(misspelt: string, names: readonly string[]): string[] {
   const wanted = misspelt.trim().toLowerCase();
   const most = Math.max(1, Math.floor(wanted.length / 3));

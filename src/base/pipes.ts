@@ -7,11 +7,8 @@ import { PerilbookError } from './errors.ts';
 /* Named pipes and `<(command)`. A blocking open or read of a pipe holds a thread until another program writes, and a process
  * cannot end while one of its threads is held: not even at a second Ctrl-C. So pipes are opened without blocking. */
 
-/**
- * What a pipe holds, read when it comes.
- *
- * @param interrupt ends the wait: the stream fails with INTERRUPTED
- */
+/** What a pipe holds, read when it comes.
+ * @param interrupt ends the wait: the stream fails with INTERRUPTED */
 export function readPipe(path: string, interrupt?: AbortSignal): Readable {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   return interruptible(new Socket({ fd: file, readable: true, writable: false }), path, interrupt);

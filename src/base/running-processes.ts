@@ -4,10 +4,8 @@ import { hostname } from 'node:os';
 
 let machine: string | undefined;
 
-/**
- * Names the machine, and in it the space of process numbers: containers that share a host's name may each have a process 1,
- * and know nothing of one another's.
- */
+/** Names the machine, and in it the space of process numbers: containers that share a host's name may each have a process 1,
+ * and know nothing of one another's. */
 export function machineName(): string {
   machine ??= hostname() + pidNamespace();
   return machine;

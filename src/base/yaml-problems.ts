@@ -1,9 +1,6 @@
-/**
- * What is wrong at a place of a YAML file, in the words of its writer: the library speaks of flow sequences, scalars and implicit
+/** What is wrong at a place of a YAML file, in the words of its writer: the library speaks of flow sequences, scalars and implicit
  * keys. Repeats no text of the file, which may be a key.
- *
- * @param code, message of an error of the library `yaml`
- */
+ * @param code, message of an error of the library `yaml` */
 export function yamlProblem({ code, message }: { readonly code: string; readonly message: string }): string {
   const missing = MISSING.find(([pattern]) => pattern.test(message));
   return missing?.[1] ?? PROBLEMS[code] ?? NO_YAML;

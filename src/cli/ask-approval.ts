@@ -19,12 +19,9 @@ export function canAsk({ stdin, stderr, log }: CliContext): boolean {
   return log === undefined && stdin.isTTY === true && stderr.isTTY === true;
 }
 
-/**
- * Asks on a terminal. Returns only after `y` or `yes`; any other answer, Ctrl-C and Ctrl-D mean no.
- *
+/** Asks on a terminal. Returns only after `y` or `yes`; any other answer, Ctrl-C and Ctrl-D mean no.
  * @param isStdinFree false if stdin is the input file
- * @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no
- */
+ * @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
 export async function requireApproval(context: CliContext, approval: Approval, isStdinFree = true): Promise<void> {
   if (!canAsk(context) || !isStdinFree) {
     throw new PerilbookError('NEEDS_APPROVAL', approval.unapproved, approval.approve);
@@ -43,13 +40,10 @@ export async function requireApproval(context: CliContext, approval: Approval, i
   throw new PerilbookError('INTERRUPTED', approval.refused, approval.later);
 }
 
-/**
- * Asks whether credits may be spent. A yes allows all of them, also if a billing period begins during the run.
- *
+/** Asks whether credits may be spent. A yes allows all of them, also if a billing period begins during the run.
  * @param words.what `run`, `check`
  * @param words.now the part that this billing period has; default: all
- * @throws as `requireApproval`
- */
+ * @throws as `requireApproval` */
 export function askToSpend(
   context: CliContext,
   credits: number,

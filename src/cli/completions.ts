@@ -23,12 +23,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'data load': ['sample', ...LOADERS.keys()],
 };
 
-/**
- * The completions that yargs does not know: values of settings, lists with commas, names of topics and sources; empty where a file is
+/** The completions that yargs does not know: values of settings, lists with commas, names of topics and sources; empty where a file is
  * wanted, which the shell completes. Null: commands and options, which yargs completes.
- *
- * @param typed the command line; the last word is under the cursor. The scripts for bash and zsh give the program's name, too
- */
+ * @param typed the command line; the last word is under the cursor. The scripts for bash and zsh give the program's name, too */
 export function findCompletions(typed: readonly string[], commands: readonly Command[]): readonly string[] | null {
   const words = /(^|\/)perilbook$/.test(typed[0] ?? '') ? typed.slice(1) : typed;
   const current = words.at(-1) ?? '';

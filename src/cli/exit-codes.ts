@@ -84,10 +84,8 @@ export function errorReport(error: unknown): ErrorReport {
   return { code, message, hint, file, line, row, column };
 }
 
-/**
- * Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
- * places; they count only if no row is inside the US.
- */
+/** Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
+ * places; they count only if no row is inside the US. */
 export function hasTooManyInvalid(summary: PlanSummary): boolean {
   return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
 }

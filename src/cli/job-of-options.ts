@@ -16,12 +16,9 @@ import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { commandLine } from './messages/command-line.ts';
 
-/**
- * The job of a command line: flags override the environment, the job file, and the defaults.
- *
+/** The job of a command line: flags override the environment, the job file, and the defaults.
  * @param words a job file, an input, or several input files
- * @throws USAGE, JOB_FILE
- */
+ * @throws USAGE, JOB_FILE */
 export function readJob(
   context: CliContext,
   words: readonly string[],
@@ -35,11 +32,8 @@ export function readJob(
 /** Options that do not change what a run has answered. */
 const OF_REPORT: readonly string[] = ['store', 'name', 'output', 'units', 'currency', 'id'];
 
-/**
- * The job of a report. The options are laid over the settings of the file's last run, as over a job file, so that nobody types them again.
- *
- * @throws USAGE for a file without a run, JOB_FILE, INPUT_UNREADABLE, and what opening the store throws
- */
+/** The job of a report. The options are laid over the settings of the file's last run, as over a job file, so that nobody types them again.
+ * @throws USAGE for a file without a run, JOB_FILE, INPUT_UNREADABLE, and what opening the store throws */
 export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
   if (words.length === 0 || words.some(isJobFile)) return readJob(context, words, flags);
   const plain = readOptionalJob(context, words, flags);

@@ -14,13 +14,11 @@ import { type CliContext, runHost, say } from './context.ts';
 import { openDataSettings, readSources } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
-/**
- * Offers to download the data that topics of a job lack, for the states of its input; or the boundaries for `areas`, if a service
+/** Offers to download the data that topics of a job lack, for the states of its input; or the boundaries for `areas`, if a service
  * answers. Call it only on a terminal. After a no the run continues without the data where other topics have theirs; without any data,
  * and without boundaries, it ends. `--yes` approves credits, not downloads.
- *
- * @throws PerilbookError INPUT_* as the scan of the run does; SERVICE_DATA after a no to boundaries; INTERRUPTED when the download is stopped
- */
+ * @throws PerilbookError INPUT_* as the scan of the run does; SERVICE_DATA after a no to boundaries; INTERRUPTED when the download is
+ * stopped */
 export async function offerData(context: CliContext, flags: Flags<'run'>, job: Job): Promise<void> {
   // To look for the states of a pipe would leave the run nothing to read.
   if (flags.yes || flags.quiet || flags.json || job.input === '-' || isPipe(job.input)) return;
@@ -69,12 +67,9 @@ async function getUnlessRefused(
   }
 }
 
-/**
- * For the page: lists the data that the topics of a job lack, as `perilbook data get` prints it; null if there is none to download.
- *
+/** For the page: lists the data that the topics of a job lack, as `perilbook data get` prints it; null if there is none to download.
  * @param isApproved whether to download and load it; the text then lists what was loaded
- * @throws PerilbookError INPUT_* as the scan of the run does
- */
+ * @throws PerilbookError INPUT_* as the scan of the run does */
 export async function dataForPage(context: CliContext, job: Job, isApproved: boolean): Promise<string | null> {
   const published = await publishedFor(context, job, topicsWithoutData(job, context.clock.now()));
   if (published === null) return null;

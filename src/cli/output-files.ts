@@ -10,12 +10,9 @@ import {
 } from '../run/protected-files.ts';
 import type { CliContext } from './context.ts';
 
-/**
- * Checks all files that a command writes before it does anything: they can be written, and no file that must stay is replaced.
- *
+/** Checks all files that a command writes before it does anything: they can be written, and no file that must stay is replaced.
  * @param more files that the command reads besides those of the job
- * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS, USAGE
- */
+ * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS, USAGE */
 export async function checkFiles(
   { force }: { readonly force?: boolean | undefined },
   job: Job,

@@ -49,12 +49,9 @@ const STRINGS = {
   'Arguments %s and %s are mutually exclusive': '--%s cannot be combined with --%s',
 };
 
-/**
- * Parses a command line by yargs. Only the options of its own command are built: all take 20 ms.
- *
+/** Parses a command line by yargs. Only the options of its own command are built: all take 20 ms.
  * @param columns the width of the terminal; 0 and undefined where it is unknown
- * @throws USAGE
- */
+ * @throws USAGE */
 export async function parseCommandLine(
   args: readonly string[],
   commands: readonly Command[],
@@ -283,10 +280,9 @@ function refuseUnknownOptions(argv: Arguments, command: Command, commands: reado
   throw usage(`Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`, command);
 }
 
-/**
- * The command line with what yargs would misread in silence. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option for
- * options, and `-h` among them for help. Refused are an empty number, which it takes for 0, and `--yes=maybe`, which it takes for false.
- */
+/** The command line with what yargs would misread in silence. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option
+ * for options, and `-h` among them for help. Refused are an empty number, which it takes for 0, and `--yes=maybe`, which it takes for
+ * false. */
 function separated(args: readonly string[], commands: readonly Command[]): string[] {
   const ofType = (types: readonly string[]) => allOptions(commands).filter(([, { type }]) => types.includes(type));
   const lettersOf = (types: readonly string[]) =>

@@ -12,11 +12,8 @@ import { readJob } from './job-of-options.ts';
 /** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
 const MARGIN_METERS = Math.max(...Object.values(SEARCH_RADII));
 
-/**
- * The states of the locations in a file, or in the input of a job file, and the states within the margin.
- *
- * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US
- */
+/** The states of the locations in a file, or in the input of a job file, and the states within the margin.
+ * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US */
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
   const job = readJob(context, [file], {});
   const states = await statesOfJob(context, job);

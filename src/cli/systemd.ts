@@ -17,10 +17,8 @@ export function socketOfSystemd({ env }: Pick<CliContext, 'env'>, pid: number): 
 
 const TIMEOUT_MS = 10_000;
 
-/**
- * Reports the state of a service of `Type=notify` to systemd; does nothing elsewhere. Uses the command
- * systemd-notify, which comes with systemd: Node has no Unix datagram sockets, and a native addon would need a build on each platform.
- */
+/** Reports the state of a service of `Type=notify` to systemd; does nothing elsewhere. Uses the command
+ * systemd-notify, which comes with systemd: Node has no Unix datagram sockets, and a native addon would need a build on each platform. */
 export async function notifySystemd(context: CliContext, state: 'READY=1' | 'STOPPING=1'): Promise<void> {
   const { NOTIFY_SOCKET, PATH } = context.env;
   if (!NOTIFY_SOCKET) return;

@@ -28,12 +28,8 @@ export function downloadedSources(sources: readonly Source[], downloads: string)
     .filter(({ slices }) => slices.length > 0);
 }
 
-/**
- * Downloads what changed, and loads each source when it is complete. A source that fails keeps its old data and does not stop the
- * others.
- *
- * @throws PerilbookError INTERRUPTED when the context's signal aborts; USAGE when another process downloads
- */
+/** Downloads what changed, and loads each source when it is complete. A source that fails keeps its old data and does not stop the others.
+ * @throws PerilbookError INTERRUPTED when the context's signal aborts; USAGE when another process downloads */
 export async function updateSources(
   context: CliContext,
   settings: DataSettings,

@@ -31,13 +31,11 @@ export interface Checked {
   readonly notice: string | null;
 }
 
-/**
- * Checks that each answer belongs to its call. A cache that ignores the query answers every location with the first one's answer;
+/** Checks that each answer belongs to its call. A cache that ignores the query answers every location with the first one's answer;
  * where locations are less than a kilometre apart, only this check notices it.
  *
  * An answer for another location is refused if it came from a cache (it has an age, or its request id was on another call), or if the
- * service repeated the first locations exactly. A service with its own grid only has to stay within the kilometre of `readEnvelope`.
- */
+ * service repeated the first locations exactly. A service with its own grid only has to stay within the kilometre of `readEnvelope`. */
 export class AnswerOrigin {
   readonly #precision: number;
   /** The call of each answer, by the answer's request id. */

@@ -88,12 +88,9 @@ const ZSTD_WINDOW_LOG = 25;
 /** A body that is larger than it may be once it is decompressed. */
 export class TooLarge extends Error {}
 
-/**
- * Decompresses a body, on zlib's own threads; a body that is not compressed is returned as it is. gzip and zstd are recognised by
+/** Decompresses a body, on zlib's own threads; a body that is not compressed is returned as it is. gzip and zstd are recognised by
  * their first bytes, so that a missing or wrong header makes no answer unusable.
- *
- * @throws TooLarge for more than `mostBytes`, and zlib's error for data that is damaged or incomplete
- */
+ * @throws TooLarge for more than `mostBytes`, and zlib's error for data that is damaged or incomplete */
 export async function decompressed(body: Buffer, header: string | undefined, mostBytes: number): Promise<Buffer> {
   const encoding = detectEncoding(body, (header ?? '').trim().toLowerCase());
   if (encoding === null) return body;

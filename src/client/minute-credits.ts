@@ -15,13 +15,11 @@ const MOST_IN_TURN = 10_000;
 /** If wall clock and steady clock drift apart by more than this, the wall clock was set. */
 const CLOCK_SET_MS = 50;
 
-/**
- * The credits that may be spent within a minute, first come, first served: `take` waits for them, `giveBack` returns them, at once
+/** The credits that may be spent within a minute, first come, first served: `take` waits for them, `giveBack` returns them, at once
  * or when a minute has passed.
  *
  * Bottleneck queues the waiting calls; the credits are counted here. Its own reservoir was rejected: a refresh is a fixed window that lets
- * twice the limit through across its edge, and it is read in a later turn, when it has changed.
- */
+ * twice the limit through across its edge, and it is read in a later turn, when it has changed. */
 export class MinuteCredits {
   readonly #clock: Clock;
   readonly #limit: number;

@@ -154,13 +154,10 @@ function memberOf({ slug, details }: Topic, column: string): string | null {
   return details === 'wildfire' ? column.slice(slug.length + 1) : null;
 }
 
-/**
- * How many records `details` holds. Its records are opaque (docs/developer/service-api.md, 4.4), so only lengths are read: of an array, of
+/** How many records `details` holds. Its records are opaque (docs/developer/service-api.md, 4.4), so only lengths are read: of an array, of
  * a FeatureCollection's features, of a named member, else of all array members together. An object without any is 0 (the contract's empty
  * wildfire object). Null or absent `details` are `null`: unknown. So is a member that is absent beside others.
- *
- * @param member the member to count alone (wildfire's `current`, `historical`, `perimeters`), or null
- */
+ * @param member the member to count alone (wildfire's `current`, `historical`, `perimeters`), or null */
 function countRecords(details: unknown, member: string | null): number | null {
   if (typeof details !== 'object' || details === null) return null;
   if (Array.isArray(details)) return details.length;

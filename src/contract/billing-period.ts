@@ -4,14 +4,10 @@ export interface BillingPeriod {
   readonly end: number;
 }
 
-/**
- * The billing period that contains `now`. The allowance resets on the day of the month of sign-up, not on the 1st
- * (docs/developer/service-api.md, 7.2); in a month too short for the 29th to 31st, on its last day. Days are UTC and begin at
- * 00:00.
- *
+/** The billing period that contains `now`. The allowance resets on the day of the month of sign-up, not on the 1st
+ * (docs/developer/service-api.md, 7.2); in a month too short for the 29th to 31st, on its last day. Days are UTC and begin at 00:00.
  * @param anniversaryDay day of the month of sign-up, 1 to 31
- * @param now milliseconds since the epoch
- */
+ * @param now milliseconds since the epoch */
 export function billingPeriod(anniversaryDay: number, now: number): BillingPeriod {
   const date = new Date(now);
   const thisMonth = anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth());

@@ -12,11 +12,8 @@ export interface Box {
  * off a point just within the radius. */
 const METERS_PER_DEGREE = 111_190;
 
-/**
- * The boxes that hold every point within `meters` of a location: one, or two where the 180th meridian cuts it.
- *
- * @param meters the radius; up to some hundred kilometres is meant
- */
+/** The boxes that hold every point within `meters` of a location: one, or two where the 180th meridian cuts it.
+ * @param meters the radius; up to some hundred kilometres is meant */
 export function boxesAround({ lat, lng }: Location, meters: number): Box[] {
   const dLat = meters / METERS_PER_DEGREE;
   const minLat = Math.max(-90, lat - dLat);
@@ -56,12 +53,9 @@ const SHAPES: Readonly<Record<string, { readonly depth: number; readonly fewest:
 
 type GrowingBox = { -readonly [edge in keyof Box]: number };
 
-/**
- * The box of a GeoJSON geometry, and the check of its coordinates: a schema over every vertex of 85,000 areas would
+/** The box of a GeoJSON geometry, and the check of its coordinates: a schema over every vertex of 85,000 areas would
  * take longer than the rest of the load.
- *
- * @returns the box in degrees, or null for no geometry, an empty one, or one beyond ±180/±90 degrees
- */
+ * @returns the box in degrees, or null for no geometry, an empty one, or one beyond ±180/±90 degrees */
 export function boxOfGeometry(geometry: unknown): Box | null {
   const box: GrowingBox = { minLng: Infinity, maxLng: -Infinity, minLat: Infinity, maxLat: -Infinity };
   return grow(box, geometry) ? box : null;

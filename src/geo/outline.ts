@@ -136,13 +136,10 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
   return nearest <= meters ? nearest : Number.POSITIVE_INFINITY;
 }
 
-/**
- * Whether an outline contains a square box, crosses it, or is apart from it, exactly. An edge that only touches the box crosses it.
- *
+/** Whether an outline contains a square box, crosses it, or is apart from it, exactly. An edge that only touches the box crosses it.
  * @param x the longitude of the box's centre in units of 1e-7 degrees
  * @param y the latitude
- * @param half half the side
- */
+ * @param half half the side */
 export function relationToBox(outline: Outline, x: number, y: number, half: number): 'holds' | 'crosses' | 'apart' {
   const { rings, edges, starts, south, bandHeight } = outline;
   const bands = starts.length - 1;

@@ -118,11 +118,8 @@ export function isFreeAccount(name: string): boolean {
   return name === embeddedAccount(undefined, UNLIMITED);
 }
 
-/**
- * The account of the job's own settings.
- *
- * @param namesSubscription false: the subscription of `given` is the default
- */
+/** The account of the job's own settings.
+ * @param namesSubscription false: the subscription of `given` is the default */
 export function makeAccount(given: AccountSettings, service: ServiceSettings, namesSubscription: boolean): JobAccount {
   const subscription =
     service.kind === 'sample' && !namesSubscription ? UNLIMITED : parseSubscription(given.subscription);

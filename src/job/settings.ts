@@ -95,12 +95,9 @@ export interface JobFolders {
   readonly jobFile?: string | undefined;
 }
 
-/**
- * Makes a job from layers of settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
+/** Makes a job from layers of settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
  * are relative to it, all others to the working folder.
- *
- * @throws JOB_FILE, USAGE when a setting without a default is missing
- */
+ * @throws JOB_FILE, USAGE when a setting without a default is missing */
 export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   const given = [...layers].reverse().reduce(mergeJobFiles, {});
   const settings = mergeJobFiles(DEFAULTS, given) as JobFile & {

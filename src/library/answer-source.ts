@@ -31,12 +31,9 @@ interface SourceParts {
 
 const PARTS = new WeakMap<AnswerSource, SourceParts>();
 
-/**
- * The agencies' data on this machine, as `perilbook data get` loaded it. Its answers are free. `lookup` holds the file open until
+/** The agencies' data on this machine, as `perilbook data get` loaded it. Its answers are free. `lookup` holds the file open until
  * the source is disposed of.
- *
- * @param options.file the data file; default: `~/.local/share/perilbook/data.db`
- */
+ * @param options.file the data file; default: `~/.local/share/perilbook/data.db` */
 export function local(options: { readonly file?: string } = {}): AnswerSource & Disposable {
   requireType('options', options, isObject, 'Pass { file }, or nothing.');
   const { file } = options;
@@ -55,11 +52,8 @@ export function sample(): AnswerSource {
   return source;
 }
 
-/**
- * A metered service. A connection is open only while something is bought.
- *
- * @throws PerilbookError USAGE for a setting that cannot be read
- */
+/** A metered service. A connection is open only while something is bought.
+ * @throws PerilbookError USAGE for a setting that cannot be read */
 export function createClient(settings: ClientSettings): AnswerSource {
   requireType('settings', settings, isObject, 'Pass { base_url, api_key }.');
   const { base_url, api_key, ...account } = settings;

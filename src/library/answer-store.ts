@@ -26,12 +26,9 @@ export interface SharedRun {
 const STORES = new WeakMap<AnswerStore, Store>();
 const RUNS = new WeakMap<AnswerStore, Map<string, SharedRun>>();
 
-/**
- * The run of the look-ups with a store, one for each service, account and name of a job: a run has one of each in the ledger. It ends when
+/** The run of the look-ups with a store, one for each service, account and name of a job: a run has one of each in the ledger. It ends when
  * the store is closed.
- *
- * @param source the number of the service in the store
- */
+ * @param source the number of the service in the store */
 export function runOfStore(handle: AnswerStore, source: number, { account, name }: Job): SharedRun {
   const runs = RUNS.get(handle) ?? new Map<string, SharedRun>();
   RUNS.set(handle, runs);
@@ -46,12 +43,10 @@ export function defaultFolders(): JobFolders {
   return { workingFolder: resolve('.'), dataFolder: join(homedir(), '.local/share/perilbook') };
 }
 
-/**
- * Opens a store, and makes it where there is none.
- *
- * @param address a SQLite file, or `postgres://user@host/database`; default: `~/.local/share/perilbook/store.db`, the store of the command line
- * @throws PerilbookError STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
- */
+/** Opens a store, and makes it where there is none.
+ * @param address a SQLite file, or `postgres://user@host/database`; default: `~/.local/share/perilbook/store.db`, the store of the command
+ * line
+ * @throws PerilbookError STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
 export async function openStore(address?: string): Promise<AnswerStore> {
   requireType('address', address ?? '', isText, 'Pass a file or the address of a database, or leave it out.');
   const { store: resolved } = makeJob([{ input: '-', store: address }], defaultFolders());

@@ -46,10 +46,8 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], f
   };
 }
 
-/**
- * Answers batches of rows. Each batch has its own scan, plan, purchase (or look-up) and join. All batches are one run in the ledger,
- * with one budget. The run begins with the first batch that lacks an answer, and ends when this is disposed of.
- */
+/** Answers batches of rows. Each batch has its own scan, plan, purchase (or look-up) and join. All batches are one run in the ledger,
+ * with one budget. The run begins with the first batch that lacks an answer, and ends when this is disposed of. */
 export class BatchRun implements AsyncDisposable {
   readonly #context: RunContext;
   readonly #onEvent: (event: RunEvent) => void;
@@ -62,10 +60,8 @@ export class BatchRun implements AsyncDisposable {
   readonly #shared: SharedRun | null;
   readonly #approve: (prepared: OpenedJob) => Promise<void>;
 
-  /**
-   * @param shared a run that others continue, and end; null: a run of its own
-   * @param approve gets the plan of a batch before anything is spent, and throws to refuse it
-   */
+  /** @param shared a run that others continue, and end; null: a run of its own
+   * @param approve gets the plan of a batch before anything is spent, and throws to refuse it */
   constructor(
     context: RunContext,
     onEvent: (event: RunEvent) => void,

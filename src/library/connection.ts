@@ -25,10 +25,8 @@ export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | '
   readonly findState?: () => readonly string[];
 }
 
-/**
- * Where a job's answers come from, without starting or asking a service. A plan needs no more, and must work without a key. A
- * missing key is assumed to have the scopes in the job, or all scopes.
- */
+/** Where a job's answers come from, without starting or asking a service. A plan needs no more, and must work without a key. A
+ * missing key is assumed to have the scopes in the job, or all scopes. */
 export async function unopenedConnection(context: ConnectionContext, job: Job): Promise<Connection> {
   const local = localConnection(context, job);
   if (local !== null) return local;
@@ -57,12 +55,9 @@ export async function unopenedConnection(context: ConnectionContext, job: Job): 
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
 
-/**
- * The local data of a job; null for a service and for the sample. Partly made-up data counts as none, because no output mixes it with
+/** The local data of a job; null for a service and for the sample. Partly made-up data counts as none, because no output mixes it with
  * real data.
- *
- * @throws LOCAL_DATA where there is no data for its topics
- */
+ * @throws LOCAL_DATA where there is no data for its topics */
 function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
   const { service, dataFile } = job;
   if (service.kind !== 'local') return null;
@@ -119,12 +114,9 @@ export interface OpenConnection extends AsyncDisposable {
   readonly connection: Connection;
 }
 
-/**
- * Opens the connection of a job. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
+/** Opens the connection of a job. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
  * revoked at the end.
- *
- * @param notice prints a message before a step that takes seconds
- */
+ * @param notice prints a message before a step that takes seconds */
 export async function connect(
   context: ConnectionContext,
   job: Job,

@@ -64,17 +64,14 @@ export interface EnrichedRow<Row> {
   readonly hazards: Hazards;
 }
 
-/**
- * Adds hazard ratings to rows, in their order. The rows are taken in batches: a batch is scanned, priced and bought (or looked up),
+/** Adds hazard ratings to rows, in their order. The rows are taken in batches: a batch is scanned, priced and bought (or looked up),
  * then its rows are returned. Memory is bounded by the batch, and a consumer that stops early has paid for the batch it was in.
  *
  * If the budget, the quota or the service stops the buying, the other rows are still returned, with the answers in the store. Their
  * status and note say what is missing and why; `onEvent` gets the reason. An error that the user must correct (a refused key, a wrong
  * address, a moved store) is thrown after the rows of its batch. Nothing is paid twice: answers are stored before a row is returned,
  * and a failed call is not tried again in the same enrichment.
- *
- * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read
- */
+ * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read */
 export function enrich<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: EnrichOptions<Row>,

@@ -13,12 +13,9 @@ export interface PlaceOptions extends AnswerSettings {
   readonly store?: AnswerStore;
 }
 
-/**
- * Answers topics at one location. From local data it needs no store; from a service it buys what the store lacks, within `budget`
+/** Answers topics at one location. From local data it needs no store; from a service it buys what the store lacks, within `budget`
  * credits for this look-up, and what was bought before is free.
- *
- * @throws PerilbookError as `enrich`
- */
+ * @throws PerilbookError as `enrich` */
 export async function lookup<Place extends Located>(
   location: Place,
   topics: TopicName | readonly TopicName[],

@@ -9,12 +9,9 @@ import type { OpenedAreas } from '../run/run-context.ts';
 import type { ConnectionContext } from './connection.ts';
 import { getBoundariesCommand } from './get-command.ts';
 
-/**
- * Opens the boundaries for a job with `areas`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
+/** Opens the boundaries for a job with `areas`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
  * boundaries are made up and must not decide what is bought.
- *
- * @throws PerilbookError SERVICE_DATA when the boundaries are not here
- */
+ * @throws PerilbookError SERVICE_DATA when the boundaries are not here */
 export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
   using opened = new DisposableStack();
   const database = opened.use(openWithAreas(context, job));

@@ -29,12 +29,9 @@ export interface JobOptions {
   readonly onEvent?: (event: RunEvent) => void;
 }
 
-/**
- * Prices a job: reads its input and says what a run would buy. Spends nothing, needs no key.
- *
+/** Prices a job: reads its input and says what a run would buy. Spends nothing, needs no key.
  * @param job the path of a job file, or its settings
- * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, LOCAL_DATA, STORE_*
- */
+ * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, LOCAL_DATA, STORE_* */
 export async function plan(job: string | JobFile, options: JobOptions = {}): Promise<PlanSummary> {
   const { resolved, host, onEvent } = readJobOptions(job, options);
   const progress = newProgress();

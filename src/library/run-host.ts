@@ -17,10 +17,8 @@ export interface RunHost extends ConnectionContext {
   readonly streams: Streams;
 }
 
-/**
- * A program as the host of runs: no environment but the one that was passed, and events in place of printed notices. Standard input and
- * output belong to the program: `-` is refused before it is read.
- */
+/** A program as the host of runs: no environment but the one that was passed, and events in place of printed notices. Standard input and
+ * output belong to the program: `-` is refused before it is read. */
 export function libraryHost(folders: JobFolders, env: RunHost['env'], onEvent: (event: RunEvent) => void): RunHost {
   const notice = (message: string) => onEvent({ type: 'notice', message });
   const streams = { stdin: new PassThrough().end(), stdout: new PassThrough() };

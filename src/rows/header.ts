@@ -14,13 +14,10 @@ interface Header extends LocationColumns {
   readonly dropFrom: number | null;
 }
 
-/**
- * Reads the names of the columns.
- *
+/** Reads the names of the columns.
  * @param own holds every name that Perilbook can write, with the prefix of the job
  * @param file the file's name in errors
- * @throws INPUT_COLUMNS where the columns of the location are not found, or the first line is not names
- */
+ * @throws INPUT_COLUMNS where the columns of the location are not found, or the first line is not names */
 export function readHeader(
   rowFile: RowSource,
   location: NamedColumns,

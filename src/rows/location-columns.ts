@@ -23,12 +23,9 @@ interface Pair {
   readonly lng: number;
 }
 
-/**
- * Finds the columns of latitude and longitude by their names.
- *
+/** Finds the columns of latitude and longitude by their names.
  * @param shapes the geometries that are no points, where the file has such
- * @throws INPUT_COLUMNS with the names of the columns
- */
+ * @throws INPUT_COLUMNS with the names of the columns */
 export function findLocationColumns(
   names: readonly string[],
   named: NamedColumns = {},

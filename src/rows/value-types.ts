@@ -4,11 +4,9 @@ import type { Row } from './port.ts';
 /** The type of all values of a column of the input. */
 export type InputColumnType = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'timestamp';
 
-/**
- * Finds the narrowest type of each column that fits all its values, else text.
+/** Finds the narrowest type of each column that fits all its values, else text.
  * @param isInferred whether columns without types may be numbers: if all texts equal their numbers printed again. A leading zero, a plus, a
- * blank, or more digits than a double holds makes the column text, so that codes stay unchanged
- */
+ * blank, or more digits than a double holds makes the column text, so that codes stay unchanged */
 export function columnTypes(count: number, isInferred: boolean) {
   const types: (InputColumnType | null)[] = new Array(count).fill(null);
   return {

@@ -30,11 +30,8 @@ export interface CheckPorts extends JobFolders {
   readonly openAreas: NonNullable<Effects['openAreas']>;
 }
 
-/**
- * Finds all errors of a job file, without opening a store or spending anything.
- *
- * @param file its path, to which the paths in it are relative
- */
+/** Finds all errors of a job file, without opening a store or spending anything.
+ * @param file its path, to which the paths in it are relative */
 export async function checkJob(text: string, file: string, outside: CheckPorts): Promise<CheckedJob> {
   const { content, problems, problemAt } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };

@@ -102,11 +102,8 @@ export function quotaLeft(progress: Progress): number | null {
   );
 }
 
-/**
- * Estimates the time left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the
- * limit's, with the rest of this minute; and the credits spent in the last minute, which are fewer if the service is slow or asks
- * to slow down.
- */
+/** Estimates the time left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the limit's,
+ * with the rest of this minute; and the credits spent in the last minute, which are fewer if the service is slow or asks to slow down. */
 export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, at: Timestamp): Estimate {
   const spent = spentOf(progress);
   const toBuy = Math.max(0, progress.creditsPlanned - spent);

@@ -38,10 +38,8 @@ export interface LedgerCallsParts {
 /** How long to wait while another run buys at the cell. */
 const CLAIMED_WAIT_MS = 1_000;
 
-/**
- * Sends single requests (checks of a service) under the same rule as a run: a request that may be charged is in the ledger before it
- * is sent, within budget, quota and minute, and its answer settles it. Nothing is sent twice, and no answer is stored.
- */
+/** Sends single requests (checks of a service) under the same rule as a run: a request that may be charged is in the ledger before it
+ * is sent, within budget, quota and minute, and its answer settles it. Nothing is sent twice, and no answer is stored. */
 export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
   const { store, client, clock, keys } = parts;
   // A check does not report wrong clocks; a run does.
@@ -110,13 +108,10 @@ function interrupted(): PerilbookError {
 const KEY_CHECK: LedgerRequest['call'] = { kind: 'single', topic: 'wildfire' };
 const NOWHERE: Location = { lat: 0, lng: 0 };
 
-/**
- * Whether the service refuses all keys of an account. Each key is tried with a request without coordinates: the service checks the key first
- * and refuses the rest free of charge. Should it answer all the same, the ledger has the call and what it cost. No answer, or a status that
- * does not concern the key, says nothing.
- *
- * @returns why nothing can be bought, and what to do; null if a key may be accepted
- */
+/** Whether the service refuses all keys of an account. Each key is tried with a request without coordinates: the service checks the key
+ * first and refuses the rest free of charge. Should it answer all the same, the ledger has the call and what it cost. No answer, or a
+ * status that does not concern the key, says nothing.
+ * @returns why nothing can be bought, and what to do; null if a key may be accepted */
 export async function keyRefusal(
   { baseUrl, keys, source }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source'>,
   { store, clock, interrupt, account }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'account'>,

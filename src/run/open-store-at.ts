@@ -4,11 +4,8 @@ import { columnsOf } from '../columns/topic-columns.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { Owner, Store } from '../store/port.ts';
 
-/**
- * Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`.
- *
- * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
- */
+/** Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`.
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
 export async function openStoreAt(address: string, clock: Clock, owner: Owner): Promise<Store> {
   const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
   // Loads only the needed driver.

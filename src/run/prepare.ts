@@ -13,12 +13,9 @@ export interface Prepared extends RunContext {
 /** A prepared job that owns its temporary files, which are deleted when it is disposed of. */
 export type OpenedJob = Prepared & Disposable;
 
-/**
- * Scans and prices a job; spends nothing.
- *
+/** Scans and prices a job; spends nothing.
  * @param rowFile the rows, where they are not in the job's input file
- * @throws INPUT_*, SCOPE_MISSING, STORE_*
- */
+ * @throws INPUT_*, SCOPE_MISSING, STORE_* */
 export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
   using opened = new DisposableStack();
   const scanned = opened.use(await scan(context, rowFile));
@@ -27,11 +24,8 @@ export async function prepare(context: RunContext, options: PlanOptions = {}, ro
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }
 
-/**
- * Prices a scanned input; the topics may differ from those of the scan. The scan still owns its temporary files.
- *
- * @throws as `prepare`
- */
+/** Prices a scanned input; the topics may differ from those of the scan. The scan still owns its temporary files.
+ * @throws as `prepare` */
 export async function prepareScanned(context: RunContext, scanned: Scan, options: PlanOptions = {}): Promise<Prepared> {
   const plan = await makePlan(context, scanned, options);
   return { ...context, plan, summary: planSummary(context, plan) };

@@ -28,13 +28,10 @@ export interface Output {
   readonly isOwn: (path: string) => boolean | Promise<boolean>;
 }
 
-/**
- * Refuses outputs that would replace a file that the command reads or keeps, a SQLite database, another output or, without `force`,
+/** Refuses outputs that would replace a file that the command reads or keeps, a SQLite database, another output or, without `force`,
  * any other file that Perilbook did not write. Files are compared by device and inode with links resolved; missing files by path.
  * Empty files, devices and pipes may be written.
- *
- * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS; USAGE for two outputs that are one file
- */
+ * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS; USAGE for two outputs that are one file */
 export async function refuseReplacement(
   outputs: readonly Output[],
   files: readonly ProtectedFile[],

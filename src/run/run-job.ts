@@ -34,12 +34,9 @@ export interface RunResult {
   readonly ratings: readonly TopicRatings[];
 }
 
-/**
- * Runs a job from its input to its output, for the command, the library and the page.
- *
+/** Runs a job from its input to its output, for the command, the library and the page.
  * @param options.approve gets the plan before anything is spent, and throws to refuse it
- * @returns the result, with the plan, which the caller disposes of
- */
+ * @returns the result, with the plan, which the caller disposes of */
 export async function runJob(
   context: RunContext,
   { approve, ...options }: RunJobOptions,
@@ -58,12 +55,10 @@ export interface RunJobOptions {
   readonly force?: boolean;
 }
 
-/**
- * Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
+/** Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
  * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
  * stopped or read no rows has spent nothing and would write no answer. An interrupt stops new calls and batches; calls and batches in
- * progress end, and the output is still written.
- */
+ * progress end, and the output is still written. */
 export async function run(
   prepared: Prepared,
   { force = false }: Pick<RunJobOptions, 'force'> = {},

@@ -6,10 +6,8 @@ import type { Connection } from './connection-kinds.ts';
 const ALL: SampleMark = { until: Number.POSITIVE_INFINITY, still: true };
 const NONE: SampleMark = { until: Number.NEGATIVE_INFINITY, still: false };
 
-/**
- * Which rows are sample data. Only a service's answers tell that it serves sample data, so the mark is read again after
- * buying. Answers from before the mark then count as sample data too, because nothing proves that they are real.
- */
+/** Which rows are sample data. Only a service's answers tell that it serves sample data, so the mark is read again after
+ * buying. Answers from before the mark then count as sample data too, because nothing proves that they are real. */
 export class SampleRows {
   readonly #isEmbedded: boolean;
   readonly #store: Store;

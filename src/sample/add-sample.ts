@@ -75,12 +75,9 @@ function importGenerated(database: DataDatabase, clock: Clock, names: ReadonlySe
 const WILDFIRES = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
 const EVENTS = ['earthquake', 'hail', 'hurricane', 'tornado', ...WILDFIRES] as const;
 
-/**
- * Made-up data for all 37 topics everywhere in the US, one dataset after the other. Records are generated when read;
+/** Made-up data for all 37 topics everywhere in the US, one dataset after the other. Records are generated when read;
  * equal arguments give equal records, whichever datasets are read and however often.
- *
- * @param now the day that the sample pretends to be of, in milliseconds since the epoch
- */
+ * @param now the day that the sample pretends to be of, in milliseconds since the epoch */
 export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;

@@ -20,11 +20,8 @@ export interface EmbeddedService extends AsyncDisposable {
   readonly keys: readonly Key[];
 }
 
-/**
- * Starts our own service on loopback with sample data for a job's topics, the job's account, and a key that is revoked at the end.
- *
- * @param notice prints a message before a step that takes seconds
- */
+/** Starts our own service on loopback with sample data for a job's topics, the job's account, and a key that is revoked at the end.
+ * @param notice prints a message before a step that takes seconds */
 export async function startEmbeddedService(
   context: Pick<JobFolders, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
@@ -64,10 +61,8 @@ function openMadeUp<Opened>(file: string, open: (file: string) => Opened): Opene
   }
 }
 
-/**
- * The topics that a job's calls may return: single calls return the job's topics, a standard bundle all natural topics, an
- * enterprise bundle all topics. Sample data of fewer topics is made faster, and only topics with readings need new readings.
- */
+/** The topics that a job's calls may return: single calls return the job's topics, a standard bundle all natural topics, an
+ * enterprise bundle all topics. Sample data of fewer topics is made faster, and only topics with readings need new readings. */
 function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const others = topics.filter((topic) => topicOf(topic).category !== 'natural');
   const natural = others.length < topics.length ? NATURAL_SLUGS : [];

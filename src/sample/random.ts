@@ -1,11 +1,8 @@
 /** A stream of numbers in [0, 1). */
 export type Random = () => number;
 
-/**
- * The random numbers of a seed and a name, so that a dataset's records never depend on which others were generated
- * before. The generator is sfc32 by Chris Doty-Humphrey (PractRand, public domain), as collected in
- * https://github.com/bryc/code/blob/master/jshash/PRNGs.md.
- */
+/** The random numbers of a seed and a name, so that a dataset's records never depend on which others were generated before. The generator
+ * is sfc32 by Chris Doty-Humphrey (PractRand, public domain), as collected in https://github.com/bryc/code/blob/master/jshash/PRNGs.md. */
 export function makeRandom(seed: number, name: string): Random {
   let a = fnv1a(`${seed}/${name}/a`);
   let b = fnv1a(`${seed}/${name}/b`);

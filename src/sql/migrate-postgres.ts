@@ -6,13 +6,10 @@ import type { PostgresPool, Session } from './postgres-pool.ts';
 /** A number that other programs of the database are unlikely to lock. */
 const MIGRATION_LOCK = 7_374_551;
 
-/**
- * Brings a schema up to date with a folder of numbered SQL files, of which the first makes all of it, in one transaction and under a
+/** Brings a schema up to date with a folder of numbered SQL files, of which the first makes all of it, in one transaction and under a
  * lock: two processes may open a new schema at the same time. A schema that is up to date is only read, so a role without the right to
  * change it can run.
- *
- * @throws the errors of the database's use
- */
+ * @throws the errors of the database's use */
 export async function migratePostgres(
   pool: PostgresPool,
   { use, address, schema }: PostgresLocation,

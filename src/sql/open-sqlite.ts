@@ -19,10 +19,8 @@ export interface DatabaseFormat {
   readonly otherVersion: (version: number, supported: number) => Error;
 }
 
-/**
- * Opens a SQLite file in WAL mode, makes it when there is none, and runs the migrations that it lacks, all in one
- * transaction: a killed process leaves the old version.
- */
+/** Opens a SQLite file in WAL mode, makes it when there is none, and runs the migrations that it lacks, all in one
+ * transaction: a killed process leaves the old version. */
 export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase {
   const isInFile = format.isPrivate === true && file !== ':memory:';
   // SQLite would make it by the umask, and gives its WAL the same mode.

@@ -56,14 +56,11 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
   );
 }
 
-/**
- * Reads an address: `postgres://user@host:port/database?schema=…&sslmode=…&sslrootcert=…&password_file=…`.
+/** Reads an address: `postgres://user@host:port/database?schema=…&sslmode=…&sslrootcert=…&password_file=…`.
  *
  * TLS with a verified certificate is the default for other hosts: without it, others on the network could read paid answers and
  * the password.
- *
- * @throws the error `unusable` of its use
- */
+ * @throws the error `unusable` of its use */
 export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation {
   refusePassword(text, use);
   const address = shownAddress(text);

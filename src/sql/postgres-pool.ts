@@ -56,14 +56,12 @@ const REMEMBER_TRANSACTION = `WITH forgotten AS (DELETE FROM transactions WHERE 
 const INT8 = 20;
 const NUMERIC = 1700;
 
-/**
- * A pool of connections that repeats work until the server has done it.
+/** A pool of connections that repeats work until the server has done it.
  *
  * Statements are pipelined: statements sent together take one round trip. A transaction whose COMMIT was not answered may
  * have been done or not. It therefore inserts a row with a number of its own first; the next attempt inserts the same row, which
  * waits for the end of the old transaction, and fails if that was committed. `txid_status` was rejected: after a failover to a
- * standby it may tell of another transaction.
- */
+ * standby it may tell of another transaction. */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
   readonly #location: PostgresLocation;

@@ -15,13 +15,10 @@ interface PreparedSql {
   readonly indexes: readonly number[];
 }
 
-/**
- * Runs work on a SQLite file: synchronously, so that nothing else that uses the handle can join its transaction. Statements are
+/** Runs work on a SQLite file: synchronously, so that nothing else that uses the handle can join its transaction. Statements are
  * prepared once.
- *
  * @param clock for `dialect.now` and for the SQL function `steady_ms()`, its steady time
- * @param asError converts SQLite's errors into errors for the caller
- */
+ * @param asError converts SQLite's errors into errors for the caller */
 export function sqliteDriver(
   database: Database.Database,
   clock: Clock,

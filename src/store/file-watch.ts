@@ -2,13 +2,11 @@ import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 
-/**
- * Remembers the opened file of a store; returns a check that gives the error if it was deleted, moved or replaced, else null. A process
+/** Remembers the opened file of a store; returns a check that gives the error if it was deleted, moved or replaced, else null. A process
  * can write to an open file after it was deleted or renamed: the next run would not find the answers bought after that, and would buy
  * them again. A check is one `stat` of about 2 µs; a durable transaction takes milliseconds.
  *
- * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX).
- */
+ * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX). */
 export function watchFile(file: string): () => PerilbookError | null {
   const opened = statSync(file);
   const isOpened = (stats: Stats | undefined) => stats?.ino === opened.ino && stats.dev === opened.dev;

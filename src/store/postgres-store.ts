@@ -27,13 +27,10 @@ const POOL_SETTINGS = {
   session: {},
 };
 
-/**
- * The store for several machines: a schema of a PostgreSQL database (docs/operator/many-machines.md). All rules are kept in transactions
+/** The store for several machines: a schema of a PostgreSQL database (docs/operator/many-machines.md). All rules are kept in transactions
  * of the server and by its clock. On opening, calls whose lease has ended or whose process has died are settled as `unknown`.
- *
  * @param clock measures only the wait for a server that is away
- * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
- */
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
 export async function openPostgresStore(
   store: string,
   clock: Clock,

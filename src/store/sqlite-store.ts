@@ -15,12 +15,9 @@ import { STORE_DATABASE } from './store-address.ts';
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means a fault. */
 const BUSY_TIMEOUT_MS = 30_000;
 
-/**
- * The store on one machine: a SQLite file that several processes may have open at the same time. On opening, calls of
+/** The store on one machine: a SQLite file that several processes may have open at the same time. On opening, calls of
  * processes that have died are settled as `unknown`.
- *
- * @throws STORE_TOO_NEW, STORE_UNUSABLE
- */
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE */
 export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
   const handle = openDatabase(file);
   try {
@@ -47,11 +44,9 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
 
 const LEDGER_TIME = '(SELECT steady_ms() + "offset" FROM ledger_clock)';
 
-/**
- * Starts the ledger's clock, which all processes of a machine share: the machine's monotonic clock and an offset that the first
+/** Starts the ledger's clock, which all processes of a machine share: the machine's monotonic clock and an offset that the first
  * process wrote. It starts at the time of the wall clock, and setting the wall clock does not change it. After a restart of the machine
- * (the monotonic clock is earlier than the newest settlement) it starts again, never earlier than that settlement.
- */
+ * (the monotonic clock is earlier than the newest settlement) it starts again, never earlier than that settlement. */
 function startClock(database: SqliteDriver): void {
   const latest = '(SELECT coalesce(max(latest), 0) FROM accounts)';
   const begin = statement(
@@ -61,14 +56,11 @@ function startClock(database: SqliteDriver): void {
   database.transactNow(() => write(begin));
 }
 
-/**
- * Opens (and makes, and brings up to date) the SQLite file of the store.
+/** Opens (and makes, and brings up to date) the SQLite file of the store.
  *
  * WAL lets several processes read while one writes. `synchronous=FULL`, because a charge that was written before its
  * call left must survive a power cut; in WAL mode the default, NORMAL, may lose the last transactions.
- *
- * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one of an earlier version, that cannot be opened or is no store
- */
+ * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one of an earlier version, that cannot be opened or is no store */
 export function openDatabase(file: string): SqliteDatabase {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

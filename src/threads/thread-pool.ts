@@ -43,13 +43,10 @@ export class ThreadPool implements AsyncDisposable {
     return this.#options.threads;
   }
 
-  /**
-   * Begins a work in all threads.
-   *
+  /** Begins a work in all threads.
    * @param module `import.meta.url` of the module that exports it as `inThread`
    * @param setup the start data of each thread
-   * @param here runs tasks in this thread too: one more thread took 75 MB more
-   */
+   * @param here runs tasks in this thread too: one more thread took 75 MB more */
   begin<Setup, Task, Result>(
     module: string,
     setup: Setup,
@@ -137,12 +134,9 @@ class OwnLane<Task, Result> {
   }
 }
 
-/**
- * The address of a module beside another, which does not load it.
- *
+/** The address of a module beside another, which does not load it.
  * @param name of the file without its extension: compiled it is a .js file, run from source a .ts file
- * @param beside `import.meta.url` of the other
- */
+ * @param beside `import.meta.url` of the other */
 export function moduleBeside(name: string, beside: string): string {
   return new URL(`./${name}${beside.slice(beside.lastIndexOf('.'))}`, beside).href;
 }

@@ -37,12 +37,9 @@ export async function getAction(
   return await getData(context, settings, names, await statesWanted(context, flags), flags);
 }
 
-/**
- * Lists the sources for some names, asks, downloads and loads them.
- *
+/** Lists the sources for some names, asks, downloads and loads them.
  * @param states null for the whole US
- * @throws PerilbookError NEEDS_APPROVAL without a terminal and without --yes; INTERRUPTED after a no, or when the download is stopped
- */
+ * @throws PerilbookError NEEDS_APPROVAL without a terminal and without --yes; INTERRUPTED after a no, or when the download is stopped */
 export async function getData(
   context: CliContext,
   settings: DataSettings,

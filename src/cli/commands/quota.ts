@@ -67,9 +67,7 @@ interface ChosenAccount extends JobAccount {
   readonly hasSubscription: boolean;
 }
 
-/**
- * The account of the job, or the one that is named. Without both: the accounts of the store's runs, with the settings of the last run.
- */
+/** The account of the job, or the one that is named. Without both: the accounts of the store's runs, with the settings of the last run. */
 async function chosenAccounts(
   context: CliContext,
   words: readonly string[],

@@ -104,12 +104,9 @@ function interrupted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the
+/** Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the
  * arguments of a program, and could use the address first. A failure is no error, because the address is printed too.
- *
- * @returns removes the file
- */
+ * @returns removes the file */
 async function openBrowser(context: CliContext, address: string): Promise<() => void> {
   const { env } = context;
   const isMac = platform() === 'darwin';

@@ -12,13 +12,9 @@ import { runProgram } from './run-program.ts';
 /** Called once, when a run has ended or an error has ended it: writes the metrics, then calls the hook. Never rejects. */
 export type Finish = (outcome: RunOutcome) => Promise<void>;
 
-/**
- * Prepares what a job does after its run. Reports a missing secret and a file that cannot be written before anything is
- * spent.
- *
+/** Prepares what a job does after its run. Reports a missing secret and a file that cannot be written before anything is spent.
  * @param files what else the run reads and writes
- * @throws KEY_MISSING, OUTPUT_UNWRITABLE, OUTPUT_EXISTS
- */
+ * @throws KEY_MISSING, OUTPUT_UNWRITABLE, OUTPUT_EXISTS */
 export async function openFinish(
   context: CliContext,
   flags: Flags<'run'>,
@@ -45,10 +41,8 @@ export async function openFinish(
   };
 }
 
-/**
- * The program of `on_finish`, ready to be started; null where the job has none. Its failure is reported, and does not change the exit
- * code: the rows are written, and a repeated run would not help.
- */
+/** The program of `on_finish`, ready to be started; null where the job has none. Its failure is reported, and does not change the exit
+ * code: the rows are written, and a repeated run would not help. */
 async function openFinishHook(
   context: CliContext,
   job: Job,

@@ -13,11 +13,9 @@ interface RunMetric {
 
 const LAST_SUCCESS = 'perilbook_run_last_success_timestamp_seconds';
 
-/**
- * Writes the figures of the last run as OpenMetrics text, for the textfile collector of node_exporter. The file is
+/** Writes the figures of the last run as OpenMetrics text, for the textfile collector of node_exporter. The file is
  * replaced at once, so the collector never reads half of it. All metrics are gauges: each run replaces the previous figures. Unknown
- * figures are left out, because unknown is not 0.
- */
+ * figures are left out, because unknown is not 0. */
 export async function writeRunMetrics(
   file: string,
   job: string,

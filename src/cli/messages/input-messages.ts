@@ -17,11 +17,8 @@ export interface OutputStyle {
   readonly color: Color;
 }
 
-/**
- * The input and its use in one or two lines; then the problems of its rows.
- *
- * @param verdict one line: what the run will do
- */
+/** The input and its use in one or two lines; then the problems of its rows.
+ * @param verdict one line: what the run will do */
 export function inputMessages(
   prepared: Prepared,
   folder: string,

@@ -5,12 +5,9 @@ import type { RunResult } from '../../run/run-job.ts';
 import { COMMAND_TABLE } from '../command-table.ts';
 import { commandLine, type OptionValues } from './command-line.ts';
 
-/**
- * The command line that resumes a run. With a budget it names another, because the same one could be spent twice. People read it, so it
+/** The command line that resumes a run. With a budget it names another, because the same one could be spent twice. People read it, so it
  * leaves `--json` out.
- *
- * @param rest of `costOfRest`; 0: nothing known is missing
- */
+ * @param rest of `costOfRest`; 0: nothing known is missing */
 export function resumeCommand(
   words: readonly string[],
   flags: OptionValues,
@@ -41,11 +38,8 @@ export function reportCommand(
 /** Options of a report that a run has too, and that concern the run alone. */
 const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'report'];
 
-/**
- * The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.
- *
- * @param plan made after the run, which may have learned that bundles return more
- */
+/** The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.
+ * @param plan made after the run, which may have learned that bundles return more */
 export function costOfRest({ price, available, account }: Plan, stop: RunResult['stop']): number {
   const isSpent = available === 0 || stop?.reason === 'quota';
   return Math.min(price.credits, isSpent && account !== null ? periodLimit(account.account) : available);

@@ -7,12 +7,9 @@ import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
 /** The bytes that are checked before a file is received. */
 export const HEAD_BYTES = 1_024;
 
-/**
- * The reason why the first bytes cannot be those of the requested file, or null.
- *
+/** The reason why the first bytes cannot be those of the requested file, or null.
  * @param name the file's name; its extension names the expected format
- * @param firstLine a regular expression of its first line
- */
+ * @param firstLine a regular expression of its first line */
 export function unexpectedStart(name: string, head: Buffer, firstLine?: string): string | null {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   const isPage = /^\s*<(!doctype|html|head|\?xml|!--)/i.test(text);
@@ -32,11 +29,8 @@ export function unexpectedAnswer(url: string, problem: string): PerilbookError {
   return downloadFailed(`${url} answered with ${problem}`, ADDRESS_MOVED);
 }
 
-/**
- * Unpacks a whole zip to check it; nothing is written.
- *
- * @throws PerilbookError DOWNLOAD_FAILED when it is damaged, or unpacks to more than so many bytes (a zip bomb)
- */
+/** Unpacks a whole zip to check it; nothing is written.
+ * @throws PerilbookError DOWNLOAD_FAILED when it is damaged, or unpacks to more than so many bytes (a zip bomb) */
 export async function checkZip(file: string, url: string, mostBytes: number): Promise<void> {
   let bytes = 0;
   try {

@@ -22,11 +22,8 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
   );
 }
 
-/**
- * Copies one slice of a source from a copy of another machine's downloads folder.
- *
- * @returns the number of files that are new
- */
+/** Copies one slice of a source from a copy of another machine's downloads folder.
+ * @returns the number of files that are new */
 export async function copySlice(source: Source, slice: Slice, mirror: string, folder: string): Promise<number> {
   const from = join(mirror, source.name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

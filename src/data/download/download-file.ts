@@ -41,12 +41,9 @@ type FileOutcome = DownloadedFile | 'unchanged' | 'missing';
 /** The largest allowed ratio of a zip's unpacked size to its size; CSV packs to about a tenth. */
 const MOST_UNPACKED = 60;
 
-/**
- * Downloads a file if it changed. An interrupted download resumes where it stopped if the file is still the same (If-Range).
+/** Downloads a file if it changed. An interrupted download resumes where it stopped if the file is still the same (If-Range).
  * The old file stays until the new one is complete and checked.
- *
- * @throws PerilbookError DOWNLOAD_FAILED
- */
+ * @throws PerilbookError DOWNLOAD_FAILED */
 export async function downloadFile(
   request: FileRequest,
   entry: FileEntry | undefined,
@@ -107,11 +104,8 @@ async function attempt(
   });
 }
 
-/**
- * Requests the first bytes of a file to check that it exists and has the expected format.
- *
- * @returns the file as the server describes it; null if it has no such file
- */
+/** Requests the first bytes of a file to check that it exists and has the expected format.
+ * @returns the file as the server describes it; null if it has no such file */
 export async function probeFile(
   { url, target, firstLine, headers }: FileRequest,
   context: DownloadContext,

@@ -34,12 +34,9 @@ const PAGES_LAST_MS = 60 * 60_000;
  * minutes. */
 const MOST_READINGS = 3;
 
-/**
- * Reads a layer page by page, ordered by object id, into one file. The file replaces the old one when it has as many rows as the
+/** Reads a layer page by page, ordered by object id, into one file. The file replaces the old one when it has as many rows as the
  * server counted. An interrupted download resumes after its last complete page.
- *
- * @throws PerilbookError DOWNLOAD_FAILED
- */
+ * @throws PerilbookError DOWNLOAD_FAILED */
 export async function downloadLayer(
   request: LayerRequest,
   entry: FileEntry | undefined,

@@ -48,11 +48,8 @@ export async function downloadSpans(
   return fetched;
 }
 
-/**
- * Counts the events of the last year in the first box.
- *
- * @throws PerilbookError DOWNLOAD_FAILED when there are none: every box has some in a year
- */
+/** Counts the events of the last year in the first box.
+ * @throws PerilbookError DOWNLOAD_FAILED when there are none: every box has some in a year */
 export async function probeSpans(download: SpanDownload, context: DownloadContext): Promise<number> {
   const to = context.clock.now();
   const [box] = Object.values(download.boxes);

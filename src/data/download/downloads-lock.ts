@@ -8,12 +8,9 @@ interface Holder {
   readonly isAlive: (other: string) => boolean;
 }
 
-/**
- * Locks a downloads folder; the lock of a process that no longer runs is removed.
- *
+/** Locks a downloads folder; the lock of a process that no longer runs is removed.
  * @returns the function that unlocks the folder
- * @throws PerilbookError USAGE when another process downloads into it
- */
+ * @throws PerilbookError USAGE when another process downloads into it */
 export function lockDownloads(folder: string, { name, isAlive }: Holder): () => void {
   const file = join(folder, 'lock');
   for (let attempt = 0; ; attempt++) {

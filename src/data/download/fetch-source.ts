@@ -26,13 +26,10 @@ import {
   staleAfterMs,
 } from './source-requests.ts';
 
-/**
- * Downloads the changed files of one slice of a source and records them in the manifest. Files that are no longer published are
+/** Downloads the changed files of one slice of a source and records them in the manifest. Files that are no longer published are
  * removed when the new ones are complete.
- *
  * @returns the number of files that are new
- * @throws PerilbookError DOWNLOAD_FAILED; the files that were there are unchanged
- */
+ * @throws PerilbookError DOWNLOAD_FAILED; the files that were there are unchanged */
 export async function fetchSlice(
   source: Source,
   slice: Slice,

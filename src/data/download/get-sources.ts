@@ -133,10 +133,8 @@ export function wantedSources(
   }));
 }
 
-/**
- * Downloads sources concurrently, and gives each to `use` when it is complete, one at a time. A failure does not stop the other sources;
- * an abort stops all when `use` has returned.
- */
+/** Downloads sources concurrently, and gives each to `use` when it is complete, one at a time. A failure does not stop the other sources;
+ * an abort stops all when `use` has returned. */
 export async function obtainSources<T>(
   wanted: readonly WantedSource[],
   folders: SourceFolders,

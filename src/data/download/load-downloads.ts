@@ -50,12 +50,9 @@ interface DownloadFolders {
   readonly rivals: readonly Source[];
 }
 
-/**
- * Loads downloaded slices of a source and records it in the manifest. Parts of other states stay. A refused slice keeps its
+/** Loads downloaded slices of a source and records it in the manifest. Parts of other states stay. A refused slice keeps its
  * stored records, and its file is downloaded again next time, even if the server reports no change.
- *
- * @throws PerilbookError SERVICE_DATA when nothing is what the loader expects; the stored data is unchanged
- */
+ * @throws PerilbookError SERVICE_DATA when nothing is what the loader expects; the stored data is unchanged */
 export async function loadDownloads(
   database: DataDatabase,
   source: Source,

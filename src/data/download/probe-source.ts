@@ -64,11 +64,8 @@ async function probeNewest(
   return null;
 }
 
-/**
- * Checks that a source exists and has the expected format; downloads nothing.
- *
- * @throws PerilbookError DOWNLOAD_FAILED when it moved, changed its form, or cannot be reached
- */
+/** Checks that a source exists and has the expected format; downloads nothing.
+ * @throws PerilbookError DOWNLOAD_FAILED when it moved, changed its form, or cannot be reached */
 export async function probeSource(
   source: Source,
   context: DownloadContext,

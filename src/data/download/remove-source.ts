@@ -18,12 +18,9 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import { readManifest, writeManifest } from './manifest.ts';
 import { sliceOfKey } from './source-requests.ts';
 
-/**
- * Removes the downloads of a source and the parts that were loaded from them, of all states or of some. A part that was loaded by hand
+/** Removes the downloads of a source and the parts that were loaded from them, of all states or of some. A part that was loaded by hand
  * since then stays.
- *
- * @returns the datasets that lost parts; null if nothing of the source was stored
- */
+ * @returns the datasets that lost parts; null if nothing of the source was stored */
 export function removeSource(
   database: DataDatabase,
   { name }: Source,
@@ -54,13 +51,10 @@ export function removeSource(
   return removed;
 }
 
-/**
- * Removes the parts of a loaded dataset, of all states or of some, downloaded or loaded by hand. Removes their downloads too, because the
+/** Removes the parts of a loaded dataset, of all states or of some, downloaded or loaded by hand. Removes their downloads too, because the
  * next update would load them again.
- *
  * @param isByHand removes only parts that were loaded by hand
- * @returns whether any part was removed
- */
+ * @returns whether any part was removed */
 export function removeDataset(
   database: DataDatabase,
   { name, level }: Pick<AskedPart, 'level'> & { readonly name: DatasetName },

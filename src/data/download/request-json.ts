@@ -19,11 +19,8 @@ async function askedText(url: string, context: DownloadContext, mostBytes: numbe
   });
 }
 
-/**
- * Requests JSON from an ArcGIS server, which reports errors with status 200.
- *
- * @throws PerilbookError DOWNLOAD_FAILED
- */
+/** Requests JSON from an ArcGIS server, which reports errors with status 200.
+ * @throws PerilbookError DOWNLOAD_FAILED */
 export async function getArcgisJson(url: string, context: DownloadContext): Promise<Record<string, unknown>> {
   return await withAttempts(context, async () => {
     const text = await askedText(url, context, MOST_BYTES);

@@ -182,11 +182,8 @@ export function unpackedBody({ headers, body }: WebAnswer): Readable {
   return body.pipe(unpacked);
 }
 
-/**
- * Reads the text of an answer.
- *
- * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking
- */
+/** Reads the text of an answer.
+ * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking */
 export async function textOfAnswer(answer: WebAnswer, url: string, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

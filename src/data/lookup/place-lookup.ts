@@ -30,14 +30,12 @@ export interface LookupOptions {
 /** The most bytes of cached features. Places come in order, so the sites around one or two large cities are enough. */
 const MAX_BYTES = 64_000_000;
 
-/**
- * Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON, without the
+/** Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON, without the
  * JSON. It is fastest if neighbouring places follow each other, because features are cached by tile. Call it within a transaction, so that
  * all topics come from the same data.
  *
  * It takes at most about 350 MB: features 80, outlines 90 a level and their index 20, ratings of areas 30, SQLite's pages 64.
- * With the sample data, whose areas are counties, a thread's heap ends at 170 MB (`npm run bench -- local`).
- */
+ * With the sample data, whose areas are counties, a thread's heap ends at 170 MB (`npm run bench -- local`). */
 export function createPlaceLookup(
   database: DataDatabase,
   { counts }: LookupOptions,
@@ -82,12 +80,9 @@ export interface OpenPlaceLookup extends Disposable {
   readonly version: number;
 }
 
-/**
- * Opens the data file for a run: read-only, in one read transaction until it is disposed of, so that all results are of one version even if
- * a dataset is replaced meanwhile (the load's changes wait in the WAL file). Each thread opens its own.
- *
- * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version
- */
+/** Opens the data file for a run: read-only, in one read transaction until it is disposed of, so that all results are of one version even
+ * if a dataset is replaced meanwhile (the load's changes wait in the WAL file). Each thread opens its own.
+ * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version */
 export function openPlaceLookup(file: string, options: LookupOptions): OpenPlaceLookup {
   const database = openDataReadOnly(file);
   try {

@@ -52,11 +52,8 @@ export interface SourceOverrides {
   readonly contact?: string | undefined;
 }
 
-/**
- * Reads a `sources.yaml` and applies it to the sources.
- *
- * @throws PerilbookError USAGE for an unreadable file or an unknown setting
- */
+/** Reads a `sources.yaml` and applies it to the sources.
+ * @throws PerilbookError USAGE for an unreadable file or an unknown setting */
 export function overriddenSources(file: string, sources: readonly Source[], isOptional = false): SourceOverrides {
   let text: string;
   try {

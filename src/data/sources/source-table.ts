@@ -21,12 +21,9 @@ export interface ChosenSources {
   readonly leftOut: readonly { readonly source: Source; readonly reason: string }[];
 }
 
-/**
- * The sources for names of sources, loaders or topics, `natural` or `all`. Topics and the National Risk Index include the boundaries.
- *
+/** The sources for names of sources, loaders or topics, `natural` or `all`. Topics and the National Risk Index include the boundaries.
  * @param hasStates whether states were named: parks and wells need them
- * @throws PerilbookError USAGE when a name is none of these
- */
+ * @throws PerilbookError USAGE when a name is none of these */
 export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES): ChosenSources {
   const chosen = new Set<Source>();
   const leftOut = new Map<Source, string>();

@@ -16,12 +16,9 @@ export interface CellAreas {
 /** Finds the areas of a cell. */
 export type CellAreaFinder = (cell: Cell) => CellAreas;
 
-/**
- * Makes the function that finds the area in which a whole cell lies: every location that rounds to the cell, not only its centre. The
+/** Makes the function that finds the area in which a whole cell lies: every location that rounds to the cell, not only its centre. The
  * caller keeps a read transaction open, because outlines are read when first needed.
- *
- * @param level `tract` also finds the county: if the cell has no tract, by the loaded outlines of counties
- */
+ * @param level `tract` also finds the county: if the cell has no tract, by the loaded outlines of counties */
 export function createCellAreaFinder(
   database: DataDatabase,
   level: 'tract' | 'county',

@@ -9,22 +9,16 @@ export type DataDatabase = SqliteDatabase;
  * replaced in one transaction, and a small one takes a second or two. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/**
- * Opens the data file, makes it when there is none, and brings it up to the newest version.
- *
+/** Opens the data file, makes it when there is none, and brings it up to the newest version.
  * @param file path of the SQLite file; its directory must exist. `:memory:` makes one for this handle alone
- * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or is of another version
- */
+ * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or is of another version */
 export function openDataDatabase(file: string): DataDatabase {
   return open(file, openSqlite);
 }
 
-/**
- * Opens the data file read-only: several services may answer from one file. A missing file is created and an older version is updated
+/** Opens the data file read-only: several services may answer from one file. A missing file is created and an older version is updated
  * first.
- *
- * @throws PerilbookError SERVICE_DATA as `openDataDatabase` does
- */
+ * @throws PerilbookError SERVICE_DATA as `openDataDatabase` does */
 export function openDataReadOnly(file: string): DataDatabase {
   return open(file, openSqliteReadOnly);
 }

@@ -20,10 +20,8 @@ export class FeatureBuffer implements Disposable {
   #firstFile = 0;
   #isIndexed = false;
 
-  /**
-   * @param file the number of the file that it comes from; files come one after the other
-   * @returns whether the feature is new
-   */
+  /** @param file the number of the file that it comes from; files come one after the other
+   * @returns whether the feature is new */
   add(file: number, { identity, parts, bounds, head, properties }: BufferedFeature): boolean {
     // Opened by the first row: a load that is refused before it leaves nothing open.
     this.#opened ??= openBuffer();

@@ -8,12 +8,9 @@ import type { Dataset, Level, LoadTarget } from './records.ts';
 import { StagedLoad } from './staged-load.ts';
 import { stateOf } from './states.ts';
 
-/**
- * Replaces a dataset, or the level of it that `dataset` names. A load that fails leaves the stored dataset as it was. Services
+/** Replaces a dataset, or the level of it that `dataset` names. A load that fails leaves the stored dataset as it was. Services
  * that run on the file answer from the old data until the end.
- *
- * @returns the number of records
- */
+ * @returns the number of records */
 export function importDataset(database: DataDatabase, dataset: Dataset, clock: Clock): number {
   const { info } = dataset;
   using load = new DatasetLoad(database, { name: info.name, level: ('level' in dataset && dataset.level) || '' });
@@ -78,12 +75,9 @@ export class DatasetLoad implements Disposable {
     return true;
   }
 
-  /**
-   * Copies stored records into the load, after all new ones were added.
-   *
+  /** Copies stored records into the load, after all new ones were added.
    * @param file a number that no new record's file has
-   * @returns the number of records that the load did not have
-   */
+   * @returns the number of records that the load did not have */
   keep(kept: KeptRecords, file: number): number {
     if (this.#rows.stored === undefined) return this.#keepGeoids(kept);
     let total = 0;
@@ -97,12 +91,9 @@ export class DatasetLoad implements Disposable {
     return total;
   }
 
-  /**
-   * Replaces the stored dataset with the load.
-   *
+  /** Replaces the stored dataset with the load.
    * @param partsOf the final parts of a record; default: its original parts
-   * @returns the number of records of the dataset
-   */
+   * @returns the number of records of the dataset */
   publish(
     parts: readonly PartDescription[],
     sample: boolean,

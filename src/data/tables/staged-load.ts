@@ -93,12 +93,9 @@ export class StagedLoad implements Disposable {
       .immediate();
   }
 
-  /**
-   * Replaces the old tables with the new ones in one short transaction.
-   *
+  /** Replaces the old tables with the new ones in one short transaction.
    * @param partsOf the parts of a level
-   * @returns the number of records in the levels now
-   */
+   * @returns the number of records in the levels now */
   publish(partsOf: (level: Level) => readonly DatasetPart[], sample: boolean, now: number): number {
     this.#flush();
     const database = this.#database;

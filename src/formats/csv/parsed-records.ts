@@ -27,11 +27,9 @@ const MOST_LINES = 1_000;
 /** Some files carry shapes of several megabytes in one cell. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/**
- * The records of a publisher's file, as texts, a block at a time: memory is bounded by the block and one record. An empty line is no record.
- *
- * @param damaged makes the error for a quote that is not closed, or a last line that is cut
- */
+/** The records of a publisher's file, as texts, a block at a time: memory is bounded by the block and one record. An empty line is no
+ * record.
+ * @param damaged makes the error for a quote that is not closed, or a last line that is cut */
 export async function* parsedRecords(
   blocks: AsyncIterable<Buffer>,
   { delimiter = ',', hasPlainQuotes = false }: TextForm,

@@ -22,11 +22,8 @@ export interface CollectionText {
 const LONGEST_HEAD = 1 << 24;
 const [OPEN_OBJECT, CLOSE_LIST, LF] = [0x7b, 0x5d, 0x0a];
 
-/**
- * The features of a GeoJSON FeatureCollection, block by block: the file is never in memory as a whole. They are not parsed.
- *
- * @param around gets the text around the features
- */
+/** The features of a GeoJSON FeatureCollection, block by block: the file is never in memory as a whole. They are not parsed.
+ * @param around gets the text around the features */
 export async function* collectionFeatures(
   blocks: AsyncIterable<Buffer>,
   around: CollectionText,

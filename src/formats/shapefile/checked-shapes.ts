@@ -20,13 +20,10 @@ const SHAPE_HEADER_BYTES = 12;
 /** Four million points. A shape is in memory as a whole, at ten times its size. */
 const LONGEST_SHAPE = 64 * 1024 * 1024;
 
-/**
- * The bytes of a .shp, shape by shape, up to the last row of the table. The `shapefile` package takes a length as it is stated, and
+/** The bytes of a .shp, shape by shape, up to the last row of the table. The `shapefile` package takes a length as it is stated, and
  * searches for the next shape, four bytes at a time, where one has a wrong type: 1.5 GB of zeros ended the process for lack of memory.
  * So each shape is checked before the package gets it. All chunks are read, because a zip verifies its checksum at the end.
- *
- * @throws PerilbookError for a shape that is longer than the rest or of another type, or more shapes than rows
- */
+ * @throws PerilbookError for a shape that is longer than the rest or of another type, or more shapes than rows */
 export async function* checkedShapes(
   chunks: AsyncIterable<Buffer>,
   { length, type, rows }: ShapefileHeader,

@@ -13,12 +13,8 @@ const NAD27 = /^(d_)?(north_american_(datum_)?1927|nad_?(19)?27)$/;
 const NAD27_LOWER_48 = [-8, 160, 176, 0, 0, 0, 0];
 const NAD27_ALASKA = [-5, 135, 172, 0, 0, 0, 0];
 
-/**
- * Makes the function that converts a shapefile's coordinates to degrees, from the text of its .prj; null when they are
- * in degrees.
- *
- * @throws PerilbookError for an unknown system or datum: positions would be wrong without notice
- */
+/** Makes the function that converts a shapefile's coordinates to degrees, from the text of its .prj; null when they are in degrees.
+ * @throws PerilbookError for an unknown system or datum: positions would be wrong without notice */
 export function toDegrees(projection: string, refused: MakeContentError): ToDegrees | null {
   const text = projection.replace(/^\ufeff/, '').trim();
   const name = /"([^"]+)"/.exec(text)?.[1] ?? 'a system without a name';

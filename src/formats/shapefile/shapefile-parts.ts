@@ -24,12 +24,9 @@ interface ShapefileFeature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Streams the features of a shapefile. Coordinates that are not degrees are converted by the .prj.
- *
+/** Streams the features of a shapefile. Coordinates that are not degrees are converted by the .prj.
  * @param note gets what was assumed or converted, as a clause about the file
- * @throws PerilbookError when a part is cut or damaged, or the coordinate system is unknown
- */
+ * @throws PerilbookError when a part is cut or damaged, or the coordinate system is unknown */
 export async function* shapefileFeatures(
   parts: ShapefileParts,
   note: (what: string) => void,

@@ -25,13 +25,10 @@ export interface Workbook {
 /** The parts that name the others are small: a few hundred bytes for each sheet. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/**
- * Opens a workbook at the sheet to read.
- *
+/** Opens a workbook at the sheet to read.
  * @param wanted its name, its number from 1, or a pattern of its name; by default, or if no name matches the pattern, the first visible
  * sheet
- * @throws the error of `source.refused`
- */
+ * @throws the error of `source.refused` */
 export async function openWorkbook(source: ByteSource, wanted?: string | RegExp): Promise<Workbook> {
   const zip = await readZip(source, damagedWorkbook(source));
   refuseOthers(source, zip);

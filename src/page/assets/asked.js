@@ -5,12 +5,9 @@ const NONE = { value: null, error: null, question: null };
 /** An answer about another file is none. */
 const isOfOther = (wanted, before) => before !== null && JSON.parse(wanted).id !== JSON.parse(before).id;
 
-/**
- * The server's answer to a question that a signal holds as JSON. It is asked once the question has settled; a later one cancels an earlier one,
- * and while it is open the old answer stays.
- *
- * @returns `answer`: `{ value, error, question }`, all null without a question; `isStale`: the answer is to another question
- */
+/** The server's answer to a question that a signal holds as JSON. It is asked once the question has settled; a later one cancels an earlier
+ * one, and while it is open the old answer stays.
+ * @returns `answer`: `{ value, error, question }`, all null without a question; `isStale`: the answer is to another question */
 export function asked(question, ask, settleMs) {
   const answer = signal(NONE);
   let asking = new AbortController();

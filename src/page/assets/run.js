@@ -77,11 +77,8 @@ export function closeRun() {
   closeReport();
 }
 
-/**
- * A run was started. Its updates may come before the reply to the start: a short run sends no further one.
- *
- * @param before what was shown when the start was sent
- */
+/** A run was started. Its updates may come before the reply to the start: a short run sends no further one.
+ * @param before what was shown when the start was sent */
 export function starting(before) {
   if (run.value !== before) return;
   run.value = STARTING;

@@ -37,10 +37,8 @@ export interface BudgetReach {
   readonly minutes: number;
 }
 
-/**
- * Prices the page's settings. The last scan is cached: it depends only on the file and its location columns, so other topics
- * are priced without reading a large file again. A run scans again.
- */
+/** Prices the page's settings. The last scan is cached: it depends only on the file and its location columns, so other topics
+ * are priced without reading a large file again. A run scans again. */
 export class Pricing implements Disposable {
   readonly #store: Store;
   readonly #effects: Effects;

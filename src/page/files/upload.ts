@@ -6,12 +6,9 @@ import { hasSystemCode } from '../../base/errors.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 
-/**
- * Streams an upload into a folder of its own. It is added to the workspace when it is complete.
- *
+/** Streams an upload into a folder of its own. It is added to the workspace when it is complete.
  * @param declared the length by Content-Length; 0 if unknown
- * @throws RefusedRequest if it is larger than `most` or the disk is full; the upload is then deleted
- */
+ * @throws RefusedRequest if it is larger than `most` or the disk is full; the upload is then deleted */
 export async function receiveUpload(
   workspace: Workspace,
   body: Readable,
@@ -57,10 +54,8 @@ function tooLarge(most: number): RefusedRequest {
 /** In bytes: file systems allow 255, and the names of outputs and temporary files are longer. */
 const LONGEST = 120;
 
-/**
- * The name of an uploaded file on the disk: without folders and without characters that file systems or terminals cannot
- * handle. Never empty, never hidden, never a path out of the folder.
- */
+/** The name of an uploaded file on the disk: without folders and without characters that file systems or terminals cannot
+ * handle. Never empty, never hidden, never a path out of the folder. */
 export function safeFileName(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? '';
   const plain = base

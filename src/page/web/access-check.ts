@@ -12,10 +12,8 @@ export function cookieName(port: number): string {
   return `perilbook_ui_${port}`;
 }
 
-/**
- * Why a request is refused, or null. `Host` must be the address that we listen on: a page of another domain that resolves
- * to this machine (DNS rebinding) sends its own. Requests that change something must come from our own page.
- */
+/** Why a request is refused, or null. `Host` must be the address that we listen on: a page of another domain that resolves
+ * to this machine (DNS rebinding) sends its own. Requests that change something must come from our own page. */
 export function accessRefusal(
   { method, headers: { host, origin, cookie } }: Pick<FastifyRequest, 'method' | 'headers'>,
   port: number,

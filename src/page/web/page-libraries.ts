@@ -1,7 +1,5 @@
-/**
- * The libraries of the page, by the names under which it imports them. They are served unchanged, without a bundler. A checkout has them as
- * development dependencies; the build copies them beside the page, so that the installed package does not need them.
- */
+/** The libraries of the page, by the names under which it imports them. They are served unchanged, without a bundler. A checkout has them
+ * as development dependencies; the build copies them beside the page, so that the installed package does not need them. */
 export const PAGE_LIBRARIES: readonly string[] = [
   'preact',
   'preact/hooks',

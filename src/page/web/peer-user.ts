@@ -8,12 +8,9 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** The ports of a connection, as the page's end sees them. */
 type Ports = Pick<Socket, 'localPort' | 'remotePort'>;
 
-/**
- * Whether the program at the other end of a loopback connection may belong to this user. Browsers send the cookies of 127.0.0.1 to every port
- * of it, so another user of the machine who listens on one may get the page's session: a cookie alone is not enough.
- *
- * @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything
- */
+/** Whether the program at the other end of a loopback connection may belong to this user. Browsers send the cookies of 127.0.0.1 to every
+ * port of it, so another user of the machine who listens on one may get the page's session: a cookie alone is not enough.
+ * @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything */
 export function isOwnPeer(ports: Ports): boolean {
   const tables = TABLES.filter((path) => existsSync(path));
   if (tables.length === 0) return true;

@@ -86,10 +86,8 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   });
 }
 
-/**
- * A report names its own inline parts in its policy, and allows nothing else. This adds an origin of its own: even if a value from a file
- * became a script, it could not reach this page.
- */
+/** A report names its own inline parts in its policy, and allows nothing else. This adds an origin of its own: even if a value from a file
+ * became a script, it could not reach this page. */
 const REPORT_POLICY = "frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads";
 
 const UPLOAD_TYPE = 'application/octet-stream';

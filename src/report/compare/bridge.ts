@@ -35,12 +35,9 @@ export function isAtRisk(rating: number): boolean {
   return rating === HIGH || rating === VERY_HIGH;
 }
 
-/**
- * The causes of one row's change: parts that add up to it. A row that moved has a rating for another place, so the change of its
+/** The causes of one row's change: parts that add up to it. A row that moved has a rating for another place, so the change of its
  * rating counts as the move.
- *
- * @param isCounted whether a class is counted
- */
+ * @param isCounted whether a class is counted */
 export function sumSteps(
   then: RowState | null,
   now: RowState | null,

@@ -27,11 +27,9 @@ export interface EarlierOutput extends Pick<Job, 'input' | 'parts'> {
   readonly name: string;
 }
 
-/**
- * Compares a job's present output with an earlier output of Perilbook. Rows are matched by a common id column, else by
+/** Compares a job's present output with an earlier output of Perilbook. Rows are matched by a common id column, else by
  * place and order. Spends nothing.
- * @throws INPUT_* where the file cannot be read or Perilbook did not write it
- */
+ * @throws INPUT_* where the file cannot be read or Perilbook did not write it */
 export async function compareWithOutput(
   { name, input: file, parts }: EarlierOutput,
   prepared: Prepared,

@@ -24,14 +24,10 @@ const COLUMNS = 2 ** 17;
 /** Above this number of compared pairs per circle, only the most promising places are tried as its middle. */
 const MOST_PAIRS = 300_000_000;
 
-/**
- * The circles with the most weight, without shared places: the heaviest circle around any place, then the heaviest among the
- * remaining places, and so on. Places are sorted into rows as high as the radius, from west to east. Running sums of three rows
- * give an upper bound for the circle around a place. Places are tried by descending bound, until no bound exceeds the heaviest circle.
- * Some 40 bytes a place.
- *
- * @param radius in meters, 1,000 or more
- */
+/** The circles with the most weight, without shared places: the heaviest circle around any place, then the heaviest among the remaining
+ * places, and so on. Places are sorted into rows as high as the radius, from west to east. Running sums of three rows give an upper bound
+ * for the circle around a place. Places are tried by descending bound, until no bound exceeds the heaviest circle. Some 40 bytes a place.
+ * @param radius in meters, 1,000 or more */
 export function heaviestCircles(
   cells: WeightedCells,
   weightOf: (cell: number) => number,

@@ -40,12 +40,9 @@ export interface Report {
   readonly map: MapFigures;
 }
 
-/**
- * The report of a job's latest run: an answer that has become stale since then was fresh in that run's output. If the
+/** The report of a job's latest run: an answer that has become stale since then was fresh in that run's output. If the
  * job has never run on this input, the report shows the answers in the store. Spends nothing.
- *
- * @param compare compares with an earlier output
- */
+ * @param compare compares with an earlier output */
 export async function reportOfLatestRun(
   job: Job,
   connection: Connection,
@@ -167,10 +164,8 @@ async function tallied(
 /** Half a degree, in units of cells. */
 const TILE = 5_000_000;
 
-/**
- * The numbers of all cells, grouped by tiles of half a degree and in file order within each. Neighbors are in the same counties and
- * bins of the map, so their sums stay in the processor's cache: in the order of the file the report of a million places took 3 s more.
- */
+/** The numbers of all cells, grouped by tiles of half a degree and in file order within each. Neighbors are in the same counties and
+ * bins of the map, so their sums stay in the processor's cache: in the order of the file the report of a million places took 3 s more. */
 function nearOrder(cells: CellTable): Uint32Array {
   return sortedBy(cells.size, (number) => {
     const { lat7, lng7 } = cells.cell(number);

@@ -18,11 +18,8 @@ export interface LabelColumns {
   readonly name: number | null;
 }
 
-/**
- * The columns with a location's id and name. Another column whose name ends in `id` is used if there is no better one.
- *
- * @param id the column that the job names; null to find it
- */
+/** The columns with a location's id and name. Another column whose name ends in `id` is used if there is no better one.
+ * @param id the column that the job names; null to find it */
 export function labelColumns(columns: readonly string[], id: number | null = null): LabelColumns {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
   const first = (names: readonly string[]): number | null =>

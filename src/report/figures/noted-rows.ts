@@ -26,11 +26,9 @@ const READ_AGAIN: ReadonlySet<string> = new Set(Object.keys(VALUE_NOTES).filter(
 /** Rows per step. */
 const ROWS_AT_ONCE = 16_384;
 
-/**
- * Streams the input once more for the first rows of some cells, and for the lines of findings. Locations are not parsed again, because
+/** Streams the input once more for the first rows of some cells, and for the lines of findings. Locations are not parsed again, because
  * the scan has kept the cell of each row; values only if one of them is not a number. Without values, the texts of other rows are not
- * read: they took a second and 50 MB in the report of a million rows.
- */
+ * read: they took a second and 50 MB in the report of a million rows. */
 export async function notedRows(
   scan: Scan,
   wanted: ReadonlySet<number>,

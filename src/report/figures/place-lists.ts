@@ -18,10 +18,8 @@ interface Ranked extends CellAtRisk {
   readonly rank: number;
 }
 
-/**
- * The places of largest value among those rated Relatively High or Very High, for each natural topic and for the highest of
- * all. Equal values (all, in a file without values) are ordered by rating, rows, and place in the file.
- */
+/** The places of largest value among those rated Relatively High or Very High, for each natural topic and for the highest of
+ * all. Equal values (all, in a file without values) are ordered by rating, rows, and place in the file. */
 export class PlaceLists {
   readonly #natural: readonly { readonly slug: TopicSlug; readonly layer: number }[];
   /** Indexes among the classes: 0 for the highest rating, then the natural topics. */

@@ -101,10 +101,8 @@ export function answeredOf(weights: ArrayLike<number>, scale: Scale): number {
   return sumOfClasses(weights, 0, unansweredClass(scale));
 }
 
-/**
- * The typical class of the answered weight: the weighted lower median of the ordered classes, so that half of the weight is at
- * least as severe; without ordered classes, the heaviest other class. The unanswered class only if nothing was answered.
- */
+/** The typical class of the answered weight: the weighted lower median of the ordered classes, so that half of the weight is at
+ * least as severe; without ordered classes, the heaviest other class. The unanswered class only if nothing was answered. */
 export function typicalClass(weights: readonly number[], scale: Scale): number {
   const { ordered } = scale;
   const sum = sumOfClasses(weights, 0, ordered);

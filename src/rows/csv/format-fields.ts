@@ -27,12 +27,9 @@ function harmless(text: string): string {
   return BEGINS_FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
-/**
- * Makes a function that formats a text as a field, quoted by csv-stringify where RFC 4180 asks for it: a string of one character a byte.
- *
+/** Makes a function that formats a text as a field, quoted by csv-stringify where RFC 4180 asks for it: a string of one character a byte.
  * @param isWritten true for a text from Perilbook, which must not run as a formula in a spreadsheet or control a terminal; false
- * for the user's own
- */
+ * for the user's own */
 export function textFormatter({ delimiter, encoding }: FieldFormat): (text: string, isWritten: boolean) => string {
   const options = { delimiter, eof: false, quoted_match: /[\r\n]/ };
   return (given, isWritten) => {

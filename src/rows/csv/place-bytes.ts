@@ -93,10 +93,8 @@ function grown<A extends Uint8Array | Uint32Array>(old: A, next: A): A {
 /** Adds the fields of a row of a batch, with the separator before them. */
 type AddFields = (gathered: ByteBuffer, row: number) => void;
 
-/**
- * Makes a function that copies the bytes of places to their rows.
- * @param places the places of the rows, which begin at the index `first`
- */
+/** Makes a function that copies the bytes of places to their rows.
+ * @param places the places of the rows, which begin at the index `first` */
 export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Array, first = 0): AddFields {
   // A message between threads turns a Buffer into a Uint8Array.
   const bytes = Buffer.from(shared.buffer, shared.byteOffset, shared.length);

@@ -41,10 +41,8 @@ export async function identityOfInput(input: string): Promise<InputIdentity | nu
 /** Set for a folder in which anybody may make files, and each removes his own alone, such as /tmp. */
 const SHARED_FOLDER = 0o1002;
 
-/**
- * Refuses an output that would fail only when it gets its name, after everything was bought, or that another user has laid there to get the
- * rows: in a shared folder a link, a pipe or a file of another user; anywhere a file that is mounted by itself.
- */
+/** Refuses an output that would fail only when it gets its name, after everything was bought, or that another user has laid there to get
+ * the rows: in a shared folder a link, a pipe or a file of another user; anywhere a file that is mounted by itself. */
 async function refusePlanted(output: string): Promise<void> {
   const entry = await lstat(output).catch(() => null);
   const folder = await lstat(dirname(resolve(output))).catch(() => null);

@@ -47,13 +47,10 @@ export async function writeTextRows(
   });
 }
 
-/**
- * Writes a table as new text in UTF-8, compressed as the names say.
- *
+/** Writes a table as new text in UTF-8, compressed as the names say.
  * @param source the file that the rows are from; null for none
  * @param begin writes what comes before the rows, and returns the function that writes a row
- * @param end is written after the rows
- */
+ * @param end is written after the rows */
 export async function writeNewText(
   { batches }: NewTable,
   target: TableTarget,

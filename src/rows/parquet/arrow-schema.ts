@@ -1,11 +1,9 @@
-/**
- * The key `ARROW:schema` of a Parquet file: the schema again, as an Arrow message (Message.fbs and Schema.fbs of Arrow) in Base64. Readers
+/** The key `ARROW:schema` of a Parquet file: the schema again, as an Arrow message (Message.fbs and Schema.fbs of Arrow) in Base64. Readers
  * that know Arrow take the columns from it: polars leaves out columns that are missing there, and arrow-rs refuses the file.
  *
  * A flatbuffer refers only to bytes after itself. So the new parts are written before the old bytes: the message, the schema, the list of
  * its fields and the added fields. Kept fields are references into the old bytes, whatever their types. The libraries were rejected:
- * flatbuffers (592 kB, and tables to write by hand), apache-arrow (8.6 MB, and 100 ms of each start).
- */
+ * flatbuffers (592 kB, and tables to write by hand), apache-arrow (8.6 MB, and 100 ms of each start). */
 import type { AddedColumn } from '../port.ts';
 
 /** The positions of fields in Arrow's tables. */
@@ -30,10 +28,8 @@ const ARROW_TYPES: Readonly<Record<AddedColumn['type'], readonly [number, Part]>
   time: [10, { table: [1, { text: 'UTC' }] }],
 };
 
-/**
- * The value of the key for a file that keeps its first columns and gets others after them.
- * @returns null if the value cannot be read or describes other columns: a file without the key is read by its own schema
- */
+/** The value of the key for a file that keeps its first columns and gets others after them.
+ * @returns null if the value cannot be read or describes other columns: a file without the key is read by its own schema */
 export function extendArrowSchema(
   value: string,
   kept: readonly string[],

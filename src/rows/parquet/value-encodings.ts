@@ -3,10 +3,8 @@ import { decodeHybrid, packedValue, unpackBits } from './hybrid.ts';
 import type { Leaf, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 
-/**
- * Decodes values in any encoding except dictionaries (Apache Parquet, Encodings).
- * @throws Damage when the bytes end before, or the encoding does not fit the type
- */
+/** Decodes values in any encoding except dictionaries (Apache Parquet, Encodings).
+ * @throws Damage when the bytes end before, or the encoding does not fit the type */
 export function decodeValues(
   body: Buffer,
   at: number,

@@ -27,12 +27,9 @@ export function isPartFiles(rows: RowSource): rows is PartFiles {
   return 'parts' in rows;
 }
 
-/**
- * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and a program that
+/** Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and a program that
  * reads the parts as one table expects one header. An empty part becomes an empty output.
- *
- * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts
- */
+ * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts */
 export async function openPartFiles(listed: readonly ListedPart[], options: OpenOptions): Promise<PartFiles> {
   const parts: PartFile[] = [];
   const pieces: (Pick<RowPieces, 'pieces' | 'size'> | null)[] = [];

@@ -70,14 +70,11 @@ interface ClaimedCall extends Attempt {
   readonly claimedAt: number;
 }
 
-/**
- * Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
+/** Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
  *
  * The key is chosen after the throttle's permit: with keys chosen before, each waiting call was refused once (128 requests and 244 s for
  * one invalid key).
- *
- * @returns the outcome, and the credits that all attempts may have cost
- */
+ * @returns the outcome, and the credits that all attempts may have cost */
 export async function buyCall(
   buying: Buying,
   request: CallRequest,

@@ -19,11 +19,9 @@ import { record } from '../progress.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
 
-/**
- * Cells in progress per socket: while one call waits for its answer, the next is being claimed. Four, because calls of
+/** Cells in progress per socket: while one call waits for its answer, the next is being claimed. Four, because calls of
  * different prices fill the minute better if a cheap call is among the waiting ones: with a bundle and two singles a cell, two cells
- * used 95 % of 300 credits a minute, four used 98 % (bench/throttle.ts).
- */
+ * used 95 % of 300 credits a minute, four used 98 % (bench/throttle.ts). */
 const CELLS_PER_SOCKET = 4;
 
 /** How long to wait before looking again at cells that another run is buying. */
@@ -51,10 +49,8 @@ interface CellResult {
   readonly credits: number;
 }
 
-/**
- * Buys the missing topics of cells until all are bought or the buying is stopped. Only a bounded number of cells is in progress:
- * the throttle keeps all waiting calls in memory.
- */
+/** Buys the missing topics of cells until all are bought or the buying is stopped. Only a bounded number of cells is in progress:
+ * the throttle keeps all waiting calls in memory. */
 export async function buyCells(
   buying: Buying,
   queue: CellQueue,
@@ -103,14 +99,11 @@ async function all(workers: readonly Promise<void>[], { health }: Buying): Promi
 
 const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
 
-/**
- * Buys the missing topics of one cell, call by call. After every call the rest is priced again: a bundle may have returned more than
+/** Buys the missing topics of one cell, call by call. After every call the rest is priced again: a bundle may have returned more than
  * expected, another run may have answered, a key may have lost a scope.
  *
- * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was answered
- * here is not bought here again for any topic. After a bundle that was given up, which may have been charged, no bundle is bought
- * here again.
- */
+ * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was answered here
+ * is not bought here again for any topic. After a bundle that was given up, which may have been charged, no bundle is bought here again. */
 async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
   const { freshness, plan, health } = buying;
   let [work, credits] = [begun, 0];

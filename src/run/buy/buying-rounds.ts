@@ -26,11 +26,8 @@ import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
  * Everything else is passed in and returned.
  */
 
-/**
- * Buys until everything is bought, or until credits or time are used up or the service fails.
- *
- * @returns why it stopped early; null if everything was bought
- */
+/** Buys until everything is bought, or until credits or time are used up or the service fails.
+ * @returns why it stopped early; null if everything was bought */
 export async function buyInRounds(context: BuyingContext): Promise<Stop | null> {
   return explained(context, await buyRounds(context));
 }

@@ -155,13 +155,11 @@ interface Waiter {
   readonly resolve: (taken: boolean) => void;
 }
 
-/**
- * The credits that this run may still reserve for cells. A cell is begun only if all of it can be paid: a budget that ends
+/** The credits that this run may still reserve for cells. A cell is begun only if all of it can be paid: a budget that ends
  * early then leaves complete and untouched cells, not many half-finished ones.
  *
  * The ledger decides about every call; this class decides which cell to begin. Credits that a cell did not need (a single that the
- * bundle saved) go to the waiting cells in their order: a later cell never overtakes an earlier one.
- */
+ * bundle saved) go to the waiting cells in their order: a later cell never overtakes an earlier one. */
 export class CreditReservations {
   #left: number;
   #committed = 0;

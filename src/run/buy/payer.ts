@@ -8,10 +8,8 @@ import { makePriceList, type PriceList } from '../plan/cheapest-calls.ts';
 import type { RunTimes } from '../run-times.ts';
 import { type Stop, stopFor } from '../stop.ts';
 
-/**
- * The account and the keys that pay for calls, and the calls that they can still pay for. It learns from refusals which keys and scopes
- * the service refuses, and when the account or the budget lacks credits.
- */
+/** The account and the keys that pay for calls, and the calls that they can still pay for. It learns from refusals which keys and scopes
+ * the service refuses, and when the account or the budget lacks credits. */
 export class Payer {
   readonly probes = new KeyProbes();
   readonly #job: Job;
@@ -128,11 +126,9 @@ class PriceCaps {
   }
 }
 
-/**
- * Limits the number of calls with a refused key. After the first refusal (401 or 403) in this run, one call probes a
+/** Limits the number of calls with a refused key. After the first refusal (401 or 403) in this run, one call probes a
  * key for a scope, and the others wait for its result. Without probes, a service that refused all 38 scopes got 4,840 requests for
- * 200 places; with probes it gets the calls in flight, and then one per scope. A run without refusals never waits.
- */
+ * 200 places; with probes it gets the calls in flight, and then one per scope. A run without refusals never waits. */
 class KeyProbes {
   #isNeeded = false;
   readonly #accepted = new Set<string>();

@@ -161,12 +161,9 @@ export class RunHealth {
     else this.#failedAttempts.set(call.topic, (this.#failedAttempts.get(call.topic) ?? 0) + 1);
   }
 
-  /**
-   * Calls of a topic that fails, and all calls of a service in doubt or out of reach, take turns: where all at work tried together, a
+  /** Calls of a topic that fails, and all calls of a service in doubt or out of reach, take turns: where all at work tried together, a
    * topic that the service lacks got 128 requests.
-   *
-   * @returns null if it is the turn of this request, until `endTurn`; else when to ask again
-   */
+   * @returns null if it is the turn of this request, until `endTurn`; else when to ask again */
   turnOver(request: { readonly call: Call }): Promise<void> | null {
     const what = this.#doubted(request.call);
     if (what === null) return null;

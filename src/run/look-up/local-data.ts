@@ -67,10 +67,8 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   };
 }
 
-/**
- * When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. If a needed dataset is
- * missing, it is a later time, because no answer counts then.
- */
+/** When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. If a needed dataset is
+ * missing, it is a later time, because no answer counts then. */
 export function changedSince({ datasets, removals, topics }: LocalData, topic: TopicSlug, until: number): number {
   if (!topics.has(topic)) return until + 1;
   const names = datasetsOf([topic], true);

@@ -26,16 +26,13 @@ const YOUNG_MB = 64;
 
 const MODULE = moduleBeside('lookup-task', import.meta.url);
 
-/**
- * Looks up the missing topics of the plan's cells in the local data, on all cores. After an interrupt the batches in progress end; the
+/** Looks up the missing topics of the plan's cells in the local data, on all cores. After an interrupt the batches in progress end; the
  * next run does not look up stored answers again.
  *
  * The threads take turns writing into the store: SQLite's writers poll for each other's transactions in steps of up to 100 ms, and here
  * the next thread is notified at once.
- *
  * @returns why it ended early; null when everything was looked up
- * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly
- */
+ * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly */
 export async function lookUp(
   context: RunContext,
   { order, missing, scan }: Plan,

@@ -28,13 +28,10 @@ export type LookupTask =
   | { readonly kind: 'look_up'; readonly from: number; readonly to: number }
   | { readonly kind: 'store' };
 
-/**
- * Looks up batches of cells. A thread reads the data file and writes into the store by connections of its own: answers are never copied
+/** Looks up batches of cells. A thread reads the data file and writes into the store by connections of its own: answers are never copied
  * between threads.
- *
  * @throws LOCAL_DATA if the data is not the plan's
- * @public: threads import it
- */
+ * @public: threads import it */
 export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) => {
   const { cells, dataFile, now, source } = setup;
   using opened = new DisposableStack();

@@ -11,10 +11,8 @@ import { countyAt } from '../../geo/us-counties.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import { hasVintagesByState, type LocalData, type PlaceOrigin } from './local-data.ts';
 
-/**
- * Finds for each place, by its number, the hazards for which it gets its county's rating, and the year of its air quality. Equal origins
- * are one object.
- */
+/** Finds for each place, by its number, the hazards for which it gets its county's rating, and the year of its air quality. Equal origins
+ * are one object. */
 export function placeOrigins(
   data: Pick<LocalData, 'file' | 'datasets' | 'countyRatings' | 'hasAirQualityYears'>,
   topics: readonly TopicSlug[],

@@ -24,12 +24,10 @@ export interface PlacesLeftOut {
 
 type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryCounties' | 'countiesWithoutRatings'>;
 
-/**
- * The places that a look-up cannot answer, because a dataset, or the boundaries, cover only other states or counties, or not all states within
- * the search radius; by the place's state, in alphabetical order. A topic without any data is not counted: the plan lists it apart. The counties
- * come from us-atlas, 1 µs a place; a place within some hundred metres of a border may count for the neighbour. If only some tracts of a
- * county have boundaries, the run reports the places in the other tracts.
- */
+/** The places that a look-up cannot answer, because a dataset, or the boundaries, cover only other states or counties, or not all states
+ * within the search radius; by the place's state, in alphabetical order. A topic without any data is not counted: the plan lists it apart.
+ * The counties come from us-atlas, 1 µs a place; a place within some hundred metres of a border may count for the neighbour. If only some
+ * tracts of a county have boundaries, the run reports the places in the other tracts. */
 export function placesWithoutData(
   data: LocalCoverage,
   topics: readonly TopicSlug[],

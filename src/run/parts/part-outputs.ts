@@ -12,12 +12,9 @@ import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 import { filesOfJob, inputFiles, refuseReplacement, rowsOutput, writtenOutputs } from '../protected-files.ts';
 
-/**
- * Before anything is bought, refuses outputs that cannot be written or that would replace a file that must stay. Makes the
+/** Before anything is bought, refuses outputs that cannot be written or that would replace a file that must stay. Makes the
  * folders of part files.
- *
- * @param force replace existing files that Perilbook did not write
- */
+ * @param force replace existing files that Perilbook did not write */
 export async function checkOutputs(job: Job, input: RowFile | PartFiles, store: Store, force: boolean): Promise<void> {
   let written: Promise<ReadonlySet<string>> | undefined;
   const protect = async (paths: readonly string[]) => {

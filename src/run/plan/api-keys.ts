@@ -22,12 +22,9 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 12);
 }
 
-/**
- * Reads the keys of a job, in order.
- *
+/** Reads the keys of a job, in order.
  * @param interrupt ends the wait for a key that comes through a pipe
- * @throws KEY_MISSING when a key is not where the job says
- */
+ * @throws KEY_MISSING when a key is not where the job says */
 export async function readKeys(
   sources: readonly KeySource[],
   environment: Readonly<Record<string, string | undefined>>,

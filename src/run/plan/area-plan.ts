@@ -69,13 +69,10 @@ interface AreaPlanRequest {
   readonly missing: ReadonlyTopicSets;
 }
 
-/**
- * Plans which cells are bought for their areas. The first cell of an area in the order of spending is bought for all its cells;
+/** Plans which cells are bought for their areas. The first cell of an area in the order of spending is bought for all its cells;
  * the others lack only the topics that differ from place to place. An area with a fresh answer in the store buys nothing. The
  * verifying cells are bought anyway. An area with contradicting answers spares no cell; boundaries that are not trusted spare none.
- *
- * @returns the plan, and the missing topics of the cells under it
- */
+ * @returns the plan, and the missing topics of the cells under it */
 export async function planAreas({
   context,
   scan,

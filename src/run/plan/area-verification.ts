@@ -50,12 +50,9 @@ export function isTrusted({ verified, differed }: AreaVerification): boolean {
   return differed < DIFFERING_AT_LEAST || differed <= DIFFERING_SHARE * verified;
 }
 
-/**
- * Chooses the cells that are bought to verify: the same ones in every run of the file, spread over the map. The first cell of an
+/** Chooses the cells that are bought to verify: the same ones in every run of the file, spread over the map. The first cell of an
  * area in the order of spending is not among them, because it is bought for the area.
- *
- * @param compare the order of spending; negative if the first cell is bought before the second
- */
+ * @param compare the order of spending; negative if the first cell is bought before the second */
 export function verifyingCells(
   topics: AreaTopics,
   { cells, areas }: Pick<Scan, 'cells' | 'areas'>,

@@ -9,10 +9,8 @@ export interface CallTimes {
   readonly measured: ReadonlySet<CallKind>;
 }
 
-/**
- * Assumed until calls of the source were measured. A lookup service reads several agencies' feeds for a call; an enterprise bundle is 5 to
- * 7 MB. Rejected: no time at all, which gave "under a minute" for 54,072 calls that took 48 minutes.
- */
+/** Assumed until calls of the source were measured. A lookup service reads several agencies' feeds for a call; an enterprise bundle is 5 to
+ * 7 MB. Rejected: no time at all, which gave "under a minute" for 54,072 calls that took 48 minutes. */
 export const ASSUMED_CALL_MS: Readonly<Record<CallKind, number>> = { single: 400, standard: 600, enterprise: 2_000 };
 
 /** The embedded service answers from this machine's disk. */

@@ -37,13 +37,11 @@ const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
   ['standard', 'enterprise'],
 ];
 
-/**
- * The cheapest set of calls that answers the `missing` topics of one cell.
+/** The cheapest set of calls that answers the `missing` topics of one cell.
  *
  * There are four choices of bundles, and each determines its singles (whatever the bundles do not return), so comparing the four is
  * exact. A choice that answers more topics is better than one that answers fewer; then `optimize` decides. Both bundles together
- * are best only where one returns what the other lacks.
- */
+ * are best only where one returns what the other lacks. */
 export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceList): Purchase {
   let best: Purchase | null = null;
   for (const bundles of BUNDLE_CHOICES) {

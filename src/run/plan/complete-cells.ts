@@ -10,13 +10,11 @@ const MOST_CELLS = 250_000;
 
 const BLOCK_BYTES = 2 ** 20;
 
-/**
- * The complete cells that a plan has read, by number, for the pass that writes the rows. Cells beyond the limit are read from the store
+/** The complete cells that a plan has read, by number, for the pass that writes the rows. Cells beyond the limit are read from the store
  * again for each batch of rows (some 20 µs each).
  *
  * Their fields stay packed, in blocks of a mebibyte. Rejected: a buffer and a function for each cell, which took a fifth of a warm run for
- * garbage collection and twice the memory; a temporary file for what exceeds the blocks, which took 300 lines.
- */
+ * garbage collection and twice the memory; a temporary file for what exceeds the blocks, which took 300 lines. */
 export class CompleteCells {
   readonly #blocks: Buffer[] = [];
   /** How much of the last block is used. */

@@ -26,11 +26,8 @@ const MINUTE_MS = 60_000;
 /** A hundred years of months: a run that takes longer never ends. */
 const MOST_PERIODS = 1_200;
 
-/**
- * Whole minutes in which so many credits are spent: the larger of what the minute limit takes and what the calls take.
- *
- * @param msPerCredit milliseconds that the calls take for a credit, with all connections in use (`call-times.ts`)
- */
+/** Whole minutes in which so many credits are spent: the larger of what the minute limit takes and what the calls take.
+ * @param msPerCredit milliseconds that the calls take for a credit, with all connections in use (`call-times.ts`) */
 export function minutesFor(credits: number, creditsPerMinute: number, msPerCredit: number): number {
   // The credits of the first minute may be spent at once.
   return Math.max(0, Math.ceil(credits / creditsPerMinute) - 1, Math.round((credits * msPerCredit) / MINUTE_MS));

@@ -29,12 +29,9 @@ export interface MissingAnswers {
   readonly rejected: { readonly cells: number; readonly rows: number };
 }
 
-/**
- * Reads what the store has of the cells.
- *
+/** Reads what the store has of the cells.
  * @param onComplete gets each complete cell, in any order; null: their fields are not needed
- * @param fieldsOf how many fields of each topic's answers it gets; default: those of the output
- */
+ * @param fieldsOf how many fields of each topic's answers it gets; default: those of the output */
 export async function findMissing(
   { job, store, source, freshness, isContinued }: RunContext,
   cells: CellTable,

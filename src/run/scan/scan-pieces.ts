@@ -56,10 +56,8 @@ interface OrderedPiece<Read> {
   readonly linesBefore: number;
 }
 
-/**
- * Yields the pieces of files in order. A piece with a wrongly guessed start is read again from the end of the previous piece, so the
- * rows are always those of a sequential reading.
- */
+/** Yields the pieces of files in order. A piece with a wrongly guessed start is read again from the end of the previous piece, so the
+ * rows are always those of a sequential reading. */
 export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(
   pieces: readonly RowPiece[],
   atOnce: number,

@@ -225,10 +225,8 @@ export class ScanTally implements Disposable {
     if (part !== undefined) this.#partRows.set(part, (this.#partRows.get(part) ?? 0) + rows);
   }
 
-  /**
-   * A longitude without its sign is a guess that holds only in a file most of whose rows are in the US: with the other sign, most of China
-   * lies there, too. Elsewhere such rows are what they say, outside the US.
-   */
+  /** A longitude without its sign is a guess that holds only in a file most of whose rows are in the US: with the other sign, most of China
+   * lies there, too. Elsewhere such rows are what they say, outside the US. */
   #refuseLostSigns(): void {
     const [lost, outside] = [this.#findings.get('sign_lost'), this.#findings.get('outside_us')];
     if (lost === undefined || this.#located > lost.rows + (outside?.rows ?? 0)) return;

@@ -120,11 +120,8 @@ function isCurrency(mark: string): boolean {
   return currencies.has(mark);
 }
 
-/**
- * The number in a text such as `1250000`, `$1,250,000.50` or `1 250 000 EUR`; empty is 0, anything else is null.
- *
- * @param decimal the decimal separator of the file
- */
+/** The number in a text such as `1250000`, `$1,250,000.50` or `1 250 000 EUR`; empty is 0, anything else is null.
+ * @param decimal the decimal separator of the file */
 export function parseValue(text: string, decimal: 'point' | 'comma' = 'point'): number | null {
   if (text === '') return 0;
   if (decimal === 'point' && PLAIN.test(text)) return finiteOrNull(Number(text));

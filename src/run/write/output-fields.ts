@@ -97,10 +97,8 @@ interface FieldMakers {
   readonly read: (cells: readonly number[]) => Promise<CellFields[]>;
 }
 
-/**
- * The added fields of all rows, by place: the cells in file order, then the findings of rows without a location. Cells that the plan has
- * not read are read from the store.
- */
+/** The added fields of all rows, by place: the cells in file order, then the findings of rows without a location. Cells that the plan has
+ * not read are read from the store. */
 export class OutputFields {
   readonly #job: Job;
   readonly #scan: Scan;

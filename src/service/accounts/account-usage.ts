@@ -26,11 +26,8 @@ export interface UsageRow extends AccountRow {
   readonly periodCredits: number | null;
 }
 
-/**
- * Selects an account and its usage.
- *
- * @param account its id, as an SQL expression
- */
+/** Selects an account and its usage.
+ * @param account its id, as an SQL expression */
 export function selectUsage({ now }: EngineDialect, { rateWindow }: LimitRules, account: string): string {
   const minuteStart = rateWindow === 'sliding' ? 'a.now - 60000' : 'a.now - a.now % 60000 - 1';
   const minute = (column: string) => `(SELECT ${column} FROM minutes WHERE account = a.id)`;
@@ -81,11 +78,9 @@ export function totalOfRow(row: UsageRow, { rateWindow }: LimitRules, minuteCred
   });
 }
 
-/**
- * The credits of the minute after the clock was set back, or after a failover to a server with a slow clock: charges that had left
+/** The credits of the minute after the clock was set back, or after a failover to a server with a slow clock: charges that had left
  * the minute are in it again. Charges in the future would fill the minute until the clock has caught up, so all are moved back
- * until the newest is at the present time. Then no caller waits for more than a minute, and no minute exceeds the limit.
- */
+ * until the newest is at the present time. Then no caller waits for more than a minute, and no minute exceeds the limit. */
 export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: LimitRules): SqlWork<number> {
   const minuteFrom = minuteFromOf(rateWindow, now);
   const [[newest]] = yield* read(

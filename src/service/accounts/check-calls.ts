@@ -19,10 +19,8 @@ interface CallerTotal {
   readonly total: BatchTotal;
 }
 
-/**
- * The callers of a batch, and the limit that would refuse each call. Each key is read once, after its calls have arrived, so a
- * revocation takes effect at once.
- */
+/** The callers of a batch, and the limit that would refuse each call. Each key is read once, after its calls have arrived, so a
+ * revocation takes effect at once. */
 export function* checkCalls(
   dialect: EngineDialect,
   rules: LimitRules,

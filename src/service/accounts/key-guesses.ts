@@ -9,17 +9,12 @@ interface Guesses {
   count: number;
 }
 
-/**
- * Counts an unknown key of an address.
- *
- * @returns seconds to wait when the address has used up its guesses of this minute, else null
- */
+/** Counts an unknown key of an address.
+ * @returns seconds to wait when the address has used up its guesses of this minute, else null */
 export type TakeGuess = (address: string, now: number) => number | null;
 
-/**
- * Makes the count of guessed keys by address. A minute begins with its first guess, and guesses that were refused do not
- * make it longer. Times are the caller's, in milliseconds since the epoch.
- */
+/** Makes the count of guessed keys by address. A minute begins with its first guess, and guesses that were refused do not
+ * make it longer. Times are the caller's, in milliseconds since the epoch. */
 export function createKeyGuesses(addresses: number = ADDRESSES): TakeGuess {
   // In the order in which the minutes began.
   const guessesOf = new Map<string, Guesses>();

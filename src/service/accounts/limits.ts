@@ -103,11 +103,8 @@ export interface LeavingCharge {
   readonly credits: number;
 }
 
-/**
- * The time of the charge with which this many credits will have left a sliding minute, or null.
- *
- * @param charges of the minute, the oldest first
- */
+/** The time of the charge with which this many credits will have left a sliding minute, or null.
+ * @param charges of the minute, the oldest first */
 export function freedBy(charges: readonly LeavingCharge[], missing: number): number | null {
   let freed = 0;
   for (const { chargedAt, credits } of charges) {
@@ -117,11 +114,8 @@ export function freedBy(charges: readonly LeavingCharge[], missing: number): num
   return null;
 }
 
-/**
- * Seconds until a call fits that the minute refused.
- *
- * @param freedAt the result of `freedBy`; null if the call costs more than the limit and never fits: then a whole minute
- */
+/** Seconds until a call fits that the minute refused.
+ * @param freedAt the result of `freedBy`; null if the call costs more than the limit and never fits: then a whole minute */
 export function computeRetryAfter({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
   if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
   return wholeSeconds(freedAt === null ? RATE_WINDOW_MS : Math.min(freedAt + RATE_WINDOW_MS - now, RATE_WINDOW_MS));

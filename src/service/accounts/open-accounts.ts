@@ -67,11 +67,8 @@ function unusable(file: string, reason: string, context: PerilbookError['context
   );
 }
 
-/**
- * The accounts of a SQLite file. Everything happens before the promise is returned, by the clock of this machine.
- *
- * @param close called when they are disposed of; by default the file stays open
- */
+/** The accounts of a SQLite file. Everything happens before the promise is returned, by the clock of this machine.
+ * @param close called when they are disposed of; by default the file stays open */
 export function sqliteAccounts(file: AccountsDatabase, clock: Clock, close?: () => void): ServiceAccounts {
   const database = sqliteDriver(file, clock);
   const presence = lockPresence(database, file.memory ? null : file.name);

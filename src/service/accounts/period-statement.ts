@@ -29,12 +29,9 @@ export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
   readonly overageRate: number | null;
 }
 
-/**
- * The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
+/** The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
  * period keeps the allowance and rate of its last call; the current period has the account's.
- *
- * @param rows the periods in which it was charged, the oldest first
- */
+ * @param rows the periods in which it was charged, the oldest first */
 export function makeStatements(
   rows: readonly ChargedPeriod[],
   account: ServiceAccount,

@@ -46,12 +46,9 @@ function byInstance(charges: readonly PendingCharge[]): Crashed[] {
   return [...pending].map(([instance, own]) => ({ instance, pending: own.map(({ id }) => id) }));
 }
 
-/**
- * Instances that renew a lease by the clock of the server. If one is killed, disconnected or frozen, others reverse its pending
+/** Instances that renew a lease by the clock of the server. If one is killed, disconnected or frozen, others reverse its pending
  * charges after the lease. Rejected: a session lock, which lasts for hours after a lost connection.
- *
- * @param leaseMs how long an instance counts as running without a renewal, in milliseconds
- */
+ * @param leaseMs how long an instance counts as running without a renewal, in milliseconds */
 export function leasePresence(database: SqlDatabase, leaseMs: number): Presence {
   const { now } = database.dialect;
   const third = Math.round(leaseMs / 3);
@@ -104,12 +101,9 @@ export function leasePresence(database: SqlDatabase, leaseMs: number): Presence 
 /** Nothing is ever written to a lock file, so there is nothing to roll back. */
 const NO_JOURNAL_FILE = 'journal_mode = MEMORY';
 
-/**
- * Instances that each lock an empty SQLite file beside the accounts file until they end: the system releases a dead process's
+/** Instances that each lock an empty SQLite file beside the accounts file until they end: the system releases a dead process's
  * locks at once. Rejected: process ids, which are reused, and a heartbeat, which detects a death late.
- *
- * @param file path of the accounts file; null for one in memory, which only this process sees
- */
+ * @param file path of the accounts file; null for one in memory, which only this process sees */
 export function lockPresence(database: SqlDatabase, file: string | null): Presence {
   const held = new Map<number, Disposable>();
   const { now } = database.dialect;

@@ -6,10 +6,8 @@ import { type AccountsStore, releaseCrashed, ServiceInstance } from './service-i
 import { createKey, type KeyInfo, listKeys, type NewKey, revokeKey, rotateKey } from './service-keys.ts';
 import { changeAccount, createAccount, findAccount, instant, listAccounts, readStatement } from './stored-accounts.ts';
 
-/**
- * The accounts, keys and charges of a service: in a SQLite file, or in PostgreSQL for instances on several machines.
- * Errors: SERVICE_ACCOUNT for an invalid request, ACCOUNTS_UNAVAILABLE while the database does not answer.
- */
+/** The accounts, keys and charges of a service: in a SQLite file, or in PostgreSQL for instances on several machines.
+ * Errors: SERVICE_ACCOUNT for an invalid request, ACCOUNTS_UNAVAILABLE while the database does not answer. */
 export class ServiceAccounts implements AsyncDisposable {
   readonly #store: AccountsStore;
   readonly #database: SqlDatabase;

@@ -82,10 +82,8 @@ export class ServiceInstance implements AsyncDisposable {
     });
   }
 
-  /**
-   * First settles charges whose delivery has ended, then checks and charges calls in order, all in one transaction. New charges are
-   * pending until they are settled. If it fails, nothing is charged, and the deliveries must be settled again.
-   */
+  /** First settles charges whose delivery has ended, then checks and charges calls in order, all in one transaction. New charges are
+   * pending until they are settled. If it fails, nothing is charged, and the deliveries must be settled again. */
   charge(
     calls: readonly Chargeable[],
     { delivered, undelivered }: DeliveryOutcomes,

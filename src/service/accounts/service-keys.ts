@@ -51,13 +51,10 @@ export function stateOf(row: KeyTimes, now: number): KeyState {
   return row.retiresAt === null ? 'active' : 'rotating';
 }
 
-/**
- * Makes a key for an account.
- *
+/** Makes a key for an account.
  * @param scopes `bundle` and topic slugs, at least one
  * @param lifetimeMs after which it stops working; null for never
- * @throws PerilbookError SERVICE_ACCOUNT when there is no such account, a scope is unknown, or the lifetime is not above 0
- */
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such account, a scope is unknown, or the lifetime is not above 0 */
 export function* createKey(
   dialect: EngineDialect,
   account: string,
@@ -80,13 +77,10 @@ export function* createKey(
   return yield* insertKey(id, [...new Set(scopes)].join(','), now, lifetimeMs === null ? null : now + lifetimeMs);
 }
 
-/**
- * Rotates a key: makes its successor with the same scopes; the old key works until the grace period ends. With 0 seconds,
+/** Rotates a key: makes its successor with the same scopes; the old key works until the grace period ends. With 0 seconds,
  * for a lost key, it stops at once. The successor of a key that expires gets the same lifetime.
- *
  * @param graceSeconds length of the grace period, 0 or more
- * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already
- */
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already */
 export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: number): SqlWork<NewKey> {
   if (!(graceSeconds >= 0 && graceSeconds < Number.POSITIVE_INFINITY)) {
     throw refused(
@@ -117,11 +111,8 @@ export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: 
   return successor;
 }
 
-/**
- * Revokes a key: it stops working at once, also when it is in the grace of a rotation. Revoking it again changes nothing.
- *
- * @throws PerilbookError SERVICE_ACCOUNT when there is no such key
- */
+/** Revokes a key: it stops working at once, also when it is in the grace of a rotation. Revoking it again changes nothing.
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such key */
 export function* revokeKey({ now }: EngineDialect, keyId: number): SqlWork<void> {
   const sql = `UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1 RETURNING id`;
   const [revoked] = yield* read(statement(sql, [keyId]));

@@ -56,11 +56,8 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
   return yield* findAccount(account.name);
 }
 
-/**
- * Changes the terms of an account, and of its open billing period: a period is billed by its last terms.
- *
- * @throws PerilbookError SERVICE_ACCOUNT as `findAccount` and `changedAccount` do
- */
+/** Changes the terms of an account, and of its open billing period: a period is billed by its last terms.
+ * @throws PerilbookError SERVICE_ACCOUNT as `findAccount` and `changedAccount` do */
 export function* changeAccount(dialect: EngineDialect, name: string, change: AccountChange): SqlWork<ServiceAccount> {
   const before = yield* findAccount(name, dialect.forUpdate);
   const [[instantRow]] = yield* read(instant(dialect));
@@ -98,12 +95,9 @@ function parseTerms(
 
 const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
 
-/**
- * The account with a name.
- *
+/** The account with a name.
  * @param lock `dialect.forUpdate`, if it will be changed
- * @throws PerilbookError SERVICE_ACCOUNT when there is none
- */
+ * @throws PerilbookError SERVICE_ACCOUNT when there is none */
 export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   const [[row]] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]));
   if (row === undefined) {

@@ -73,11 +73,8 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/**
- * Sends a request of a check. The caller limits the size of replies, and writes what a request may cost into the ledger.
- *
- * @throws Broken when the reply is not an answer, NotChecked when the request may not be made
- */
+/** Sends a request of a check. The caller limits the size of replies, and writes what a request may cost into the ledger.
+ * @throws Broken when the reply is not an answer, NotChecked when the request may not be made */
 export type Send = (request: CheckRequest) => Promise<Reply>;
 
 /** A request and its reply. */
@@ -97,10 +94,8 @@ export type Ask = (call: Call, options?: Partial<CheckRequest>) => Promise<Reply
 const MOST_RATE_WAITS = 2;
 const LONGEST_WAIT_S = 65;
 
-/**
- * Makes the function that asks, and adds each exchange to `exchanges`. It waits for a 429 that names a time, because the checks may
- * cost more than a minute allows.
- */
+/** Makes the function that asks, and adds each exchange to `exchanges`. It waits for a 429 that names a time, because the checks may
+ * cost more than a minute allows. */
 export function createAsk(check: CheckOptions, exchanges: CheckedExchange[]): Ask {
   const { send, key, clock, interrupt } = check;
   return async (call, options = {}) => {

@@ -20,10 +20,8 @@ export interface EncodedBody {
   readonly coding: Coding;
 }
 
-/**
- * Encodes a body in the best coding that a client accepts, outside the thread that answers. The body stays as it is when it is small,
- * when the client names no coding or prefers `identity`, and when compressing fails.
- */
+/** Encodes a body in the best coding that a client accepts, outside the thread that answers. The body stays as it is when it is small,
+ * when the client names no coding or prefers `identity`, and when compressing fails. */
 export async function encodedBody(body: string | Buffer, acceptEncoding: string | undefined): Promise<EncodedBody> {
   const coding = codingFor(acceptEncoding);
   if (coding === null || Buffer.byteLength(body) < LEAST_BYTES) return { body, coding: null };

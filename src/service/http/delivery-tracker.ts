@@ -9,13 +9,11 @@ const SETTLE_MS = 5;
 /** Milliseconds until the next try after settling failed, because the database is busy or unreachable. */
 const RETRY_MS = 500;
 
-/**
- * Settles each pending charge by the outcome of its response. Delivered charges are settled by the transaction that charges the next
+/** Settles each pending charge by the outcome of its response. Delivered charges are settled by the transaction that charges the next
  * calls, or after 5 ms by one of their own; undelivered ones are reversed at once. With a longer wait, a dying process would lose more
  * charges of delivered answers. It loses at most one per connection, because the next charge settles the one before.
  *
- * Disposing of it settles ended charges, and reverses the others.
- */
+ * Disposing of it settles ended charges, and reverses the others. */
 export class DeliveryTracker implements AsyncDisposable {
   readonly #settle: (outcomes: DeliveryOutcomes) => Promise<void>;
   readonly #onError: (error: unknown) => void;

@@ -152,10 +152,8 @@ function json(schema: JsonSchema): unknown {
   return { 'application/json': { schema } };
 }
 
-/**
- * The schemas of all bodies by name: each topic's answer, alone and in a bundle. `value` comes from the schemas that client
- * and service share; `details` describes this service's own, which have more than a client may rely on.
- */
+/** The schemas of all bodies by name: each topic's answer, alone and in a bundle. `value` comes from the schemas that client
+ * and service share; `details` describes this service's own, which have more than a client may rely on. */
 function componentSchemas(standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
   return {
     ErrorEnvelope: makeSchema(errorEnvelope),

@@ -51,11 +51,8 @@ const CLOSE_TIMEOUT_MS = 10_000;
 /** Most calls of a batch: a larger one would keep the others waiting, and more bodies in memory. */
 const MOST_CALLS = 64;
 
-/**
- * Starts the lookup service.
- *
- * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken
- */
+/** Starts the lookup service.
+ * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
   const { rateWindow = 'sliding', lastCall = 'refused' } = options;

@@ -28,11 +28,8 @@ const DEFAULT_LIMITS = { connections: 1_000, receiveTimeout: 10_000, idleTimeout
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
 
-/**
- * The web server without routes: its limits, and the handlers that give every error one shape.
- *
- * @param onError receives errors that are answered with a 5xx
- */
+/** The web server without routes: its limits, and the handlers that give every error one shape.
+ * @param onError receives errors that are answered with a 5xx */
 export function createWebServer(
   clock: Pick<Clock, 'now'>,
   onError: (error: unknown) => void,
@@ -88,11 +85,8 @@ export function createWebServer(
 
 const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
 
-/**
- * Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/developer/service-api.md, 2.11).
- *
- * @param head whether HEAD is answered like GET, without the body; never for charged calls
- */
+/** Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/developer/service-api.md, 2.11).
+ * @param head whether HEAD is answered like GET, without the body; never for charged calls */
 export function addReading(
   app: FastifyInstance,
   clock: Pick<Clock, 'now'>,
@@ -149,14 +143,12 @@ export async function closeWithin(app: FastifyInstance, ms: number): Promise<voi
   }
 }
 
-/**
- * Closes connections that wait for a request where one address has more than `ofAddress`, so that its silent connections shut
+/** Closes connections that wait for a request where one address has more than `ofAddress`, so that its silent connections shut
  * out neither others nor its own calls.
  *
  * Also makes `closeIdleConnections` of a server close idle connections only. Node regards a connection as idle as soon as its
  * response has been ended, although megabytes may still have to be sent; `close` calls it first, which would cut bodies in
- * flight. To be called before the server listens.
- */
+ * flight. To be called before the server listens. */
 function limitConnections(server: Server, ofAddress: number): void {
   // Responses on a connection finish in order, so checking the last one suffices.
   const lastOn = new Map<Socket, ServerResponse | null>();

@@ -65,21 +65,16 @@ export interface BundleContents {
 export interface AnswersPort {
   /** The record of each cell, in the given order; null for a cell without a record. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
-  /**
-   * Like `read`, but returns only the wanted answers of complete cells. In a warm run nearly all cells are complete, and making their
-   * records took most of the plan's time.
-   */
+  /** Like `read`, but returns only the wanted answers of complete cells. In a warm run nearly all cells are complete, and making their
+   * records took most of the plan's time. */
   readWanted(
     source: number,
     cells: readonly Cell[],
     wanted: readonly WantedAnswer[],
   ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
-  /**
-   * Like `readWanted`, for all cells of a source, in pages, in any order; null if the store may have more than `most` cells. For many cells
-   * it takes a third of the time.
-   *
-   * @param numberOf the number by which the caller knows a cell; below 0 for one that it does not need
-   */
+  /** Like `readWanted`, for all cells of a source, in pages, in any order; null if the store may have more than `most` cells. For many
+   * cells it takes a third of the time.
+   * @param numberOf the number by which the caller knows a cell; below 0 for one that it does not need */
   readAllWanted(
     source: number,
     wanted: readonly WantedAnswer[],

@@ -43,10 +43,8 @@ export function isAreaAnswered(stored: StoredArea | null | undefined, wanted: re
   return wanted.some(({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince);
 }
 
-/**
- * The row of an area after an answer at one of its locations. If a comparable answer of the area differs, the area is marked:
- * one answer does not hold for all of its locations.
- */
+/** The row of an area after an answer at one of its locations. If a comparable answer of the area differs, the area is marked:
+ * one answer does not hold for all of its locations. */
 function mergedArea(
   row: AreaRow | undefined,
   { answers, comparableSince }: Omit<AreaAnswers, 'area'>,

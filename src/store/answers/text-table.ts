@@ -9,11 +9,8 @@ interface NumberedText {
   readonly text: string;
 }
 
-/**
- * The texts of a store by number, all in memory (at most 4,096 and the slugs). Cells are read and written in batches, so the numbers
- * of a batch are read or assigned before it. Only committed texts are kept here: after a rollback, other texts get the same
- * numbers.
- */
+/** The texts of a store by number, all in memory (at most 4,096 and the slugs). Cells are read and written in batches, so the numbers of a
+ * batch are read or assigned before it. Only committed texts are kept here: after a rollback, other texts get the same numbers. */
 export class TextTable implements Texts {
   readonly #store: string;
   readonly #numbers = new Map<string, number>();

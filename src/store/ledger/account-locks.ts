@@ -3,11 +3,9 @@ import { type SqlDatabase, type SqlReading, type SqlStatement, statement } from 
 /** The clock of the ledger. */
 export interface LedgerTime {
   readonly database: SqlDatabase;
-  /**
-   * The ledger's time in milliseconds as SQL, by which spans (the minute, leases) are measured; dates are by `dialect.now`. In PostgreSQL
+  /** The ledger's time in milliseconds as SQL, by which spans (the minute, leases) are measured; dates are by `dialect.now`. In PostgreSQL
    * both are the server's clock. In SQLite it is the machine's steady clock: a wall clock that is set while calls are in flight neither
-   * frees them nor holds them for ever.
-   */
+   * frees them nor holds them for ever. */
   readonly time: () => string;
 }
 
@@ -29,13 +27,10 @@ export function accountLock({ database: { dialect } }: LedgerTime, accounts: str
   );
 }
 
-/**
- * Locks accounts until the end of the transaction. Statements after these see everything that earlier owners of the lock
- * have committed.
+/** Locks accounts until the end of the transaction. Statements after these see everything that earlier owners of the lock have committed.
  *
  * The server's clock may be set back by its administrator's NTP service: the sums of the minute need
- * settlement times that never decrease, so the account's time continues from its last value.
- */
+ * settlement times that never decrease, so the account's time continues from its last value. */
 export function lockAccounts(ledger: LedgerTime, accounts: Iterable<string>): SqlReading<LockedAccounts> {
   const { dialect } = ledger.database;
   const names = [...new Set(accounts)].sort();

@@ -16,12 +16,10 @@ export interface Usage {
   readonly recent: RecentCalls;
 }
 
-/**
- * Whether `credits` more may be spent now: null if allowed, else the reason.
+/** Whether `credits` more may be spent now: null if allowed, else the reason.
  *
  * A call takes part in the minute from its claim until a minute after it settled: the service charges somewhere between
- * the two, so no 60 s at the service can hold more than the limit. Credits whose charge is unknown count as spent.
- */
+ * the two, so no 60 s at the service can hold more than the limit. Credits whose charge is unknown count as spent. */
 export function refusal(
   usage: Usage,
   limits: Pick<ClaimLimits, 'periodLimit' | 'creditsPerMinute' | 'budget'>,

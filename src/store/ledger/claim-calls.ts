@@ -45,11 +45,9 @@ interface CallInFlight {
   readonly lease_until: number;
 }
 
-/**
- * Decides on requests for one account and source in order, in one transaction: reads all rows that they depend on, under the locks of
+/** Decides on requests for one account and source in order, in one transaction: reads all rows that they depend on, under the locks of
  * account and source, decides in memory by the rules of admission.ts, and writes the granted calls. Two round trips for any number of
- * requests. Rejected: one round trip for each statement of each request.
- */
+ * requests. Rejected: one round trip for each statement of each request. */
 export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): SqlWork<Claim[]> {
   const { database, owner, windows } = table;
   const { dialect } = database;

@@ -49,10 +49,8 @@ const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
   WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
     AND calls.claimed_at >= $2 AND calls.credits > 0`;
 
-/**
- * The calls since `start` that the ledger counts in an earlier period, because the job named another anniversary day at that time. Each
- * claim reads this sum, so it has its own index. While the day stays the same, there are no such calls.
- */
+/** The calls since `start` that the ledger counts in an earlier period, because the job named another anniversary day at that time. Each
+ * claim reads this sum, so it has its own index. While the day stays the same, there are no such calls. */
 function movedInto(account: string, start: number): SqlStatement<Spending> {
   return statement(MOVED, [account, start]);
 }
@@ -72,11 +70,8 @@ function sumSpending(periods: readonly StoredPeriod[], start: number, moved: Spe
   };
 }
 
-/**
- * Reads the sums of an account for decisions on claims, under the lock of the account.
- *
- * @param windows the calls of the last minute by account; only new ones are read
- */
+/** Reads the sums of an account for decisions on claims, under the lock of the account.
+ * @param windows the calls of the last minute by account; only new ones are read */
 export function sumUsage(
   { dialect }: SqlDatabase,
   windows: Map<string, RecentCalls>,

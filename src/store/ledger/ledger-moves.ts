@@ -29,10 +29,8 @@ const SUMS = (['charged', 'unknown', 'sent'] as const)
   .map((charge) => `CAST($2 AS integer) * coalesce(sum(credits) FILTER (WHERE charge = '${charge}'), 0)`)
   .join(', ');
 
-/**
- * Adds calls to the sums of their periods and runs, as they stand in the ledger, or takes them away (`sign` -1). The sums are kept by the
- * same transactions as the calls: a sum over a month of calls at every claim would cost more than the claim.
- */
+/** Adds calls to the sums of their periods and runs, as they stand in the ledger, or takes them away (`sign` -1). The sums are kept by the
+ * same transactions as the calls: a sum over a month of calls at every claim would cost more than the claim. */
 export function addToSums({ dialect }: SqlDatabase, calls: readonly number[], sign: 1 | -1): readonly SqlStatement[] {
   const list = dialect.list('$1', 'bigint');
   const values = [JSON.stringify(calls), sign];
@@ -54,10 +52,8 @@ export function addToSums({ dialect }: SqlDatabase, calls: readonly number[], si
   ];
 }
 
-/**
- * Moves calls from one charge to another, in the ledger and in the sums. It reads nothing, so PostgreSQL gets all statements together with
- * COMMIT: the locks of the accounts, for which all claims wait, are never held during a round trip.
- */
+/** Moves calls from one charge to another, in the ledger and in the sums. It reads nothing, so PostgreSQL gets all statements together with
+ * COMMIT: the locks of the accounts, for which all claims wait, are never held during a round trip. */
 export function* moveCalls(ledger: LedgerTime, moves: readonly CallMove[]): SqlWork<void> {
   const { dialect } = ledger.database;
   // If a call is moved twice, the last outcome counts.

@@ -75,11 +75,9 @@ export function* latestCallTimes(source: number, leaseMs: number): SqlWork<reado
   return calls;
 }
 
-/**
- * Corrects a period by the figure on the provider's page, in the caller's transaction. Calls of unknown charge count as part of the
+/** Corrects a period by the figure on the provider's page, in the caller's transaction. Calls of unknown charge count as part of the
  * page's figure, because the provider knows whether it charged them. Calls in flight do not: the page may have been read before they
- * were charged, and counting them twice for a minute is harmless. Credits counted in later periods are part of the figure too.
- */
+ * were charged, and counting them twice for a minute is harmless. Credits counted in later periods are part of the figure too. */
 export function* correctPeriod(
   ledger: LedgerTime,
   account: string,

@@ -7,10 +7,8 @@ import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { type LedgerCall, moveCalls, type SettledCall } from './ledger-moves.ts';
 import type { Settlement } from './port.ts';
 
-/**
- * Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for
- * the ledger's own rows.
- */
+/** Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for
+ * the ledger's own rows. */
 export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: readonly Settlement[]): SqlWork<void> {
   const { dialect } = ledger.database;
   const [calls] = yield* read(
