@@ -7,10 +7,7 @@ import { TOPIC_NAMES } from '../job/topic-choice.ts';
 import { type Command, dashed, findCommand } from './command.ts';
 
 /** The values of options that take a list with commas. */
-export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
-  topics: TOPIC_NAMES,
-  states: [...STATES],
-};
+export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = { topics: TOPIC_NAMES, states: [...STATES] };
 
 const SOURCE_NAMES = SOURCES.map(({ name }) => name);
 

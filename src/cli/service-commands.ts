@@ -28,11 +28,7 @@ const terms = {
   },
   ...figures,
   'overage-rate': { type: 'number', describe: 'of a custom subscription: dollars per credit beyond the quota' },
-  overages: {
-    type: 'boolean',
-    conflicts: 'no-overages',
-    describe: 'serve calls beyond the quota, billed per credit',
-  },
+  overages: { type: 'boolean', conflicts: 'no-overages', describe: 'serve calls beyond the quota, billed per credit' },
   'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
 } as const;
 

@@ -44,10 +44,7 @@ export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere'
 
 /** A body of status 200, read. */
 export type EnvelopeReading =
-  | (Answering & {
-      readonly ok: true;
-      readonly results: ReadonlyMap<TopicSlug, TopicReading>;
-    })
+  | (Answering & { readonly ok: true; readonly results: ReadonlyMap<TopicSlug, TopicReading> })
   | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
 
 const NOTHING_STATED: Stated = {

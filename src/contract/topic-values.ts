@@ -79,10 +79,7 @@ export type RadonValue = z.infer<typeof radonValue>;
 
 /** A GeoJSON FeatureCollection. Only the geometries are read, so nothing else is validated: checking every member of a
  * 6 MB bundle would cost more than parsing it. */
-const featureCollection = z.looseObject({
-  type: z.literal('FeatureCollection'),
-  features: z.array(z.unknown()),
-});
+const featureCollection = z.looseObject({ type: z.literal('FeatureCollection'), features: z.array(z.unknown()) });
 export type FeatureCollection = z.infer<typeof featureCollection>;
 
 /** Records are opaque (their fields are not documented); null means none. */

@@ -105,17 +105,8 @@ const FILE_FORMATS: readonly FileFormat[] = [
     extensions: ['.ndjson', '.jsonl'],
     ofCopies: ['.json'],
     isOfObjects: true,
-    reading: {
-      isIn: isNdjson,
-      open: async (input) => ndjsonRowFile(input),
-      title: 'NDJSON',
-      isWithoutHeader: true,
-    },
-    making: {
-      typesOf: 'values',
-      hasDistinctNames: true,
-      write: writeNewNdjson,
-    },
+    reading: { isIn: isNdjson, open: async (input) => ndjsonRowFile(input), title: 'NDJSON', isWithoutHeader: true },
+    making: { typesOf: 'values', hasDistinctNames: true, write: writeNewNdjson },
   },
   {
     name: 'json',
@@ -134,12 +125,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     extensions: ['.geojson'],
     ofCopies: ['.json'],
     isOfObjects: true,
-    reading: {
-      isIn: ({ head }) => isGeojson(head),
-      open: geojsonRowFile,
-      title: 'GeoJSON',
-      isWithoutHeader: true,
-    },
+    reading: { isIn: ({ head }) => isGeojson(head), open: geojsonRowFile, title: 'GeoJSON', isWithoutHeader: true },
     making: { typesOf: 'values', hasDistinctNames: true, write: writeNewGeojson },
   },
   ...Object.entries(DELIMITED_FORMATS).map(

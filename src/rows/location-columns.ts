@@ -205,10 +205,7 @@ function columnsError(
     'INPUT_COLUMNS',
     `${message}${message.endsWith('?') ? '' : '.'} The columns are: ${shown.join(', ')}${more}`,
     hint,
-    {
-      ...(column === undefined ? {} : { column }),
-      columns: names,
-    },
+    { ...(column === undefined ? {} : { column }), columns: names },
   );
 }
 

@@ -171,15 +171,7 @@ function readCheckedJob(context: CliContext, flags: Flags<'service check'>, word
     ofMonth === undefined || ofMinute === undefined
       ? {}
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
-  return jobOfAccount(
-    context,
-    words,
-    settings,
-  )({
-    name: JOB_NAME,
-    input: '-',
-    ...subscription,
-  });
+  return jobOfAccount(context, words, settings)({ name: JOB_NAME, input: '-', ...subscription });
 }
 
 function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }> {

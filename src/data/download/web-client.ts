@@ -51,11 +51,7 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   };
   // '' stops undici from reading process.env itself.
   const proxy = (name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
-  const proxies = {
-    httpProxy: proxy('HTTP_PROXY'),
-    httpsProxy: proxy('HTTPS_PROXY'),
-    noProxy: proxy('NO_PROXY'),
-  };
+  const proxies = { httpProxy: proxy('HTTP_PROXY'), httpsProxy: proxy('HTTPS_PROXY'), noProxy: proxy('NO_PROXY') };
   const isProxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
   const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
   const limits = new Map<string, LimitFunction>();

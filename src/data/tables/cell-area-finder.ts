@@ -40,11 +40,7 @@ export function createCellAreaFinder(
     }
     if (typeof area === 'object') return { tract: area.geoid, county: area.county, lacks: null };
     const inCounty = holding(counties, cell, half);
-    return {
-      tract: null,
-      county: typeof inCounty === 'object' ? inCounty.county : null,
-      lacks: lackOf(area, cell),
-    };
+    return { tract: null, county: typeof inCounty === 'object' ? inCounty.county : null, lacks: lackOf(area, cell) };
   };
 
   function lackOf(area: ReturnType<typeof holding>, cell: Cell): CellAreas['lacks'] {

@@ -25,10 +25,7 @@ export function labelColumns(columns: readonly string[], id: number | null = nul
   const first = (names: readonly string[]): number | null =>
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
   const endsInId = columns.findIndex((name) => /[a-z]I[Dd]$|[ _-][iI][dD]$/.test(name.trim()));
-  return {
-    id: id ?? first(IDS) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
-    name: first(NAMES),
-  };
+  return { id: id ?? first(IDS) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId), name: first(NAMES) };
 }
 
 const LONGEST = 60;

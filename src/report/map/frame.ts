@@ -99,10 +99,5 @@ export function fitFrame(locations: Iterable<Location>): Frame {
   if (isWhole || west > east) return { ...WHOLE, territories: [...territories] };
   const width = widthOf();
   const k = WIDTH / width;
-  return {
-    x0: (west + east - width) / 2,
-    y0: (north + south) / 2 - HEIGHT / k / 2,
-    k,
-    territories: [...territories],
-  };
+  return { x0: (west + east - width) / 2, y0: (north + south) / 2 - HEIGHT / k / 2, k, territories: [...territories] };
 }

@@ -195,11 +195,7 @@ function deviceOutput(output: string, handle: FileHandle): OutputFile {
     if (open) await handle.close();
     open = false;
   };
-  return {
-    write: (bytes) => orUnwritable(output, () => handle.writeFile(bytes)),
-    commit: close,
-    discard: close,
-  };
+  return { write: (bytes) => orUnwritable(output, () => handle.writeFile(bytes)), commit: close, discard: close };
 }
 
 function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): OutputFile {

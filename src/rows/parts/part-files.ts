@@ -172,12 +172,7 @@ async function openEmptyPart(path: string, size: number): Promise<RowFile | null
   if (size > LARGEST_OF_NOTHING) return null;
   const input = await openInput(path);
   if ((await unpackedInput(input)).head.length > 0) return null;
-  return {
-    format: EMPTY,
-    columns: [],
-    async *read() {},
-    write: (request) => copy(input, request),
-  };
+  return { format: EMPTY, columns: [], async *read() {}, write: (request) => copy(input, request) };
 }
 
 /** gzip's header may hold a file name. */

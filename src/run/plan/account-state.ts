@@ -20,12 +20,7 @@ export async function accountState(account: JobAccount, store: Store, now: numbe
   const period = billingPeriod(account.anniversaryDay, now);
   const spending = await store.spending(account.name, period);
   const left = periodLeft(spending, periodLimit(account));
-  return {
-    account,
-    period,
-    spending,
-    available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
-  };
+  return { account, period, spending, available: spending.exhaustedAt === null ? Math.max(0, left) : 0 };
 }
 
 /** Most credits of a period that a job may spend: the allowance and the overage that it allows, less the reserve. */

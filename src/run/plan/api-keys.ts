@@ -34,11 +34,7 @@ export async function readKeys(
   for (const { env, file, scopes } of sources) {
     const secret = (env !== undefined ? environment[env] : await readKeyFile(file!, interrupt))?.trim();
     if (!secret) throw env !== undefined ? noKeyIn(env) : emptyKeyFile(file!);
-    keys.push({
-      secret,
-      fingerprint: hashSecret(secret),
-      scopes: scopes ? new Set(scopes) : null,
-    });
+    keys.push({ secret, fingerprint: hashSecret(secret), scopes: scopes ? new Set(scopes) : null });
   }
   return keys;
 }

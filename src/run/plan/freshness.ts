@@ -79,9 +79,5 @@ export function noDataSet({ answers }: CellRecord): TopicSet {
 
 /** The answers that a row of the job's output needs. */
 export function wantedAnswers({ topics, counts }: Job, { freshSince }: Freshness): WantedAnswer[] {
-  return topics.map((topic) => ({
-    topic,
-    freshSince: freshSince(topic),
-    fields: wantedColumns(topic, counts).length,
-  }));
+  return topics.map((topic) => ({ topic, freshSince: freshSince(topic), fields: wantedColumns(topic, counts).length }));
 }

@@ -77,11 +77,7 @@ export function findLayout(rowFile: RowSource, job: Job): Layout {
     dropFrom,
     kept: keptColumns(rowFile.columns, dropFrom, topics, ownColumns),
     added: hasPoints ? [...ofTopics, point] : ofTopics,
-    used: {
-      lat: nameOf(lat),
-      lng: nameOf(lng),
-      value: values.map(nameOf),
-    },
+    used: { lat: nameOf(lat), lng: nameOf(lng), value: values.map(nameOf) },
   };
 }
 

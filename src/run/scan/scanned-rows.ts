@@ -12,12 +12,7 @@ import { parseValue } from './value.ts';
 export interface ScannedRow {
   readonly located:
     | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
-    | {
-        readonly ok: false;
-        readonly finding: RowFinding;
-        readonly note: string;
-        readonly elsewhere?: Location;
-      };
+    | { readonly ok: false; readonly finding: RowFinding; readonly note: string; readonly elsewhere?: Location };
   readonly value: number;
   /** Why a value counts as 0; null where it counts. */
   readonly valueProblem: ValueProblem | null;

@@ -41,12 +41,7 @@ export async function* enrichedCells(
 }
 
 export function cellOfInput(cells: CellTable, number: number): CellOfInput {
-  return {
-    number,
-    location: locationOf(cells.cell(number)),
-    rows: cells.rows(number),
-    value: cells.value(number),
-  };
+  return { number, location: locationOf(cells.cell(number)), rows: cells.rows(number), value: cells.value(number) };
 }
 
 /** The locations of the cells, in file order. */

@@ -38,12 +38,7 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
     options.onStatement?.(checked);
   }
   const count = (wanted: CheckedStatement['outcome']) => statements.filter(({ outcome }) => outcome === wanted).length;
-  return {
-    statements,
-    passed: count('pass'),
-    failed: count('fail'),
-    skipped: count('skipped'),
-  };
+  return { statements, passed: count('pass'), failed: count('fail'), skipped: count('skipped') };
 }
 
 async function runCheck(check: () => Promise<void> | void): Promise<Pick<CheckedStatement, 'outcome' | 'reason'>> {

@@ -218,11 +218,7 @@ const FEATURE: JsonSchema = {
   },
 };
 
-const FEATURES: JsonSchema = {
-  type: 'array',
-  description: 'The nearest first.',
-  items: reference('Feature'),
-};
+const FEATURES: JsonSchema = { type: 'array', description: 'The nearest first.', items: reference('Feature') };
 
 const NULL = 'Null where the records are not loaded.';
 

@@ -169,10 +169,7 @@ function limitConnections(server: Server, ofAddress: number): void {
 }
 
 /** The status for errors of the HTTP parser, by code; for any other it is 400. */
-const STATUS: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
+const STATUS: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 /** How long a refused client may take to read its answer, in milliseconds. Closing at once could reset the connection before
  * the answer is read; waiting for the client would let silent clients use up the connection limit. */

@@ -62,13 +62,7 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
         // Some 15 bytes an answer: a call to `copy` costs more.
         for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
-      return {
-        asOf,
-        packed,
-        width: fieldCount,
-        packer,
-        fields: () => packer.unpack(packed, 0, fieldCount),
-      };
+      return { asOf, packed, width: fieldCount, packer, fields: () => packer.unpack(packed, 0, fieldCount) };
     };
     return { has: hasAll, taken };
   }
