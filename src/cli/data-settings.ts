@@ -21,7 +21,6 @@ export interface DataSettings {
   readonly open: () => DataDatabase;
 }
 
-/** Options that say where sources are. */
 export interface SourceFlags {
   readonly sources?: string | undefined;
   readonly mirror?: string | undefined;

@@ -11,7 +11,6 @@ import {
 } from '../job/setting-table.ts';
 import type { CommandOption } from './command.ts';
 
-/** An option of the command line that gives a setting. */
 export interface JobOption extends SettingFlag {
   readonly flag: JobOptionName;
   readonly setting: SettingName;

@@ -3,7 +3,6 @@ import { printableJson } from '../base/printable.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';
 
-/** Writes an event as a line. */
 export type Log = (level: LogLevel, event: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** Whether a command line asks for JSON lines. Read before it is parsed, so that an error in it is a line too. */

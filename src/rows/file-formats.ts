@@ -13,7 +13,6 @@ import { isJsonArray, isNdjson, jsonArrayRowFile, ndjsonRowFile } from './json/n
 import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
 import type { OpenOptions, RowFile } from './port.ts';
 
-/** How to recognize and open files of a format. */
 export interface FormatReading {
   /** Whether a file is of this format. The first match in the table opens the file. */
   isIn(input: InputFile): boolean;

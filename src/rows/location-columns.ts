@@ -2,7 +2,6 @@ import { PerilbookError } from '../base/errors.ts';
 import { nearestNames } from '../base/nearest-name.ts';
 import type { OtherShapes } from './port.ts';
 
-/** The location columns of a file. */
 export interface LocationColumns {
   readonly lat: number;
   readonly lng: number;

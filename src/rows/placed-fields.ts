@@ -29,7 +29,6 @@ export async function encodedOnce<T>(
 export interface PlaceEntries {
   /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
   next(count: number): Promise<Int32Array<ArrayBuffer>>;
-  /** Starts again at entry 0, after the sink was cleared. */
   clear(): void;
 }
 

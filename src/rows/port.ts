@@ -108,7 +108,6 @@ export interface NumberBatch {
   readonly count: number;
   /** The numbers of each column: NaN or null if a row has no plain number there; its texts are then read. */
   readonly numbers: readonly ArrayLike<number | null>[];
-  /** A row with its texts. */
   readonly rowAt: (index: number) => Row;
 }
 
@@ -130,9 +129,7 @@ export interface RowPieces {
   readonly pieces: readonly RowPiece[];
   /** The relative size of the input; from 1 up, threads save more time than they take to start. */
   readonly size: number;
-  /** The paths of its files. */
   readonly files: readonly string[];
-  /** Opens one of its files. */
   open(file: number): Promise<PieceReader>;
   /** @throws INPUT_UNREADABLE if a file has changed since it was opened */
   assertSame(): Promise<void>;
@@ -169,7 +166,6 @@ export interface TableTarget {
   /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
    * an old output stays whole until then. */
   readonly output: string;
-  /** The stream for an output named `-`. */
   readonly stdout?: Writable | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Ends the wait for a program that reads a pipe. An interrupted run writes its output to all else. */
@@ -188,7 +184,6 @@ export interface WriteRequest extends TableTarget {
   /** `text`: columns of a source without types stay texts in formats with types; default: numbers are inferred. */
   readonly types?: 'infer' | 'text' | undefined;
   readonly added: readonly AddedColumn[];
-  /** The fields of the added columns. */
   readonly placed: PlacedFields;
 }
 

@@ -22,7 +22,6 @@ export interface CheckedJob {
   readonly warnings: readonly JobProblem[];
 }
 
-/** The other inputs of the check. */
 export interface CheckPorts extends JobFolders {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams: Streams;
@@ -76,7 +75,6 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   return { problems: problemsOf(true), warnings: problemsOf(false) };
 }
 
-/** The result of a check, or its error. */
 async function resultOf<T>(check: () => T | Promise<T>): Promise<T | PerilbookError> {
   try {
     return await check();
@@ -120,7 +118,6 @@ function findSetting(message: string): PropertyKey[] | null {
   return name === undefined ? null : [name];
 }
 
-/** The setting that names a missing column. */
 function pathOfColumn({ location }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
   const { column } = context;
   if (code === 'OUTPUT_UNWRITABLE') return ['output'];

@@ -30,7 +30,6 @@ export interface RunFacts {
   /** The value of all cells, and of those that were complete before; 0 in the order of the file. */
   readonly value: number;
   readonly valueBefore: number;
-  /** Null: none was set. */
   readonly budget: number | null;
   /** Credits a billing period. */
   readonly allowance: number;
@@ -80,14 +79,10 @@ export class MinuteMeter {
   }
 }
 
-/** When buying will end, and why. */
 export interface Estimate {
-  /** Credits that will be spent until then. */
   readonly credits: number;
-  /** Null while it is unknown. */
   readonly minutes: number | null;
   readonly endedBy: 'done' | 'budget' | 'quota' | 'time';
-  /** When the next billing period begins. */
   readonly resets: number;
 }
 

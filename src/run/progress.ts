@@ -68,7 +68,6 @@ export function newProgress(): Progress {
   };
 }
 
-/** The change of the progress for each event of a run. */
 const EVENTS = {
   phase: enter,
   rowsScanned(progress: Writable, rows: number) {

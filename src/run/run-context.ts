@@ -29,7 +29,6 @@ export interface Effects {
   readonly openAreas?: (job: Job) => OpenedAreas;
 }
 
-/** Boundaries that are open until they are disposed of. */
 export interface OpenedAreas extends Disposable {
   readonly find: CellAreaFinder;
 }
@@ -52,7 +51,6 @@ export interface RunContext extends RunEnds {
   readonly isContinued: boolean;
   /** The topics that the service was found to lack, with what a row says about them: buying adds to it. */
   readonly setAside: Map<TopicSlug, string>;
-  /** Counts the work done and holds the phase. */
   readonly progress: Progress;
 }
 

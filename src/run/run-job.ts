@@ -25,7 +25,6 @@ import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
 
-/** The result of a run, and the reason if it stopped early. */
 export interface RunResult {
   readonly summary: RunSummary;
   readonly state: FinalState;
@@ -210,7 +209,6 @@ export function allLocationsRejected({ ok, partial, deferred, failed, rejected }
   return rejected > 0 && ok + partial + deferred + failed === 0;
 }
 
-/** Whether each output of a job is there from an earlier run. */
 async function hasOutputs(job: Job): Promise<boolean> {
   return (await outputFiles(job)).every(isEarlierFile);
 }

@@ -20,7 +20,6 @@ interface ServiceTime {
   readonly within: number;
 }
 
-/** The earliest and the latest time that it may be now. */
 interface Times {
   readonly earliest: number;
   readonly latest: number;

@@ -28,7 +28,6 @@ type StopRow = {
 
 const RESUMED = { state: 'paused', isFailure: false, next: 'To resume' } as const;
 
-/** Why a run stopped early. */
 export const STOPS = {
   quota: RESUMED,
   /** The limit of the run: the job's budget, or the run's own plan where none is set. */

@@ -55,7 +55,6 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   };
 }
 
-/** What was read. */
 function inputSummary(job: Job, connection: Connection, plan: Plan) {
   const { scan } = plan;
   const { rowFile } = scan;
@@ -68,11 +67,9 @@ function inputSummary(job: Job, connection: Connection, plan: Plan) {
     outside_us: scan.outsideUs,
     /** Where the rows outside the US lie, in degrees. */
     outside_us_box: scan.elsewhere,
-    /** Where the answers come from. */
     source: sourceOf(connection, job, plan),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
     unit: rowFile.unit ?? 'line',
-    /** The share of rows that may be invalid. */
     max_invalid: job.maxInvalid,
     /** `part`: the part file of `first_line`, if the input has parts. */
     findings: scan.findings.map(({ finding, note, rows, firstLine, part }) => ({
@@ -82,14 +79,12 @@ function inputSummary(job: Job, connection: Connection, plan: Plan) {
       first_line: firstLine,
       ...(part === undefined ? {} : { part }),
     })),
-    /** The columns that were used, by name. */
     columns: scan.layout.used,
     /** How many of the located rows only the lenient reading could read. */
     read_leniently: scan.findings.find(({ finding }) => finding === 'read_leniently')?.rows ?? 0,
   };
 }
 
-/** What it costs, and how long it takes. */
 function priceSummary(job: Job, plan: Plan) {
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
@@ -107,7 +102,6 @@ function priceSummary(job: Job, plan: Plan) {
     ),
     /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */
     credits_available: isUnlimited(job) ? null : plan.available,
-    /** Most credits that the run may spend. */
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),
     minutes: forecast.minutes,
@@ -119,7 +113,6 @@ function priceSummary(job: Job, plan: Plan) {
   };
 }
 
-/** The ways to buy, and what this run buys. */
 function waysSummary(job: Job, plan: Plan) {
   const { scan, ways, priceList } = plan;
   const value = totalValue(scan);
@@ -175,10 +168,8 @@ export function creditsNow({ this_run, credits }: PlanSummary): number {
 
 interface RunSummaryParts {
   readonly planned: PlanSummary;
-  /** Of the verified plan. */
   readonly areas: Plan['areas'];
   readonly job: Pick<Job, 'output'>;
-  /** The price of one place, from the plan. */
   readonly each: number;
   readonly run: number;
   readonly spent: Spending;

@@ -30,7 +30,6 @@ import type { Owner, Store } from './port.ts';
 import { endRun, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 
-/** The database of a store. */
 interface StoreSettings extends LedgerTime {
   /** For messages: the file, or the address. */
   readonly name: string;

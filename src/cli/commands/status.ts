@@ -76,7 +76,6 @@ function isFree({ account }: RunRecord): boolean {
   return account === '' || isFreeAccount(account);
 }
 
-/** The most that the run may spend; null where it cannot spend. */
 function budgetOf(run: RunRecord): number | null {
   return isFree(run) ? null : run.budget;
 }

@@ -6,7 +6,6 @@ import { type ErrorReport, errorReport } from '../exit-codes.ts';
 /** How a run ended, as `on_finish` gets it: stable names, snake case. */
 export interface FinishedRun {
   readonly event: 'run.finished';
-  /** Of Perilbook. */
   readonly version: string;
   readonly job: string;
   /** The number of the run in its store; null where it ended before it got one. */

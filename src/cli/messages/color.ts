@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 
-/** A process's environment. */
 interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
 }

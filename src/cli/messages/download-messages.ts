@@ -22,7 +22,6 @@ export function sizeOfAll(wanted: readonly WantedSource[]): string {
   return `about ${byteSize(estimatedBytes(wanted))}${rest}`;
 }
 
-/** Null: unknown. */
 function sumBytes({ source, slices }: WantedSource): number | null {
   if (source.isElsewhere) return null;
   if (slices.includes('US')) return source.bytes;
@@ -113,7 +112,6 @@ export function transferMessage({ bytes, totalBytes, bytesPerSecond, secondsLeft
   return `${byteSize(bytes)}${total}, ${byteSize(bytesPerSecond)}/s${left}`;
 }
 
-/** The result for one source. */
 export interface SourceOutcome extends ObtainedSource {
   readonly loaded?: LoadResult;
   /** States of which the publisher has no record. */

@@ -142,7 +142,6 @@ function ending(
   return stopped(`${message}${unspent}`, `${row.next}: ${again}`);
 }
 
-/** The end of a run that nothing stopped. */
 function finished(
   { status, credits_spent, source }: RunResult['summary'],
   again: string,

@@ -14,7 +14,6 @@ import type { FileEntry } from './manifest.ts';
 import { unpackedBody, type WebAnswer, type WebClient } from './web-client.ts';
 import { dropPart, keptPart, type PartState, partOf, putInPlace, syncFile, writeWhole } from './whole-file.ts';
 
-/** The dependencies of a download. */
 export interface DownloadContext extends AttemptOptions {
   readonly client: WebClient;
   /** Receives the bytes of a file so far, and its size when known. */
@@ -128,7 +127,6 @@ export async function probeFile(
   );
 }
 
-/** The conditional headers for the local file. */
 function conditions(entry: FileEntry | undefined, { url, target }: FileRequest): Record<string, string> {
   if (entry?.url !== url || !isWhole(entry, target)) return {};
   return {
@@ -152,7 +150,6 @@ function findStart({ headers }: WebAnswer, kept: PartState & { readonly bytes: n
   return isSame ? kept.bytes : null;
 }
 
-/** The validators and the length of an answer. */
 function makePartState(url: string, { headers, status }: WebAnswer, from: number): PartState {
   const isPacked = /gzip/i.test(headers['content-encoding'] ?? '');
   const length = /^\d+$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : null;
@@ -204,7 +201,6 @@ function refusedStart(url: string, part: string, problem: string) {
   return unexpectedAnswer(url, problem);
 }
 
-/** Checks the complete file and replaces the old one. */
 async function finish(request: FileRequest, state: PartState & { readonly bytes: number }): Promise<FileOutcome> {
   const { url, target, firstLine } = request;
   const { bytes, etag, lastModified } = state;

@@ -15,7 +15,6 @@ import {
 import type { FileEntry } from './manifest.ts';
 import { dropPart, partOf, putInPlace, readPartState, writeWhole } from './whole-file.ts';
 
-/** The progress through the pages. */
 const pagesState = z.object({
   query: z.string(),
   edited: z.number().nullable(),

@@ -11,7 +11,6 @@ const FIRST = Date.UTC(1900, 0, 1);
 const DAY_MS = 86_400_000;
 const DAYS = 2 ** 17;
 
-/** A range of whole days in one box. */
 interface TimeSpan {
   readonly name: string;
   readonly box: Box;

@@ -14,7 +14,6 @@ import { ageWarnings } from './source-age.ts';
 import { listSlices, type Slice, sliceOfKey } from './source-requests.ts';
 import { askedOfMirror } from './web-client.ts';
 
-/** A source and its slices to download. */
 export interface WantedSource {
   readonly source: Source;
   readonly slices: readonly Slice[];
@@ -22,7 +21,6 @@ export interface WantedSource {
 
 export interface ObtainedSource extends WantedSource {
   readonly newFiles: number;
-  /** Why the download failed, in part or completely. */
   readonly error?: unknown;
 }
 
@@ -38,7 +36,6 @@ const SOURCES_AT_ONCE = 4;
 export interface CheckedSource {
   readonly source: Source;
   readonly probed: readonly ProbedSource[];
-  /** Why the check failed. */
   readonly error?: PerilbookError;
   /** Missing columns, far fewer rows than expected or than loaded, or old data. */
   readonly warnings: readonly string[];

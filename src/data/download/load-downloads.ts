@@ -34,9 +34,7 @@ export function unloadedSlices(database: DataDatabase, source: string, manifest:
   );
 }
 
-/** The result of loading a source's downloads. */
 export interface LoadedDownloads {
-  /** Null when nothing was loaded. */
   readonly loaded: LoadResult | null;
   /** The states without a record at the publisher. */
   readonly without: readonly string[];

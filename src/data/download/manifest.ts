@@ -38,7 +38,6 @@ export type FileEntry = z.infer<typeof fileEntry>;
 /** The files of one source by slice and number: `US`, `VA`, `US/2`. */
 export type Manifest = ReadonlyMap<string, FileEntry>;
 
-/** A local file, and whether it was downloaded now. */
 export interface FetchedFile {
   readonly entry: FileEntry;
   readonly isNew: boolean;

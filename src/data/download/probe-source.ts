@@ -6,11 +6,8 @@ import { probeSpans } from './download-spans.ts';
 import { fetchCount, probeLayer } from './layer-queries.ts';
 import { datedRequests, fileRequests, layerRequests } from './source-requests.ts';
 
-/** The result of checking one address. */
 export interface ProbedSource {
-  /** The server's count of rows. */
   readonly rows?: number;
-  /** The last change, in milliseconds since the epoch. */
   readonly changedAt?: number | undefined;
   readonly url: string;
   /** The needed columns that a layer lacks. */
@@ -49,7 +46,6 @@ export async function probeParts(
   return probed;
 }
 
-/** The newest published file; null if there is none. */
 async function probeNewest(
   requests: readonly Pick<FileRequest, 'url' | 'target'>[],
   expected: Pick<FileRequest, 'headers' | 'firstLine'>,

@@ -21,7 +21,6 @@ export type Slice = string;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** Whether a source can be downloaded by state. */
 function isByState({ download }: Source): boolean {
   switch (download.kind) {
     case 'file':
@@ -118,7 +117,6 @@ function parseFileName(url: string): string {
   throw downloadFailed(`${url} does not end in the name of a file`, ADDRESS_MOVED);
 }
 
-/** The largest search radius of a source's topics, in metres. */
 function radiusOf({ topics }: Source): number {
   return Math.max(0, ...topics.map((topic) => (isSearched(topic) ? SEARCH_RADII[topic] : 0)));
 }

@@ -1,4 +1,3 @@
-/** The progress of a download. */
 export interface TransferProgress {
   readonly bytes: number;
   /** The expected total, an estimate; null if it is unknown. */
@@ -8,7 +7,6 @@ export interface TransferProgress {
   readonly secondsLeft: number | null;
 }
 
-/** The rate is measured over this time. */
 const WINDOW_MS = 10_000;
 
 /** Adds up the bytes of all files and computes the rate. Times come from a steady clock, in milliseconds. */

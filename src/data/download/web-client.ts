@@ -5,7 +5,6 @@ import { Agent, EnvHttpProxyAgent, request } from 'undici';
 import { PerilbookError } from '../../base/errors.ts';
 import { ADDRESS_MOVED, CHECK_NETWORK, downloadFailed, TRY_LATER } from './download-errors.ts';
 
-/** A server's answer. */
 export interface WebAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +31,6 @@ export interface WebClient {
     signal: AbortSignal,
     read: (answer: WebAnswer) => Promise<T>,
   ): Promise<T>;
-  /** The server that replaces all others. */
   readonly mirror?: string | undefined;
   close(): Promise<void>;
 }

@@ -44,7 +44,6 @@ export function syncFile(file: string): void {
   }
 }
 
-/** The description of a partial download. */
 const partState = z.object({
   url: z.string(),
   etag: z.string().optional(),

@@ -9,7 +9,6 @@ import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
-/** The result of a look-up. */
 export type PlaceResult =
   | {
       readonly kind: 'covered';

@@ -50,7 +50,6 @@ const FIRES = {
   licence: NIFC_LICENCE,
 } as const satisfies Partial<SourceRow>;
 
-/** Boundaries, ratings and events. */
 export const NATURAL_SOURCES: readonly SourceRow[] = [
   {
     name: 'areas',

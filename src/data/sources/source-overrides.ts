@@ -45,7 +45,6 @@ const overridesFile = z.strictObject({
   sources: z.record(z.string(), override).optional(),
 });
 
-/** The sources with the settings of `sources.yaml`. */
 export interface SourceOverrides {
   readonly sources: readonly Source[];
   readonly mirror?: string | undefined;

@@ -14,7 +14,6 @@ export const SOURCES: readonly Source[] = [...NATURAL_SOURCES, ...MEASUREMENT_SO
   ...row,
 }));
 
-/** The chosen sources. */
 export interface ChosenSources {
   readonly sources: readonly Source[];
   /** Sources that `all` leaves out, each with the reason. */
@@ -62,7 +61,6 @@ export function manualLoader(topic: TopicSlug, state: string, all = SOURCES): st
   return sources.some(({ download }) => isPublishedFor(download, state)) ? null : (sources[0]?.loader ?? null);
 }
 
-/** Whether a name is the source's or its loader's. */
 function isNamed(source: Source, name: string): boolean {
   return source.name === name || (source.loader === name && source.when !== 'named');
 }

@@ -5,10 +5,8 @@ import type { LoaderName } from '../loaders/loader-table.ts';
 /* Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51), {state} (VA),
  * {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA). */
 
-/** A file at a known address. */
 interface FileAddress {
   readonly url: string;
-  /** The address of one state's file. */
   readonly stateUrl?: string;
   /** The local file name, if the address does not end in one; may contain placeholders. */
   readonly name?: string;
@@ -25,7 +23,6 @@ export interface FileDownload {
   readonly isWholeYear?: (file: string) => Promise<boolean>;
   /** How many hours back {hour} may be: the current hour is published late. */
   readonly hours?: number;
-  /** The header for the API key. */
   readonly keyHeader?: string;
 }
 
@@ -119,7 +116,6 @@ export interface Source {
   readonly when?: 'base' | 'named' | 'states';
   /** The source of the same dataset that this one replaces. */
   readonly replaces?: string;
-  /** The environment variable that holds the API key. */
   readonly keyVariable?: string;
   /** The file that holds the API key instead. */
   readonly keyFile?: string | undefined;
@@ -135,5 +131,4 @@ export type SourceRow = Omit<Source, 'name' | 'loader' | 'isMeasured'> & { reado
     | { readonly name: string; readonly loader: LoaderName }
   );
 
-/** Bytes per megabyte. */
 export const MB = 1_000_000;

@@ -76,7 +76,6 @@ export class LoadedAreas {
   #areas: readonly Area[] = [];
   outlines = new OutlineIndex([], () => new Int32Array());
 
-  /** @param mostValues the most values of outlines in memory */
   constructor(database: DataDatabase, level: 'tract' | 'county', mostValues: number = MOST_VALUES) {
     this.#mostValues = mostValues;
     this.#highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
@@ -100,12 +99,10 @@ export class LoadedAreas {
     this.outlines = new OutlineIndex(rows, ringsOf, this.#mostValues);
   }
 
-  /** The area with a number in the index. */
   area(index: number): Area {
     return this.#areas[index]!;
   }
 
-  /** The area of an outline that was found. */
   areaOrNull(index: number | null): Area | null {
     return index === null ? null : this.area(index);
   }

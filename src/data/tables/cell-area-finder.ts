@@ -4,7 +4,6 @@ import { countyAt } from '../../geo/us-counties.ts';
 import { LoadedAreas } from './area-finder.ts';
 import type { DataDatabase } from './data-database.ts';
 
-/** The areas that hold a whole cell. */
 export interface CellAreas {
   readonly tract: string | null;
   readonly county: string | null;
@@ -13,7 +12,6 @@ export interface CellAreas {
   readonly lacks: 'near_border' | 'in_no_area' | 'no_boundaries' | null;
 }
 
-/** Finds the areas of a cell. */
 export type CellAreaFinder = (cell: Cell) => CellAreas;
 
 /** Makes the function that finds the area in which a whole cell lies: every location that rounds to the cell, not only its centre. The

@@ -10,7 +10,6 @@ export function createDataVersion(database: DataDatabase): DataVersion {
   return () => read.get()!;
 }
 
-/** The last version read. */
 export interface HeldVersion {
   /** Call it first in each transaction. */
   read(): void;

@@ -28,10 +28,8 @@ export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   readonly parts: readonly PartSummary[];
 }
 
-/** The stored part of the whole US (`US`) or of a state. */
 type PartSummary = Pick<DatasetPart, 'state' | 'reach' | 'vintage' | 'rows' | 'loadedAt' | 'files'>;
 
-/** The loaded data and which topics it can answer. */
 export interface DataDescription {
   readonly datasets: readonly LoadedDataset[];
   /** The topics with an answer, in contract order. */
@@ -106,7 +104,6 @@ function described(
   };
 }
 
-/** Most names of files listed after a source. */
 const SHOWN_FILES = 3;
 
 /** `EPA Map of Radon Zones (radon-US.csv)`: the sources of a dataset's parts, each with its files. */
@@ -149,7 +146,6 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
   return oncePerVersion(versionOf, () => anySample.get() === 1);
 }
 
-/** The events in the details of five topics. */
 const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
   earthquake: ['earthquake'],
   hail: ['hail'],

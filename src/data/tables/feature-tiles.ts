@@ -1,6 +1,5 @@
 import type { Box } from '../../geo/bounding-boxes.ts';
 
-/** A feature of a layer in memory. */
 export interface TileFeature {
   readonly id: number;
   /** A point's place; null for lines and outlines, which have a box. */
@@ -34,7 +33,6 @@ interface CachedTile<F> extends Tile<F> {
   usedAt: number;
 }
 
-/** The cached tiles of a layer. */
 interface LayerTiles<F> {
   /** Tiles per degree; a power of two, so that the edges of tiles are exact. */
   readonly perDegree: number;
@@ -57,7 +55,6 @@ export class FeatureTiles<F extends TileFeature> {
     this.#limit = limit;
   }
 
-  /** The bytes cached now. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -67,7 +64,6 @@ export class FeatureTiles<F extends TileFeature> {
     this.#bytes = 0;
   }
 
-  /** A layer cut into this many tiles per degree. */
   layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
     const cached = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
     if (cached !== undefined) return cached;

@@ -60,7 +60,6 @@ export class DatasetLoad implements Disposable {
     this.#staged = new StagedLoad(database, target.name, this.#rows.levels);
   }
 
-  /** Whether the records are those of a layer. */
   get hasLayer(): boolean {
     return this.#rows.rowsAtEnd !== undefined;
   }

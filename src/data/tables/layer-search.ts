@@ -25,7 +25,6 @@ interface CachedShape extends TileFeature {
   readonly bytes: Buffer;
 }
 
-/** A found feature and its distance from the location. */
 export interface NearFeature {
   readonly feature: CachedFeature;
   readonly meters: number;
@@ -36,7 +35,6 @@ export interface NearFeature {
 export interface LayerSearch {
   /** The features within a radius, the nearest first; equally near ones in the order of the file. */
   readonly find: (layer: Layer, location: Location, meters: number) => readonly NearFeature[];
-  /** The number of features. */
   readonly count: (layer: Layer, location: Location, meters: number) => number;
   /** The number of features, and the metres to the nearest as a client measures them (geo/nearest.ts); null if there is none. */
   readonly measure: (

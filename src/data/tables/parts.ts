@@ -23,7 +23,6 @@ export interface DatasetPart {
   readonly loadedAt: number;
 }
 
-/** A file that a part was read from. */
 export interface SourceFile {
   readonly name: string;
   /** In hexadecimal. */

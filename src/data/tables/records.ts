@@ -29,7 +29,6 @@ export type EventKind =
   | 'wildfire.historical'
   | 'wildfire.perimeters';
 
-/** The description of a dataset. */
 export interface DatasetInfo {
   readonly name: DatasetName;
   readonly source: string;

@@ -15,7 +15,6 @@ export interface LoadTable {
   readonly ofGeoids?: string;
 }
 
-/** The tables of a level. */
 export interface LevelTables {
   readonly level: Level;
   readonly tables: readonly LoadTable[];
@@ -126,7 +125,6 @@ export class StagedLoad implements Disposable {
     return records;
   }
 
-  /** Drops the unpublished tables. */
   [Symbol.dispose](): void {
     if (this.#isPublished) return;
     try {

@@ -16,10 +16,8 @@ const STATE_ROWS = (
 
 const POSTAL_CODES: ReadonlyMap<string, string> = new Map(STATE_ROWS.map(([code, postal]) => [code, postal]));
 
-/** The postal codes of all states, DC and the territories. */
 export const STATES: ReadonlySet<string> = new Set(POSTAL_CODES.values());
 
-/** The postal codes of the territories. */
 export const TERRITORIES: ReadonlySet<string> = new Set(['AS', 'GU', 'MP', 'PR', 'VI']);
 
 /** Other spellings of agencies and us-atlas. */

@@ -9,7 +9,6 @@ import { SEARCH_RADII } from './search-radii.ts';
 /** The outlines of states are accurate to some hundred metres. */
 const OUTLINE_METERS = 500;
 
-/** A dataset that is searched around a location. */
 export interface Search {
   readonly name: DatasetName;
   readonly meters: number;
@@ -46,7 +45,6 @@ export class PartCoverage {
     );
   }
 
-  /** Whether a dataset is loaded for a state. */
   covers(name: DatasetName, state: string): boolean {
     const reaches = this.#reaches.get(name);
     return reaches === null || reaches?.has(state) === true;

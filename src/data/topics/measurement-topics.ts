@@ -42,11 +42,9 @@ interface MonitorReading extends Location {
   readonly measured_at: number;
 }
 
-/** The readings of a pollutant's monitors. */
 interface PollutantReadings {
   /** The newest reading of each monitor within a box. */
   readonly within: (box: Box) => readonly MonitorReading[];
-  /** The time of the newest reading. */
   readonly newest: number;
 }
 

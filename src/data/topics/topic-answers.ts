@@ -24,7 +24,6 @@ export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolea
 /** The topics of a bundle as members of a JSON object, and whether they have results. */
 interface BundleText {
   readonly parts: readonly TextPart[];
-  /** Topics with a result. */
   readonly answered: number;
   /** Whether a topic lacks its result because of data that is not available. */
   readonly isIncomplete: boolean;
@@ -82,7 +81,6 @@ const MISSING_ENTRIES: Readonly<Record<MissingReason, string>> = {
   no_data: JSON.stringify({ error: UNAVAILABLE, reason: NO_DATA_REASON }),
 };
 
-/** The events of one kind around a location, and the radius of the search. */
 interface NearEvents {
   readonly features: readonly NearFeature[];
   readonly radius: number;

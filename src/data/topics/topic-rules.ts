@@ -24,11 +24,9 @@ export interface TopicFinding {
 
 interface SearchedLayer {
   readonly layer: Layer;
-  /** The radius of the search. */
   readonly meters: number;
 }
 
-/** Why a topic has no result. */
 export type MissingResult =
   /** The data is loaded, and the publisher has nothing on this place. */
   { readonly reason: 'no_data' } | UnavailableTopic;
@@ -106,7 +104,6 @@ export function createTopicRules(
   };
 }
 
-/** A value, or why there is none. */
 function ended(
   topic: TopicSlug,
   state: string,

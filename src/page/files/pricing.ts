@@ -28,7 +28,6 @@ export interface Priced {
   readonly account: { readonly name: string; readonly resets: number } | null;
 }
 
-/** What a budget buys. */
 export interface BudgetReach {
   readonly credits: number;
   readonly cells: number;

@@ -18,7 +18,6 @@ import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
-/** A run of this process. */
 export interface ActiveRun {
   /** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
   phase: 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
@@ -61,7 +60,6 @@ export async function latestRun(store: RunsPort, output: string) {
     charged: run.charged,
     unknown: run.unknown + run.open,
     rows: summary?.rows ?? null,
-    /** The rows of each status. */
     status: summary?.status ?? null,
     complete: summary?.complete?.rows ?? null,
     /** By value; null in file order. */

@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify';
 import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { pageMessage } from '../files/page-words.ts';
 
-/** An error as the page shows it. */
 export interface ErrorMessage {
   readonly code: string;
   readonly message: string;

@@ -11,5 +11,4 @@ export const PAGE_LIBRARIES: readonly string[] = [
 /** The name of a library's file among the page's assets. */
 export const libraryFile = (specifier: string): string => `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
 
-/** Where a checkout has a library. */
 export const libraryInCheckout = (specifier: string): URL => new URL(import.meta.resolve(specifier));

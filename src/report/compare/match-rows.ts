@@ -8,7 +8,6 @@ import { type Bridge, BridgeSums, isAtRisk, type RowExample, type RowState, seve
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are
  * apart. */
 export interface Comparison {
-  /** The name of the earlier output. */
   readonly earlier: string;
   /** Null: unknown. */
   readonly currency: string | null;
@@ -57,7 +56,6 @@ export interface RatingMove extends CountedSum {
 
 type Side = AsyncIterable<readonly ComparedRow[]>;
 
-/** One row of a side. */
 export interface ComparedRow {
   /** Identifies the row; rows with equal keys are matched in order. */
   readonly key: string;

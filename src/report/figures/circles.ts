@@ -11,7 +11,6 @@ export interface WeightedCells {
 
 /** The sums within the radius of one place. */
 export interface Circle extends CountedSum {
-  /** The place in the middle. */
   readonly cell: number;
   readonly places: number;
 }

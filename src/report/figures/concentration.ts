@@ -11,7 +11,6 @@ const MOST_IN_SHOWN = 3;
 
 interface SummedArea {
   readonly name: string;
-  /** The name of its state. */
   readonly state: string;
   readonly sums: LayerSums;
   /** Rows and value of all classes: areas are ordered by them. */
@@ -94,7 +93,6 @@ export class Concentration {
   }
 }
 
-/** The sum over all areas. */
 interface AreaTotals {
   readonly states: AreaList;
   readonly counties: AreaList;

@@ -26,7 +26,6 @@ export interface Facts {
   readonly sample: boolean;
   /** The datasets on this machine with the answers; null if a service gave them. */
   readonly datasets: readonly LocalDataset[] | null;
-  /** The times of the oldest and the newest answer. */
   readonly oldest: string | null;
   readonly newest: string | null;
   /** The unit of row numbers in the file: `line`, `row`, `feature`. */
@@ -43,7 +42,6 @@ export interface Facts {
   readonly outsideUs: number;
   readonly places: number;
   readonly all: Sum;
-  /** The locations with an answer to each topic. */
   readonly complete: Sum;
   /** By the highest of a location's natural ratings; null without natural topics. */
   readonly highest: Rated | null;

@@ -29,12 +29,10 @@ import { formatStory } from './story.ts';
 import { sumMaker } from './sums.ts';
 import { type Tallied, Tally } from './tally.ts';
 
-/** The latest run of a job on its present input, or null. */
 async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
   return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
 }
 
-/** The data of a report: the facts of a run and its map. */
 export interface Report {
   readonly facts: Facts;
   readonly map: MapFigures;
@@ -68,7 +66,6 @@ export async function reportOfLatestRun(
   return await gatherFacts(prepared, now, { circles, complete, comparison: await compare?.(prepared, complete) });
 }
 
-/** What is known of a run before its facts are gathered. */
 interface Gathered {
   readonly circles?: readonly Circle[];
   /** The complete cells, if the plan has collected them. */

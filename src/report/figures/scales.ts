@@ -42,7 +42,6 @@ function makeScale(
 
 const RATING_INDEX = new Map<Field, number>(RATINGS.map((rating, index) => [rating, index]));
 
-/** The indexes of the high ratings. */
 export const HIGH = RATINGS.indexOf('Relatively High');
 export const VERY_HIGH = RATINGS.indexOf('Very High');
 
@@ -62,7 +61,6 @@ export const HIGHEST: Scale = makeScale({
 
 export type Units = 'miles' | 'kilometers';
 
-/** International mile. */
 export const METERS_PER_MILE = 1609.344;
 
 /** The lower bounds of the classes of distances, from the farthest to the nearest. */

@@ -12,13 +12,11 @@ import { type CellAtRisk, PlaceLists } from './place-lists.ts';
 import { HIGHEST, type Units, unansweredClass } from './scales.ts';
 import { sumMaker } from './sums.ts';
 
-/** The settings of a count. */
 export interface TallyOf {
   readonly topics: readonly TopicSlug[];
   /** Whether the columns that count records are among the fields. */
   readonly counts: boolean;
   readonly units: Units;
-  /** The number of distinct cells. */
   readonly cells: number;
   readonly frame: Frame;
   /** The decimals of the value units (`CellTable`); null if the input has no values. */
@@ -33,7 +31,6 @@ export interface Tallied {
   >;
   readonly map: MapFigures;
   readonly atRisk: readonly CellAtRisk[];
-  /** Locations by `hazard_status`. */
   readonly status: Readonly<Record<string, number>>;
   readonly reasons: Missing['reasons'];
 }
@@ -127,7 +124,6 @@ export class Tally {
     if (typeof asOf === 'string') this.noteTime(asOf);
   }
 
-  /** The time of an answer, ISO 8601. */
   noteTime(asOf: string): void {
     if (this.#oldest === null || asOf < this.#oldest) this.#oldest = asOf;
     if (this.#newest === null || asOf > this.#newest) this.#newest = asOf;

@@ -101,7 +101,6 @@ ${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
 </table>`;
 }
 
-/** The rows of each step: lines and ids. */
 function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
   const lines = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
   const name = 'Rows of each step';

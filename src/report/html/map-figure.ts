@@ -221,7 +221,6 @@ function marksCaption({ kind }: MapFigures): string {
     : 'A hexagon groups places: its color is the median class of what was answered, the colored part the share answered, its size the measure.';
 }
 
-/** A text summary of the map. */
 function mapSummary({ states, all, places }: Facts): string {
   if (all.locations === 0) return 'No row has a location in the US.';
   const largest = [...states.largest].sort((a, b) => b.locations - a.locations).slice(0, 3);

@@ -29,7 +29,6 @@ ${problems.map(
   );
 }
 
-/** The statuses and their meanings. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ok: 'complete: every topic has a fresh answer',
   partial: 'the service reports a topic as unavailable',

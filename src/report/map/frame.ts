@@ -1,7 +1,6 @@
 import { type GeoProjection, geoAlbersUsa, geoMercator } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
 
-/** A point of the drawing. */
 export type MapPoint = readonly [x: number, y: number];
 
 /** The part of the projected plane on the map: a point (x, y) is drawn at ((x - x0) * k, (y - y0) * k). */
@@ -37,7 +36,6 @@ type Corners = readonly [west: number, north: number, east: number, south: numbe
 /** A territory as an inset: us-atlas's projection leaves the territories out. */
 interface Territory {
   readonly name: string;
-  /** The census codes of its territories. */
   readonly codes: readonly string[];
   readonly degrees: Corners;
   /** Its position on the projected plane, where y grows to the south. */

@@ -5,7 +5,6 @@ import { CLASS_LETTERS, type Scale } from '../figures/scales.ts';
 import { answeredOf, LayerSums, type Sum, type SumOf, typicalClass } from '../figures/sums.ts';
 import type { Frame, MapPoint } from './frame.ts';
 
-/** The data of the map. */
 export interface MapFigures {
   readonly frame: Frame;
   readonly kind: 'point' | 'hexagon';

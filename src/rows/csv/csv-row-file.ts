@@ -42,7 +42,6 @@ function unnamedNote({ header, hasHeader, columns }: Dialect): string | null {
     : `${what}: the last ${unnamed} fields have none.`;
 }
 
-/** Reads the file or a piece of it. */
 async function* readRows(
   input: InputFile,
   dialect: Dialect,

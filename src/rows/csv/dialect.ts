@@ -5,7 +5,6 @@ import { type InputFile, unreadable } from '../files/input-file.ts';
 import type { FileEncoding } from '../files/text-encoding.ts';
 import type { OpenOptions } from '../port.ts';
 
-/** The syntax of a CSV file, and the position of its header. */
 export interface Dialect {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
@@ -27,7 +26,6 @@ interface Head {
   readonly bytes: Buffer;
   /** Where the table begins: after BOM and `sep=`, and after the lines above the header. */
   readonly from: number;
-  /** The number of lines above the table. */
   readonly linesAbove: number;
   readonly isWhole: boolean;
 }

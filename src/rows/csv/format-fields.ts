@@ -7,7 +7,6 @@ import type { InputFile } from '../files/input-file.ts';
 import { unfinishedBytes } from '../files/text-encoding.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The syntax of fields in a CSV file. */
 export interface FieldFormat {
   readonly delimiter: string;
   readonly encoding: TextEncoding;

@@ -7,7 +7,6 @@ import { type CsvBatch, CUT_WIDTH } from './record-batches.ts';
 
 /** The bytes that each place adds to its rows, by number, in shared memory for threads. */
 export interface PlaceBytes {
-  /** The end of each place's bytes. */
   readonly ends: Uint32Array;
   readonly bytes: Uint8Array;
 }

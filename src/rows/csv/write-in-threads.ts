@@ -7,7 +7,6 @@ import type { Dialect } from './dialect.ts';
 import { addBatch, type PlaceBytes, placeAdder } from './place-bytes.ts';
 import { csvBatches } from './record-batches.ts';
 
-/** The start data of a writing thread. */
 interface WriteThreadSetup extends Pick<WriteRequest, 'dropFrom'> {
   readonly file: string;
   readonly dialect: Dialect;
@@ -61,7 +60,6 @@ export async function writeInThreads(
   return rows;
 }
 
-/** Makes the function that formats pieces. */
 function pieceWriter(
   input: InputFile,
   { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>,

@@ -37,7 +37,6 @@ export const HEAD_BYTES = 1024 * 1024;
 export interface InputFile extends ByteSource {
   /** The first bytes, at most a mebibyte. */
   readonly head: Buffer;
-  /** True when there is nothing after the head. */
   readonly isWhole: boolean;
   /** The compression of the file on the disk, if reading unpacks it. */
   readonly compression: Compression | null;

@@ -3,7 +3,6 @@ import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { detectCompression, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { HEAD_BYTES, type InputFile } from './input-file.ts';
 
-/** Converts the bytes of a pass, in order. */
 export type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>;
 
 /** The file decompressed while it is read; the file itself if it is not compressed. It is never decompressed as a whole: a small file

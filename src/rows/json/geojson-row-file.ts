@@ -25,7 +25,6 @@ const POINT_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 /** The id of a feature; its properties often have an `id` as well. */
 const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 
-/** A feature in the bytes of the file. */
 type GeojsonFeature = ReturnType<typeof listElements>[number];
 
 /** True when the head looks like a FeatureCollection, a Feature, or one feature after the other: on separate lines, or

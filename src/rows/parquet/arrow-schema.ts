@@ -6,7 +6,6 @@
  * flatbuffers (592 kB, and tables to write by hand), apache-arrow (8.6 MB, and 100 ms of each start). */
 import type { AddedColumn } from '../port.ts';
 
-/** The positions of fields in Arrow's tables. */
 const MESSAGE = { version: 0, headerType: 1, header: 2, metadata: 4 } as const;
 const SCHEMA = { endianness: 0, fields: 1, metadata: 2, features: 3 } as const;
 const FIELD = { name: 0 } as const;
@@ -88,7 +87,6 @@ function arrowField({ name, type }: AddedColumn): Part {
   return { table: [{ text: name }, 1, number, table, null, { list: [] }] };
 }
 
-/** The target of a reference. */
 const referredAt = (bytes: Buffer, at: number): number => at + bytes.readUInt32LE(at);
 
 /** The position of a table's field; 0 if the table lacks it. */

@@ -151,7 +151,6 @@ function isWorthPacking(body: readonly Buffer[]): boolean {
   return compressed(sample).length < sample.length * 0.8;
 }
 
-/** The rows of a page. */
 const ROWS_A_PAGE = 131_072;
 
 /** Which rows of a row group have a value in a column. */
@@ -160,7 +159,6 @@ interface DefinitionLevels {
   readonly entries: Uint32Array;
   readonly pages: readonly {
     readonly rows: number;
-    /** The number of rows with a value. */
     readonly values: number;
     /** Their definition levels, encoded, after their length. */
     readonly levels: readonly Buffer[];

@@ -5,7 +5,6 @@ import { assertFieldCount, isWritten, type PlaceSink, type TableColumn } from '.
 
 /** Fields as columns. Rows of one place are one entry, which takes 8 bytes a number and 4 a text. */
 export interface BuiltColumns {
-  /** The entry of each row. */
   readonly entryOf: Uint32Array;
   readonly rows: number;
   readonly entries: number;
@@ -18,13 +17,11 @@ export interface TextColumn {
   readonly kind: 'text';
   /** Whether its texts are bytes, one per character. */
   readonly isPoint: boolean;
-  /** Whether Perilbook made its texts. */
   readonly isWritten: boolean;
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array | Uint16Array;
   readonly texts: string[];
-  /** The number of each text. */
   readonly idByText: Map<string, number>;
   present: Uint8Array | null;
   nulls: number;

@@ -46,7 +46,6 @@ export function editFooter(
   return makeStruct(...file.footer.fields.map((field) => edited[field.id]?.() ?? field));
 }
 
-/** A row group without its dropped columns. */
 export interface CopiedGroup {
   readonly group: ThriftStruct;
   readonly chunks: readonly ThriftStruct[];

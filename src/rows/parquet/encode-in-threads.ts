@@ -55,7 +55,6 @@ export async function* columnsInThreads(
   }
 }
 
-/** Makes a function that encodes columns of row groups. */
 function columnEncoder(all: BuiltColumns): (task: ColumnsToEncode) => Promise<EncodedColumns> {
   const arrays = reusableArrays();
   return async ({ places, from, to, memory }) => {

@@ -24,7 +24,6 @@ export interface RowGroup {
   readonly chunks: readonly ThriftStruct[];
 }
 
-/** The position of the pages of a column of a row group. */
 export interface ChunkRange {
   readonly start: number;
   readonly end: number;

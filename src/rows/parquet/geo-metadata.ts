@@ -4,7 +4,6 @@ import { makeStruct, setField, type ThriftStruct } from './thrift.ts';
 /** The key of the GeoParquet metadata in a footer. */
 const GEO = 'geo';
 
-/** The parts of GeoParquet's metadata that are used here. */
 interface GeoMetadata {
   readonly version: string;
   readonly primary_column: string;

@@ -50,7 +50,6 @@ function unsharedRanges(file: ParquetFile, leavesKept: number): readonly ByteRan
 
 const rangeAt = (start = 0, size = 0): ByteRange => ({ start, end: start + size });
 
-/** Where the bytes of the body are in the output. */
 export type NewPosition = (position: number) => number;
 
 export function positionsWithout(dropped: readonly ByteRange[]): NewPosition {

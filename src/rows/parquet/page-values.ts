@@ -122,7 +122,6 @@ export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: 
   }
 }
 
-/** The next values of a column. */
 export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
 /** A column with at most one value per row: `missing` for rows without one. @throws Damage */

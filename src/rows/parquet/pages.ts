@@ -7,7 +7,6 @@ import { DATA_PAGE, DATA_PAGE_2, DICTIONARY_PAGE, ENCODINGS, PAGE, PAGE_KINDS } 
 import type { SchemaNode } from './schema.ts';
 import { Damage, readSize, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
 
-/** A page of a column, unpacked. */
 export interface Page {
   readonly isDictionary: boolean;
   /** How many values it has, nulls included. */
@@ -29,7 +28,6 @@ const LARGEST_HEADER = 16 * 1024 * 1024;
 /** Old writers did not count the header of the dictionary in the size of a column. */
 const SIZE_SLACK = 128;
 
-/** A row group whose columns are read. */
 export interface GroupReader {
   readonly file: ParquetFile;
   readonly pass: BytePass;

@@ -70,7 +70,6 @@ export function writeThrift(struct: ThriftStruct): Buffer {
   return writer.bytes.subarray(0, writer.used);
 }
 
-/** How a value of one type is read and written. */
 interface Codec {
   read(reader: Reader, depth: number): ThriftValue;
   write(writer: ByteBuffer, value: ThriftValue): void;

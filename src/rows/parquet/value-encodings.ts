@@ -35,7 +35,6 @@ const TOO_SHORT = 'a page is too short for its values';
 /** Bytes of a value; 0 if values share bytes or differ in length. */
 const WIDTHS = { BOOLEAN: 0, INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8, BYTE_ARRAY: 0 } as const;
 
-/** The length before a text. */
 const LENGTH_BYTES = 4;
 
 function widthOf({ type, typeLength }: Leaf): number {

@@ -143,7 +143,6 @@ export function parquetSink(gathered: ByteBuffer) {
   return {
     position: () => position,
     write,
-    /** Encodes and writes the columns of one row group. */
     async addChunks(store: BuiltColumns): Promise<ThriftStruct[]> {
       const start = position;
       const chunks: ChunkFacts[] = [];
@@ -153,7 +152,6 @@ export function parquetSink(gathered: ByteBuffer) {
       }
       return describeChunks(chunks, start);
     },
-    /** Describes the next chunks. */
     describe: (chunks: readonly ChunkFacts[]) => describeChunks(chunks, position),
     /** Writes a large block without a copy. */
     async addBlock(block: Buffer): Promise<void> {

@@ -18,7 +18,6 @@ import { writeRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 
-/** An opened sheet. */
 export interface OpenSheet {
   readonly input: InputFile;
   readonly workbook: Workbook;

@@ -51,7 +51,6 @@ type AttemptOutcome =
   | { readonly kind: 'probing'; readonly over: Promise<void> }
   | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>);
 
-/** An attempt at a call. */
 interface Attempt extends CallRequest {
   /** The same for all attempts. */
   readonly request: CallRequest;
@@ -62,7 +61,6 @@ interface Attempt extends CallRequest {
 /** An attempt that the ledger has granted. */
 interface ClaimedCall extends Attempt {
   readonly key: Key;
-  /** The ledger's number of the call. */
   readonly number: number;
   /** Credits of the minute that other runs have spent. */
   readonly byOthers: number;
@@ -228,7 +226,6 @@ async function sendCall(
   return { outcome: carryOut(buying, claimed, consequence), credits };
 }
 
-/** Carries out the consequence of an attempt, except for storing it. */
 function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
   const { payer, health, effects, progress } = buying;
   const { next, answer } = consequence;

@@ -42,7 +42,6 @@ export interface CellPurchase {
  */
 type CellOutcome = 'done' | 'claimed_elsewhere' | 'unaffordable' | 'stopped';
 
-/** The outcome at a cell, and the credits that it may have cost. */
 interface CellResult {
   readonly outcome: CellOutcome;
   readonly work: CellWork;

@@ -90,7 +90,6 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
   }
 }
 
-/** Whether some key may buy a topic, alone or in a bundle. */
 function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: TopicSlug): boolean {
   return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
 }

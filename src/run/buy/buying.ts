@@ -29,13 +29,11 @@ import { RunHealth } from './run-health.ts';
 export interface BuyingContext
   extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | 'setAside' | keyof RunEnds> {
   readonly plan: Plan;
-  /** The run in the ledger, and its limits. */
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
   readonly service: ServiceAccess;
   readonly effects: BuyingEffects;
 }
 
-/** The parts that a call to the service uses. */
 interface ServiceAccess {
   readonly client: Client;
   readonly throttle: Throttle;

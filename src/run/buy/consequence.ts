@@ -12,15 +12,12 @@ import type { HealthSignal } from './run-health.ts';
 /** The call of a verdict, and the earlier attempts. */
 export interface TriedCall {
   readonly call: Call;
-  /** The topics that the call was made for. */
   readonly topics: readonly TopicSlug[];
   readonly tried: Tried;
   readonly policy: RetryPolicy;
   /** The steady time since which the service has asked every call of the run to slow down and answered none; null otherwise. */
   readonly slowedDownSince: number | null;
-  /** The steady time at which the answer came. */
   readonly at: number;
-  /** In [0, 1). */
   readonly random: () => number;
 }
 

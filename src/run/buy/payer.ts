@@ -42,7 +42,6 @@ export class Payer {
     return this.#apiKeys.keyFor(scopeOf(call));
   }
 
-  /** Whether the service has refused every key. */
   get hasNoKey(): boolean {
     return this.#apiKeys.exhausted;
   }
@@ -134,7 +133,6 @@ class KeyProbes {
   readonly #accepted = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
 
-  /** The service refused a key. */
   refused(): void {
     this.#isNeeded = true;
   }

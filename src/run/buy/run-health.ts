@@ -24,7 +24,6 @@ export interface Breaker {
   readonly failures: number;
   /** Whether there are such failures that concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
   readonly everywhere: boolean;
-  /** The topics of the singles among these calls. */
   readonly failingTopics: ReadonlySet<TopicSlug>;
   /** Calls that were rejected, or refused without a known reason, until the first answered call. */
   readonly rejections: number;
@@ -123,7 +122,6 @@ export class RunHealth {
   readonly #failedAttempts = new Map<TopicSlug, number>();
   /** The call whose turn it is, by what is asked. */
   readonly #turns = new Map<string, { readonly of: object; readonly over: Promise<void>; readonly end: () => void }>();
-  /** The last attempt found no connection. */
   #isUnreachable = false;
   #breaker: Breaker = HEALTHY;
   #lastFailure = '';

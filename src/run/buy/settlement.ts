@@ -17,7 +17,6 @@ const AHEAD_MS = 2 * 86_400_000;
 /** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
   readonly number: number;
-  /** The answer's `Date`. */
   readonly date: number | null;
   readonly work: Pick<CellWork, 'number'>;
 }

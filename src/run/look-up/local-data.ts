@@ -18,7 +18,6 @@ export interface LocalData {
   readonly asOf: number;
   /** In the order of `perilbook data`. */
   readonly datasets: readonly LoadedDataset[];
-  /** When data of a dataset was last removed. */
   readonly removals: ReadonlyMap<string, number>;
   /** The topics that can be answered, perhaps for some states only. */
   readonly topics: ReadonlySet<TopicSlug>;
@@ -26,7 +25,6 @@ export interface LocalData {
   readonly topicsWithoutRecords: ReadonlySet<TopicSlug>;
   /** The states whose boundaries are loaded, territories included. */
   readonly boundaryStates: readonly string[];
-  /** The counties whose boundaries are loaded. */
   readonly boundaryCounties: ReadonlySet<string>;
   /** The counties in which some or all places get no natural topic, though their state has data. */
   readonly countiesWithoutRatings: ReadonlySet<string>;
@@ -96,7 +94,6 @@ export interface PlaceOrigin {
   readonly state: string;
 }
 
-/** The notes on the origin of answers. */
 export interface OriginNotes {
   /** The note of a row with answers to some topics. */
   readonly noteOf: (topics: readonly TopicSlug[], origin: PlaceOrigin) => string;

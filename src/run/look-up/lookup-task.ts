@@ -10,15 +10,12 @@ import { openStoreAt } from '../open-store-at.ts';
 import { answersOfPlace, type LookupTerms } from './place-answers.ts';
 import type { SharedCells } from './sorted-cells.ts';
 
-/** The start data of a look-up thread. */
 export interface LookupSetup extends LookupTerms {
   readonly dataFile: string;
   /** The version of the data that the plan was made for. */
   readonly version: number;
-  /** Whether the events of natural topics are counted. */
   readonly counts: boolean;
   readonly store: string;
-  /** The number of the source in the store. */
   readonly source: number;
   readonly cells: SharedCells;
 }

@@ -11,7 +11,6 @@ import type { CellAnswers } from '../../store/answers/port.ts';
 
 /** Values that are the same for all places of a run. */
 export interface LookupTerms {
-  /** The time of the answers. */
   readonly asOf: number;
   /** The time of the run, for failures and for the age of readings. */
   readonly now: number;

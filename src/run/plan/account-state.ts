@@ -7,7 +7,6 @@ import type { ClaimLimits, PeriodSpending } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { LedgerAccount } from '../../store/runs/port.ts';
 
-/** The account at a moment, by the ledger. */
 export interface AccountState {
   readonly account: JobAccount;
   readonly period: { readonly start: number; readonly end: number };

@@ -64,7 +64,6 @@ interface AreaPlanRequest {
   readonly scan: Pick<Scan, 'areas' | 'cells'>;
   /** The order of spending; negative if the first cell is bought before the second. */
   readonly compare: (a: number, b: number) => number;
-  /** The cells that lack something, in this order. */
   readonly order: Iterable<number>;
   readonly missing: ReadonlyTopicSets;
 }

@@ -98,7 +98,6 @@ interface VerifyRequest {
   readonly freshness: Freshness;
 }
 
-/** How areas are verified. */
 export interface VerifyPlan {
   readonly topics: AreaTopics;
   /** The cells by which areas are verified, bought or in the store. */

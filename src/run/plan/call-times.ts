@@ -41,7 +41,6 @@ export interface CallPace {
   readonly msPerCall: number;
   /** Milliseconds a credit, where so many calls are in flight at once; 0 where there are none. */
   readonly msPerCredit: number;
-  /** Whether all kinds of these calls were measured. */
   readonly measured: boolean;
 }
 

@@ -16,7 +16,6 @@ export interface PriceList {
   readonly optimize: 'credits' | 'calls';
 }
 
-/** The calls that one cell needs. */
 export interface Purchase {
   /** The bundle first: topics that it returns beyond its promise may save singles. */
   readonly calls: readonly Call[];

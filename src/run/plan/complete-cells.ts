@@ -17,7 +17,6 @@ const BLOCK_BYTES = 2 ** 20;
  * garbage collection and twice the memory; a temporary file for what exceeds the blocks, which took 300 lines. */
 export class CompleteCells {
   readonly #blocks: Buffer[] = [];
-  /** How much of the last block is used. */
   #used = BLOCK_BYTES;
   /** The offset of each cell's packed fields over all blocks, plus one; 0 without packed fields. */
   #offsets = new Uint32Array(1024);
@@ -35,7 +34,6 @@ export class CompleteCells {
     return (this.#offsets[cell] ?? 0) > 0;
   }
 
-  /** Keeps a cell while there is room. */
   put(cell: number, { asOf, packed, width, packer }: CompleteCell): void {
     if (this.room <= 0 || packed.length > BLOCK_BYTES) return;
     this.#form ??= { width, packer };
@@ -54,7 +52,6 @@ export class CompleteCells {
     this.#used += packed.length;
   }
 
-  /** The fields of a kept cell. */
   fields(cell: number, complete: CompleteFields): readonly Field[] {
     const { block, from } = this.#place(cell);
     const { packer, width } = this.#form!;

@@ -1,6 +1,5 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 
-/** What an account may still spend. */
 export interface Allowance {
   /** Credits that are left of this period, less the reserve. */
   readonly available: number;
@@ -11,7 +10,6 @@ export interface Allowance {
 }
 
 export interface Forecast {
-  /** All of it can be bought within this period. */
   readonly fits: boolean;
   /** Minutes of buying, in all periods together; 0 if all fits into the first minute. */
   readonly minutes: number;

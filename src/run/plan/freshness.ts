@@ -10,9 +10,7 @@ import type { WantedAnswer } from '../../store/answers/port.ts';
  * do not become stale during it. */
 export interface Freshness {
   readonly startedAt: number;
-  /** The time since which answers to a topic are fresh. */
   readonly freshSince: (topic: TopicSlug) => number;
-  /** The time since which a rejection of a location holds. */
   readonly rejectedSince: number;
 }
 

@@ -19,9 +19,7 @@ const CELLS_PER_READ = 500;
 /** A store with at most this many times the cells of the input is read whole. */
 const MOST_UNASKED = 2;
 
-/** The answers that the cells of an input lack. */
 export interface MissingAnswers {
-  /** The missing topics, by cell. */
   readonly missing: ReadonlyTopicSets;
   /** Of these, the topics for which the service had no data when it was last asked, by the cell's number. */
   readonly hadNoData: ReadonlyMap<number, TopicSet>;

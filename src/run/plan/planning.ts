@@ -37,7 +37,6 @@ export interface Plan extends MissingAnswers, PlannedSpending {
 interface AreaSavings {
   /** Credits, once every cell has its answers. */
   readonly saved: number;
-  /** The saving at one cell. */
   readonly savedAt: (cell: number) => number;
 }
 
@@ -95,7 +94,6 @@ function describeOrigin({ job, connection }: RunContext, cells: CellTable): Orig
   return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
 }
 
-/** Makes a function that returns the credits saved at a cell. */
 function savingAt(before: ReadonlyTopicSets, after: ReadonlyTopicSets, priceList: PriceList): AreaSavings['savedAt'] {
   const purchaseOf = purchaseBySet(() => priceList);
   return (cell) => purchaseOf(before.get(cell)).credits - purchaseOf(after.get(cell)).credits;

@@ -6,7 +6,6 @@ import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './che
 /** How many cells lack each set of topics: all that a price depends on. */
 export type Lacking = ReadonlyMap<TopicSet, number>;
 
-/** The price of a way to buy. */
 export interface Price {
   readonly calls: Readonly<Record<CallKind, number>>;
   readonly credits: number;

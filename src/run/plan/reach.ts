@@ -4,7 +4,6 @@ import type { PriceList } from './cheapest-calls.ts';
 import { minutesFor } from './forecast.ts';
 import { purchaseBySet } from './prices.ts';
 
-/** Numbers of cells, in some order. */
 export type CellNumbers = ArrayLike<number> & Iterable<number>;
 
 /** The cells that credits can be spent on. */
@@ -22,20 +21,17 @@ export interface ReachRequest extends Demand {
   readonly msPerCredit: number;
 }
 
-/** The places that a number of credits buys. */
 export interface Reach {
   readonly credits: number;
   /** Cells that get something. */
   readonly cells: number;
   /** The value of these cells, in units (`CellTable`); 0 in the order of the file. */
   readonly value: number;
-  /** Minutes of buying. */
   readonly minutes: number;
   /** The cells that lack nothing afterwards, and their value in units. */
   readonly complete: { readonly cells: number; readonly value: number };
 }
 
-/** The cells that are bought, and their price. */
 export interface Purchases {
   /** By the cell's number: 1 where it is bought. */
   readonly isBought: Uint8Array;

@@ -10,7 +10,6 @@ import { type Demand, findReach, type Reach, reachedBy } from './reach.ts';
 
 /** What a run may spend on its cells, and what that buys. All is 0 for local data. */
 export interface PlannedSpending {
-  /** The price of all cells, with the job's choice of calls. */
   readonly price: Price;
   /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
   readonly ways: Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
@@ -18,7 +17,6 @@ export interface PlannedSpending {
   readonly reach: Reach;
   /** The account that pays; null for local data. */
   readonly account: AccountState | null;
-  /** Credits left in the account. */
   readonly available: number;
   /** Most credits that the run may spend: the budget, or the price with its retries. */
   readonly limit: number;

@@ -31,7 +31,6 @@ export class AreaTable {
     return this.#cells[level][cell] ?? NONE;
   }
 
-  /** All areas. */
   get names(): readonly string[] {
     return this.#names;
   }

@@ -78,7 +78,6 @@ export class ColumnTypes {
     type.hasDecimalPoint = true;
   }
 
-  /** Adds the types of other rows. */
   add(others: readonly ColumnType[]): void {
     for (const [at, type] of this.types.entries()) {
       const { isNumber, isCount, isTime, hasAny, hasDecimalPoint, hasDecimalComma } = others[at]!;

@@ -12,7 +12,6 @@ import { columnByName, valueColumns } from './value.ts';
 export interface Layout {
   /** The columns that each pass reads: latitude, longitude, the value columns (summed), the currency. */
   readonly columns: readonly number[];
-  /** The number of value columns. */
   readonly values: number;
   /** Whether a value may be negative: in a column that the job names. */
   readonly mayBeNegative: boolean;
@@ -24,7 +23,6 @@ export interface Layout {
   readonly isPair: boolean;
   /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
-  /** The output has another format than the input. */
   readonly isConverted: boolean;
   /** Notes for the user: the chosen columns and the sheet. */
   readonly notes: readonly string[];
@@ -32,7 +30,6 @@ export interface Layout {
   readonly dropFrom: number | null;
   /** Columns of an earlier run that stay: their topics are not in this job. */
   readonly kept: readonly KeptColumn[];
-  /** The columns that the output gets. */
   readonly added: readonly AddedColumn[];
   readonly used: UsedColumns;
 }
@@ -104,7 +101,6 @@ function refuseTaken(names: readonly string[], added: readonly AddedColumn[], fi
   );
 }
 
-/** The columns of an earlier run whose topics are not in this job. */
 function keptColumns(
   names: readonly string[],
   dropFrom: number | null,

@@ -10,7 +10,6 @@ import type { RowFinding } from './row-places.ts';
 /** Findings that lenient parsing may resolve. */
 const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
 
-/** The settings by which a row is located. */
 export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */

@@ -3,7 +3,6 @@ import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import { openUnnamed } from '../../rows/files/temporary-files.ts';
 
-/** Why a row has no usable location. */
 export type RowFinding = LocationFinding | 'unreadable' | 'too_many_fields';
 
 /** The `hazard_status` of a finding: a real place elsewhere is not an error of the row. */

@@ -14,7 +14,6 @@ import { type RowTally, ScanTally } from './scan-tally.ts';
 
 /** The result of the first pass over the input. Disposing of it closes its file. */
 export interface Scan extends RowTally, Disposable {
-  /** The input, which later passes read again. */
   readonly rowFile: RowFile | PartFiles;
   /** The pieces of the input, and the number of threads that read them and can write them. Null if only this thread has read. */
   readonly inThreads: { readonly threads: number; readonly pieces: readonly RowPiece[] } | null;

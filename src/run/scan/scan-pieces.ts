@@ -7,7 +7,6 @@ import type { InThread } from '../../threads/thread-messages.ts';
 import { inOrder, ThreadPool } from '../../threads/thread-pool.ts';
 import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts';
 
-/** The start data of a scanning thread. */
 interface ScanThreadSetup extends PieceScan {
   readonly files: readonly string[];
   readonly reading: Job['reading'];

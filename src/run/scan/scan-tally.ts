@@ -158,15 +158,12 @@ export class ScanTally implements Disposable {
       areas,
       /** How many cells the boundaries put in an area; null if the job does not use areas. */
       areaCounts: find === undefined ? null : findAreas(cells, areas, find),
-      /** The cell or finding of each row. */
       places: this.#places,
       /** How many rows each part file has, by its name; a part without rows is not among them. */
       partRows: this.#partRows as ReadonlyMap<string, number>,
       /** The columns that the job uses with a number in every row. */
       numbers: this.types.numbers(),
-      /** The decimal separator of the coordinates. */
       decimal: this.types.decimal(),
-      /** The kept columns of an earlier run, with their types. */
       kept: this.types.kept() as readonly KeptColumn[],
     };
   }

@@ -93,7 +93,6 @@ export interface ScannedPiece {
   readonly types: readonly ColumnType[];
 }
 
-/** The settings and columns with which threads scan pieces. */
 export interface PieceScan {
   readonly settings: LocateSettings;
   readonly layout: Layout;
@@ -130,7 +129,6 @@ function plainOrNaN(number: number | null | undefined): number {
   return number != null && isPlain(number) ? number : Number.NaN;
 }
 
-/** Gathers the rows of a piece. */
 class PieceRows {
   readonly types: ColumnTypes;
   readonly #settings: LocateSettings;

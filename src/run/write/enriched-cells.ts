@@ -5,7 +5,6 @@ import type { Prepared } from '../prepare.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import { openOutputFields, PLACES_PER_READ } from './output-fields.ts';
 
-/** A cell with all its rows. */
 export interface CellOfInput {
   readonly number: number;
   readonly location: Location;

@@ -19,7 +19,6 @@ import { ratingCounter, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
 
-/** Sums over the rows of an output. */
 export interface OutputSums {
   readonly status: StatusCounts;
   /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
@@ -87,13 +86,11 @@ export async function openOutputFields(
   return new OutputFields(job, plan, { bare, completeOf, read });
 }
 
-/** How the fields of places are made. */
 interface FieldMakers {
   /** The fields of rows without a location, by their finding. */
   readonly bare: readonly (readonly Field[])[];
   /** The form of a cell's fields that the plan has read. */
   readonly completeOf: (cell: number) => CompleteFields;
-  /** Reads cells from the store. */
   readonly read: (cells: readonly number[]) => Promise<CellFields[]>;
 }
 
@@ -119,7 +116,6 @@ export class OutputFields {
     this.#statuses = new Uint8Array(scan.cells.size);
   }
 
-  /** The number of places. */
   get count(): number {
     return this.#scan.cells.size + this.#makers.bare.length;
   }
@@ -185,7 +181,6 @@ export class OutputFields {
     return { ...sums, hasAnswers: this.#hasAnswers || sums.status.ok > 0, ratings };
   }
 
-  /** The numbers of all places. */
   *#batches(): Generator<readonly number[]> {
     for (let from = 0; from < this.count; from += PLACES_PER_READ) {
       yield Array.from({ length: Math.min(PLACES_PER_READ, this.count - from) }, (_, index) => from + index);

@@ -5,7 +5,6 @@ import type { Job } from '../../job/settings.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 
-/** The ratings that are counted, the highest first. */
 const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;
 
 /** The value is in units (`CellTable`). */

@@ -21,7 +21,6 @@ export interface UsageRow extends AccountRow {
   /** The running sum of the minute, and the credits that have left it since. */
   readonly minuteCredits: number | null;
   readonly leftMinute: number;
-  /** The newest period. */
   readonly periodStart: number | null;
   readonly periodCredits: number | null;
 }

@@ -34,7 +34,6 @@ export interface Chargeable {
   readonly requestId: string;
 }
 
-/** A pending charge. */
 export interface Charge extends AllowedCharge {
   readonly id: number;
 }

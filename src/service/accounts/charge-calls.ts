@@ -14,7 +14,6 @@ import { addCharge, type BatchTotal, findRefusal, type LimitRules } from './limi
 import type { Presence } from './presence.ts';
 import { makeFinal } from './settle-charges.ts';
 
-/** A batch of calls that an instance charges. */
 export interface ChargeOrder {
   readonly calls: readonly Chargeable[];
   /** Ids of charges that become final in the same transaction. */

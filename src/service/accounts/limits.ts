@@ -10,7 +10,6 @@ export type RateWindow = 'sliding' | 'fixed';
  * the contract (docs/developer/service-api.md, 7.9), served while any credit is left. */
 export type LastCall = 'refused' | 'served';
 
-/** The limit rules of a service. */
 export interface LimitRules {
   readonly rateWindow: RateWindow;
   readonly lastCall: LastCall;
@@ -97,7 +96,6 @@ export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: Lim
   };
 }
 
-/** A charge of the minute. */
 export interface LeavingCharge {
   readonly chargedAt: number;
   readonly credits: number;

@@ -11,7 +11,6 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 
-/** An instance that crashed. */
 interface Crashed {
   readonly instance: number;
   /** Its pending charges; without new ones, if it has resumed meanwhile. */
@@ -164,7 +163,6 @@ function lockFile(databaseFile: string, token: string): string {
   return `${realpathSync(databaseFile)}-instance-${token}`;
 }
 
-/** Makes a lock file and holds its lock. Disposing releases and removes it. */
 function hold(file: string): Disposable {
   // SQLite makes a file that others can read: other users could then see which instances run.
   writeFileSync(file, '', { flag: 'a', mode: 0o600 });

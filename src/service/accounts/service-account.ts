@@ -13,7 +13,6 @@ export interface ServiceAccount {
   readonly signedUpAt: number;
 }
 
-/** A new account. Defaults: overages are off, and sign-up is now. */
 export interface NewAccount {
   readonly name: string;
   readonly subscription: Subscription;

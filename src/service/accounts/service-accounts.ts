@@ -33,7 +33,6 @@ export class ServiceAccounts implements AsyncDisposable {
     return this.#database.read(() => findAccount(name));
   }
 
-  /** All accounts, by name. */
   listAccounts(): Promise<ServiceAccount[]> {
     return this.#database.read(listAccounts);
   }

@@ -10,7 +10,6 @@ interface TakenBack {
   readonly periodStart: number;
 }
 
-/** What is subtracted from a period. */
 type PeriodSums = Record<CallKind | 'credits', number> & Pick<TakenBack, 'account' | 'periodStart'>;
 
 /** Makes the pending charges of an instance final. */

@@ -117,7 +117,6 @@ export const STATEMENTS: readonly Statement[] = [
   unchecked(['5.5'], 'Rotation, revocation and expiry of keys', 'the account manager does it'),
 ];
 
-/** The statements on the values of a topic. */
 function valueNumbers({ slug, category }: Topic): string[] {
   if (category === 'natural') return ['4.1', '4.3', '4.4'];
   return category === 'proximity' ? ['4.5'] : [MEASUREMENTS[slug as PaidMeasurementSlug], '4.9'];

@@ -5,7 +5,6 @@ import { NO_DATA_CODE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 
-/** A check of a service. */
 export interface CheckOptions {
   readonly send: Send;
   readonly key: string;
@@ -64,7 +63,6 @@ export interface CheckRequest {
   readonly location: Location;
 }
 
-/** The reply to a request. */
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */
@@ -77,7 +75,6 @@ export interface Reply {
  * @throws Broken when the reply is not an answer, NotChecked when the request may not be made */
 export type Send = (request: CheckRequest) => Promise<Reply>;
 
-/** A request and its reply. */
 export interface CheckedExchange {
   readonly request: CheckRequest;
   readonly reply: Reply;

@@ -20,7 +20,6 @@ const NEARBY_METERS = 1_000_000;
 
 const DAYS_OF_YEAR = 366;
 
-/** The location and the time of a request. */
 export interface ResultContext {
   readonly location: Location;
   /** Milliseconds since the epoch. */

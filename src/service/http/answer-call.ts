@@ -15,7 +15,6 @@ import type { ServiceInstance } from '../accounts/service-instance.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, makeMeta, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
-/** Optional settings of a service. */
 export interface AnswerOptions {
   /** How the minute is counted. Default: sliding. */
   readonly rateWindow?: RateWindow;

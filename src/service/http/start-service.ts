@@ -29,7 +29,6 @@ export interface ServiceOptions extends AnswerOptions {
   readonly port: number;
   /** The descriptor of a listening socket, in place of host and port. */
   readonly descriptor?: number | undefined;
-  /** Counts the requests. */
   readonly metrics?: Pick<ServiceMetrics, 'watch'> | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;

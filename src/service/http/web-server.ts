@@ -11,7 +11,6 @@ import type { Clock } from '../../base/clock.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import { type FailureReply, failureEnvelope, sendFailure } from './replies.ts';
 
-/** Limits of connections. */
 export interface ConnectionLimits {
   /** Most connections at once; further ones are closed unanswered. */
   readonly connections?: number;

@@ -102,7 +102,6 @@ interface SoughtAnswer extends WantedAnswer {
 interface AnswerPositions {
   readonly froms: Int32Array;
   readonly tos: Int32Array;
-  /** How many bytes they are together. */
   size: number;
   /** When the oldest of the answers was given. */
   asOf: number;

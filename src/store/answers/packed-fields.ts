@@ -110,7 +110,6 @@ export class FieldPacker {
     return fields;
   }
 
-  /** Puts the fields at a position into a sink. */
   put(bytes: Buffer, from: number, width: number, sink: FieldSink): void {
     let at = from;
     for (let i = 0; i < width; i++) {

@@ -23,23 +23,19 @@ export interface CompleteCell {
   readonly fields: () => readonly Field[];
   /** The same fields, packed: a cache of many cells keeps these bytes. */
   readonly packed: Uint8Array;
-  /** The number of fields. */
   readonly width: number;
   /** Unpacks them: one object for all cells of a store. */
   readonly packer: FieldUnpacker;
 }
 
-/** Reads packed fields. */
 export type FieldUnpacker = Pick<FieldPacker, 'unpack' | 'put' | 'hasNull'>;
 
-/** The answers and failures of one cell. */
 export interface CellAnswers {
   readonly cell: Cell;
   readonly answers: readonly Answer[];
   readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
 }
 
-/** The stored answers of an area. */
 export interface StoredArea {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
   /** When two of its locations got different answers: then one answer does not hold for all. Null: never. */
@@ -61,7 +57,6 @@ export interface BundleContents {
   readonly enterprise: readonly TopicSlug[] | null;
 }
 
-/** The answers of places and areas. */
 export interface AnswersPort {
   /** The record of each cell, in the given order; null for a cell without a record. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;

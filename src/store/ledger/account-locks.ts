@@ -1,6 +1,5 @@
 import { type SqlDatabase, type SqlReading, type SqlStatement, statement } from '../../sql/sql-work.ts';
 
-/** The clock of the ledger. */
 export interface LedgerTime {
   readonly database: SqlDatabase;
   /** The ledger's time in milliseconds as SQL, by which spans (the minute, leases) are measured; dates are by `dialect.now`. In PostgreSQL

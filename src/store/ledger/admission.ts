@@ -10,9 +10,7 @@ export const COUNTED_MS = RATE_WINDOW_MS + 100;
 export interface Usage {
   readonly period: PeriodSpending;
   readonly run: Spending;
-  /** Credits of calls in flight. */
   readonly inFlight: number;
-  /** Calls that settled within the last minute. */
   readonly recent: RecentCalls;
 }
 

@@ -31,13 +31,11 @@ export interface ClaimTable extends LedgerTime, StoredCells {
   readonly windows: Map<string, RecentCalls>;
 }
 
-/** One request and its limits. */
 interface AskedClaim {
   readonly terms: ClaimLimits;
   readonly request: ClaimRequest;
 }
 
-/** A call in flight. */
 interface CallInFlight {
   readonly id: number;
   readonly run: number;

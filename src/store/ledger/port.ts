@@ -72,7 +72,6 @@ export type Claim =
   | { readonly outcome: 'budget' };
 
 export interface Settlement {
-  /** The number of the granted call. */
   readonly call: number;
   readonly charge: Exclude<ChargeState, 'sent'>;
   /** Credits charged (or, unknown, that may have been); 0 when free. */

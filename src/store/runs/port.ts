@@ -6,7 +6,6 @@ export type FinalState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'int
 /** `cut off`: its process died before it ended. */
 type RunState = 'running' | 'cut off' | FinalState;
 
-/** A recorded run. */
 export interface RunRecord extends Spending {
   readonly run: number;
   readonly job: string;
