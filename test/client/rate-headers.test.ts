@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRate } from '../../src/client/exchange.ts';
+import { type Exchange, parseDate, readRate } from '../../src/client/exchange.ts';
 import { count, resetMs, retryAfterMs } from '../../src/contract/headers.ts';
 import { fc } from '../properties.ts';
-import { NOW } from './answers.ts';
+import { NOW, received } from './answers.ts';
 
 const whole = (min: number, max: number) => fc.integer({ min, max });
 const after = (text: string) => retryAfterMs(text, NOW);
@@ -68,6 +68,20 @@ test('times of day are taken against the clock of the service, where it tells it
     'x-ratelimit-reset': String(skewed + 5_000),
   };
   assert.deepEqual(readRate(headers, NOW), { remaining: null, resetMs: 5_000, retryAfterMs: 9_000 });
+});
+
+test('an answer tells the time, unless it comes from a cache', () => {
+  const date = httpDate(NOW);
+  for (const [headers, expected] of [
+    [{ date }, NOW],
+    [{ date, age: '0' }, NOW],
+    [{ date, age: '1' }, null],
+    [{}, null],
+  ] as const) {
+    assert.equal(parseDate(received(200, '', headers)), expected);
+  }
+  const failure: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: '', elapsedMs: 1 };
+  assert.equal(parseDate(failure), null);
 });
 
 test("the contract's sample", () => {
