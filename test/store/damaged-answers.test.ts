@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { withoutRejections } from '../../src/store/answers/cell-answers.ts';
+import { cellRecords } from '../../src/store/answers/stored-cells.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openCells } from './open-cells.ts';
@@ -102,6 +103,15 @@ test('an answer that is longer than its fields is refused, whether all of its fi
   assert.throws(() => cells.read(1, CELL), { code: 'STORE_UNUSABLE' });
   const wanted = [{ topic: 'hail' as const, freshSince: 0, fields: FIELDS.length }];
   assert.throws(() => cells.readWanted(1, [CELL], wanted), { code: 'STORE_UNUSABLE' });
+});
+
+test('cells in another order than they were asked for are an error: no paid answer goes to another cell', (t) => {
+  const { handle, tables } = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => handle.close());
+  for (const other of [{ lat7: 3 }, { lng7: 3 }]) {
+    const row = { ...CELL, ...other, answers: Buffer.alloc(0), failures: null };
+    assert.throws(() => cellRecords(tables, 1, [CELL]).take([[row], []]), /in another order/);
+  }
 });
 
 test('rejections leave the failures of a cell, and damaged failures stay as they are', () => {

@@ -21,6 +21,7 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
     database.readNow(() => readTogether(cellRecords(tables, source, cells)))[0];
   return {
     handle,
+    tables,
     readAll,
     read: (source: number, cell: Cell) => readAll(source, [cell])[0]!,
     readWanted: (source: number, cells: readonly Cell[], wanted: readonly WantedAnswer[]) =>

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
+import { topicsIn } from '../../src/contract/topic-set.ts';
+import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import type { ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
 import type { Owner, Store } from '../../src/store/port.ts';
@@ -47,7 +49,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(none, null);
   });
 
-  it('all cells of a source, in pages, are those that are read by their keys', async ({ store, source }) => {
+  it('all cells of a source, in pages, are those that are read by their keys', async (setup) => {
+    const { store, source } = setup;
     const other = await store.source('another source');
     const cells = Array.from({ length: 2_300 }, (_, number) => ({ lat7: number % 70, lng7: -number }));
     const asOf = (number: number) => 1 + (number % 5);
@@ -63,13 +66,15 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       record !== null && 'fields' in record ? { asOf: record.asOf, fields: record.fields() } : record;
     const byKey = (await store.readWanted(source, cells, wanted)).map(shown);
     // One cell in ten is not needed.
-    const numberOf = ({ lng7 }: Cell) => (-lng7 % 10 === 0 ? -1 : -lng7);
+    const numberOf = ({ lng7 }: Cell) => (-lng7 % 10 === 9 ? -1 : -lng7);
     assert.equal(await store.readAllWanted(source, wanted, numberOf, 1), null, 'there are more');
     const found = new Map<number, unknown>();
-    for await (const page of (await store.readAllWanted(source, wanted, numberOf, 1e9))!) {
+    // By another process, which has not read the texts yet.
+    const reader = await setup.another('b');
+    for await (const page of (await reader.readAllWanted(source, wanted, numberOf, 1e9))!) {
       for (const { number, record } of page) found.set(number, shown(record));
     }
-    const needed = [...cells.keys()].filter((number) => number % 10 !== 0);
+    const needed = [...cells.keys()].filter((number) => number % 10 !== 9);
     assert.deepEqual(
       [...found.keys()].sort((a, b) => a - b),
       needed,
@@ -481,8 +486,10 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     await store.putAnswers(source, [
       { cell: LA, answers: [answer], failures: [failure] },
       { cell: NY, answers: [], failures: [{ ...failure, reason: 'rejected' }] },
+      { cell: DENVER, answers: [], failures: [] },
     ]);
-    const [la, ny] = await (await another('b')).read(source, [LA, NY]);
+    const [la, ny, none] = await (await another('b')).read(source, [LA, NY, DENVER]);
+    assert.equal(none, null);
     assert.deepEqual([...la!.answers.values()], [answer]);
     assert.equal(la!.failures.get('hail')!.note, 'not here');
     assert.equal(ny!.failures.get('hail')!.reason, 'rejected');
@@ -561,12 +568,40 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await store.callTimes(await store.source('elsewhere'), known.leaseMs), []);
   });
 
-  it('prune forgets old answers and keeps the ledger', async ({ store, terms, propose, source, clock }) => {
+  it('prune forgets old answers and keeps the ledger; they are counted before', async (setup) => {
+    const { store, another, terms, propose, source, clock } = setup;
     const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
     await store.settle([charged(claim!, clock, 1)]);
-    assert.equal(await store.prune(clock.now()), 0);
-    assert.equal(await store.prune(clock.now() + 1), 1);
-    assert.equal((await store.read(source, [LA]))[0]!.answers.size, 0);
+    const old = clock.now();
+    const answer = (topic: TopicSlug, asOf: number) => ({ topic, asOf, fields: [1] });
+    await store.putAnswers(source, [
+      { cell: LA, answers: [answer('hail', old + 1), answer('landslip' as TopicSlug, old)], failures: [] },
+      { cell: NY, answers: [answer('wildfire', old)], failures: [] },
+      { cell: DENVER, answers: [answer('hail', old - 5), answer('drought', old)], failures: [] },
+    ]);
+    await store.putAnswers(await store.source('another'), [{ cell: NY, answers: [answer('hail', old)], failures: [] }]);
+    const stats = async () => (await store.stats()).sources.map((of) => [of.source, of.cells, of.answers, of.oldest]);
+    assert.deepEqual(await stats(), [
+      ['another', 1, 1, old],
+      ['somewhere', 3, 6, old - 5],
+    ]);
+    // By another process, which has not read the texts yet.
+    const older = await (await another('b')).countOlder(old + 1);
+    const found = [...older].map(([of, sets]) => [of, [...sets].map(([set, cells]) => [topicsIn(set), cells])]);
+    assert.deepEqual(found, [
+      [
+        'somewhere',
+        [
+          [['wildfire'], 2],
+          [['drought', 'hail'], 1],
+        ],
+      ],
+      ['another', [[['hail'], 1]]],
+    ]);
+    assert.equal((await store.countOlder(old - 5)).size, 0);
+    assert.equal(await store.prune(old - 5), 0);
+    assert.equal(await store.prune(old + 1), 6);
+    assert.deepEqual([...(await store.read(source, [LA]))[0]!.answers.keys()], ['hail']);
     const { calls, credits } = await store.stats();
     assert.deepEqual([calls.charged, credits.charged], [1, 1]);
   });

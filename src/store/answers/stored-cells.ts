@@ -161,7 +161,7 @@ function pickAnswers(pick: AnswerPicker, cell: PackedCell, { unpack }: AnswerRea
 /** The highest number of a stored cell; there are at most as many. */
 export function* highestCell(): SqlWork<number> {
   const [[row]] = yield* read(statement<{ highest: number | null }>('SELECT max(id) AS highest FROM cells'));
-  return row?.highest ?? 0;
+  return row!.highest ?? 0;
 }
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
@@ -190,7 +190,7 @@ export function* mergeCells(stored: StoredCells, changes: readonly CellChange[])
  * The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing
  * rows so that they can be locked too. SQLite has one writer, and would write each new row twice.
  */
-function* lockedCells(database: SqlDatabase, asked: readonly (Cell & { source: number })[]): SqlWork<CellRow[]> {
+function* lockedCells(database: SqlDatabase, asked: readonly Omit<CellRow, keyof PackedCell>[]): SqlWork<CellRow[]> {
   if (database.dialect.engine === 'sqlite') {
     const bySource = [...Map.groupBy(asked, ({ source }) => source)];
     const results = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
@@ -199,15 +199,12 @@ function* lockedCells(database: SqlDatabase, asked: readonly (Cell & { source: n
     );
   }
   // In a fixed order, so that two transactions do not wait for each other. DO UPDATE, because it locks the row and returns it.
-  const ordered = asked
-    .map(({ source, lat7, lng7 }) => ({ source, lat7, lng7 }))
-    .sort((a, b) => a.source - b.source || a.lat7 - b.lat7 || a.lng7 - b.lng7);
   const inserts = database.dialect.eachRow<CellRow>(
-    ordered,
+    asked,
     'asked',
     { source: 'integer', lat7: 'integer', lng7: 'integer' },
     (table) =>
-      `INSERT INTO cells AS old (source, lat7, lng7) SELECT source, lat7, lng7 FROM ${table}
+      `INSERT INTO cells AS old (source, lat7, lng7) SELECT source, lat7, lng7 FROM ${table} ORDER BY source, lat7, lng7
        ON CONFLICT (source, lat7, lng7) DO UPDATE SET source = old.source RETURNING source, lat7, lng7, answers, failures`,
   );
   return (yield* read(...inserts)).flat();
@@ -320,9 +317,9 @@ export function* forgetRejections({ database }: StoredCells): SqlWork<number> {
        ${database.dialect.forUpdate}`,
     ),
   );
-  const changed = rows
-    .map((row) => ({ ...row, failures: withoutRejections(row.failures) }))
-    .filter(({ failures }, at) => failures !== rows[at]!.failures);
-  yield* writeCells(database, changed);
-  return changed.length;
+  yield* writeCells(
+    database,
+    rows.map((row) => ({ ...row, failures: withoutRejections(row.failures) })),
+  );
+  return rows.length;
 }
