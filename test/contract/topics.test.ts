@@ -22,7 +22,15 @@ test('the paid contract has 37 topics: 18 natural, 14 proximity, 5 measurements;
   assert.ok(!isTopicSlug('hall'));
 });
 
-test('time to live follows the cadence', () => {
+test('time to live follows the cadence, and the cadences are those of the contract', () => {
+  const of = (cadence: string) => TOPICS.filter((topic) => topic.cadence === cadence).map(({ slug }) => slug);
+  assert.deepEqual(['daily', 'near-real-time', 'rolling', 'release', 'static'].map(of), [
+    ['alternativeFuels'],
+    ['ozone', 'pm25', 'pm10'],
+    ['brownfield', 'superfund', 'toxicReleaseInventory'],
+    NATURAL_SLUGS,
+    ['nuclearReactors'],
+  ]);
   const days = (slug: string) => {
     const seconds = TIME_TO_LIVE[TOPICS.find((topic) => topic.slug === slug)!.cadence];
     return seconds === null ? null : seconds / 86_400;

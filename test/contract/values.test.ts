@@ -3,9 +3,14 @@ import { test } from 'node:test';
 import { type Call, CREDITS, formatPath, scopeOf } from '../../src/contract/credits.ts';
 import { bundleEnvelope, errorEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { customSubscription, SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
-import { AIR_QUALITY_DAYS, RATINGS, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
+import { RATINGS, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
+
+const airQualityNumbers = [
+  ...['daysWithAqi', 'goodDays', 'moderateDays', 'unhealthyForSensitiveGroupsDays', 'unhealthyDays'],
+  ...['veryUnhealthyDays', 'hazardousDays', 'maxAqi', 'medianAqi'],
+];
 
 const accepts = (slug: TopicSlug, result: unknown): boolean => RESULT_SCHEMAS.get(slug)!.safeParse(result).success;
 
@@ -14,7 +19,7 @@ const collection = { type: 'FeatureCollection', features: [] };
 const airQuality = {
   metric: 'Good',
   progressValue: 40,
-  additionalInfo: Object.fromEntries(AIR_QUALITY_DAYS.map((name, index) => [name, index])),
+  additionalInfo: Object.fromEntries(airQualityNumbers.map((name, index) => [name, index])),
 };
 const pollutant = {
   measurement: { value: 12.5, unit: '\u00b5g/m\u00b3' },
@@ -57,6 +62,10 @@ test('each promised field is required, and its type is checked', () => {
 });
 
 test('a rating is exactly one of the eight, a count whole and not below 0, a concentration in µg/m³', () => {
+  assert.equal(
+    RATINGS.join(),
+    'Very Low,Relatively Low,Relatively Moderate,Relatively High,Very High,No Rating,Insufficient Data,Not Applicable',
+  );
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.constantFrom(...RATINGS)), (rating) => {
       const isOne = (RATINGS as readonly string[]).includes(rating);
