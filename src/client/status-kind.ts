@@ -22,10 +22,8 @@ export type StatusKind =
   | 'upstream';
 
 /** Codes that concern the location, as lookup and geocoding services name them. The contract names none, and a code that is not listed
- * may concern anything (payment, a route, a lock): to ask again is free, a false fact costs a year of answers. */
+ * may concern anything (payment, a route, a lock, any parameter): to ask again is free, a false fact costs a year of answers. */
 export const PLACE_CODES: readonly string[] = [
-  // The code of our own service.
-  'INVALID_PARAMETER',
   'OUTSIDE_COVERAGE',
   'INVALID_COORDINATE',
   'INVALID_COORDINATES',

@@ -16,6 +16,8 @@ const FOREIGN: readonly (readonly [status: number, code: string])[] = [
   [451, 'LEGAL'],
   [499, 'CLIENT_CLOSED'],
   [400, 'BAD_REQUEST'],
+  // Also our own service's, for a request without a Host header or one that cannot be read.
+  [400, 'INVALID_PARAMETER'],
   [422, 'VALIDATION_ERROR'],
 ];
 

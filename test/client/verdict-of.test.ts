@@ -136,7 +136,7 @@ for (const [status, kind] of [
 }
 
 for (const [status, code] of [
-  [400, 'INVALID_PARAMETER'],
+  [400, 'INVALID_COORDINATES'],
   [422, 'OUTSIDE_COVERAGE'],
 ] as const) {
   test(`status ${status} with the code ${code} is about the location, and free`, () => {
