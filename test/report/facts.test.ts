@@ -107,10 +107,8 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
     [facts.rows, facts.all, facts.places, facts.missing.status[0], facts.credits.charged],
     [all, { locations: rows, value }, places, { status: 'ok', rows: ok }, totalCredits],
   );
-  assert.deepEqual(
-    [facts.oldest, facts.newest],
-    await row("SELECT min(hazard_as_of), max(hazard_as_of) FROM rows WHERE hazard_as_of <> ''"),
-  );
+  const [oldest, newest] = await row("SELECT min(hazard_as_of), max(hazard_as_of) FROM rows WHERE hazard_as_of <> ''");
+  assert.deepEqual([facts.oldest, facts.newest], [oldest, newest]);
   const { highest } = facts;
   assert.deepEqual(
     [highest.classes[4].value, highest.answered.value, highest.not_answered.locations],
@@ -135,11 +133,8 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   const areas = [...facts.counties.largest, ...(facts.counties.others ? [facts.counties.others] : [])];
   assert.ok(counties.length > 10 && facts.counties.largest[0].name === 'Miami-Dade, Florida');
   for (const part of ['locations', 'value'] as const) {
-    assert.equal(
-      areas.reduce((sum, area) => sum + area[part], 0),
-      facts.all[part],
-      `counties by ${part}`,
-    );
+    const sum = areas.reduce((all, area) => all + area[part], 0);
+    assert.equal(sum, facts.all[part], `counties by ${part}`);
   }
   const [top] = [...facts.topics].sort((a, b) => b.classes[4].value - a.classes[4].value);
   const share = Math.round((100 * top.classes[4].value) / top.answered.value);

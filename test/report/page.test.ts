@@ -34,10 +34,8 @@ test('a share is never shown as nothing when it is something, nor as all when it
     [percent(0, 9), percent(9, 9), percent(1, 1e6), percent(1e6 - 1, 1e6), percent(1, 3), percent(1, 0)],
     ['0 %', '100 %', '<0.1 %', '>99.9 %', '33.3 %', '–'],
   );
-  assert.deepEqual(
-    [1, 2, 1998, 1999].map((part) => percent(part, 2000)),
-    ['0.1 %', '0.1 %', '99.9 %', '>99.9 %'],
-  );
+  const shares = [1, 2, 1998, 1999].map((part) => percent(part, 2000));
+  assert.deepEqual(shares, ['0.1 %', '0.1 %', '99.9 %', '>99.9 %']);
   assert.deepEqual([percent(199, 200, 0), percent(198, 200, 0)], ['>99 %', '99 %']);
 });
 

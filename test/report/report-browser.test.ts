@@ -76,10 +76,10 @@ test('the map is switched by keyboard alone: topic, measure, legend, words', opt
   assert.notDeepEqual(await tones(page), before);
   const shows = page.locator('#map-shows');
   assert.equal(await shows.textContent(), 'Shown: Superfund Sites, by value.');
-  assert.deepEqual(
-    await page.locator('.legend:visible').evaluateAll((found) => found.map((one) => one.getAttribute('data-scale'))),
-    ['distance'],
-  );
+  const legends = page.locator('.legend:visible');
+  assert.deepEqual(await legends.evaluateAll((found) => found.map((one) => one.getAttribute('data-scale'))), [
+    'distance',
+  ]);
   const sizes = () => page.locator('#marks use').first().getAttribute('transform');
   const byValue = await sizes();
   await page.keyboard.press('Tab');
@@ -99,10 +99,8 @@ for (const width of [1440, 360]) {
       }),
     );
     assert.ok(sizes.length > 10);
-    assert.deepEqual(
-      sizes.filter(({ width, height }) => width < 24 || height < 24),
-      [],
-    );
+    const small = sizes.filter(({ width, height }) => width < 24 || height < 24);
+    assert.deepEqual(small, []);
   });
 }
 
@@ -307,10 +305,8 @@ test(
     }
     await page.setViewportSize({ width: 360, height: 900 });
     const onPhone = (await page.evaluate(SPILLING)) as string[];
-    assert.deepEqual(
-      onPhone.filter((box) => !box.startsWith('wide')),
-      [],
-    );
+    const unscrolled = onPhone.filter((box) => !box.startsWith('wide'));
+    assert.deepEqual(unscrolled, []);
     // A4 less its margins, at 96 dots an inch.
     await page.setViewportSize({ width: 688, height: 1000 });
     await page.emulateMedia({ media: 'print' });
