@@ -31,10 +31,8 @@ test('a batch has at most as many items as is allowed', async () => {
     await Promise.all(numbers.map(double)),
     numbers.map((number) => number * 2),
   );
-  assert.deepEqual(
-    batches.map(({ length }) => length),
-    [64, 6],
-  );
+  const sizes = batches.map(({ length }) => length);
+  assert.deepEqual(sizes, [64, 6]);
 });
 
 test('an item that goes alone is a batch of its own, in its turn', async () => {
@@ -97,10 +95,8 @@ test('when the work fails, each item of the batch fails, and later ones do not',
     };
     const work = inBatches(isLater ? async (items: readonly number[]) => failing(items) : failing);
     const ends = await Promise.allSettled([work(1), work(2)]);
-    assert.deepEqual(
-      ends.map((end) => end.status === 'rejected' && String(end.reason)),
-      ['Error: no disk', 'Error: no disk'],
-    );
+    const reasons = ends.map((end) => end.status === 'rejected' && String(end.reason));
+    assert.deepEqual(reasons, ['Error: no disk', 'Error: no disk']);
     isBroken = false;
     assert.equal(await work(3), 3);
   }
@@ -109,10 +105,8 @@ test('when the work fails, each item of the batch fails, and later ones do not',
 test('a result that is missing is an error, not a result', async () => {
   const work = inBatches((items: readonly number[]) => items.slice(1));
   const ends = await Promise.allSettled([work(1), work(2)]);
-  assert.deepEqual(
-    ends.map((end) => end.status === 'rejected' && String(end.reason)),
-    Array.from({ length: 2 }, () => 'Error: 1 results for 2 items'),
-  );
+  const reasons = ends.map((end) => end.status === 'rejected' && String(end.reason));
+  assert.deepEqual(reasons, ['Error: 1 results for 2 items', 'Error: 1 results for 2 items']);
 });
 
 test('each item is processed once, in the order of arrival, and gets its own result', async () => {
@@ -130,10 +124,8 @@ test('each item is processed once, in the order of arrival, and gets its own res
         results.push(work(item));
       }
       const items = arrivals.map(([, item]) => item);
-      assert.deepEqual(
-        await Promise.all(results),
-        items.map((item) => `result of ${item}`),
-      );
+      const expected = items.map((item) => `result of ${item}`);
+      assert.deepEqual(await Promise.all(results), expected);
       assert.deepEqual(seen, items);
     }),
   );

@@ -157,11 +157,6 @@ test('the answer of an area is all but the counts of the place, and suffices whe
   assert.deepEqual(answerFields('hail', { value: ZERO, counts: null, nearestMeters: null }), ofPlace.slice(0, 3));
   const suffices = (counts: boolean) =>
     (['hail', 'avalanche', 'radon', 'ozone', 'park'] as const).filter((slug) => areaSuffices(slug, counts));
-  assert.deepEqual(
-    [suffices(true), suffices(false)],
-    [
-      ['avalanche', 'radon'],
-      ['hail', 'avalanche', 'radon'],
-    ],
-  );
+  assert.deepEqual(suffices(true), ['avalanche', 'radon']);
+  assert.deepEqual(suffices(false), ['hail', 'avalanche', 'radon']);
 });

@@ -62,10 +62,8 @@ test('each relative link leads to a file that exists, from a page of the package
 test('what users read names no file of the source, which the package does not have', () => {
   const forUsers = globSync('docs/{*/service-api,*/library,analyst/*,operator/*,reference/*}.md', { cwd: ROOT });
   assert.ok(forUsers.length > 20, `${forUsers.length} documents`);
-  assert.deepEqual(
-    forUsers.filter((page) => /\bsrc\//.test(textOf(page))),
-    [],
-  );
+  const naming = forUsers.filter((page) => /\bsrc\//.test(textOf(page)));
+  assert.deepEqual(naming, []);
 });
 
 test('every source file that a document names exists, and docs/developer/architecture.md names every module', () => {
@@ -81,10 +79,8 @@ test('every source file that a document names exists, and docs/developer/archite
   assert.deepEqual(missing, []);
   const cases = pages.flatMap((page) => textOf(page).match(/\btest\/run\/cases\/[a-z][\w-]*/g) ?? []);
   assert.ok(cases.length > 10, `${cases.length} cases`);
-  assert.deepEqual(
-    cases.filter((folder) => !existsSync(join(ROOT, folder, 'case.yaml'))),
-    [],
-  );
+  const lost = cases.filter((folder) => !existsSync(join(ROOT, folder, 'case.yaml')));
+  assert.deepEqual(lost, []);
   const architecture = textOf('docs/developer/architecture.md');
   const modules = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of modules) assert.ok(architecture.includes(`${name}/`), `${name}/ is not named`);
@@ -95,10 +91,8 @@ test('every document that a message or a comment of the code names exists', () =
     (textOf(file).match(/\bdocs\/[\w/-]+\.md\b/g) ?? []).map((page) => `${file}: ${page}`),
   );
   assert.ok(named.length > 20, `${named.length} names`);
-  assert.deepEqual(
-    named.filter((one) => !existsSync(join(ROOT, one.split(': ')[1]!))),
-    [],
-  );
+  const missing = named.filter((one) => !existsSync(join(ROOT, one.split(': ')[1]!)));
+  assert.deepEqual(missing, []);
 });
 
 /** Pages whose shell blocks take 2 to 7 s of processor time: the first builds the sample data, the others start the program often. */

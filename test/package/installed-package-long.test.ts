@@ -45,14 +45,10 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   const needed = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'bin/perilbook.cjs'];
   const linked = globSync('docs/**/*.*', { cwd: ROOT });
   const read = ['jobs/job.schema.json', 'jobs/sample.yaml', 'sample-data/portfolio-oed.csv', ...linked];
-  assert.deepEqual(
-    [...assets.map((name) => `dist/${name}`), ...needed, ...read].filter((path) => !paths.includes(path)),
-    [],
-  );
-  assert.deepEqual(
-    paths.filter((path) => /^(src|test|bench|node_modules)\//.test(path)),
-    [],
-  );
+  const lacking = [...assets.map((name) => `dist/${name}`), ...needed, ...read].filter((path) => !paths.includes(path));
+  assert.deepEqual(lacking, []);
+  const foreign = paths.filter((path) => /^(src|test|bench|node_modules)\//.test(path));
+  assert.deepEqual(foreign, []);
 
   const env = { ...process.env, XDG_DATA_HOME: join(folder, 'data'), HOME: folder };
   const perilbook = (...args: string[]) =>

@@ -67,10 +67,8 @@ test(
     await page.locator('[data-ready]').waitFor();
     await price(page, '300');
     assert.equal(await page.locator('#topics-count').textContent(), '1 of 37 chosen');
-    assert.deepEqual(
-      [await page.locator('#budget').inputValue(), await page.locator('#order').inputValue()],
-      ['33', 'file'],
-    );
+    assert.equal(await page.locator('#budget').inputValue(), '33');
+    assert.equal(await page.locator('#order').inputValue(), 'file');
     assert.equal(scene.harness.charged(), 0);
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },

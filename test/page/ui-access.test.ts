@@ -313,14 +313,10 @@ test('a connection of another user of the machine is closed, whatever it sends',
     '   3: 0100007F:D431 0200007F:2250 06 00000000:00000000 00:00000000 00000000     0        0 0',
     '   4: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:2250 01 0:0 0:0 0  1002 0 4',
   ].join('\n');
-  assert.deepEqual(
-    [0xd431, 0xd432, 0xd433].map((remotePort) => peerUsers(table, { localPort: 0x2250, remotePort })),
-    [[1001], [1002], []],
-  );
-  assert.deepEqual(
-    [[], [1000], [0], [1001], [1000, 1001]].map((users) => areOwn(users, 1000)),
-    [false, true, true, false, false],
-  );
+  const usersAt = (remotePort: number) => peerUsers(table, { localPort: 0x2250, remotePort });
+  assert.deepEqual([0xd431, 0xd432, 0xd433].map(usersAt), [[1001], [1002], []]);
+  const isOwn = (users: readonly number[]) => areOwn(users, 1000);
+  assert.deepEqual([[], [1000], [0], [1001], [1000, 1001]].map(isOwn), [false, true, true, false, false]);
   // Only root can be somebody else.
   if (userInfo().uid !== 0 || !existsSync('/proc/net/tcp')) return;
   const { ui } = await openUi(t);

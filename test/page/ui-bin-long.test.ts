@@ -58,10 +58,8 @@ test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the 
   const output = readFileSync(join(harness.folder, 'perilbook/ui', id, 'output/input.hazards.csv'), 'utf8');
   assert.equal(column(output, 'hazard_status').length, CELLS);
   assert.ok(harness.charged() >= 5 && harness.charged() < 320, `${harness.charged()}`);
-  assert.deepEqual(
-    readdirSync(harness.folder).filter((name) => name.endsWith('.csv')),
-    ['input.csv'],
-  );
+  const tables = readdirSync(harness.folder).filter((name) => name.endsWith('.csv'));
+  assert.deepEqual(tables, ['input.csv']);
   assert.ok(!stderr.includes(secret));
 });
 

@@ -115,10 +115,8 @@ export function tryAccountChanges(name: string, open: () => Promise<AccountsUnde
     await accounts.port.changeAccount('acme', { subscription: terms(1_000) });
     const account = await accounts.port.findAccount('acme');
     const [closed] = await accounts.port.statement(account);
-    assert.deepEqual(
-      [closed!.isClosed, closed!.allowance, closed!.overageCredits, closed!.overageDollars],
-      [true, 25, 5, 0.1],
-    );
+    const { isClosed, allowance, overageCredits, overageDollars } = closed!;
+    assert.deepEqual([isClosed, allowance, overageCredits, overageDollars], [true, 25, 5, 0.1]);
   });
 
   test(`${name}: a change of an account that is not there, or to figures that are none, changes nothing`, async () => {

@@ -105,10 +105,8 @@ test('the server is away: calls cost nothing and say so, once in the log; when i
     const { status, body } = await call(path);
     assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
   }
-  assert.deepEqual(
-    errors.map((error) => (error as { code: string }).code),
-    ['ACCOUNTS_UNAVAILABLE'],
-  );
+  const codes = errors.map((error) => (error as { code: string }).code);
+  assert.deepEqual(codes, ['ACCOUNTS_UNAVAILABLE']);
   proxy.refusing = false;
   assert.equal((await call()).status, 200);
   assert.equal(await charged(), 2);

@@ -124,10 +124,8 @@ class Books {
       sums.set(period_start, sum);
     }
     const kept = (await this.#accounts.periods(this.#caller.account.id)).filter(([, credits]) => credits > 0);
-    assert.deepEqual(
-      kept,
-      [...sums].sort(([a], [b]) => a - b).map(([start, sum]) => [start, ...sum]),
-    );
+    const expected = [...sums].sort(([a], [b]) => a - b).map(([start, sum]) => [start, ...sum]);
+    assert.deepEqual(kept, expected);
     for (const { kind, topic } of rows) assert.equal(topic, kind === 'single' ? 'hail' : null);
   }
 

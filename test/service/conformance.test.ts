@@ -65,10 +65,8 @@ test('a call without an answer fails its statements, one that may not be made sk
     statements
       .filter((one) => one.outcome === outcome)
       .map(({ statement, reason }) => [statement.split(/[:,]/)[0], reason]);
-  assert.deepEqual(
-    named('fail').map(([, reason]) => reason),
-    ['it is larger than 5 bytes'],
-  );
+  const reasons = named('fail').map(([, reason]) => reason);
+  assert.deepEqual(reasons, ['it is larger than 5 bytes']);
   assert.deepEqual(named('skipped')[0], ['park', 'no credits are left']);
 });
 

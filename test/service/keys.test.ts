@@ -33,10 +33,8 @@ test('during the grace period of a rotation both keys work; then the old one is 
   const { get, accounts, clock, key, keyId } = await setUp(t);
   const path = pathTo('/v1/drought/risk');
   const successor = rotateKey(accounts, keyId, 3_600, clock);
-  assert.deepEqual(
-    listKeys(accounts, clock).map(({ state }) => state),
-    ['rotating', 'active'],
-  );
+  const states = listKeys(accounts, clock).map(({ state }) => state);
+  assert.deepEqual(states, ['rotating', 'active']);
   clock.at += 3_600_000 - 1;
   assert.equal((await get(path, key)).status, 200);
   assert.equal((await get(path, successor.key)).status, 200);
@@ -115,18 +113,14 @@ test('accounts and keys are checked when they are made', (t) => {
   createAccount(accounts, account, clock);
   assert.throws(() => createAccount(accounts, account, clock), refusedFor(/the name is taken/));
   assert.throws(() => createAccount(accounts, { ...account, name: ' ' }, clock), refusedFor(/without a name/));
-  assert.throws(
-    () => createAccount(accounts, { name: 'b', subscription: subscriptionOf(1.5, 10) }, clock),
-    refusedFor(/1\.5 credits a month/),
-  );
+  const uneven = { name: 'b', subscription: subscriptionOf(1.5, 10) };
+  assert.throws(() => createAccount(accounts, uneven, clock), refusedFor(/1\.5 credits a month/));
   assert.throws(() => createKey(accounts, 'nobody', ['hail'], clock), refusedFor(/Cannot find account/));
   assert.throws(() => createKey(accounts, 'a', [], clock), refusedFor(/without scopes/));
   assert.throws(() => createKey(accounts, 'a', ['hail', 'rain'], clock), refusedFor(/scope "rain"/));
   assert.throws(() => createKey(accounts, 'a', ['hail'], clock, { expiresAt: clock.at }), refusedFor(/expired/));
-  assert.deepEqual(
-    listAccounts(accounts, clock).map(({ name, overages, signedUpAt }) => ({ name, overages, signedUpAt })),
-    [{ name: 'a', overages: false, signedUpAt: clock.at }],
-  );
+  const [{ name, overages, signedUpAt } = {}, ...others] = listAccounts(accounts, clock);
+  assert.deepEqual([name, overages, signedUpAt, others], ['a', false, clock.at, []]);
 });
 
 test('an accounts file of another version is refused in one sentence, and left as it is', (t) => {

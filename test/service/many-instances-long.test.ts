@@ -156,17 +156,11 @@ test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {
       const rows = await rowsOf(
         "SELECT request_id, pending_by FROM charges WHERE account = (SELECT id FROM accounts WHERE name = 'killed')",
       );
-      assert.deepEqual(
-        rows.filter(({ pending_by }) => pending_by !== null),
-        [],
-        'released',
-      );
+      const unreleased = rows.filter(({ pending_by }) => pending_by !== null);
+      assert.deepEqual(unreleased, []);
       const chargedIds = new Set(rows.map(({ request_id }) => request_id as string));
-      assert.deepEqual(
-        [...chargedIds].filter((id) => !answered.has(id)),
-        [],
-        'charged and not answered',
-      );
+      const unanswered = [...chargedIds].filter((id) => !answered.has(id));
+      assert.deepEqual(unanswered, [], 'charged and not answered');
       const unpaid = answered.size - chargedIds.size - lost;
       assert.ok(unpaid <= CALLERS, `${unpaid} answered and not charged`);
       [lost, most] = [lost + unpaid, Math.max(most, unpaid)];

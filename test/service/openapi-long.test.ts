@@ -20,10 +20,8 @@ test('the OpenAPI document is valid, and has the endpoints, the key, the topics 
     ...['/healthz', '/openapi.json'],
   ]);
   const single = body.paths['/v1/{topic}/risk'].get;
-  assert.deepEqual(
-    single.parameters.map(({ name }: { name: string }) => name),
-    ['topic', 'lat', 'lng'],
-  );
+  const parameters = single.parameters.map(({ name }: { name: string }) => name);
+  assert.deepEqual(parameters, ['topic', 'lat', 'lng']);
   assert.deepEqual(single.parameters[0].schema.enum, TOPIC_SLUGS);
   assert.equal(body.components.securitySchemes.key.name, 'X-API-Key');
   const statuses = new Set(Object.values(SERVICE_FAILURES).map(String));
@@ -72,22 +70,12 @@ test('every answer matches the OpenAPI document, topic by topic', async (t) => {
 });
 
 test("air quality categories change at the agency's breakpoints", () => {
-  assert.deepEqual([0, 50, 51, 100, 150, 200, 300, 301, 999].map(categoryOfAqi), [
-    'Good',
-    'Good',
-    'Moderate',
-    'Moderate',
-    'Unhealthy for Sensitive Groups',
-    'Unhealthy',
-    'Very Unhealthy',
-    'Hazardous',
-    'Hazardous',
-  ]);
-  const pm25 = (value: number) => categoryOfConcentration('pm25', value);
-  assert.deepEqual(
-    [pm25(-0.4), pm25(9.09), pm25(9.1), pm25(35.4), pm25(35.49), pm25(35.5)],
-    ['Good', 'Good', 'Moderate', 'Moderate', 'Moderate', 'Unhealthy for Sensitive Groups'],
-  );
+  const categories = [0, 50, 51, 100, 150, 200, 300, 301, 999].map(categoryOfAqi);
+  const sensitive = 'Unhealthy for Sensitive Groups';
+  assert.deepEqual(categories.slice(0, 5), ['Good', 'Good', 'Moderate', 'Moderate', sensitive]);
+  assert.deepEqual(categories.slice(5), ['Unhealthy', 'Very Unhealthy', 'Hazardous', 'Hazardous']);
+  const pm25 = [-0.4, 9.09, 9.1, 35.4, 35.49, 35.5].map((value) => categoryOfConcentration('pm25', value));
+  assert.deepEqual(pm25, ['Good', 'Good', 'Moderate', 'Moderate', 'Moderate', sensitive]);
   assert.equal(categoryOfConcentration('pm10', 54.9), 'Good');
   assert.equal(categoryOfConcentration('pm10', 425), 'Hazardous');
   // 0.054 ppm is 106.0 µg/m³, and what is cut to it reaches up to 0.055.

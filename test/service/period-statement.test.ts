@@ -36,9 +36,6 @@ test('without an agreed rate overage credits have no price, and none cost nothin
   const dollars = (credits: number) =>
     told([charged(JUNE, credits)], JUNE + 2, accountOf(50, null)).map((of) => of.slice(-3));
   assert.deepEqual([dollars(51), dollars(50)], [[[1, null, null]], [[0, null, 0]]]);
-  assert.deepEqual(
-    told([charged(JUNE, 53)], JUNE + 2, accountOf(50, 0.00333))[0]!.at(-1),
-    0.01,
-    'hundredths of a cent',
-  );
+  const [cheap] = told([charged(JUNE, 53)], JUNE + 2, accountOf(50, 0.00333));
+  assert.deepEqual(cheap!.at(-1), 0.01, 'hundredths of a cent');
 });

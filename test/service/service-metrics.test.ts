@@ -26,10 +26,8 @@ test('metrics count requests by route and status, durations and charged credits;
   assert.equal(value('requests_total', { ...single, status: '401' }), 1);
   assert.equal(value('requests_total', { route: 'none', status: '404' }), 1);
   assert.equal(value('request_duration_seconds_count', single), 3);
-  assert.deepEqual(
-    [value('charged_credits_total', single), value('charged_credits_total', { route: '/v1/bundle/standard' })],
-    [2, 15],
-  );
+  assert.equal(value('charged_credits_total', single), 2);
+  assert.equal(value('charged_credits_total', { route: '/v1/bundle/standard' }), 15);
   assert.equal(value('requests_in_flight'), 0);
   assert.equal((await fetch(server.url.replace('/metrics', '/'))).status, 404);
   assert.equal((await fetch(server.url, { method: 'POST' })).status, 405);

@@ -124,10 +124,8 @@ for (const [engine, open] of ENGINES) {
         const storableRows = rows.map(({ words, share, bytes }) => {
           return { words: words && storable(words), share: share === 0 ? 0 : share, bytes };
         });
-        assert.deepEqual(
-          kept.map((one) => ({ ...one })),
-          storableRows,
-        );
+        const found = kept.map((one) => ({ ...one }));
+        assert.deepEqual(found, storableRows);
       }),
     );
   });

@@ -37,10 +37,8 @@ test('one thread does several works at a time, each with its own setup', async (
   {
     await using threefold = pool.begin<number, number, [number, string]>(MULTIPLIES, 3);
     const results = await Promise.all([twofold.run(5), threefold.run(5), twofold.run(6), threefold.run(6)]);
-    assert.deepEqual(
-      results.map(([result]) => result),
-      [10, 15, 12, 18],
-    );
+    const values = results.map(([result]) => result);
+    assert.deepEqual(values, [10, 15, 12, 18]);
   }
   assert.equal((await twofold.run(7))[0], 14);
 });
