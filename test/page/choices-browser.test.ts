@@ -158,34 +158,30 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
 
-test(
-  'map, price and ways to buy are above the fold at 1440 by 900; on a phone the budget leaves room',
-  options,
-  async (t) => {
-    const scene = await openUi(t);
-    const { page } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
-    await choose(page, scene, portfolio());
-    await price(page, String(CELLS));
-    await page.fill('#budget', '5');
-    await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
-    await page.evaluate('scrollTo({ top: 0, behavior: "instant" })');
-    const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
-    const fold = (await box('#budget-step')).y;
-    for (const part of ['#budget-curve', '#price', '#price-verdict', '#ways']) {
-      const { y, height } = await box(part);
-      assert.ok(y >= 0 && y + height <= fold, `${part} ends at ${y + height}, the budget begins at ${fold}`);
-    }
-    await page.setViewportSize({ width: 360, height: 740 });
-    const { height } = await box('#budget-step');
-    assert.ok(height <= 740 / 4, `the budget takes ${height} of 740 pixels`);
-    await page.click('#start');
-    await page.click('#confirm-yes');
-    await title(page, 'Paused');
-    await page.locator('#run-title:focus').waitFor();
-    await page.locator('#result-story', { hasText: 'answered' }).waitFor();
-    await price(page, String(CELLS - 5));
-    const resume = await box('#go-on');
-    assert.ok(resume.y + resume.height <= (await box('#budget-step')).y, 'Resume is in view');
-    assert.match(await page.locator('#budget-words').innerText(), /^Enter a budget to start/, 'why Start is off');
-  },
-);
+test('map, price and ways to buy are above the fold; on a phone the budget leaves room', options, async (t) => {
+  const scene = await openUi(t);
+  const { page } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
+  await choose(page, scene, portfolio());
+  await price(page, String(CELLS));
+  await page.fill('#budget', '5');
+  await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
+  await page.evaluate('scrollTo({ top: 0, behavior: "instant" })');
+  const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
+  const fold = (await box('#budget-step')).y;
+  for (const part of ['#budget-curve', '#price', '#price-verdict', '#ways']) {
+    const { y, height } = await box(part);
+    assert.ok(y >= 0 && y + height <= fold, `${part} ends at ${y + height}, the budget begins at ${fold}`);
+  }
+  await page.setViewportSize({ width: 360, height: 740 });
+  const { height } = await box('#budget-step');
+  assert.ok(height <= 740 / 4, `the budget takes ${height} of 740 pixels`);
+  await page.click('#start');
+  await page.click('#confirm-yes');
+  await title(page, 'Paused');
+  await page.locator('#run-title:focus').waitFor();
+  await page.locator('#result-story', { hasText: 'answered' }).waitFor();
+  await price(page, String(CELLS - 5));
+  const resume = await box('#go-on');
+  assert.ok(resume.y + resume.height <= (await box('#budget-step')).y, 'Resume is in view');
+  assert.match(await page.locator('#budget-words').innerText(), /^Enter a budget to start/, 'why Start is off');
+});

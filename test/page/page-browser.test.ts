@@ -15,120 +15,112 @@ function portfolio(rows: number): string {
   return `policyID,point_latitude,point_longitude,tiv_2012\n${lines.join('')}x,30,-50,1\n`;
 }
 
-test(
-  'the slider moves by one per cent a key and always says the truth; a reload keeps what was chosen',
-  options,
-  async (t) => {
-    const scene = await openUi(t);
-    const { page, complaints } = await openPage(t, scene);
-    await choose(page, scene, portfolio(300));
-    await price(page, '300');
-    const line = page.locator('#columns-change > summary');
-    assert.match(
-      (await line.textContent())!,
-      /^Latitude: point_latitude · Longitude: point_longitude · Value: tiv_2012 Change$/,
-    );
-    const slider = page.locator('#budget-slider');
-    const says = (words: RegExp) =>
-      page
-        .locator('#budget-slider')
-        .and(page.getByLabel('Budget', { exact: true }))
-        .evaluate((element, source) => new RegExp(source).test(element.getAttribute('aria-valuetext')!), words.source);
-    assert.ok(await says(/^No budget$/));
-    await slider.focus();
-    for (const [key, credits] of [
-      ['ArrowRight', '3'],
-      ['ArrowUp', '6'],
-      ['PageUp', '36'],
-      ['ArrowLeft', '33'],
-    ] as const) {
-      await page.keyboard.press(key);
-      assert.equal(await page.locator('#budget').inputValue(), credits);
-      assert.ok(await says(new RegExp(`^${credits} credits`)), 'before the server has said what it buys');
-    }
-    await page.locator('#budget-meaning', { hasText: '33 credits: 33 places' }).waitFor();
-    assert.ok(await says(/^33 credits: 33 places, 88 % of value/));
-    await page.fill('#budget', '100000');
-    assert.ok(await says(/^100,000 credits/), 'more than the slider shows');
-    assert.match((await page.locator('#budget-curve path').getAttribute('d'))!, /^M0 120L0 120L/);
-    assert.match(
-      (await page.locator('#budget-marks').textContent())!,
-      /^50 %: [\d,]+ · 80 %: [\d,]+ · 95 %: [\d,]+ credits/,
-    );
-    await page.fill('#budget', '');
-    assert.ok(await says(/^No budget$/));
-    await page.fill('#budget', '33');
-    await line.click();
-    await page.selectOption('#order', 'file');
-    await page.locator('#budget-meaning', { hasText: /^33 credits: 33 places, under a minute\.$/ }).waitFor();
-    assert.equal(await page.locator('#findings-unit').textContent(), 'First line');
-    await nothingFound(page, 'value, slider, curve');
-    await page.reload();
-    await page.locator('[data-ready]').waitFor();
-    await price(page, '300');
-    assert.equal(await page.locator('#topics-count').textContent(), '1 of 37 chosen');
-    assert.equal(await page.locator('#budget').inputValue(), '33');
-    assert.equal(await page.locator('#order').inputValue(), 'file');
-    assert.equal(scene.harness.charged(), 0);
-    assert.deepEqual([complaints, scene.bugs], [[], []]);
-  },
-);
+test('the slider moves one per cent a key and says the truth; a reload keeps what was chosen', options, async (t) => {
+  const scene = await openUi(t);
+  const { page, complaints } = await openPage(t, scene);
+  await choose(page, scene, portfolio(300));
+  await price(page, '300');
+  const line = page.locator('#columns-change > summary');
+  assert.match(
+    (await line.textContent())!,
+    /^Latitude: point_latitude · Longitude: point_longitude · Value: tiv_2012 Change$/,
+  );
+  const slider = page.locator('#budget-slider');
+  const says = (words: RegExp) =>
+    page
+      .locator('#budget-slider')
+      .and(page.getByLabel('Budget', { exact: true }))
+      .evaluate((element, source) => new RegExp(source).test(element.getAttribute('aria-valuetext')!), words.source);
+  assert.ok(await says(/^No budget$/));
+  await slider.focus();
+  for (const [key, credits] of [
+    ['ArrowRight', '3'],
+    ['ArrowUp', '6'],
+    ['PageUp', '36'],
+    ['ArrowLeft', '33'],
+  ] as const) {
+    await page.keyboard.press(key);
+    assert.equal(await page.locator('#budget').inputValue(), credits);
+    assert.ok(await says(new RegExp(`^${credits} credits`)), 'before the server has said what it buys');
+  }
+  await page.locator('#budget-meaning', { hasText: '33 credits: 33 places' }).waitFor();
+  assert.ok(await says(/^33 credits: 33 places, 88 % of value/));
+  await page.fill('#budget', '100000');
+  assert.ok(await says(/^100,000 credits/), 'more than the slider shows');
+  assert.match((await page.locator('#budget-curve path').getAttribute('d'))!, /^M0 120L0 120L/);
+  assert.match(
+    (await page.locator('#budget-marks').textContent())!,
+    /^50 %: [\d,]+ · 80 %: [\d,]+ · 95 %: [\d,]+ credits/,
+  );
+  await page.fill('#budget', '');
+  assert.ok(await says(/^No budget$/));
+  await page.fill('#budget', '33');
+  await line.click();
+  await page.selectOption('#order', 'file');
+  await page.locator('#budget-meaning', { hasText: /^33 credits: 33 places, under a minute\.$/ }).waitFor();
+  assert.equal(await page.locator('#findings-unit').textContent(), 'First line');
+  await nothingFound(page, 'value, slider, curve');
+  await page.reload();
+  await page.locator('[data-ready]').waitFor();
+  await price(page, '300');
+  assert.equal(await page.locator('#topics-count').textContent(), '1 of 37 chosen');
+  assert.equal(await page.locator('#budget').inputValue(), '33');
+  assert.equal(await page.locator('#order').inputValue(), 'file');
+  assert.equal(scene.harness.charged(), 0);
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
 
-test(
-  'the result is on top and says why; Back, a reload and another tab show what one saw; the focus follows',
-  options,
-  async (t) => {
-    const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
-    const { page, context, complaints } = await openPage(t, scene);
-    const [first, second] = ['first.csv', 'second.csv'].map((name) => join(scene.harness.folder, name));
-    for (const file of [first!, second!]) writeFileSync(file, portfolio(12));
-    const open = async (file: string) => {
-      if (await page.locator('#path').isHidden()) await page.click('#file-fold > summary');
-      await page.fill('#path', file);
-      await page.keyboard.press('Enter');
-      await page.locator('#file-line', { hasText: file }).waitFor();
-    };
-    await open(first!);
-    await page.locator('#columns-fold > summary:focus').waitFor();
-    await page.click('#file-fold > summary');
-    await page.fill('#path', ' ');
+test('the result is on top and says why; Back, a reload and another tab show what one saw', options, async (t) => {
+  const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
+  const { page, context, complaints } = await openPage(t, scene);
+  const [first, second] = ['first.csv', 'second.csv'].map((name) => join(scene.harness.folder, name));
+  for (const file of [first!, second!]) writeFileSync(file, portfolio(12));
+  const open = async (file: string) => {
+    if (await page.locator('#path').isHidden()) await page.click('#file-fold > summary');
+    await page.fill('#path', file);
     await page.keyboard.press('Enter');
-    await page.locator('#file-error', { hasText: 'Enter the path of a file on this machine' }).waitFor();
-    await page.locator('#file-line', { hasText: first! }).waitFor({ state: 'attached' });
-    await onlyWildfire(page);
-    await price(page, '12');
-    await page.fill('#budget', '5');
-    await page.click('#start');
-    await page.click('#confirm-yes');
-    await title(page, 'Paused');
-    const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
-    const isOnTop = async () => {
-      assert.ok((await top('#run-title')) < (await top('#columns-title')), 'the result is above the set-up');
-      assert.ok((await top('#columns-title')) < (await top('#report-root')), 'the page ends in the report');
-      assert.ok(await page.locator('#columns-fold > .pair').isHidden(), 'the set-up is folded');
-      assert.equal(await page.locator('#result-stop').textContent(), why);
-      assert.match(await page.locator('#result-facts').innerText(), /Value complete\s+99\.6 %/);
-    };
-    const why = 'The budget of 5 credits is reached. The other rows are deferred.';
-    await isOnTop();
-    await page.locator('#report-step').waitFor();
-    await page.selectOption('#list-peril', { label: 'Wildfire' });
-    await page.reload();
-    await title(page, 'Paused');
-    await page.locator('#report-step').waitFor();
-    await isOnTop();
-    assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
-    await open(second!);
-    await page.locator('#columns-fold > summary:focus').waitFor();
-    assert.ok((await page.locator('#run-step').isHidden()) && (await page.locator('#report-step').isHidden()));
-    await page.goBack();
-    await title(page, 'Paused');
-    await page.locator('#file-line', { hasText: 'first.csv' }).waitFor();
-    await page.locator('#report-step').waitFor();
-    assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
-    assert.deepEqual([complaints, scene.bugs, context.pages().length], [[], [], 1]);
-  },
-);
+    await page.locator('#file-line', { hasText: file }).waitFor();
+  };
+  await open(first!);
+  await page.locator('#columns-fold > summary:focus').waitFor();
+  await page.click('#file-fold > summary');
+  await page.fill('#path', ' ');
+  await page.keyboard.press('Enter');
+  await page.locator('#file-error', { hasText: 'Enter the path of a file on this machine' }).waitFor();
+  await page.locator('#file-line', { hasText: first! }).waitFor({ state: 'attached' });
+  await onlyWildfire(page);
+  await price(page, '12');
+  await page.fill('#budget', '5');
+  await page.click('#start');
+  await page.click('#confirm-yes');
+  await title(page, 'Paused');
+  const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
+  const isOnTop = async () => {
+    assert.ok((await top('#run-title')) < (await top('#columns-title')), 'the result is above the set-up');
+    assert.ok((await top('#columns-title')) < (await top('#report-root')), 'the page ends in the report');
+    assert.ok(await page.locator('#columns-fold > .pair').isHidden(), 'the set-up is folded');
+    assert.equal(await page.locator('#result-stop').textContent(), why);
+    assert.match(await page.locator('#result-facts').innerText(), /Value complete\s+99\.6 %/);
+  };
+  const why = 'The budget of 5 credits is reached. The other rows are deferred.';
+  await isOnTop();
+  await page.locator('#report-step').waitFor();
+  await page.selectOption('#list-peril', { label: 'Wildfire' });
+  await page.reload();
+  await title(page, 'Paused');
+  await page.locator('#report-step').waitFor();
+  await isOnTop();
+  assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
+  await open(second!);
+  await page.locator('#columns-fold > summary:focus').waitFor();
+  assert.ok((await page.locator('#run-step').isHidden()) && (await page.locator('#report-step').isHidden()));
+  await page.goBack();
+  await title(page, 'Paused');
+  await page.locator('#file-line', { hasText: 'first.csv' }).waitFor();
+  await page.locator('#report-step').waitFor();
+  assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
+  assert.deepEqual([complaints, scene.bugs, context.pages().length], [[], [], 1]);
+});
 
 test('two tabs show the same: what is chosen, the run and its end', options, async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: long enough to stop in.
@@ -183,69 +175,61 @@ test('a bad file closes the one that was open; its error names no flag and no fo
   assert.doesNotMatch(await page.locator('main').innerText(), /--\w|job file/);
 });
 
-test(
-  'a wrong budget is marked and said; the focus never falls to the body; the sample is one click away',
-  options,
-  async (t) => {
-    const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
-    const { page, complaints } = await openPage(t, scene);
-    await page.click('#sample-file');
-    await page.locator('#file-line', { hasText: 'sample.csv: CSV' }).waitFor();
-    await price(page, '[0-9,]+');
-    // The harness's service knows no city of the sample.
-    await choose(page, scene, portfolio(65));
-    await page.locator('#file-line', { hasText: 'book.csv: CSV' }).waitFor();
-    await price(page, '65');
-    await page.fill('#budget', '1.5');
-    assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), 'true');
-    assert.match((await page.locator('#budget-words').textContent())!, /Enter a whole number/);
-    assert.ok(await page.locator('#start').isDisabled());
-    await nothingFound(page, 'wrong budget');
-    await page.fill('#budget', '20');
-    assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), null);
-    const body: boolean[] = [];
-    const focus = async () => body.push((await isFocused(page, 'body')) as boolean);
-    await page.focus('#budget');
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
-    await focus();
-    await page.keyboard.press('Enter');
-    await page.locator('#run-step').waitFor();
-    await focus();
-    await title(page, 'Paused');
-    await focus();
-    assert.deepEqual(body, [false, false, false]);
-    assert.ok(await page.locator('#columns-fold > .pair').isHidden(), 'finished steps are folded');
-    await page.click('#go-on');
-    await page.locator('#confirm-title', { hasText: 'Spend at most 45 credits?' }).waitFor();
-    await page.keyboard.press('Escape');
-    const stops = await tabStops(page);
-    assert.ok(stops <= 26, `${stops} tab stops`);
-    assert.equal(scene.harness.charged(), 20);
-    assert.deepEqual([complaints, scene.bugs], [[], []]);
-  },
-);
+test('a wrong budget is marked and said; the focus never falls to the body', options, async (t) => {
+  const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
+  const { page, complaints } = await openPage(t, scene);
+  await page.click('#sample-file');
+  await page.locator('#file-line', { hasText: 'sample.csv: CSV' }).waitFor();
+  await price(page, '[0-9,]+');
+  // The harness's service knows no city of the sample.
+  await choose(page, scene, portfolio(65));
+  await page.locator('#file-line', { hasText: 'book.csv: CSV' }).waitFor();
+  await price(page, '65');
+  await page.fill('#budget', '1.5');
+  assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), 'true');
+  assert.match((await page.locator('#budget-words').textContent())!, /Enter a whole number/);
+  assert.ok(await page.locator('#start').isDisabled());
+  await nothingFound(page, 'wrong budget');
+  await page.fill('#budget', '20');
+  assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), null);
+  const body: boolean[] = [];
+  const focus = async () => body.push((await isFocused(page, 'body')) as boolean);
+  await page.focus('#budget');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#run-step').waitFor();
+  await focus();
+  await title(page, 'Paused');
+  await focus();
+  assert.deepEqual(body, [false, false, false]);
+  assert.ok(await page.locator('#columns-fold > .pair').isHidden(), 'finished steps are folded');
+  await page.click('#go-on');
+  await page.locator('#confirm-title', { hasText: 'Spend at most 45 credits?' }).waitFor();
+  await page.keyboard.press('Escape');
+  const stops = await tabStops(page);
+  assert.ok(stops <= 26, `${stops} tab stops`);
+  assert.equal(scene.harness.charged(), 20);
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
 
-test(
-  'the sample starts without a budget and without a question, and says that it charges nothing',
-  options,
-  async (t) => {
-    const scene = await openUi(t, (harness) => ({
-      sample: true,
-      jobOf: (said) =>
-        makeJob([said, { service: 'sample' }], { dataFolder: harness.folder, workingFolder: harness.folder }),
-    }));
-    const { page, complaints } = await openPage(t, scene);
-    await choose(page, scene, portfolio(4));
-    await price(page, '4');
-    assert.match((await page.locator('#price-verdict').textContent())!, /the sample charges none/);
-    await page.locator('#budget-words', { hasText: 'The sample charges nothing' }).waitFor();
-    await page.click('#start');
-    await title(page, 'Complete');
-    assert.equal(scene.harness.charged(), 4);
-    assert.deepEqual([complaints, scene.bugs], [[], []]);
-  },
-);
+test('the sample starts without a budget and a question, and says that it charges nothing', options, async (t) => {
+  const scene = await openUi(t, (harness) => ({
+    sample: true,
+    jobOf: (said) =>
+      makeJob([said, { service: 'sample' }], { dataFolder: harness.folder, workingFolder: harness.folder }),
+  }));
+  const { page, complaints } = await openPage(t, scene);
+  await choose(page, scene, portfolio(4));
+  await price(page, '4');
+  assert.match((await page.locator('#price-verdict').textContent())!, /the sample charges none/);
+  await page.locator('#budget-words', { hasText: 'The sample charges nothing' }).waitFor();
+  await page.click('#start');
+  await title(page, 'Complete');
+  assert.equal(scene.harness.charged(), 4);
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
 
 test('a key that the service refuses is said before Start', options, async (t) => {
   const scene = await openUi(t, (harness) => ({

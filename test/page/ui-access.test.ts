@@ -12,13 +12,11 @@ import { Sessions } from '../../src/page/web/sessions.ts';
 import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { openUi, WILDFIRE, yes } from './ui-scene.ts';
-
-const timeout = 300_000;
+import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const PATHS = ['/', '/assets/app.js', '/api/about', '/api/alive', '/api/files/0000000000000000/result'];
 
-test('a token opens one session and is used up; without a session nothing is answered', { timeout }, async (t) => {
+test('a token opens one session and is used up; without a session nothing is answered', async (t) => {
   const scene = await openUi(t);
   const stranger = scene.stranger();
   for (const path of PATHS) assert.equal((await stranger.ask('GET', path)).status, 401, path);
@@ -49,7 +47,7 @@ test('a token opens one session and is used up; without a session nothing is ans
   }
 });
 
-test('another host, another origin, none at all: refused, with and without a session', { timeout }, async (t) => {
+test('another host, another origin, none at all: refused, with and without a session', async (t) => {
   const scene = await openUi(t);
   const { port } = scene.ui;
   const visitor = await scene.visit();
@@ -91,7 +89,7 @@ test('another host, another origin, none at all: refused, with and without a ses
   assert.equal(scene.harness.charged(), 0);
 });
 
-test('only this machine is listened to', { timeout }, async (t) => {
+test('only this machine is listened to', async (t) => {
   const scene = await openUi(t);
   const refused = await new Promise((resolve) => {
     const socket = connect(scene.ui.port, '::1');
@@ -101,7 +99,7 @@ test('only this machine is listened to', { timeout }, async (t) => {
   assert.ok(refused);
 });
 
-test('every answer carries the policies, errors too', { timeout }, async (t) => {
+test('every answer carries the policies, errors too', async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
   for (const path of [...PATHS, '/nothing', '/api/files/xyz']) {
@@ -122,7 +120,7 @@ test('every answer carries the policies, errors too', { timeout }, async (t) => 
   }
 });
 
-test('names of uploads never lead out of their folder', { timeout }, async (t) => {
+test('names of uploads never lead out of their folder', async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
   const names = ['../../../evil.csv', '..\\..\\evil.csv', '/etc/passwd', '.', '..', '', '.hidden', 'a\u0000b.csv'];
@@ -158,10 +156,8 @@ test('a long name of wide letters is one that a disk takes', (t) => {
   assert.deepEqual(readdirSync(folder), [`${name}.hazards.csv`]);
 });
 
-test('what is asked for by path, number or name, and is not there, is not there', { timeout }, async (t) => {
-  const scene = await openUi(t);
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
+test('what is asked for by path, number or name, and is not there, is not there', async (t) => {
+  const { visitor, id, post, bugs } = await openBook(t, places(3));
   for (const path of [
     '/assets/..%2f..%2fdesk.ts',
     '/assets/%2e%2e/%2e%2e/package.json',
@@ -176,21 +172,14 @@ test('what is asked for by path, number or name, and is not there, is not there'
   ]) {
     assert.equal((await visitor.ask('GET', path)).status, 404, path);
   }
-  for (const body of [
-    { ...WILDFIRE, lat: 99 },
-    { ...WILDFIRE, lat: 1, lng: 1 },
-    { ...WILDFIRE, topics: ['rain'] },
-    { ...WILDFIRE, topics: [] },
-  ]) {
-    const { status } = await visitor.ask('POST', `/api/files/${id}/price`, { body });
+  for (const body of [{ lat: 99 }, { lat: 1, lng: 1 }, { topics: ['rain'] }, { topics: [] }]) {
+    const { status } = await post('price', body);
     assert.ok(status === 422 || status === 400, JSON.stringify(body));
   }
-  assert.deepEqual(scene.bugs, []);
+  assert.deepEqual(bugs, []);
 });
 
-test('an upload that is too large is refused, said to be so or not, and nothing of it is left', {
-  timeout,
-}, async (t) => {
+test('an upload that is too large is refused, said to be so or not, and nothing of it is left', async (t) => {
   const scene = await openUi(t, { mostUpload: 1000 });
   const visitor = await scene.visit();
   const { status, body } = await visitor.upload('big.csv', 'x'.repeat(1001));
@@ -204,9 +193,7 @@ test('an upload that is too large is refused, said to be so or not, and nothing 
   assert.equal(json.status, 413);
 });
 
-test('a file of this machine: named once or twice it is one book; what is no file is refused', {
-  timeout,
-}, async (t) => {
+test('a file of this machine: named once or twice it is one book; what is no file is refused', async (t) => {
   const scene = await openUi(t);
   const { folder } = scene.harness;
   const visitor = await scene.visit();
@@ -241,9 +228,9 @@ test('a file of this machine: named once or twice it is one book; what is no fil
   assert.equal(existsSync(join(folder, 'input.hazards.csv')), false, 'the output lies in the workspace');
 });
 
-test('the key is in no answer', { timeout }, async (t) => {
+test('the key is in no answer', async (t) => {
   let key: ReturnType<Harness['key']> | undefined;
-  const scene = await openUi(t, (harness) => {
+  const { visitor, id, run } = await openBook(t, places(3), (harness) => {
     key = harness.key();
     const connection = {
       kind: 'service',
@@ -254,24 +241,18 @@ test('the key is in no answer', { timeout }, async (t) => {
     } as const;
     return { connectionOf: async () => connection };
   });
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  await visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
-  const texts = [JSON.stringify(await visitor.ended(id))];
+  const texts = [JSON.stringify(await run(3))];
   for (const path of ['/api/about', '/api/alive', `/api/files/${id}`, `/api/files/${id}/result`]) {
     texts.push((await visitor.ask('GET', path)).text);
   }
   for (const text of texts) assert.ok(!text.includes(key!.secret) && !text.includes(key!.fingerprint));
 });
 
-test('a report is shown in an origin of its own, its inline parts known by their hashes', { timeout }, async (t) => {
-  const scene = await openUi(t);
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  assert.equal((await visitor.ask('GET', `/api/files/${id}/report`)).status, 404, 'before a run');
-  await visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
-  await visitor.ended(id);
-  const { headers, text } = await visitor.ask('GET', `/api/files/${id}/report`);
+test('a report is shown in an origin of its own, its inline parts known by their hashes', async (t) => {
+  const { get, run } = await openBook(t, places(3));
+  assert.equal((await get('/report')).status, 404, 'before a run');
+  await run(3);
+  const { headers, text } = await get('/report');
   assert.match(text, /^<!doctype html>[\s\S]*Wildfire/);
   const policy = String(headers['content-security-policy']);
   assert.match(policy, /sandbox allow-scripts/);
@@ -293,7 +274,7 @@ test('sessions know what they gave out, and nothing else', () => {
   for (const open of [session, ...later, sessions.exchange(tokens[0]!)!]) assert.ok(sessions.isOpen(open));
 });
 
-test('a session ends with its process: it opens no later page, on any port', { timeout }, async (t) => {
+test('a session ends with its process: it opens no later page, on any port', async (t) => {
   const scene = await openUi(t);
   const address = new URL(scene.ui.newAddress());
   const { headers } = await scene.stranger().ask('GET', `/${address.search}`);
@@ -304,7 +285,7 @@ test('a session ends with its process: it opens no later page, on any port', { t
   assert.equal((await later.stranger().ask('GET', `/${address.search}`)).status, 401, 'nor does a token');
 });
 
-test('a connection of another user of the machine is closed, whatever it sends', { timeout }, async (t) => {
+test('a connection of another user of the machine is closed, whatever it sends', async (t) => {
   const table = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
     '   0: 0100007F:2250 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1',

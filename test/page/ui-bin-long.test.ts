@@ -37,7 +37,7 @@ async function visit(stderr: string) {
   return visitor(port, String(headers['set-cookie']).split(';')[0]!);
 }
 
-test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the output, and ends with 130', {
+test('SIGINT while a run buys lands what is in flight, writes the output, and ends with 130', {
   timeout,
 }, async (t) => {
   const { harness, gate, bin, secret } = await setScene(t, ['input.csv', '--budget', '1000']);
@@ -63,7 +63,7 @@ test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the 
   assert.ok(!stderr.includes(secret));
 });
 
-test('perilbook ui: SIGINT while nothing runs ends with 0; the key of the environment stays in it', {
+test('SIGINT while nothing runs ends with 0; the key of the environment stays in it', {
   timeout,
 }, async (t) => {
   const { bin, secret } = await setScene(t);
@@ -75,7 +75,7 @@ test('perilbook ui: SIGINT while nothing runs ends with 0; the key of the enviro
   assert.deepEqual([code, stdout], [0, ''], stderr);
 });
 
-test('perilbook ui: killed in the middle of a run, the next one lists it as cut off and buys the rest', {
+test('killed in the middle of a run, the next one lists it as cut off and buys the rest', {
   timeout,
 }, async (t) => {
   let isHeld = true;

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { fakeService } from '../fake-service.ts';
 import { column, places } from '../run/harness.ts';
-import { openUi, WILDFIRE, yes } from './ui-scene.ts';
+import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 300_000;
 const CELLS = 40;
 
 const count = (text: string, status: string) => column(text, 'hazard_status').filter((one) => one === status).length;
@@ -15,7 +14,7 @@ function timeless(summary: unknown): unknown {
   return JSON.parse(JSON.stringify(summary, (key, value) => (key === 'finish_by' ? undefined : value)));
 }
 
-test('the whole way: price, budget, rest, nothing; the service counts what the page said', { timeout }, async (t) => {
+test('the whole way: price, budget, rest, nothing; the service counts what the page said', async (t) => {
   const scene = await openUi(t);
   const { harness } = scene;
   const visitor = await scene.visit();
@@ -60,25 +59,21 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   assert.deepEqual(scene.bugs, []);
 });
 
-test('two starts at once: one runs; stop lands what is in flight; after a restart the rest is bought', {
-  timeout,
-}, async (t) => {
+test('two starts at once: one runs; stop lands what is in flight; after a restart the rest is bought', async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: the run waits when it is stopped.
-  const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
-  const { harness } = scene;
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(30)))).body;
-  const start = () => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(30) } });
+  const slow = { subscription: customSubscription(1_000, 10), factor: 50 };
+  const { harness, visitor, id, post, restart } = await openBook(t, places(30), {}, slow);
+  const start = () => post('start', yes(30));
   const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [202, 409, 409]);
-  assert.equal((await visitor.ask('POST', `/api/files/${id}/stop`, { body: {} })).status, 202);
+  assert.equal((await post('stop')).status, 202);
   const stopped = await visitor.ended(id);
   assert.deepEqual([stopped.end?.state, stopped.credits_spent], ['interrupted', harness.charged()]);
   assert.ok(harness.charged() < 30, `${harness.charged()} were bought`);
-  assert.equal((await visitor.ask('POST', `/api/files/${id}/stop`, { body: {} })).status, 409);
+  assert.equal((await post('stop')).status, 409);
 
   assert.equal((await start()).status, 202);
-  const again = await scene.restart();
+  const again = await restart();
   const { charged } = await harness.ledger();
   assert.equal(harness.charged(), charged, 'closing waits for what is in flight');
   const later = await again.visit();
@@ -90,60 +85,43 @@ test('two starts at once: one runs; stop lands what is in flight; after a restar
   assert.equal(harness.charged(), 30);
 });
 
-test('a limit that was set where the page was started cannot be passed on the page', { timeout }, async (t) => {
-  const scene = await openUi(t, { mostBudget: 5 });
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(9)))).body;
-  const start = (budget: number) =>
-    visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(budget) } });
-  assert.equal((await start(6)).status, 422);
-  assert.equal(scene.harness.charged(), 0);
-  assert.equal((await start(5)).status, 202);
-  await visitor.ended(id);
-  assert.equal(scene.harness.charged(), 5);
+test('a limit that was set where the page was started cannot be passed on the page', async (t) => {
+  const { harness, post, run } = await openBook(t, places(9), { mostBudget: 5 });
+  assert.equal((await post('start', yes(6))).status, 422);
+  assert.equal(harness.charged(), 0);
+  await run(5);
+  assert.equal(harness.charged(), 5);
 });
 
-test('a price after another choice of topics is that of a fresh plan, and no choice spends', { timeout }, async (t) => {
-  const scene = await openUi(t);
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput([...places(5), ...places(2), [30, -140]])))
-    .body;
+test('a price after another choice of topics is that of a fresh plan, and no choice spends', async (t) => {
+  const { harness, post } = await openBook(t, [...places(5), ...places(2), [30, -140]]);
   for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
     for (const optimize of ['credits', 'calls'] as const) {
-      const body = { ...WILDFIRE, topics, optimize };
-      const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body })).body;
-      assert.deepEqual(timeless(summary), timeless(await scene.harness.plan({ topics, optimize })));
+      const { summary } = (await post('price', { topics, optimize })).body;
+      assert.deepEqual(timeless(summary), timeless(await harness.plan({ topics, optimize })));
     }
   }
-  assert.equal(scene.harness.charged(), 0);
+  assert.equal(harness.charged(), 0);
 });
 
-test('a file without a header line: its first row is bought and comes back', { timeout }, async (t) => {
-  const scene = await openUi(t);
-  const visitor = await scene.visit();
-  const text = places(3)
-    .map(([lat, lng]) => `x,${lat},${lng}\n`)
-    .join('');
-  const { id } = (await visitor.upload('bare.csv', text)).body;
-  const bare = (await visitor.ask('GET', `/api/files/${id}?header=no`)).body;
+test('a file without a header line: its first row is bought and comes back', async (t) => {
+  const text = places(3).map(([lat, lng]) => `x,${lat},${lng}\n`);
+  const { harness, visitor, get, run } = await openBook(t, text.join(''));
+  const bare = (await get('?header=no')).body;
   assert.deepEqual([bare.columns, bare.header, bare.first.length], [['1', '2', '3'], false, 3]);
-  const body = { ...WILDFIRE, header: false, ...yes(3) };
-  await visitor.ask('POST', `/api/files/${id}/start`, { body });
-  const { end } = await visitor.ended(id);
-  assert.deepEqual([end?.state, end?.rows, scene.harness.charged()], ['complete', 3, 3]);
-  const again = (await visitor.ask('GET', `/api/files/${id}`)).body;
+  const { end } = await run(3, { header: false });
+  assert.deepEqual([end?.state, end?.rows, harness.charged()], ['complete', 3, 3]);
+  const again = (await get()).body;
   assert.deepEqual([again.header, again.chosen.lat], [false, 1], 'as it was chosen');
   for (const [name, table, hasHeaderLine] of [
-    ['tabs.tsv', text.replaceAll(',', '\t'), true],
+    ['tabs.tsv', text.join('').replaceAll(',', '\t'), true],
     ['lines.ndjson', '{"lat":40.1,"lng":-99.9}\n', false],
   ] as const) {
     assert.equal((await visitor.upload(name, table)).body.hasHeaderLine, hasHeaderLine, name);
   }
 });
 
-test('a key is tried before Start, once and free of charge; a refusal says what to do and shows no key', {
-  timeout,
-}, async (t) => {
+test('a key is tried before Start, once and free of charge; a refusal says what to do and shows no key', async (t) => {
   const cases = [
     [null, null, 0],
     [{ status: 401, body: { message: 'unknown key {key}' } }, 'KEY_REFUSED', 0],

@@ -7,11 +7,9 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 300_000;
-
 /* An uncaught error would end the process of `perilbook ui`; here it fails the test that is running. */
 
-test('an upload of another content type, or of none, is a 415 and leaves nothing behind', { timeout }, async (t) => {
+test('an upload of another content type, or of none, is a 415 and leaves nothing behind', async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
   const types = [undefined, '', 'application/json', 'text/plain', 'multipart/form-data; boundary=x', 'x'];
@@ -28,9 +26,7 @@ test('an upload of another content type, or of none, is a 415 and leaves nothing
   assert.equal((await visitor.upload('a.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
 });
 
-test('odd requests beside a run: the process lives, nothing else is bought, all that was paid is in the ledger', {
-  timeout,
-}, async (t) => {
+test('odd requests beside a run: the process lives, nothing else is bought, all that was paid is in the ledger', async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: the run goes on beside all the requests.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
   const visitor = await scene.visit();
@@ -76,7 +72,7 @@ test('odd requests beside a run: the process lives, nothing else is bought, all 
   assert.deepEqual(scene.bugs, []);
 });
 
-test('clients that leave in the middle of an upload, or of an answer: the page goes on', { timeout }, async (t) => {
+test('clients that leave in the middle of an upload, or of an answer: the page goes on', async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
   const address = new URL(scene.ui.newAddress());

@@ -11,7 +11,7 @@ import type { RunUpdate } from '../../src/page/runs/run-progress.ts';
 import { type RunningUi, startUi } from '../../src/page/start-ui.ts';
 import { reportOfLatestRun } from '../../src/report/figures/gather-facts.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
-import { type Harness, type HarnessOptions, openHarness } from '../run/harness.ts';
+import { type Harness, type HarnessOptions, openHarness, type places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 export interface Reply {
@@ -57,6 +57,26 @@ export async function openUi(
   // While a report is drawn nothing else happens here. At 20 times a claim's lease of 220 s still lasts for eleven.
   const harness = await openHarness(t, { factor: 20, ...options });
   return await begin(t, harness, typeof dependencies === 'function' ? dependencies(harness) : dependencies);
+}
+
+/** The page with a file of these places (or of this text) that a visitor has uploaded: its book. */
+export async function openBook(
+  t: TestContext,
+  content: ReturnType<typeof places> | string,
+  ...scene: [dependencies?: Parameters<typeof openUi>[1], options?: HarnessOptions]
+) {
+  const opened = await openUi(t, ...scene);
+  const visitor = await opened.visit();
+  const text = typeof content === 'string' ? content : opened.harness.writeInput(content);
+  const { id } = (await visitor.upload('book.csv', text)).body;
+  const post = (what: string, body: object = {}) =>
+    visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...WILDFIRE, ...body } });
+  /** Starts a run that may spend so much, and watches until it has ended. */
+  const run = async (budget: number, body: object = {}) => {
+    await post('start', { ...body, ...yes(budget) });
+    return await visitor.ended(id);
+  };
+  return { ...opened, visitor, id, post, run, get: (path = '') => visitor.ask('GET', `/api/files/${id}${path}`) };
 }
 
 type SceneDependencies = Partial<UiDependencies> & { readonly sample?: boolean };

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { column, places } from '../run/harness.ts';
-import { allSources, openUi, WILDFIRE, yes } from './ui-scene.ts';
+import { allSources, openBook, yes } from './ui-scene.ts';
 
-const timeout = 300_000;
 const CELLS = 12;
 
-test('each source answers what was chosen: local data and the sample cost the paid account nothing', {
-  timeout,
-}, async (t) => {
-  const scene = await openUi(t, (opened) => allSources(opened));
-  const { harness } = scene;
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(CELLS)))).body;
-  const ask = async (what: string, body: object) =>
-    (await visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...WILDFIRE, ...body } })).body;
+test('each source answers what was chosen: local data and the sample cost the paid account nothing', async (t) => {
+  const { harness, get, post, run: runFor, bugs } = await openBook(t, places(CELLS), (opened) => allSources(opened));
+  const ask = async (what: string, body: object) => (await post(what, body)).body;
   const choices = await ask('choices', {});
   assert.deepEqual(choices, {
     sources: { local: null, service: null, sample: null },
@@ -32,80 +25,56 @@ test('each source answers what was chosen: local data and the sample cost the pa
   assert.deepEqual((await price('local')).slice(0, 2), ['local', 0]);
   assert.deepEqual(await price('service'), ['service', CELLS, 100_000]);
   const run = async (source: string, budget: number) => {
-    await ask('start', { source, ...yes(budget) });
-    const live = await visitor.ended(id);
-    const output = (await visitor.ask('GET', `/api/files/${id}/result`)).text;
+    const live = await runFor(budget, { source });
+    const output = (await get('/result')).text;
     const statuses = new Set(column(output, 'hazard_status'));
     return [live.source, live.end?.state, [...statuses].join(), harness.charged(), harness.charged('made up')];
   };
   assert.deepEqual(await run('local', 0), ['local', 'complete', 'ok', 0, 0]);
   assert.deepEqual(await run('sample', 100), ['sample', 'complete', 'ok', 0, CELLS]);
   assert.deepEqual(await price('service'), ['service', CELLS, 100_000], 'the sample is not counted for the account');
-  assert.equal((await visitor.ask('GET', `/api/files/${id}`)).body.chosen.source, 'sample');
+  assert.equal((await get()).body.chosen.source, 'sample');
   assert.deepEqual(await run('service', 5), ['service', 'paused', 'ok,deferred', 5, CELLS]);
   assert.deepEqual(await run('service', 100), ['service', 'complete', 'ok', CELLS, CELLS]);
-  assert.deepEqual(scene.bugs, []);
+  assert.deepEqual(bugs, []);
 });
 
-test('what cannot be chosen has a reason, and asking for it all the same spends nothing', { timeout }, async (t) => {
-  const scene = await openUi(t, { sample: true });
-  const { harness } = scene;
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
-  const ask = (what: string, body: object) =>
-    visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...WILDFIRE, ...body } });
-  assert.match((await ask('choices', {})).body.sources.service, /--base-url and a key/);
+test('what cannot be chosen has a reason, and asking for it all the same spends nothing', async (t) => {
+  const { harness, post: ask } = await openBook(t, places(3), { sample: true });
+  assert.match((await ask('choices')).body.sources.service, /--base-url and a key/);
   const refused = await ask('start', { source: 'service', ...yes(3) });
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'NO_SERVICE']);
   assert.equal((await ask('start', { source: 'anything', ...yes(3) })).status, 400);
 
-  const all = await openUi(t, (harness) => allSources(harness, ['superfund']));
-  const other = await all.visit();
-  const book = (await other.upload('book.csv', all.harness.writeInput(places(3)))).body.id;
-  const radius = { ...WILDFIRE, topics: ['superfund'] };
-  const { sources } = (await other.ask('POST', `/api/files/${book}/choices`, { body: radius })).body;
+  const all = await openBook(t, places(3), (opened) => allSources(opened, ['superfund']));
+  const radius = { topics: ['superfund'], source: 'local' };
+  const { sources } = (await all.post('choices', radius)).body;
   assert.match(sources.local ?? '', /^No data for superfund\. Get it: perilbook data get/);
-  const priced = await other.ask('POST', `/api/files/${book}/price`, { body: { ...radius, source: 'local' } });
+  const priced = await all.post('price', radius);
   assert.equal(priced.body.error.code, 'LOCAL_DATA', 'never another source instead');
-  await other.ask('POST', `/api/files/${book}/start`, { body: { ...radius, source: 'local', ...yes(0) } });
-  assert.equal((await other.ended(book)).error?.code, 'LOCAL_DATA');
+  assert.equal((await all.run(0, radius)).error?.code, 'LOCAL_DATA');
   assert.deepEqual([harness.charged(), all.harness.charged(), all.harness.charged('made up')], [0, 0, 0]);
 });
 
-test('one answer a tract or county costs what the page said', {
-  timeout,
-}, async (t) => {
-  const scene = await openUi(t, (opened) => allSources(opened));
-  const { harness } = scene;
-  const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(40)))).body;
-  const base = { lat: 1, lng: 2, optimize: 'credits', source: 'service' };
-  const ask = async (what: string, body: object) =>
-    (await visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...base, ...body } })).body;
-  const topics = ['drought'];
-  const credits = async (areas?: string) =>
-    (await ask('price', { topics, ...(areas ? { areas } : {}) })).summary.credits;
-  assert.equal(await credits(), 40);
-  const found = await credits('tract');
+test('one answer a tract or county costs what the page said', async (t) => {
+  const { harness, get, post, run } = await openBook(t, places(40), (opened) => allSources(opened));
+  const base = { topics: ['drought'], source: 'service' };
+  const credits = async (areas: object) => (await post('price', { ...base, ...areas })).body.summary.credits;
+  assert.equal(await credits({}), 40);
+  const found = await credits({ areas: 'tract' });
   assert.equal(found, 21, 'one for the tract, and twenty to verify');
-  await ask('start', { topics, areas: 'tract', ...yes(found) });
-  assert.equal((await visitor.ended(id)).end?.state, 'complete');
+  assert.equal((await run(found, { ...base, areas: 'tract' })).end?.state, 'complete');
   assert.equal(harness.charged(), found);
-  assert.equal((await visitor.ask('GET', `/api/files/${id}`)).body.chosen.areas, 'tract');
+  assert.equal((await get()).body.chosen.areas, 'tract');
 });
 
-test('the curve of a budget is what the budget buys; its marks are the fewest credits that buy so much', {
-  timeout,
-}, async (t) => {
-  const scene = await openUi(t, (opened) => allSources(opened));
-  const visitor = await scene.visit();
+test('the curve of a budget is what the budget buys; its marks are the fewest credits that buy so much', async (t) => {
   // Of 78: 12 + 11 + 10 + 9 = 42 are the first more than 50 %, seven places have 63, ten have 75.
   const rows = places(CELLS).map(([lat, lng], index) => `${lat},${lng},${index + 1}\n`);
-  const { id } = (await visitor.upload('book.csv', `lat,lng,tiv\n${rows.join('')}`)).body;
-  const topics = ['hail', 'wildfire'];
-  const choice = { lat: 0, lng: 1, topics, optimize: 'credits', source: 'service', order: 2 };
-  const ask = async (what: string, body: object = {}) =>
-    (await visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...choice, ...body } })).body;
+  const table = `lat,lng,tiv\n${rows.join('')}`;
+  const { harness, post } = await openBook(t, table, (opened) => allSources(opened));
+  const choice = { lat: 0, lng: 1, topics: ['hail', 'wildfire'], source: 'service', order: 2 };
+  const ask = async (what: string, body: object = {}) => (await post(what, { ...choice, ...body })).body;
   const { curve } = await ask('price');
   assert.deepEqual(curve.marks, [
     { share: 0.5, credits: 2 * 4 },
@@ -121,5 +90,5 @@ test('the curve of a budget is what the budget buys; its marks are the fewest cr
   const [credits, share] = curve.points[4];
   assert.equal((await ask('reach', { budget: credits })).share_of_value, share, 'not of what was priced last');
   assert.equal((await ask('price', { source: 'local' })).curve, null, 'local answers are free');
-  assert.equal(scene.harness.charged(), 0);
+  assert.equal(harness.charged(), 0);
 });

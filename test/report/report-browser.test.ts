@@ -51,17 +51,13 @@ const tones = (page: Page) =>
 
 for (const name of ['spread', 'town']) {
   for (const colorScheme of ['light', 'dark'] as const) {
-    test(
-      `the report of ${name} in ${colorScheme}: no complaint, no request, nothing found by axe-core`,
-      options,
-      async (t) => {
-        const { page, complaints } = await openReport(t, name, { colorScheme });
-        assert.deepEqual(await axeFindings(page), []);
-        assert.deepEqual(complaints, []);
-        const paper = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-        assert.equal(paper, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)');
-      },
-    );
+    test(`the report of ${name} in ${colorScheme}: no complaint, nothing found by axe-core`, options, async (t) => {
+      const { page, complaints } = await openReport(t, name, { colorScheme });
+      assert.deepEqual(await axeFindings(page), []);
+      assert.deepEqual(complaints, []);
+      const paper = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+      assert.equal(paper, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)');
+    });
   }
 }
 
@@ -137,58 +133,54 @@ test('a click on a peril switches the map, a second one goes back; the map zooms
   assert.deepEqual(complaints, []);
 });
 
-test(
-  'on a narrow screen the map shows finer hexagons as one zooms, by wheel, button and two fingers; its legend follows',
-  options,
-  async (t) => {
-    const { facts, map } = largeFacts(10_000);
-    const { page } = await openPage(t, reportPage(facts, map), { viewport: { width: 400, height: 900 } });
-    const drawing = page.locator('#map-drawing');
-    const size = () =>
-      page.evaluate(
-        "Number(/scale\\(([\\d.]+)/.exec(document.getElementById('map-world').getAttribute('transform') ?? 'scale(1')[1])",
-      );
-    const full = () => page.locator('#size-0').textContent();
-    const [before, least] = [await full(), await page.locator('#marks use').count()];
-    // Below the table of perils.
-    await page.evaluate("document.getElementById('map-drawing').scrollIntoView({ block: 'center' })");
-    const scrolled = (await page.evaluate('window.scrollY')) as number;
-    const { x, y, width, height } = (await drawing.boundingBox())!;
-    await page.mouse.move(x + width / 2, y + height / 2);
-    await page.mouse.wheel(0, 100);
-    // Where there is nothing to zoom out of, the wheel scrolls the page.
-    while (!(await page.evaluate(`window.scrollY > ${scrolled}`))) await nextFrames(page);
-    assert.equal(await size(), 1);
-    await page.evaluate(`window.scrollTo(0, ${scrolled})`);
-    for (let turns = 0; turns < 100 && ((await size()) as number) <= 4; turns++) {
-      await page.mouse.wheel(0, -100);
-      await nextFrames(page);
-    }
-    assert.ok(((await size()) as number) > 4);
-    assert.notEqual(await full(), before, 'a small hexagon has less');
-    assert.ok((await page.locator('#marks use').count()) < 4 * least, 'what is in view alone is drawn');
-    assert.ok((await page.locator('#names .county').count()) > 3);
-    await page.click('#zoom-reset');
+test('on a narrow screen the map shows finer hexagons as one zooms; its legend follows', options, async (t) => {
+  const { facts, map } = largeFacts(10_000);
+  const { page } = await openPage(t, reportPage(facts, map), { viewport: { width: 400, height: 900 } });
+  const drawing = page.locator('#map-drawing');
+  const size = () =>
+    page.evaluate(
+      "Number(/scale\\(([\\d.]+)/.exec(document.getElementById('map-world').getAttribute('transform') ?? 'scale(1')[1])",
+    );
+  const full = () => page.locator('#size-0').textContent();
+  const [before, least] = [await full(), await page.locator('#marks use').count()];
+  // Below the table of perils.
+  await page.evaluate("document.getElementById('map-drawing').scrollIntoView({ block: 'center' })");
+  const scrolled = (await page.evaluate('window.scrollY')) as number;
+  const { x, y, width, height } = (await drawing.boundingBox())!;
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.wheel(0, 100);
+  // Where there is nothing to zoom out of, the wheel scrolls the page.
+  while (!(await page.evaluate(`window.scrollY > ${scrolled}`))) await nextFrames(page);
+  assert.equal(await size(), 1);
+  await page.evaluate(`window.scrollTo(0, ${scrolled})`);
+  for (let turns = 0; turns < 100 && ((await size()) as number) <= 4; turns++) {
+    await page.mouse.wheel(0, -100);
     await nextFrames(page);
-    assert.equal(await full(), before);
-    await page.click('#zoom-in');
-    await nextFrames(page);
-    const zoomed = (await size()) as number;
-    const finger = (id: number, at: number, type: string) =>
-      drawing.dispatchEvent(type, {
-        pointerId: id,
-        clientX: x + at,
-        clientY: y + 200,
-        isPrimary: id === 1,
-        bubbles: true,
-      });
-    await finger(1, 300, 'pointerdown');
-    await finger(2, 340, 'pointerdown');
-    await finger(2, 420, 'pointermove');
-    await nextFrames(page);
-    assert.ok(((await size()) as number) > 2 * zoomed);
-  },
-);
+  }
+  assert.ok(((await size()) as number) > 4);
+  assert.notEqual(await full(), before, 'a small hexagon has less');
+  assert.ok((await page.locator('#marks use').count()) < 4 * least, 'what is in view alone is drawn');
+  assert.ok((await page.locator('#names .county').count()) > 3);
+  await page.click('#zoom-reset');
+  await nextFrames(page);
+  assert.equal(await full(), before);
+  await page.click('#zoom-in');
+  await nextFrames(page);
+  const zoomed = (await size()) as number;
+  const finger = (id: number, at: number, type: string) =>
+    drawing.dispatchEvent(type, {
+      pointerId: id,
+      clientX: x + at,
+      clientY: y + 200,
+      isPrimary: id === 1,
+      bubbles: true,
+    });
+  await finger(1, 300, 'pointerdown');
+  await finger(2, 340, 'pointerdown');
+  await finger(2, 420, 'pointermove');
+  await nextFrames(page);
+  assert.ok(((await size()) as number) > 2 * zoomed);
+});
 
 test('the locations: of one peril, filtered, sorted, as CSV', options, async (t) => {
   const { page, complaints } = await openReport(t, 'spread');
@@ -294,25 +286,21 @@ const SPILLING = `[...document.querySelectorAll('.perils, .wide, figure')]
   .filter((box) => box.scrollWidth > box.clientWidth + 1)
   .map((box) => box.className + ': ' + box.textContent.trim().slice(0, 30))`;
 
-test(
-  'no table spills over its place: on a screen, on paper; on a phone only what can be scrolled',
-  options,
-  async (t) => {
-    const { page } = await openReport(t, 'spread');
-    for (const width of [1280, 1000, 820]) {
-      await page.setViewportSize({ width, height: 900 });
-      assert.deepEqual(await page.evaluate(SPILLING), [], `${width}`);
-    }
-    await page.setViewportSize({ width: 360, height: 900 });
-    const onPhone = (await page.evaluate(SPILLING)) as string[];
-    const unscrolled = onPhone.filter((box) => !box.startsWith('wide'));
-    assert.deepEqual(unscrolled, []);
-    // A4 less its margins, at 96 dots an inch.
-    await page.setViewportSize({ width: 688, height: 1000 });
-    await page.emulateMedia({ media: 'print' });
-    assert.deepEqual(await page.evaluate(SPILLING), [], 'paper');
-  },
-);
+test('no table spills over its place: on a screen, on paper; on a phone it may scroll', options, async (t) => {
+  const { page } = await openReport(t, 'spread');
+  for (const width of [1280, 1000, 820]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.deepEqual(await page.evaluate(SPILLING), [], `${width}`);
+  }
+  await page.setViewportSize({ width: 360, height: 900 });
+  const onPhone = (await page.evaluate(SPILLING)) as string[];
+  const unscrolled = onPhone.filter((box) => !box.startsWith('wide'));
+  assert.deepEqual(unscrolled, []);
+  // A4 less its margins, at 96 dots an inch.
+  await page.setViewportSize({ width: 688, height: 1000 });
+  await page.emulateMedia({ media: 'print' });
+  assert.deepEqual(await page.evaluate(SPILLING), [], 'paper');
+});
 
 test('at 1440 by 900 all perils and the map are on the first screen', options, async (t) => {
   const { facts, map } = largeFacts(3_000);
