@@ -1,3 +1,4 @@
+import { memo } from '../base/memo.ts';
 import type { Answer, Field } from '../contract/answer.ts';
 import {
   AIR_QUALITY_DAYS,
@@ -97,23 +98,14 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
   ],
 };
 
-const COLUMNS = new Map<TopicSlug, readonly TopicColumn[]>();
-
 /** The columns of a topic, in order. */
-export function columnsOf(slug: TopicSlug): readonly TopicColumn[] {
-  let columns = COLUMNS.get(slug);
-  if (!columns) {
-    const { category } = topicOf(slug);
-    columns =
-      category === 'natural'
-        ? naturalColumns(slug as NaturalSlug)
-        : category === 'proximity'
-          ? proximityColumns(slug as ProximitySlug)
-          : MEASUREMENT_COLUMNS[slug as MeasurementSlug];
-    COLUMNS.set(slug, columns);
-  }
-  return columns;
-}
+export const columnsOf = memo((slug: TopicSlug): readonly TopicColumn[] => {
+  const { category } = topicOf(slug);
+  if (category === 'natural') return naturalColumns(slug as NaturalSlug);
+  return category === 'proximity'
+    ? proximityColumns(slug as ProximitySlug)
+    : MEASUREMENT_COLUMNS[slug as MeasurementSlug];
+});
 
 /** The fields of a result, in the order of the topic's columns. Without counts they end before the columns that count records. */
 export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {

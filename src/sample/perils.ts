@@ -1,6 +1,7 @@
+import { memo } from '../base/memo.ts';
 import type { NaturalSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { type MeasurableShape, metersToShape, parseShape } from '../geo/nearest.ts';
+import { metersToShape, parseShape } from '../geo/nearest.ts';
 
 /*
  * Where each peril is strong: rough places and lines, drawn by eye from a map. They make the sample believable (hurricanes on
@@ -141,13 +142,7 @@ export function findStrength(zones: readonly Zone[], location: Location): number
   return most;
 }
 
-const shapes = new Map<string, MeasurableShape>();
-
-function shapeOfLine(line: string): MeasurableShape {
-  const shape = shapes.get(line) ?? parseShape({ type: 'LineString', coordinates: positionsOf(line) });
-  shapes.set(line, shape);
-  return shape;
-}
+const shapeOfLine = memo((line: string) => parseShape({ type: 'LineString', coordinates: positionsOf(line) }));
 
 /** The positions of a line: `-97.2 25.9, -94.8 29.3`. */
 export function positionsOf(line: string): [lng: number, lat: number][] {

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type Clock, steadyTime } from '../base/clock.ts';
+import { memo } from '../base/memo.ts';
 import { SQLITE } from './dialects.ts';
 import type { SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 
@@ -7,12 +8,6 @@ import type { SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 export interface SqliteDriver extends SqlDatabase {
   readNow<T>(work: () => SqlWork<T>): T;
   transactNow<T>(work: () => SqlWork<T>): T;
-}
-
-/** A prepared statement, and the number of the parameter that each of its `?` stands for. */
-interface PreparedSql {
-  readonly statement: Database.Statement<unknown[], object>;
-  readonly indexes: readonly number[];
 }
 
 /** Runs work on a SQLite file: synchronously, so that nothing else that uses the handle can join its transaction. Statements are
@@ -26,23 +21,17 @@ export function sqliteDriver(
 ): SqliteDriver {
   database.function('now_ms', () => BigInt(clock.now()));
   database.function('steady_ms', () => BigInt(steadyTime(clock)));
-  const cache = new Map<string, PreparedSql>();
-
-  function preparedOf(sql: string): PreparedSql {
-    let prepared = cache.get(sql);
-    if (prepared === undefined) {
-      const indexes: number[] = [];
-      // better-sqlite3 takes no array for numbered parameters. In a subselect, because SQLite otherwise plans some statements again at each
-      // execution (a range with ORDER BY, a LEFT JOIN): 19 µs instead of 2.
-      const text = sql.replace(/\$(\d+)/g, (_, number: string) => {
-        indexes.push(Number(number) - 1);
-        return '(SELECT ?)';
-      });
-      prepared = { statement: database.prepare<unknown[], object>(text), indexes };
-      cache.set(sql, prepared);
-    }
-    return prepared;
-  }
+  /** The prepared statement, and the number of the parameter that each of its `?` stands for. */
+  const preparedOf = memo((sql: string) => {
+    const indexes: number[] = [];
+    // better-sqlite3 takes no array for numbered parameters. In a subselect, because SQLite otherwise plans some statements again at each
+    // execution (a range with ORDER BY, a LEFT JOIN): 19 µs instead of 2.
+    const text = sql.replace(/\$(\d+)/g, (_, number: string) => {
+      indexes.push(Number(number) - 1);
+      return '(SELECT ?)';
+    });
+    return { statement: database.prepare<unknown[], object>(text), indexes };
+  });
 
   function run({ sql, values }: SqlStatement): readonly object[] {
     const { statement, indexes } = preparedOf(sql);

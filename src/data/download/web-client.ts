@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { Agent, EnvHttpProxyAgent, request } from 'undici';
 import { PerilbookError } from '../../base/errors.ts';
+import { memo } from '../../base/memo.ts';
 import { ADDRESS_MOVED, CHECK_NETWORK, downloadFailed, TRY_LATER } from './download-errors.ts';
 
 export interface WebAnswer {
@@ -52,14 +53,9 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   const proxies = { httpProxy: proxy('HTTP_PROXY'), httpsProxy: proxy('HTTPS_PROXY'), noProxy: proxy('NO_PROXY') };
   const isProxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
   const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
-  const limits = new Map<string, LimitFunction>();
   const everywhere = pLimit(AT_ONCE);
 
-  function limitOf(host: string): LimitFunction {
-    const limit = limits.get(host) ?? pLimit(AT_ONCE_PER_HOST);
-    limits.set(host, limit);
-    return limit;
-  }
+  const limitOf = memo((_host: string) => pLimit(AT_ONCE_PER_HOST));
 
   async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
     let at = mirror === undefined ? url : mirrored(url, mirror);

@@ -1,13 +1,7 @@
+import { memo } from '../../base/memo.ts';
 import { DISTANCE_PROPERTY } from './layer-search.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
-
-/** The types of a dataset's properties: `see` all of its features, then `typed` gives each the same types. */
-export interface PropertyTypes {
-  see(properties: Properties): void;
-  /** The properties with one type each. */
-  typed(properties: Properties): Record<string, unknown>;
-}
 
 /** A text that a number can replace without loss: no leading zeros, and no more digits than a double has. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
@@ -17,22 +11,15 @@ const MOST_DIGITS = 15;
 const CODE_NAME = /zip|postal|postcode|fips|geoid|phone|fax/;
 const ZIP_NAME = /zip|postal|postcode/;
 
-/** Makes the types for one load. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
+/** Makes the types for one load: `see` all of its features, then `typed` gives each property one type. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
  * property is a number if every value in the dataset is a number or written as one, else text. Codes are always text, and ZIP codes get
  * their zeros back. Blank texts are left out, like the blank cells of a CSV. */
-export function createPropertyTypes(): PropertyTypes {
+export function createPropertyTypes() {
   const texts = new Set<string>();
-  const codes = new Map<string, 'zip' | 'code' | null>();
-
-  function codeOf(name: string): 'zip' | 'code' | null {
-    let code = codes.get(name);
-    if (code === undefined) {
-      const plain = name.toLowerCase().replace(/[^a-z]/g, '');
-      code = ZIP_NAME.test(plain) ? 'zip' : CODE_NAME.test(plain) ? 'code' : null;
-      codes.set(name, code);
-    }
-    return code;
-  }
+  const codeOf = memo((name: string) => {
+    const plain = name.toLowerCase().replace(/[^a-z]/g, '');
+    return ZIP_NAME.test(plain) ? 'zip' : CODE_NAME.test(plain) ? 'code' : null;
+  });
 
   function typedValue(name: string, value: unknown): unknown {
     if (typeof value !== 'string' && typeof value !== 'number') return value;
@@ -43,13 +30,13 @@ export function createPropertyTypes(): PropertyTypes {
   }
 
   return {
-    see(properties) {
+    see(properties: Properties): void {
       for (const name in properties) {
         const value = properties[name];
         if (typeof value === 'string' && !texts.has(name) && !isBlank(value) && !isNumber(value)) texts.add(name);
       }
     },
-    typed(properties) {
+    typed(properties: Properties): Record<string, unknown> {
       const typed: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(properties)) {
         // Each answer writes its own distance under this name.

@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import { type MeasurementSlug, type NaturalSlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
@@ -19,12 +20,7 @@ export interface TopicFinding {
   /** Null for a proximity topic: its value is the number of its features. */
   readonly value: TopicValue | null;
   /** The layers whose features around the location belong to it; null for one that is not loaded for the whole search. */
-  readonly layers: readonly (SearchedLayer | null)[];
-}
-
-interface SearchedLayer {
-  readonly layer: Layer;
-  readonly meters: number;
+  readonly layers: readonly ({ readonly layer: Layer; readonly meters: number } | null)[];
 }
 
 export type MissingResult =
@@ -41,38 +37,19 @@ interface UnavailableTopic {
   readonly states: readonly string[];
 }
 
-/** What a topic's result consists of at a location with a known area, or why there is none. Call it within a transaction, so that all
- * topics of a location come from the same data. */
-export type TopicRules = (
-  topic: TopicSlug,
-  location: Location,
-  area: Area,
-  now: number,
-) => TopicFinding | MissingResult;
-
-/** Makes the rules that decide on each topic. The service and a local look-up differ only in how they present the results. */
-export function createTopicRules(
-  database: DataDatabase,
-  versionOf: DataVersion,
-  boundaries: BoundaryCheck,
-): TopicRules {
+/** Makes the rules that decide on each topic: what its result consists of at a location with a known area, or why there is none. The
+ * service and a local look-up differ only in how they present the results. Call the rules within a transaction, so that all topics of a
+ * location come from the same data. */
+export function createTopicRules(database: DataDatabase, versionOf: DataVersion, boundaries: BoundaryCheck) {
   const loaded = database.prepare<[], CoveredPart>('SELECT dataset, state, reach FROM parts');
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
   const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(loaded.all()));
   // Reading thirty names takes longer than answering a rating.
-  const byState = oncePerVersion(versionOf, () => new Map<string, ReadonlyMap<TopicSlug, TopicData>>());
-
-  function dataOf(state: string): ReadonlyMap<TopicSlug, TopicData> {
-    const cache = byState();
-    let data = cache.get(state);
-    if (data === undefined) {
-      data = new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)]));
-      cache.set(state, data);
-    }
-    return data;
-  }
+  const dataByState = oncePerVersion(versionOf, () =>
+    memo((state: string) => new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)]))),
+  );
 
   /** The layers, without those for which the search reaches states that are not loaded. */
   function wholeLayers({ layers, atBorders }: TopicData, location: Location): TopicFinding['layers'] {
@@ -83,9 +60,9 @@ export function createTopicRules(
       : layers.map((search) => (search !== null && parts.has(search.layer) ? null : search));
   }
 
-  return (topic, location, area, now) => {
+  return (topic: TopicSlug, location: Location, area: Area, now: number): TopicFinding | MissingResult => {
     const state = stateOf(area.county);
-    const data = dataOf(state).get(topic)!;
+    const data = dataByState()(state).get(topic)!;
     const { missing, atBorders, layers } = data;
     const lacking = (datasets: readonly DatasetName[], states: readonly string[]) =>
       ({ reason: 'unavailable', cause: 'not_loaded', datasets, states }) as const;

@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { createLeftOutCheck } from '../../data/tables/boundary-check.ts';
 import { needsOf } from '../../data/tables/describe-data.ts';
@@ -39,7 +40,7 @@ export function placesWithoutData(
   );
   const isLeftOut = createLeftOutCheck(data.boundaryCounties);
   const here = topics.filter((topic) => data.topics.has(topic));
-  const ofCounty = (code: string) => {
+  const ofCounty = memo((code: string) => {
     const state = stateOf(code);
     const isLacking = (topic: TopicSlug) =>
       needsOf(topic).some((name) => name !== 'areas' && !coverage.covers(name, state)) ||
@@ -50,16 +51,14 @@ export function placesWithoutData(
         .map((search) => ({ ...search, topic })),
     );
     return { state, isLeftOut: isLeftOut(code), lacking: here.filter(isLacking), searches };
-  };
-  const counties = new Map<string, ReturnType<typeof ofCounty>>();
+  });
   const leftOut = new Map<string, number>();
   const states = new Map<string, { places: number; readonly topics: Set<TopicSlug> }>();
   for (const cell of order) {
     const location = locationOf(cells.cell(cell));
     const code = countyAt(location)?.code;
     if (code === undefined) continue;
-    const county = counties.get(code) ?? ofCounty(code);
-    counties.set(code, county);
+    const county = ofCounty(code);
     if (county.isLeftOut) leftOut.set(county.state, (leftOut.get(county.state) ?? 0) + 1);
     const atBorder = county.searches.filter(({ name, meters }) => coverage.lacking(name, location, meters).length > 0);
     const lacking = [...county.lacking, ...atBorder.map(({ topic }) => topic)];

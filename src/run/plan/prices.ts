@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import { type CallKind, CREDITS } from '../../contract/credits.ts';
 import { NO_TOPICS, type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -45,19 +46,6 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
 
 /** Remembers purchases by their set of missing topics: millions of cells share a handful of such sets. */
 export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
-  let pricedFor: PriceList | null = null;
-  const cached = new Map<TopicSet, Purchase>();
-  return (missing) => {
-    const now = priceList();
-    if (now !== pricedFor) {
-      cached.clear();
-      pricedFor = now;
-    }
-    let purchase = cached.get(missing);
-    if (!purchase) {
-      purchase = cheapestCalls(topicsIn(missing), now);
-      cached.set(missing, purchase);
-    }
-    return purchase;
-  };
+  const purchaseAt = memo((prices: PriceList) => memo((missing: TopicSet) => cheapestCalls(topicsIn(missing), prices)));
+  return (missing) => purchaseAt(priceList())(missing);
 }
