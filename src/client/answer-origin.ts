@@ -18,19 +18,6 @@ const CACHE = 'a cache between this machine and the service';
 export const REPEATED_NOTICE = `Different calls were answered with the same request id: ${CACHE} may have answered in its place. Where the service is behind a proxy or a CDN, turn its cache off.`;
 export const AGED_NOTICE = `An answer came with an Age header: ${CACHE} answered in its place, so it may be old. Where the service is behind a proxy or a CDN, turn its cache off.`;
 
-/** An answer's call and headers. */
-export interface AnswerFacts {
-  readonly cell: Cell;
-  readonly call: Call;
-  readonly headers: HeaderMap;
-}
-
-/** A verdict, and a notice for the user if there is one. */
-export interface Checked {
-  readonly verdict: Verdict;
-  readonly notice: string | null;
-}
-
 /** Checks that each answer belongs to its call. A cache that ignores the query answers every location with the first one's answer;
  * where locations are less than a kilometre apart, only this check notices it.
  *
@@ -50,7 +37,11 @@ export class AnswerOrigin {
     this.#precision = precision;
   }
 
-  check(verdict: Verdict, { cell, call, headers }: AnswerFacts): Checked {
+  /** The verdict on an answer to a call, and a notice for the user if there is one. */
+  check(
+    verdict: Verdict,
+    { cell, call, headers }: { readonly cell: Cell; readonly call: Call; readonly headers: HeaderMap },
+  ): { readonly verdict: Verdict; readonly notice: string | null } {
     const isRepeated = this.#isRepeated(verdict, cell, call);
     const isAged = Number(headers.age) > 0;
     const notice = isRepeated ? REPEATED_NOTICE : isAged ? AGED_NOTICE : null;

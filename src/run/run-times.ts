@@ -12,19 +12,6 @@ export const PROGRAM_SINCE = Date.UTC(2026, 0, 1);
 /** HTTP dates are whole seconds. */
 const SECOND_MS = 1_000;
 
-/** One moment by the service's clock, by this machine's and by the steady one; accurate to `within`. */
-interface ServiceTime {
-  readonly date: number;
-  readonly wall: number;
-  readonly steady: number;
-  readonly within: number;
-}
-
-interface Times {
-  readonly earliest: number;
-  readonly latest: number;
-}
-
 /**
  * The time in a run, by three clocks: this machine's, which may be set at any moment; the run's start and the steady time since;
  * and the service's, by the `Date` of its answers.
@@ -42,7 +29,8 @@ export class RunTimes {
   readonly #anniversaryDay: number;
   readonly #notice: (message: string) => void;
   readonly #began: { readonly wall: number; readonly steady: number };
-  #service: ServiceTime | null = null;
+  /** One moment by the service's clock, by this machine's and by the steady one; accurate to `within`. */
+  #service: Readonly<Record<'date' | 'wall' | 'steady' | 'within', number>> | null = null;
   #jumped = false;
   #isReported = false;
 
@@ -80,7 +68,7 @@ export class RunTimes {
   }
 
   /** The times that determine the billing period. */
-  billing(): Times {
+  billing(): { readonly earliest: number; readonly latest: number } {
     const own = [this.#clock.now(), this.#sinceBegan()];
     const service = this.#jumped ? null : this.#serviceNow();
     const within = (ms: number) => (service === null ? [] : own.filter((time) => Math.abs(service - time) <= ms));

@@ -10,17 +10,14 @@ import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
 import { loadAction } from './data-load.ts';
 
-/** An action on the data, with the names that follow it. */
-type DataAction<Flags> = (
-  context: CliContext,
-  settings: DataSettings,
-  names: readonly string[],
-  flags: Flags,
-) => Promise<number> | number;
-
 /** A command that opens the data file for writing when it needs it, and closes it. */
 function onData<Flags extends SourceFlags & { readonly db?: string | undefined; readonly quiet?: boolean | undefined }>(
-  act: DataAction<Flags>,
+  act: (
+    context: CliContext,
+    settings: DataSettings,
+    names: readonly string[],
+    flags: Flags,
+  ) => Promise<number> | number,
 ): RunCommand<Flags> {
   return async (loud, flags, names) => {
     const context = { ...loud, isQuiet: flags.quiet === true };

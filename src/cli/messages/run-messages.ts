@@ -12,21 +12,15 @@ import { percent, shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
 import { savingsMessage } from './plan-messages.ts';
 
-/** The result of a run: how it ended; what it wrote and spent; what to do next. */
-export interface ResultMessages {
-  readonly headline: string;
-  readonly facts: readonly string[];
-  readonly next: readonly string[];
-}
-
-/** @param isPlanShown the plan was printed before, with what is wrong with rows */
+/** The result of a run: how it ended; what it wrote and spent; what to do next.
+ * @param isPlanShown the plan was printed before, with what is wrong with rows */
 export function runMessages(
   { summary, stop }: RunResult,
   again: string,
   folder: string,
   { color }: OutputStyle,
   isPlanShown: boolean,
-): ResultMessages {
+) {
   const { saved } = summary;
   const isLocal = summary.source.kind === 'local';
   const savings = savingsMessage(saved);

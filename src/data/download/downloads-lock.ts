@@ -2,16 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 
-/** The name of this process, and whether another one is still running. */
-interface Holder {
-  readonly name: string;
-  readonly isAlive: (other: string) => boolean;
-}
-
 /** Locks a downloads folder; the lock of a process that no longer runs is removed.
+ * @param owner the name of this process, and whether another one is still running
  * @returns the function that unlocks the folder
  * @throws PerilbookError USAGE when another process downloads into it */
-export function lockDownloads(folder: string, { name, isAlive }: Holder): () => void {
+export function lockDownloads(
+  folder: string,
+  { name, isAlive }: { readonly name: string; readonly isAlive: (other: string) => boolean },
+): () => void {
   const file = join(folder, 'lock');
   for (let attempt = 0; ; attempt++) {
     try {

@@ -104,18 +104,13 @@ function formatQuery({ layer, box }: LayerRequest, parameters: Readonly<Record<s
   return `${layer}/query?${new URLSearchParams({ ...parameters, ...bounds })}`;
 }
 
-interface LayerRow {
-  readonly id: number;
-  readonly line: string;
-}
-
 export async function parsePage(
   request: LayerRequest,
   { idField, fields, hasOffset }: ArcgisLayer,
   { rows: before, lastId }: { readonly rows: number; readonly lastId: number },
   pageRows: number,
   context: DownloadContext,
-): Promise<{ readonly rows: readonly LayerRow[]; readonly bytes: number; readonly hasMore: boolean }> {
+) {
   const { as, layer, where, simplifiedBy } = request;
   const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
   const names = request.fields === undefined ? '*' : [...new Set([idField, ...fields])].join(',');

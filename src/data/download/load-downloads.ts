@@ -42,20 +42,15 @@ export interface LoadedDownloads {
   readonly error?: PerilbookError;
 }
 
-interface DownloadFolders {
-  readonly downloads: string;
-  /** Sources of the same dataset that this one replaces. */
-  readonly rivals: readonly Source[];
-}
-
 /** Loads downloaded slices of a source and records it in the manifest. Parts of other states stay. A refused slice keeps its
  * stored records, and its file is downloaded again next time, even if the server reports no change.
+ * @param folders.rivals sources of the same dataset that this one replaces
  * @throws PerilbookError SERVICE_DATA when nothing is what the loader expects; the stored data is unchanged */
 export async function loadDownloads(
   database: DataDatabase,
   source: Source,
   slices: readonly Slice[],
-  folders: DownloadFolders,
+  folders: { readonly downloads: string; readonly rivals: readonly Source[] },
   options: { readonly replace?: boolean; readonly onRecords?: (records: number) => void },
   clock: Clock,
 ): Promise<LoadedDownloads> {

@@ -157,18 +157,11 @@ export function layerRequests(
   }));
 }
 
-interface Link {
-  readonly url: string;
-  readonly year: string;
-  /** YYYYMMDDHHMM from the directory listing, or the day in the name. */
-  readonly day: string;
-}
-
 /** The newest link of a page that matches a pattern: the greatest year (first group), then the latest day, from the directory
  * listing (`href="…">…</a> 2026-09-14 12:10`) or else from the second group (MMDDYY or MMDDYYYY).
  * @throws PerilbookError DOWNLOAD_FAILED when no link fits */
 export function newestLink(html: string, page: string, pattern: string): string {
-  const links: Link[] = [];
+  const links: { readonly url: string; readonly year: string; readonly day: string }[] = [];
   for (const [, quoted = '', after = ''] of html.matchAll(/href\s*=\s*["']([^"']+)["'](?=([^\n]{0,300}))/gi)) {
     const [whole, year = '', day = ''] = new RegExp(`(?:^|/)${pattern}$`).exec(quoted) ?? [];
     if (whole === undefined) continue;

@@ -10,21 +10,16 @@ export function createDataVersion(database: DataDatabase): DataVersion {
   return () => read.get()!;
 }
 
-export interface HeldVersion {
-  /** Call it first in each transaction. */
-  read(): void;
-  readonly held: DataVersion;
-}
-
 /** Makes a version that is read once per transaction, within which it cannot change; a call needs it many times. */
-export function createHeldVersion(database: DataDatabase): HeldVersion {
+export function createHeldVersion(database: DataDatabase) {
   const versionOf = createDataVersion(database);
   let version = -1;
   return {
-    read() {
+    /** Call it first in each transaction. */
+    read(): void {
       version = versionOf();
     },
-    held: () => version,
+    held: (): number => version,
   };
 }
 

@@ -19,11 +19,6 @@ export interface ShapefileParts {
   readonly cpg: Buffer | undefined;
 }
 
-interface ShapefileFeature {
-  readonly geometry: unknown;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
 /** Streams the features of a shapefile. Coordinates that are not degrees are converted by the .prj.
  * @param note gets what was assumed or converted, as a clause about the file
  * @throws PerilbookError when a part is cut or damaged, or the coordinate system is unknown */
@@ -31,7 +26,7 @@ export async function* shapefileFeatures(
   parts: ShapefileParts,
   note: (what: string) => void,
   refused: MakeContentError,
-): AsyncGenerator<ShapefileFeature, void, void> {
+): AsyncGenerator<{ geometry: unknown; properties: Readonly<Record<string, unknown>> }, void, void> {
   const projection = parts.prj?.toString() ?? '';
   if (projection.trim() === '') note('has no .prj: its coordinates are read as degrees (WGS84).');
   const convert = projection.trim() === '' ? null : toDegrees(projection, refused);

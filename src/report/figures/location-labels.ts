@@ -11,16 +11,9 @@ const IDS = [
 /** Only if there is no better one, because an account has several locations. */
 const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
 
-/** Columns by their index; null for none. */
-export interface LabelColumns {
-  readonly id: number | null;
-  /** A name, or an address where there is no name. */
-  readonly name: number | null;
-}
-
-/** The columns with a location's id and name. Another column whose name ends in `id` is used if there is no better one.
+/** The columns with a location's id and its name (an address where there is no name), by their index; null for none. Another column whose name ends in `id` is used if there is no better one.
  * @param id the column that the job names; null to find it */
-export function labelColumns(columns: readonly string[], id: number | null = null): LabelColumns {
+export function labelColumns(columns: readonly string[], id: number | null = null) {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
   const first = (names: readonly string[]): number | null =>
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;

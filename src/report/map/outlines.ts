@@ -6,15 +6,6 @@ import { CITIES } from '../../geo/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, TERRITORIES, WIDTH } from './frame.ts';
 
-/** The map's background as SVG path data, and the names on it. */
-export interface Outlines {
-  readonly land: string;
-  readonly states: string;
-  readonly counties: string;
-  /** The most important names first. */
-  readonly names: readonly MapName[];
-}
-
 export interface MapName {
   readonly kind: 'state' | 'city' | 'county';
   readonly name: string;
@@ -35,8 +26,9 @@ const FINEST = 0.5;
 
 const PAPER = 12;
 
-/** Draws the part of us-atlas's projected shapes in a frame: equal areas, Alaska and Hawaii moved below. */
-export function makeOutlines(frame: Frame): Outlines {
+/** Draws the part of us-atlas's projected shapes in a frame (equal areas, Alaska and Hawaii moved below): the map's background as SVG path
+ * data, and the names on it, the most important first. */
+export function makeOutlines(frame: Frame) {
   const atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as ProjectedAtlas;
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));

@@ -1,11 +1,5 @@
 import { unreadable } from './input-file.ts';
 
-interface FormatSignature {
-  readonly start: RegExp;
-  readonly what: string;
-  readonly hint: string;
-}
-
 const UNPACK = 'Unpack it first, then give Perilbook the unpacked file.';
 const SAVE_AS = 'Save the sheet as "CSV UTF-8" and give Perilbook that file.';
 const EXPORT = 'Export it as CSV and give Perilbook that file.';
@@ -19,7 +13,7 @@ export function isParquet(head: Buffer): boolean {
 
 /** The first bytes of files that are not CSV, as latin1 text; no header begins like this. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
-const SIGNATURES: readonly FormatSignature[] = [
+const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; readonly hint: string }[] = [
   { start: PARQUET, what: 'a Parquet file that was compressed again', hint: UNPACK },
   { start: /^ARROW1\0/, what: 'an Arrow file', hint: EXPORT },
   { start: /^(?:\x1f\x8b|\x28\xb5\x2f\xfd)/, what: 'compressed twice', hint: UNPACK },

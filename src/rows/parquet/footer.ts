@@ -24,13 +24,6 @@ export interface RowGroup {
   readonly chunks: readonly ThriftStruct[];
 }
 
-export interface ChunkRange {
-  readonly start: number;
-  readonly end: number;
-  readonly values: number;
-  readonly codec: number;
-}
-
 const MAGIC = 'PAR1';
 const TAIL_BYTES = 8;
 /** The tree of a footer takes about ten times its bytes. */
@@ -118,7 +111,7 @@ function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void 
 }
 
 /** The position of a column chunk, checked to be inside the file. @throws Damage */
-export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkRange {
+export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode) {
   const meta = CHUNK.meta.read(group.chunks[node.leaf!.index]!);
   if (!meta) throw new Damage(`column ${node.name} has no description`);
   const values = readSize(meta, CHUNK_META.values, `the number of values of column ${node.name}`);

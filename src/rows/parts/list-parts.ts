@@ -13,13 +13,6 @@ export interface ListedPart {
   readonly mtimeMs: number;
 }
 
-export interface PartList {
-  /** Sorted by name. */
-  readonly parts: readonly ListedPart[];
-  /** Names of temporary files that other programs seem to be writing; they are skipped. */
-  readonly unfinished: readonly string[];
-}
-
 /** Characters that make a path a pattern: `portfolio/*.csv`, `20[12]?/{a,b}.csv`. */
 const MAGIC = /[*?[\]{}]/;
 
@@ -37,11 +30,11 @@ const UNFINISHED = /(?:\.(?:tmp|temp|part|partial|filepart|crdownload|download|i
 /** Files that Spark, Hadoop and macOS put beside the data: `_SUCCESS`, `_temporary/`, `.part-0.csv.crc`, `.DS_Store`. */
 const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(segment) || segment === 'Thumbs.db';
 
-/** Lists the files of an input. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files and names
+/** Lists the files of an input, sorted by name, and the names of temporary files that other programs seem to be writing, which are skipped. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files and names
  * that begin with `_` are skipped, as in Spark, Hive and DuckDB. Other files are not skipped: rows would be lost silently.
  * @param folder the folder for relative names
  * @throws INPUT_UNREADABLE if a source has no files */
-export async function listParts(folder: string, sources: readonly string[]): Promise<PartList> {
+export async function listParts(folder: string, sources: readonly string[]) {
   const byName = new Map<string, ListedPart>();
   const unfinished = new Set<string>();
   for (const source of sources) {

@@ -30,18 +30,8 @@ export interface BuyingContext
   extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | 'setAside' | keyof RunEnds> {
   readonly plan: Plan;
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
-  readonly service: ServiceAccess;
-  readonly effects: BuyingEffects;
-}
-
-interface ServiceAccess {
-  readonly client: Client;
-  readonly throttle: Throttle;
-  readonly apiKeys: ApiKeys;
-}
-
-interface BuyingEffects extends Pick<Effects, 'clock' | 'random' | 'notice'> {
-  readonly times: RunTimes;
+  readonly service: { readonly client: Client; readonly throttle: Throttle; readonly apiKeys: ApiKeys };
+  readonly effects: Pick<Effects, 'clock' | 'random' | 'notice'> & { readonly times: RunTimes };
 }
 
 /** The buying of a run: the context, and the state that calls change. */
@@ -148,11 +138,6 @@ export class CellQueue {
   }
 }
 
-interface Waiter {
-  readonly credits: number;
-  readonly resolve: (taken: boolean) => void;
-}
-
 /** The credits that this run may still reserve for cells. A cell is begun only if all of it can be paid: a budget that ends
  * early then leaves complete and untouched cells, not many half-finished ones.
  *
@@ -161,7 +146,7 @@ interface Waiter {
 export class CreditReservations {
   #left: number;
   #committed = 0;
-  #waiting: Waiter[] = [];
+  #waiting: { readonly credits: number; readonly resolve: (taken: boolean) => void }[] = [];
 
   constructor(credits: number) {
     this.#left = credits;

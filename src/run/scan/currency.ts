@@ -26,26 +26,19 @@ export function hasOneCurrency(findings: readonly { readonly finding: string }[]
   return findings.every(({ finding }) => finding !== 'currency_differs');
 }
 
-/** The currencies of a file's values, of its located rows. */
-export interface ValueCurrencies {
-  /** Counts a row. @returns whether its currency differs from the first one */
-  add(field: string | undefined, cell: number, value: number): boolean;
-  /** The currency of the first row with one; null so far. */
-  readonly code: string | null;
-  readonly all: readonly ScannedCurrency[];
-}
-
 /** A file has few currencies. If there are more, the column holds other texts, and they count as one. */
 const MOST_CODES = 50;
 
-export function valueCurrencies(): ValueCurrencies {
+/** Counts the currencies of a file's values, of its located rows. */
+export function valueCurrencies() {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
   const byCode = new Map<string, { code: string; rows: number; values: Map<number, number> | null }>();
   let current: ReturnType<typeof byCode.get>;
   return {
-    add(field, cell, value) {
+    /** Counts a row. @returns whether its currency differs from the first one */
+    add(field: string | undefined, cell: number, value: number): boolean {
       // Neighbouring rows mostly have the same text.
       if (field !== seen || current === undefined) {
         seen = field;
@@ -60,10 +53,11 @@ export function valueCurrencies(): ValueCurrencies {
       current.values?.set(cell, (current.values.get(cell) ?? 0) + value);
       return differs;
     },
-    get all() {
+    get all(): readonly ScannedCurrency[] {
       return [...byCode.values()];
     },
-    get code() {
+    /** The currency of the first row with one; null so far. */
+    get code(): string | null {
       return first || null;
     },
   };

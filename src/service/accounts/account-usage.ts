@@ -105,14 +105,11 @@ export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: Limi
   return credits;
 }
 
-/** A call, and the limit that refuses it. */
-export interface LimitedCall {
-  readonly total: BatchTotal;
-  readonly refusal: LimitRefusal | null;
-}
-
 /** Why each call is refused, or null; for the minute limit, with the seconds until the call fits. */
-export function* chargeRefusals(calls: readonly LimitedCall[], rules: LimitRules): SqlWork<(ChargeRefusal | null)[]> {
+export function* chargeRefusals(
+  calls: readonly { readonly total: BatchTotal; readonly refusal: LimitRefusal | null }[],
+  rules: LimitRules,
+): SqlWork<(ChargeRefusal | null)[]> {
   const missingOf = new Map<BatchTotal, number>();
   for (const { total, refusal } of calls) {
     if (refusal === null || refusal === 'period') continue;

@@ -13,12 +13,6 @@ interface KeyRow extends KeyTimes {
   readonly scopes: string;
 }
 
-/** A caller, and its account's usage. */
-interface CallerTotal {
-  readonly caller: Caller;
-  readonly total: BatchTotal;
-}
-
 /** The callers of a batch, and the limit that would refuse each call. Each key is read once, after its calls have arrived, so a
  * revocation takes effect at once. */
 export function* checkCalls(
@@ -58,7 +52,7 @@ function findCaller(
   [[key], [usage]]: readonly [KeyRow[], UsageRow[]],
   hash: Buffer,
   rules: LimitRules,
-): CallerTotal | KeyRefusal {
+): { readonly caller: Caller; readonly total: BatchTotal } | KeyRefusal {
   if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'unknown';
   const state = stateOf(key, key.now);
   if (state !== 'active' && state !== 'rotating') return 'invalid';

@@ -4,11 +4,6 @@ const WINDOW_MS = 60_000;
 /** Addresses kept; a further one replaces the one whose minute began first. */
 const ADDRESSES = 10_000;
 
-interface Guesses {
-  readonly since: number;
-  count: number;
-}
-
 /** Counts an unknown key of an address.
  * @returns seconds to wait when the address has used up its guesses of this minute, else null */
 export type TakeGuess = (address: string, now: number) => number | null;
@@ -17,7 +12,7 @@ export type TakeGuess = (address: string, now: number) => number | null;
  * make it longer. Times are the caller's, in milliseconds since the epoch. */
 export function createKeyGuesses(addresses: number = ADDRESSES): TakeGuess {
   // In the order in which the minutes began.
-  const guessesOf = new Map<string, Guesses>();
+  const guessesOf = new Map<string, { readonly since: number; count: number }>();
   return (address, now) => {
     const guesses = guessesOf.get(address);
     // If the clock was set back, the minute would last that much longer.

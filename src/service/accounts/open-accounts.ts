@@ -99,12 +99,6 @@ const LEASE_MS = 15_000;
 /** Most batches of an instance at once: more make smaller batches, each with a commit of its own. */
 const BATCHES_AT_ONCE = 2;
 
-/** Times that tests change. */
-interface AccountsTimes {
-  readonly leaseMs?: number;
-  readonly patienceMs?: number;
-}
-
 /**
  * Opens the accounts of a PostgreSQL database, and makes its tables or brings them up to the newest version. Everything happens by
  * the clock of its server.
@@ -115,7 +109,7 @@ interface AccountsTimes {
 export async function openPostgresAccounts(
   text: string,
   clock: Clock,
-  { leaseMs = LEASE_MS, patienceMs = PATIENCE_MS }: AccountsTimes = {},
+  { leaseMs = LEASE_MS, patienceMs = PATIENCE_MS }: { readonly leaseMs?: number; readonly patienceMs?: number } = {},
 ): Promise<ServiceAccounts> {
   const location = locatePostgres(text, ACCOUNTS_DATABASE);
   const pool = new PostgresPool(location, clock, {

@@ -98,15 +98,6 @@ interface SoughtAnswer extends WantedAnswer {
   readonly width: number | null;
 }
 
-/** The positions of each sought answer's wanted fields, in the last searched cell. */
-interface AnswerPositions {
-  readonly froms: Int32Array;
-  readonly tos: Int32Array;
-  size: number;
-  /** When the oldest of the answers was given. */
-  asOf: number;
-}
-
 /** Makes a search for answers. It reads 18 answers in 0.4 µs, because it makes no object per answer (`answersIn` takes twice as long). */
 export function answerFinder(sought: readonly SoughtAnswer[]) {
   const indexOf = new Int16Array(Math.max(0, ...sought.map(({ slug }) => slug)) + 1).fill(-1);
@@ -115,7 +106,8 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
   const fieldCounts = Int16Array.from(sought, ({ fields }) => fields);
   const freshSince = Float64Array.from(sought, (answer) => answer.freshSince);
   const [froms, tos] = [new Int32Array(sought.length), new Int32Array(sought.length)];
-  const positions: AnswerPositions = { froms, tos, size: 0, asOf: 0 };
+  /** The positions of each sought answer's wanted fields in the last searched cell, and when the oldest of the answers was given. */
+  const positions = { froms, tos, size: 0, asOf: 0 };
 
   /** Whether a cell has all sought answers, none of them too old. @throws STORE_UNUSABLE */
   function hasAll(bytes: Uint8Array): boolean {
