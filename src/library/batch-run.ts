@@ -4,7 +4,7 @@ import type { Field } from '../contract/answer.ts';
 import { rowFields } from '../rows/placed-fields.ts';
 import type { RowFile } from '../rows/port.ts';
 import { type OpenedJob, prepare } from '../run/prepare.ts';
-import { newProgress } from '../run/progress.ts';
+import { newProgress, type Progress } from '../run/progress.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
 import { STOPS, type Stop } from '../run/stop.ts';
@@ -25,18 +25,18 @@ interface MemoryRows extends RowFile {
   readonly written: () => readonly (readonly Field[])[];
 }
 
-/** @param first the number of the first row, counted from 1 */
-function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], first: number): MemoryRows {
+function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[]): MemoryRows {
   let written: readonly (readonly Field[])[] = [];
   return {
     format: 'memory',
     columns: ['lat', 'lng'],
     unit: 'row',
     async *read(columns) {
-      yield locations.map((location, index) => {
-        const fields = columns.map((column) => String(location[column] ?? ''));
-        return { number: first + index, line: first + index, fields };
-      });
+      // No message names a program's row by its number.
+      yield locations.map((location) => ({
+        ...{ number: 0, line: 0 },
+        fields: columns.map((column) => String(location[column] ?? '')),
+      }));
     },
     async write(request) {
       written = await rowFields(request, (fields) => fields)(locations.length);
@@ -55,7 +55,7 @@ export class BatchRun implements AsyncDisposable {
   #run: number | null = null;
   #stop: Stop | null = null;
   #rows = 0;
-  #spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
+  #spent: Partial<Progress> = {};
   #hasEnded = false;
   readonly #shared: SharedRun | null;
   readonly #approve: (prepared: OpenedJob) => Promise<void>;
@@ -76,7 +76,7 @@ export class BatchRun implements AsyncDisposable {
 
   /** The fields of the rows of a batch, in their order. */
   async answer(locations: readonly (readonly [Coordinate, Coordinate])[]): Promise<readonly (readonly Field[])[]> {
-    const rowFile = memoryRows(locations, this.#rows + 1);
+    const rowFile = memoryRows(locations);
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
     using prepared = await prepare({ ...this.#context, setAside: new Map(), progress }, {}, rowFile);

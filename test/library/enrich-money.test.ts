@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, enrich, local, lookup, type RunEvent } from '../../src/index.ts';
+import { storeBehind } from '../../src/library/answer-store.ts';
 import { forAnotherPlace, standBetween } from '../fake-service.ts';
 import { places } from '../run/harness.ts';
 import { all, localFile, openScene, rowsOf } from './library-scene.ts';
@@ -33,6 +34,8 @@ test('one budget holds for all batches; every row comes back, and says what it l
     ['ok', 'ok', 'ok', 'ok', 'ok', 'deferred', 'deferred', 'deferred', 'deferred'],
   );
   assert.equal(found[8]!.note, 'not bought yet. The budget of 5 credits is reached.');
+  const progress = events.findLast((event) => event.type === 'progress')!;
+  assert.deepEqual([progress.rows, progress.creditsSpent, progress.calls], [9, 5, 5]);
   assert.deepEqual(
     events.filter(({ type }) => type === 'stopped'),
     [{ type: 'stopped', reason: 'budget', message: 'The budget of 5 credits is reached.', resumeAfter: null }],
@@ -65,6 +68,7 @@ test('a consumer that stops early has paid for its batch only', async (t) => {
     if (row.id === 3) break;
   }
   assert.equal(charged(), 4);
+  assert.equal((await storeBehind(store).runs())[0]!.state, 'interrupted');
 });
 
 test('an abort completes the calls in flight, throws INTERRUPTED, and the answers are kept', async (t) => {
@@ -141,32 +145,43 @@ test('a key that the service refuses is an error after the rows of the batch, wh
   assert.equal(charged(), 1);
 });
 
-test('a row that is not bought says why, and later rows that the store has still come', async (t) => {
+test('a row that is not bought says why; later rows that the store has, or that the rest of the budget pays, still come', async (t) => {
   const { client, store } = await openScene(t);
-  const options = { topics: ['wildfire'] as const, source: client(), store, batch: 1 };
-  const [first, second, third] = rowsOf(places(3));
-  await all(enrich([third!], { ...options, budget: 1 }));
-  const found = await all(enrich([first!, second!, third!], { ...options, budget: 1 }));
+  const options = { source: client(), store, batch: 1 };
+  const rows = rowsOf(places(4));
+  await all(enrich(rows.slice(2), { ...options, topics: 'wildfire', budget: 2 }));
+  await all(enrich(rows.slice(3), { ...options, topics: 'hail', budget: 1 }));
+  const found = await all(enrich(rows, { ...options, topics: ['wildfire', 'hail'], budget: 3 }));
   assert.deepEqual(
     found.map(({ status, note }) => [status, note]),
     [
       ['ok', null],
-      ['deferred', 'not bought yet. The budget of 1 credit is reached.'],
+      ['deferred', 'not bought yet. The budget of 3 credits is reached.'],
+      ['ok', null],
       ['ok', null],
     ],
   );
 });
 
-test('the ledger has one run for an enrichment, and none where nothing was bought', async (t) => {
-  const { client, store, harness } = await openScene(t);
-  const options = { topics: ['wildfire'] as const, source: client(), store, budget: 100, batch: 1 };
-  await all(enrich(rowsOf(places(4)), options));
-  await all(enrich(rowsOf(places(4)), options));
-  const { openSqliteStore } = await import('../../src/store/sqlite-store.ts');
-  await using read = openSqliteStore(store.address, harness.clock, { name: 'reader', isAlive: () => true }, () => 0);
-  const runs = await read.runs();
+test('the ledger has one run for an enrichment, with its end, and none where nothing was bought', async (t) => {
+  const { client, store } = await openScene(t);
+  const run = async (count: number, budget: number, source = client()) =>
+    await all(enrich(rowsOf(places(count)), { topics: ['wildfire'] as const, source, store, budget, batch: 1 }));
+  await run(4, 100);
+  await run(4, 100);
+  await run(7, 2);
+  await run(9, 100, client({ subscription: { credits_per_month: 7, credits_per_minute: 100 } }));
+  const runs = await storeBehind(store).runs();
   assert.deepEqual(
-    runs.map(({ job, state, budget, charged }) => ({ job, state, budget, charged })),
-    [{ job: 'library', state: 'complete', budget: 100, charged: 4 }],
+    runs.map((run) => [run.job, run.state, run.plannedCredits, run.budget, run.charged, run.summary]),
+    [
+      ['library', 'paused', 100, 100, 1, { stopped: 'The quota of this billing period is used up.' }],
+      ['library', 'paused', 2, 2, 2, { stopped: 'The budget of 2 credits is reached.' }],
+      ['library', 'complete', 100, 100, 4, null],
+    ],
+  );
+  assert.deepEqual(
+    runs.map(({ resumeAfter }) => resumeAfter !== null),
+    [true, false, false],
   );
 });

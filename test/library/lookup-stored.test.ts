@@ -29,8 +29,8 @@ test('look-ups of a process are one run, each within its own budget; stored answ
   }
   const runs = await storeBehind(store).runs();
   assert.deepEqual(
-    runs.map(({ job, charged: credits }) => [job, credits]),
-    [['library', 12]],
+    runs.map(({ job, state, charged: credits }) => [job, state, credits]),
+    [['library', 'running', 12]],
   );
 });
 
