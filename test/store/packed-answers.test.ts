@@ -10,12 +10,16 @@ import { openCells } from './open-cells.ts';
 const TOPICS = NATURAL_SLUGS.slice(0, 5);
 const CELL = { lat7: 1, lng7: 2 };
 
+const time = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true });
 const field: fc.Arbitrary<Field> = fc.oneof(
   fc.constant(null),
+  fc.integer({ min: -300, max: 300 }),
   fc.integer(),
+  fc.integer({ min: -3e9, max: 3e9 }).map((millionths) => millionths / 1e6),
   fc.double(),
+  time.map((date) => date.toISOString()),
   fc.string({ unit: 'binary' }),
-  fc.constantFrom('Very Low', 'Very High', '\0', '\ud800', ''),
+  fc.constantFrom('Very Low', '\0', '\ud800', '', '2026-02-30T00:00:00.000Z', '-271821-04-20T00:00:00.000Z'),
 );
 
 const answers: fc.Arbitrary<Answer[]> = fc.uniqueArray(
@@ -45,6 +49,19 @@ test('the newest answer of each topic is read, whatever was stored before', (t) 
     }),
     { numRuns: 100 },
   );
+});
+
+test('numbers at the limits of a kind, and texts of any length and number, come back to the bit', (t) => {
+  const { handle, read, merge } = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => handle.close());
+  const numbers = [-0, 0, 2 ** 31, -(2 ** 31), 1e-7, -1e-6, 0.1 + 0.2, Number.MAX_VALUE, Number.MIN_VALUE, 255, 256];
+  // The first 248 texts take a byte each.
+  for (const topic of ['hail', 'drought'] as const) {
+    const texts = Array.from({ length: 200 }, (_, number) => `${topic} ${number}`);
+    const fields = [...numbers, ...texts, 'x'.repeat(10_000), 'é'.repeat(50_000), `${topic} 1`];
+    merge(1, CELL, [{ topic, asOf: 1, fields }], []);
+    assert.deepStrictEqual(read(1, CELL)!.answers.get(topic)!.fields, fields);
+  }
 });
 
 test('of cells that have all that is wanted only that comes; the others come as `read` gives them', (t) => {
