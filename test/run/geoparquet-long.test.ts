@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,6 +9,7 @@ import { ELEMENT, FOOTER, KEY_VALUE } from '../../src/rows/parquet/format.ts';
 import { setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
 import { makeStruct, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
+import { madeParquet } from '../rows/parquet-fixture.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 async function geoOf(file: string) {
@@ -83,13 +85,6 @@ test('an output is enriched again: the points stay where they are asked for, and
   assert.equal(harness.charged(), 4);
 });
 
-test('a file without a usable location', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng\nx,y\n');
-  const { file } = await enriched(harness, { output: 'none.parquet', geoparquet: true });
-  assert.deepEqual(await pointsOf(file), [null]);
-});
-
 test('only a Parquet output can have points; a name that is taken is refused', async (t) => {
   const harness = await openHarness(t);
   writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng\n40.25,-99.75\n');
@@ -146,4 +141,41 @@ test('the geometry of a GeoParquet input stays the primary one; metadata in anot
   );
   assert.deepEqual(after('not JSON', ['hazard_geometry']), ['not JSON']);
   assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } })), []);
+});
+
+const NAMED = `id,lat,lng,name,price\n1,40.05001,-99.95,Café,250000\n2,x,-99.95,,\n3,40.25,-99.75,,12.5\n4,95,-99.75,,7\n`;
+
+test('points of GeoParquet are the geometry of features, and their coordinates are properties', async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), NAMED);
+  await enriched(harness, { input: 'input.csv', output: 'points.parquet', geoparquet: true });
+  const query = `select id, hazard_geometry as geometry from read_parquet('${join(harness.folder, 'points.parquet')}')`;
+  await madeParquet(query, join(harness.folder, 'in.parquet'));
+  const { file } = await enriched(harness, { input: 'in.parquet', output: 'out.geojson' });
+  const { features } = JSON.parse(readFileSync(file, 'utf8'));
+  const points = features.map(({ geometry }: { geometry: unknown }) => geometry);
+  assert.deepEqual(points, [point(-99.95, 40.05), null, point(-99.75, 40.25), null]);
+  assert.deepEqual(Object.entries(features[0].properties).slice(0, 3), [
+    ['id', 1],
+    ['geometry.latitude', 40.05],
+    ['geometry.longitude', -99.95],
+  ]);
+});
+
+const noGdal = spawnSync('ogrinfo', ['--version']).status === 0 ? false : 'GDAL is not installed';
+
+test('GDAL reads the features with their types', { skip: noGdal }, async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), NAMED);
+  const { file } = await enriched(harness, { output: 'out.geojson' });
+  const read = execFileSync('ogrinfo', ['-ro', '-al', file], { encoding: 'utf8' });
+  assert.match(
+    read,
+    /Geometry: Point\nFeature Count: 4\nExtent: \(-99\.950000, 40\.050000\) - \(-99\.750000, 40\.250000\)/,
+  );
+  assert.match(read, /GEOGCRS\["WGS 84"/);
+  for (const field of ['id: Integer', 'lat: String', 'price: Real', 'hazard_status: String', 'drought_score: Real']) {
+    assert.ok(read.includes(`\n${field} (`), `${field}\n${read}`);
+  }
+  assert.match(read, /POINT \(-99\.95 40\.05\)/);
 });
