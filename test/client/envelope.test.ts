@@ -28,73 +28,54 @@ test('reads a single of each topic', () => {
     assert.equal(reading.timestamp, Date.UTC(2026, 0, 15, 12));
     assert.equal(reading.metaNote, null);
   }
+  assert.ok(read(WILDFIRE, `\ufeff${JSON.stringify(envelopeOf(WILDFIRE))}`).ok, 'a byte order mark is no fault');
 });
 
-test('reads both bundles whole', () => {
+test('reads both bundles whole, and without avalanche', () => {
   for (const [call, size] of [
     [STANDARD, 18],
     [ENTERPRISE, 37],
   ] as const) {
-    const reading = read(call, envelopeOf(call));
-    assert.ok(reading.ok);
-    assert.equal(reading.results.size, size);
-    assert.ok([...reading.results.values()].every(({ ok }) => ok));
+    const envelope = bundle(call);
+    for (const more of [0, 1]) {
+      const reading = read(call, envelope);
+      assert.ok(reading.ok);
+      assert.equal(reading.results.size, size - more);
+      assert.ok([...reading.results.values()].every(({ ok }) => ok));
+      delete envelope.data.topics.avalanche;
+    }
   }
 });
 
-test('a bundle without avalanche is a bundle', () => {
-  const envelope = bundle(STANDARD);
-  delete envelope.data.topics.avalanche;
-  const reading = read(STANDARD, envelope);
-  assert.ok(reading.ok);
-  assert.equal(reading.results.size, 17);
-  assert.ok(!reading.results.has('avalanche'));
-});
+const HAIL = resultOf('hail');
+const ENTRIES: readonly (readonly [entry: unknown, outcome: string])[] = [
+  // A value beside an error is never read.
+  ...['unavailable', '', 'boom', 7, true, { code: 'unavailable' }, []].flatMap((error) =>
+    [HAIL.value, undefined, 'anything'].map((value) => [{ value, details: null, error }, 'unavailable'] as const),
+  ),
+  // There is nothing, which is no failure.
+  [{ error: 'unavailable', reason: 'no_data' }, 'no_data'],
+  [{ ...HAIL, reason: 'no_data' }, 'ok'],
+  [{ ...HAIL, error: null }, 'ok'],
+  [{ error: null }, 'malformed'],
+  // What is malformed is tried for each topic in test/contract/values.test.ts.
+  [null, 'malformed'],
+  [{ value: 3 }, 'malformed'],
+  [{ ...HAIL, details: {} }, 'malformed'],
+];
 
-for (const error of ['unavailable', '', 'boom', 7, true, { code: 'unavailable' }, []]) {
-  test(`a value beside error ${JSON.stringify(error)} is never read`, () => {
-    for (const value of [resultOf('hail').value, undefined, 'anything']) {
-      const reading = readWith('hail', { value, details: null, error }).results.get('hail');
-      assert.ok(reading?.ok === false);
-      assert.equal(reading.reason, 'unavailable');
-    }
-  });
-}
-
-test('an error with the reason no_data says that there is nothing, not that something failed', () => {
-  const reading = readWith('ozone', { error: 'unavailable', reason: 'no_data' }).results.get('ozone');
-  assert.ok(reading?.ok === false && reading.reason === 'no_data');
-  assert.equal(readWith('ozone', { ...resultOf('ozone'), reason: 'no_data' }).results.get('ozone')?.ok, true);
-});
-
-test('an error that is null is no error, and the value must be whole', () => {
-  assert.equal(readWith('hail', { ...resultOf('hail'), error: null }).results.get('hail')?.ok, true);
-  assert.equal(readWith('hail', { error: null }).results.get('hail')?.ok, false);
-});
-
-// What is malformed is tried for each topic in test/contract/values.test.ts.
-for (const [topic, entry] of [
-  ['hail', null],
-  ['hail', { value: 3 }],
-  ['hail', { ...resultOf('hail'), details: {} }],
-  ['park', { value: -1, details: null }],
-  ['ozone', { value: { measurement: { value: 1, unit: 'ppm' }, rating: 'Good', timestamp: '2026-01-15T11:00:00Z' } }],
-] as const) {
-  test(`a malformed ${topic} spoils itself only: ${JSON.stringify(entry)}`, () => {
-    const { results } = readWith(topic, entry);
-    const reading = results.get(topic);
-    assert.ok(reading?.ok === false);
-    assert.equal(reading.reason, 'malformed');
-    assert.match(reading.message, new RegExp(`^${topic} is malformed: `));
-    assert.equal([...results.values()].filter(({ ok }) => ok).length, 36);
-  });
-}
-
-test('a number beyond all numbers is no score', () => {
+test('a topic of a bundle is answered, unavailable, without data or malformed, and spoils itself only', () => {
+  for (const [entry, outcome] of ENTRIES) {
+    const { results } = readWith('hail', entry);
+    const reading = results.get('hail')!;
+    assert.equal(reading.ok ? 'ok' : reading.reason, outcome, JSON.stringify(entry));
+    assert.equal([...results.values()].filter(({ ok }) => ok).length, outcome === 'ok' ? 37 : 36);
+    if (!reading.ok && outcome === 'malformed') assert.match(reading.message, /^hail is malformed: /);
+  }
+  // A number beyond all numbers is no score.
   const text = JSON.stringify(bundle()).replace('"score":12.5', '"score":1e999');
   const reading = read(ENTERPRISE, text);
-  assert.ok(reading.ok);
-  assert.equal(reading.results.get('avalanche')?.ok, false);
+  assert.equal(reading.ok && reading.results.get('avalanche')?.ok, false);
 });
 
 test('unknown topics are left out', () => {
@@ -107,38 +88,23 @@ test('unknown topics are left out', () => {
   assert.equal(reading.results.size, 37);
 });
 
-test('a bundle with no topic that is known is malformed', () => {
-  for (const topics of [{}, { sharks: 1 }]) {
-    const reading = read(ENTERPRISE, { ...bundle(), data: { location: PLACE, topics } });
-    assert.ok(!reading.ok && reading.reason === 'shape');
+test('a body that is no answer to the call is malformed, and the message says how', () => {
+  const without = (topics: object) => ({ ...bundle(), data: { location: PLACE, topics } });
+  const texts = ['', ' ', 'null', '7', '[]', '{}', '{"data":null,"meta":null}', '{"data":', '\u0000', '\ud800'];
+  for (const [call, body, reason, message] of [
+    ...texts.flatMap((text) => [WILDFIRE, STANDARD, ENTERPRISE].map((call) => [call, text, null, /./] as const)),
+    [ENTERPRISE, without({}), 'shape', /./],
+    [ENTERPRISE, without({ sharks: 1 }), 'shape', /./],
+    [WILDFIRE, '<!doctype html><h1>Sign in</h1>', 'not-json', /HTML/],
+    [WILDFIRE, envelopeOf(STANDARD), null, /./],
+    [STANDARD, envelopeOf(WILDFIRE), null, /./],
+    [WILDFIRE, envelopeOf({ kind: 'single', topic: 'hail' }), 'wrong-topic', /hail instead of wildfire/],
+  ] as const) {
+    const reading = read(call, body);
+    assert.ok(!reading.ok && reading.reason === (reason ?? reading.reason), JSON.stringify(body));
+    assert.match(reading.message, message);
+    assert.ok(reading.message.length <= 250);
   }
-});
-
-for (const body of ['', ' ', 'null', '7', '[]', '{}', '{"data":null,"meta":null}', '{"data":', '\u0000', '\ud800']) {
-  test(`${JSON.stringify(body)} is malformed`, () => {
-    for (const call of [WILDFIRE, STANDARD, ENTERPRISE]) {
-      const reading = read(call, body);
-      assert.ok(!reading.ok);
-      assert.ok(reading.message.length > 0 && reading.message.length <= 250);
-    }
-  });
-}
-
-test('HTML is called HTML', () => {
-  const reading = read(WILDFIRE, '<!doctype html><h1>Sign in</h1>');
-  assert.ok(!reading.ok && reading.reason === 'not-json');
-  assert.match(reading.message, /HTML/);
-});
-
-test('a bundle in place of a single, and the other way round, is malformed', () => {
-  assert.equal(read(WILDFIRE, envelopeOf(STANDARD)).ok, false);
-  assert.equal(read(STANDARD, envelopeOf(WILDFIRE)).ok, false);
-});
-
-test('another topic than was asked is malformed', () => {
-  const reading = read(WILDFIRE, envelopeOf({ kind: 'single', topic: 'hail' }));
-  assert.ok(!reading.ok && reading.reason === 'wrong-topic');
-  assert.match(reading.message, /hail instead of wildfire/);
 });
 
 test('a place farther than a kilometre is another place', () => {
@@ -159,6 +125,8 @@ test('a place farther than a kilometre is another place', () => {
   assert.ok(!swapped.ok && swapped.reason === 'elsewhere');
   const onceAround = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: PLACE.lat, lng: PLACE.lng + 360 }));
   assert.ok(!onceAround.ok && onceAround.reason === 'elsewhere', 'as near as can be, and no longitude');
+  const dateLine = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: 52, lng: -180 }), { lat: 52, lng: 180 });
+  assert.ok(dateLine.ok, 'the date line makes no other place');
 });
 
 test('what is wrong is named by its place in the answer, and an error that says nothing is called failed', () => {
@@ -170,10 +138,6 @@ test('what is wrong is named by its place in the answer, and an error that says 
   for (const error of ['', 5, { code: 'x' }]) assert.equal(messageOf({ error }), 'hail: failed');
   assert.match(messageOf({ value: { title: 1 } })!, /^hail is malformed: value\.title: /);
   assert.match(messageOf('x')!, /^hail is malformed: [^:]+: expected object/);
-});
-
-test('the date line does not make a place another one', () => {
-  assert.ok(read(WILDFIRE, envelopeOf(WILDFIRE, { lat: 52, lng: -180 }), { lat: 52, lng: 180 }).ok);
 });
 
 test('a paid answer is not thrown away for its meta, but noted', () => {
@@ -197,10 +161,6 @@ test('an answer with a time and no request id is told apart from others by its b
   assert.match(String(first), /^[0-9a-f]{40}$/);
   assert.notEqual(fingerprint({ timestamp: '2026-01-15T12:00:01.000Z' }), first);
   assert.deepEqual([fingerprint({ timestamp, request_id }), fingerprint({})], [null, null]);
-});
-
-test('a byte order mark is no fault', () => {
-  assert.ok(read(WILDFIRE, `\ufeff${JSON.stringify(envelopeOf(WILDFIRE))}`).ok);
 });
 
 test('a malformed single is malformed, one with an error is unavailable', () => {
