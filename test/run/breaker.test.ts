@@ -1,145 +1,100 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
-import type { Exchange } from '../../src/client/exchange.ts';
-import { NOTHING_TRIED, ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY } from '../../src/client/retry.ts';
+import { ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { decideConsequence } from '../../src/run/buy/consequence.ts';
-import {
-  type Breaker,
-  HEALTHY,
-  isAllRejected,
-  isDown,
-  isInDoubt,
-  isTopicDown,
-  isUnanswered,
-  RunHealth,
-  recordSignal,
-} from '../../src/run/buy/run-health.ts';
+import { RunHealth, type HealthSignal as Signal } from '../../src/run/buy/run-health.ts';
 import { onEnd, type Stop } from '../../src/run/stop.ts';
-import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
+import { STANDARD } from '../client/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
-const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
-const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
-  const judged = { topics: [], tried: NOTHING_TRIED, slowedDownSince: null, at: 0 };
-  const verdict = findVerdict(exchange, call, PLACE, NOW);
-  return recordSignal(breaker, decideConsequence(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
+const signalOf = (service: Signal['service'], more: Partial<Signal> = {}): Signal => ({
+  ...{ service, isPaid: service === 'answered', topic: null },
+  ...more,
+});
+const [ANSWERED, FAILED, REFUSED] = [signalOf('answered'), signalOf('failed'), signalOf('refused')];
+const about = (slug: TopicSlug, isAvailable: boolean) => ({ topic: { slug, isAvailable } });
+const answers = (slug: TopicSlug) => signalOf('answered', about(slug, true));
+const fails = (slug: TopicSlug) => signalOf('topic_failed', about(slug, false));
+/** A 200 that says that the topic is unavailable. */
+const lacks = (slug: TopicSlug) => signalOf('answered', about(slug, false));
+
+const OUTAGE = { reason: 'service_down', message: 'The service does not answer (HTTP 500).', resumeAfter: null };
+const WRONG_ADDRESS = {
+  ...{ reason: 'misdirected', message: 'No request was answered, and 25 were refused. HTTP 500.', resumeAfter: null },
 };
-const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));
-const times = (breaker: Breaker, n: number, step: (breaker: Breaker) => Breaker) => {
-  let now = breaker;
-  for (let nth = 0; nth < n; nth++) now = step(now);
-  return now;
-};
 
-test('where none was ever answered, one failure is enough at the end of a run; a topic that fails is no outage', () => {
-  assert.equal(isUnanswered(HEALTHY), false);
-  assert.equal(isUnanswered(after(HEALTHY, single('wildfire'), lost)), true);
-  assert.equal(isUnanswered(after(answered(HEALTHY, STANDARD), STANDARD, lost)), false);
-  assert.equal(isUnanswered(after(HEALTHY, single('wildfire'), received(502, ''))), false);
-  assert.equal(isUnanswered(after(HEALTHY, STANDARD, received(422, ''))), false);
-  assert.equal(isUnanswered(after(HEALTHY, STANDARD, received(502, ''))), true);
-  const paidInVain = after(HEALTHY, STANDARD, received(200, '<html>'));
-  assert.equal(isUnanswered(after(paidInVain, STANDARD, lost)), false);
-});
+interface Health {
+  readonly stop?: object;
+  /** No call was answered, and none was paid. */
+  readonly isUnanswered?: true;
+  readonly down?: readonly TopicSlug[];
+  /** Default: those that are down. */
+  readonly setAside?: readonly TopicSlug[];
+}
 
-test('one answer in between, and it is none', () => {
-  const seven = times(HEALTHY, 7, (breaker) => after(breaker, STANDARD, lost));
-  const more = times(answered(seven, STANDARD), 7, (breaker) => after(breaker, STANDARD, lost));
-  assert.equal(isDown(more), false);
-});
+const TOPICS = ['hail', 'park', 'radon', 'wildfire'] as const;
+const many = (signal: Signal, count: number) => Array.from({ length: count }, () => signal);
+const HAIL = many(fails('hail'), 4);
+const CASES: readonly (readonly [what: string, given: readonly Signal[], health: Health])[] = [
+  ['one failure where none was ever answered', [FAILED], { isUnanswered: true }],
+  ['one failure after an answer', [ANSWERED, FAILED], {}],
+  ['one failure after one that was paid in vain', [signalOf('failed', { isPaid: true }), FAILED], {}],
+  ['a topic that fails is no outage', [fails('hail')], {}],
+  ['a refusal is no outage', [REFUSED], {}],
+  ['seven failures', many(FAILED, 7), { isUnanswered: true }],
+  ['eight failures', many(FAILED, 8), { isUnanswered: true, stop: OUTAGE }],
+  ['seven, an answer and seven', [...many(FAILED, 7), ANSWERED, ...many(FAILED, 7)], {}],
+  ['four failures of a topic', HAIL, {}],
+  ['five failures of a topic', [...HAIL, fails('hail')], { down: ['hail'] }],
+  ['seven of two topics', [ANSWERED, ...HAIL, ...many(fails('park'), 3)], {}],
+  ['eight in a row, whichever the topic', [...HAIL, ...many(fails('park'), 4)], { down: ['hail', 'park'] }],
+  ['a ninth', [...HAIL, ...many(fails('park'), 4), fails('radon')], { down: ['hail', 'park', 'radon'] }],
+  [
+    'eight of a topic, and one of all',
+    [...HAIL, ...HAIL, FAILED],
+    { down: ['hail'], isUnanswered: true, stop: OUTAGE },
+  ],
+  ['every topic', TOPICS.flatMap((topic) => many(lacks(topic), 5)), { down: TOPICS, stop: OUTAGE }],
+  ['five answers without a topic', many(lacks('hail'), 5), { down: ['hail'] }],
+  ['an answer with it in between', [...HAIL, answers('hail'), lacks('hail')], {}],
+  ['an answer with it afterwards', [...HAIL, fails('hail'), answers('hail')], {}],
+  ['an answer with another', [...HAIL, fails('hail'), answers('park')], { down: ['hail'] }],
+  // It does not show that the service lacks the topic.
+  [
+    'an unusable answer',
+    [ANSWERED, ...HAIL, signalOf('failed', about('hail', false))],
+    { down: ['hail'], setAside: [] },
+  ],
+  ['asked to slow down', many(signalOf('responsive'), 99), {}],
+  ['24 refusals', many(REFUSED, 24), {}],
+  ['25 refusals', many(REFUSED, 25), { stop: WRONG_ADDRESS }],
+  ['refusals after an answer', [ANSWERED, ...many(REFUSED, 99)], {}],
+];
 
-test('topics that fail many times in a row are no outage: eight failures set them aside, until then five of one do', () => {
-  const failing = (breaker: Breaker, topic: TopicSlug) => after(breaker, single(topic), received(502, ''));
-  const down = (breaker: Breaker) =>
-    (['hail', 'park', 'wildfire'] as const).filter((topic) => isTopicDown(breaker, topic));
-  const four = times(answered(HEALTHY, STANDARD), 4, (breaker) => failing(breaker, 'wildfire'));
-  assert.deepEqual([down(four), down(failing(four, 'wildfire'))], [[], ['wildfire']]);
-  const seven = times(four, 3, (breaker) => failing(breaker, 'hail'));
-  const eight = failing(seven, 'hail');
-  assert.deepEqual([down(seven), isInDoubt(seven)], [[], false]);
-  assert.deepEqual([down(eight), isInDoubt(eight), isDown(eight)], [['hail', 'wildfire'], true, false]);
-  assert.deepEqual(down(failing(eight, 'park')), ['hail', 'park', 'wildfire']);
-  assert.equal(isInDoubt(answered(eight, single('park'))), false);
-  assert.equal(isDown(after(eight, STANDARD, lost)), true);
-});
-
-test('a topic that is unavailable in a 200 counts too; one that answers counts no more', () => {
-  const gone = {
-    ...envelopeOf(single('hail')),
-    data: { topic: 'hail', location: PLACE, result: { error: 'unavailable' } },
-  };
-  const four = times(HEALTHY, 4, (breaker) => after(breaker, single('hail'), received(200, gone)));
-  assert.equal(isTopicDown(after(four, single('hail'), received(200, gone)), 'hail'), true);
-  const again = after(answered(four, single('hail')), single('hail'), received(200, gone));
-  assert.equal(isTopicDown(again, 'hail'), false);
-});
-
-test('when the first 25 are all rejected, the address is wrong', () => {
-  const many = times(HEALTHY, 25, (breaker) => after(breaker, STANDARD, received(404, '<html>')));
-  assert.equal(isAllRejected(many), true);
-  assert.equal(isAllRejected(HEALTHY), false);
-  const fewer = times(HEALTHY, 24, (breaker) => after(breaker, STANDARD, received(404, '<html>')));
-  assert.equal(isAllRejected(fewer), false);
-  const oneAnswer = times(answered(HEALTHY, STANDARD), 99, (breaker) => after(breaker, STANDARD, received(422, '')));
-  assert.equal(isAllRejected(oneAnswer), false);
-});
-
-test('the health of a run stops it at an outage, where all is refused, and at an error; the first reason counts', () => {
-  const healthOf = () => new RunHealth(['hail', 'park'], new Map());
-  const signal = { service: 'failed', isPaid: false, topic: null } as const;
-  const lacking = (slug: TopicSlug) =>
-    ({ service: 'topic_failed', isPaid: true, topic: { slug, isAvailable: false } }) as const;
-  const given = (health: RunHealth, of: Parameters<RunHealth['record']>[0], count: number) => {
-    for (let nth = 0; nth < count; nth++) {
-      health.record(of);
-      health.recordFailure('HTTP 500');
+test('the health of a run: an outage, topics that are set aside, an address that is wrong', () => {
+  for (const [what, given, { stop = null, isUnanswered = false, down = [], setAside = down }] of CASES) {
+    const told = new Map<TopicSlug, string>();
+    const health = new RunHealth(TOPICS, told);
+    for (const signal of given) {
+      health.record(signal);
+      if (signal.service !== 'answered' || signal.topic?.isAvailable === false) health.recordFailure('HTTP 500');
     }
-    return health.stopped;
-  };
-  const down = healthOf();
-  assert.deepEqual([given(down, signal, 7), down.isUnanswered, down.signal.aborted], [null, true, false]);
-  const outage = { reason: 'service_down', message: 'The service does not answer (HTTP 500).', resumeAfter: null };
-  assert.deepEqual([given(down, signal, 1), down.signal.aborted], [outage, true]);
-  assert.throws(() => down.stopAtError(new Error('later')), { message: 'later' });
-  assert.deepEqual(down.stopped, outage);
+    const found = TOPICS.filter((topic) => health.isTopicDown(topic));
+    assert.deepEqual([health.stopped, health.isUnanswered, found], [stop, isUnanswered, down], what);
+    assert.deepEqual([health.signal.aborted, [...told.keys()]], [stop !== null, setAside], what);
+  }
+  const later = new RunHealth(['radon'], new Map([['radon', 'unavailable at the service']]));
+  assert.equal(later.isTopicDown('radon'), true, 'by an earlier batch');
+});
 
-  const topics = healthOf();
-  assert.deepEqual([given(topics, lacking('hail'), 5), topics.isTopicDown('hail')], [null, true]);
-  assert.deepEqual([given(topics, lacking('park'), 4)?.reason, topics.isUnanswered], ['service_down', false]);
-
-  const setAside = new Map<TopicSlug, string>();
-  const back = new RunHealth(['hail', 'park'], setAside);
-  given(back, lacking('hail'), 5);
-  assert.deepEqual([...setAside], [['hail', 'unavailable at the service']]);
-  back.record({ service: 'answered', isPaid: true, topic: { slug: 'hail', isAvailable: true } });
-  assert.deepEqual([[...setAside], back.isTopicDown('hail')], [[], false]);
-
-  const unavailable = healthOf();
-  const inVain = (slug: TopicSlug) => ({ ...lacking(slug), service: 'answered' }) as const;
-  assert.equal(given(unavailable, inVain('hail'), 9), null);
-  assert.deepEqual(
-    [given(unavailable, inVain('park'), 4), given(unavailable, inVain('park'), 1)?.reason],
-    [null, 'service_down'],
-  );
-
-  const broken = healthOf();
-  assert.throws(() => broken.stopAtError(new Error('disk full')), { message: 'disk full' });
-  assert.deepEqual([broken.stopped?.reason, broken.signal.aborted], ['interrupted', true]);
-
-  const slowedDown = healthOf();
-  assert.equal(given(slowedDown, { ...signal, service: 'responsive' }, 99), null);
-
-  const refused = healthOf();
-  assert.equal(given(refused, { ...signal, service: 'refused' }, 24), null);
-  assert.deepEqual(given(refused, { ...signal, service: 'refused' }, 1), {
-    reason: 'misdirected',
-    message: 'No request was answered, and 25 were refused. HTTP 500.',
-    resumeAfter: null,
-  });
+test('an error stops a run, and the first reason counts', () => {
+  const health = new RunHealth(TOPICS, new Map());
+  assert.throws(() => health.stopAtError(new Error('disk full')), { message: 'disk full' });
+  health.stop(health.outage());
+  assert.deepEqual([health.stopped?.reason, health.signal.aborted], ['interrupted', true]);
 });
 
 test('an interrupt and the end of the time end a run, also one that comes before it begins; nothing does afterwards', async () => {
@@ -179,8 +134,6 @@ test('an interrupt and the end of the time end a run, also one that comes before
 });
 
 const verdict = (kind: Verdict['kind'], code = '') => ({ kind, code }) as unknown as Verdict;
-const failedSingle = (slug: TopicSlug) =>
-  ({ service: 'topic_failed', isPaid: false, topic: { slug, isAvailable: false } }) as const;
 
 test('a single whose topic failed five times in a row, and any call of a service in doubt or out of reach, waits for its turn', async () => {
   const [radon, park, bundle] = [{ call: single('radon') }, { call: single('park') }, { call: STANDARD }];
@@ -212,14 +165,16 @@ test('a single whose topic failed five times in a row, and any call of a service
   assert.equal(isFree({ call: radon.call }), true);
   // Not given up yet: all its attempts.
   assert.deepEqual(policies(), [RETRY_POLICY, RETRY_POLICY, RETRY_POLICY]);
-  health.record(failedSingle('radon'));
+  health.record(fails('radon'));
   assert.deepEqual(policies(), [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY]);
   assert.equal(health.policyFor(radon.call, RESTART_POLICY), RESTART_POLICY);
-  for (let nth = 0; nth < 7; nth++) health.record(failedSingle('radon'));
+  for (let nth = 0; nth < 7; nth++) health.record(fails('radon'));
   assert.deepEqual(policies(), [ONE_MORE_POLICY, ONE_MORE_POLICY, ONE_MORE_POLICY], 'eight in a row: in doubt');
   assert.equal(health.turnOver(park), null);
   assert.equal(isFree(bundle), false);
   health.endTurn(park);
+  health.record(answers('park'));
+  assert.deepEqual(policies(), [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY], 'no doubt after an answer');
 
   const away = new RunHealth(['radon'], new Map());
   for (const code of ['CONNECT', 'CONNECT_TIMEOUT']) {
@@ -229,9 +184,9 @@ test('a single whose topic failed five times in a row, and any call of a service
     assert.ok(away.turnOver(radon) instanceof Promise);
     away.endTurn(bundle);
   }
-  away.record({ service: 'answered', isPaid: true, topic: null });
+  away.record(ANSWERED);
   assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RESTART_POLICY);
-  away.record({ service: 'failed', isPaid: false, topic: null });
+  away.record(FAILED);
   assert.equal(away.policyFor(STANDARD, RETRY_POLICY), ONE_MORE_POLICY);
   for (const [kind, code] of [
     ['transport', 'BROKEN'],
@@ -240,21 +195,4 @@ test('a single whose topic failed five times in a row, and any call of a service
     away.recordAttempt(STANDARD, verdict(kind, code));
     assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RETRY_POLICY, kind);
   }
-});
-
-test('a topic is set aside after five failures that concern it, and taken back by an answer', () => {
-  const setAside = new Map<TopicSlug, string>();
-  const health = new RunHealth(['radon', 'park'], setAside);
-  for (let nth = 0; nth < 4; nth++) health.record(failedSingle('radon'));
-  assert.deepEqual([[...setAside], health.isTopicDown('radon')], [[], false]);
-  health.record({ ...failedSingle('radon'), service: 'failed' });
-  assert.deepEqual([...setAside], [], 'unusable answers do not show that the service lacks it');
-  health.record(failedSingle('radon'));
-  assert.deepEqual([...setAside], [['radon', 'unavailable at the service']]);
-  health.record({ service: 'answered', isPaid: true, topic: { slug: 'park', isAvailable: true } });
-  assert.deepEqual([health.isTopicDown('radon'), health.isTopicDown('park')], [true, false]);
-  health.record({ service: 'answered', isPaid: true, topic: { slug: 'radon', isAvailable: true } });
-  assert.deepEqual([[...setAside], health.isTopicDown('radon')], [[], false]);
-  const later = new RunHealth(['radon'], new Map([['radon', 'unavailable at the service']]));
-  assert.equal(later.isTopicDown('radon'), true, 'by an earlier batch');
 });

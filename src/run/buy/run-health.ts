@@ -19,7 +19,7 @@ export interface HealthSignal {
 }
 
 /** A circuit breaker: the service's health as plain data. `recordSignal` returns the next state. */
-export interface Breaker {
+interface Breaker {
   /** Calls that failed in a row, since the last answered call. */
   readonly failures: number;
   /** Whether there are such failures that concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
@@ -34,7 +34,7 @@ export interface Breaker {
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
 
-export const HEALTHY: Breaker = {
+const HEALTHY: Breaker = {
   failures: 0,
   everywhere: false,
   failingTopics: new Set(),
@@ -55,7 +55,7 @@ export const ALL_REJECTED_AFTER = 25;
 
 /** Records a call once, after its retries, and not each attempt: a service that restarts breaks all calls in flight
  * at the same instant. */
-export function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal): Breaker {
+function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal): Breaker {
   const next = { ...breaker, ...afterService(breaker, service, topic?.slug), everPaid: breaker.everPaid || isPaid };
   if (topic === null) return next;
   const unavailable = new Map(breaker.unavailable);
@@ -66,30 +66,30 @@ export function recordSignal(breaker: Breaker, { service, isPaid, topic }: Healt
 
 /** The run should pause: the service is down. Topics that fail again and again are not enough: the service may lack just these, and
  * concurrent calls ask for the same topic many times in a row. */
-export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
-  return breaker.failures >= after && breaker.everywhere;
+function isDown(breaker: Breaker): boolean {
+  return breaker.failures >= DOWN_AFTER && breaker.everywhere;
 }
 
 /** So many singles failed in a row that only another topic can show whether the service or their topics are down. */
-export function isInDoubt({ failures, everywhere }: Breaker): boolean {
+function isInDoubt({ failures, everywhere }: Breaker): boolean {
   return failures >= DOWN_AFTER && !everywhere;
 }
 
 /** Every call was given up and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a
  * night must also report that the service is down. */
-export function isUnanswered(breaker: Breaker): boolean {
+function isUnanswered(breaker: Breaker): boolean {
   return !breaker.everPaid && breaker.everywhere;
 }
 
 /** Whether to stop buying this topic as a single in this run. */
-export function isTopicDown(breaker: Breaker, topic: TopicSlug, after = TOPIC_DOWN_AFTER): boolean {
+function isTopicDown(breaker: Breaker, topic: TopicSlug): boolean {
   const failures = breaker.unavailable.get(topic) ?? 0;
-  return failures >= after || (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic));
+  return failures >= TOPIC_DOWN_AFTER || (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic));
 }
 
 /** No call was answered and all were rejected: the address is wrong, not the locations. */
-export function isAllRejected(breaker: Breaker, after = ALL_REJECTED_AFTER): boolean {
-  return !breaker.everAnswered && breaker.rejections >= after;
+function isAllRejected(breaker: Breaker): boolean {
+  return !breaker.everAnswered && breaker.rejections >= ALL_REJECTED_AFTER;
 }
 
 const NO_FAILURES = { failures: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
