@@ -57,28 +57,13 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['aliases of aliases without end', ALIASES, '1:1', /: it has too many aliases/],
   ['a setting twice', 'input: a\nbudget: 1\nbudget: 2\n', '3:1', /: this setting is given twice/],
   ['two documents', 'input: a\n---\ninput: b\n', '2:1', /: a second document begins here/],
-  [
-    'a list instead of settings',
-    '- input: a\n',
-    '1:1',
-    /expected settings such as input: portfolio\.csv, found a list$/m,
-  ],
+  ['a list of settings', '- input: a\n', '1:1', /expected settings such as input: portfolio\.csv, found a list$/m],
   ['a text instead of settings', 'in.csv\n', '1:1', /expected settings such as input: portfolio\.csv, found a text$/m],
   ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
   ['an unknown setting with content below', 'input: a\ntopcis:\n  - park\n', '2:1', /unknown setting "topcis"/],
-  [
-    'a misplaced setting',
-    'service: {base_url: "https://h.example", store: s.db}\n',
-    '1:42',
-    /belongs at the top level$/,
-  ],
+  ['a misplaced setting', 'service: {base_url: "https://h.example", store: s.db}\n', '1:42', /at the top level$/],
   ['a setting of a setting, outside it', 'lat: Y\n', '1:1', /"lat", which belongs in location: \{lat: …\}$/m],
-  [
-    'a setting of a service, outside it',
-    'base_url: "h"\n',
-    '1:1',
-    /"base_url", which belongs in service: \{base_url: …\}$/m,
-  ],
+  ['a setting of a service, outside it', 'base_url: "h"\n', '1:1', /belongs in service: \{base_url: …\}$/m],
   ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
   ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
@@ -103,51 +88,16 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a NUL in an output', 'output: "a\\0.csv"\n', '1:9', /NUL character/],
   ['a NUL in a program', 'on_finish: ["a\\0"]\n', '1:13', /NUL character/],
   ['a NUL in a store', 'store: "a\\0"\n', '1:8', /NUL character/],
-  [
-    'a service that is neither',
-    'service: sampel\n',
-    '1:10',
-    /service: "sampel" is not local, sample or a map of settings; did you mean sample\?/,
-  ],
-  [
-    'a subscription that is not sold',
-    'subscription: gold\n',
-    '1:15',
-    /subscription: "gold" is not starter, professional or a map/,
-  ],
+  ['a service that is neither', 'service: sampel\n', '1:10', /is not local, sample or a map.*; did you mean sample\?/],
   ['a misspelt subscription', 'subscription: profesional\n', '1:15', /did you mean professional\?/],
-  ['a misspelt word', 'optimize: cals\n', '1:11', /optimize: "cals" is not credits or calls; did you mean calls\?/],
   ['a misspelt setting of a setting', 'location: {lta: Y}\n', '1:12', /unknown setting "lta"; did you mean lat\?/],
-  [
-    'a misspelt setting of a key',
-    'service: {base_url: "http://h.example", api_keys: [{evn: A}]}\n',
-    '1:53',
-    /did you mean env\?/,
-  ],
-  [
-    'a time for a misspelt topic',
-    'time_to_live:\n  wildfir: 30d\n',
-    '2:3',
-    /unknown topic "wildfir"; did you mean wildfire\?/,
-  ],
   ['an encoding that is none', 'encoding: utf-9\n', '1:11', /"utf-9" is not a supported encoding/],
-  [
-    'a custom subscription without its minute',
-    'subscription:\n  credits_per_month: 5\n',
-    '2:3',
-    /subscription\.credits_per_minute: /,
-  ],
+  ['a subscription without its minute', 'subscription:\n  credits_per_month: 5\n', '2:3', /\.credits_per_minute: /],
   [
     'a key with two places',
-    'service: {base_url: "https://h.example", api_keys: [{env: A, file: b}]}\n',
-    '1:53',
-    /never put the key itself into a job file/,
-  ],
-  [
-    'a scope that does not exist',
-    'service:\n  base_url: https://h.example\n  api_keys: [{env: A, scopes: [bundl]}]\n',
-    '3:32',
-    /scopes\.0: /,
+    'service: {base_url: "http://h", api_keys: [{env: A, file: b}]}\n',
+    '1:44',
+    /never put the key/,
   ],
 ];
 
@@ -182,10 +132,7 @@ test('the line of a problem is shown around the place of its caret; what may hol
     assert.deepEqual(shownOf(text), [shown]);
   }
   const around = shownOf('budget: x\nservice:\n  bad: 1\nname: a\nprecision: y\n');
-  assert.deepEqual(
-    around.map((shown) => shown === ''),
-    [false, true, true, false],
-  );
+  assert.deepEqual(around.map(Boolean), [true, false, false, true]);
   // In broken YAML nobody knows where a setting ends.
   assert.deepEqual(shownOf('service:\n  api_keys: [x\nbudget: 1\n'), ['']);
   for (const [service, isSecret] of [
@@ -193,12 +140,8 @@ test('the line of a problem is shown around the place of its caret; what may hol
     ['{base_url: "https://h.example", api_keys: [abc]}', true],
     ['{base_url: "https://h.example", api_keys: [{env: 5}]}', false],
   ] as const) {
-    const { problems } = checkJobText(`service: ${service}\n`);
-    assert.equal(
-      problems.some((problem) => problem.isSecret),
-      isSecret,
-      service,
-    );
+    const found = checkJobText(`service: ${service}\n`).problems.some((problem) => problem.isSecret);
+    assert.equal(found, isSecret, service);
   }
   const path = join(temporaryFolder(t), 'job.yaml');
   writeFileSync(path, `${'#'.repeat(999_999)}\n`);
@@ -208,18 +151,10 @@ test('the line of a problem is shown around the place of its caret; what may hol
 test('all problems in the order of the file, each beginning with the setting that it is in; the first says that there are more', () => {
   const told = (text: string) =>
     checkJobText(text).problems.map(({ line, column, message }) => [line, column, message.replace(/[;,].*/, '')]);
-  assert.deepEqual(
-    told('zzz: 1\nprecision: x\nbudget: x\n').map(([line]) => line),
-    [1, 2, 3],
-  );
-  assert.deepEqual(
-    told('{zzz: 1, precision: x, budget: x}\n').map(([, column]) => column),
-    [2, 21, 32],
-  );
-  assert.deepEqual(
-    told('input: @a\nname: @b\n').map(([line]) => line),
-    [1, 2],
-  );
+  const places = (text: string) => told(text).map(([line, column]) => `${line}:${column}`);
+  assert.deepEqual(places('zzz: 1\nprecision: x\nbudget: x\n'), ['1:1', '2:12', '3:9']);
+  assert.deepEqual(places('{zzz: 1, precision: x, budget: x}\n'), ['1:2', '1:21', '1:32']);
+  assert.deepEqual(places('input: @a\nname: @b\n'), ['1:8', '2:7']);
   assert.deepEqual(told('location: {lta: Y}\nzzz: 1\n'), [
     [1, 12, 'location: unknown setting "lta"'],
     [2, 1, 'unknown setting "zzz"'],
@@ -256,30 +191,17 @@ test('every problem of YAML is told in our own words', LONG, () => {
   );
 });
 
-for (const setting of ['topics', 'input', 'time_to_live', 'encoding', 'name']) {
-  test(`30 MB of text in ${setting} are an error of the job file`, (t) => {
-    const path = join(temporaryFolder(t), 'job.yaml');
-    writeFileSync(path, `${setting}: ${'x'.repeat(30_000_000)}\n`);
-    assert.throws(() => readJobFile(path, 'job.yaml'), {
-      code: 'JOB_FILE',
-      message: /^Job file job\.yaml has 30,000,\d+ bytes, and at most 1,000,000 are read$/,
-      context: { file: 'job.yaml' },
-    });
-  });
-}
-
-test('a job file that is not there, and one that is a folder', (t) => {
+test('a job file that is not there, that is a folder, or that is too large', (t) => {
   const folder = temporaryFolder(t);
-  assert.throws(() => readJobFile(join(folder, 'no.yaml'), 'no.yaml'), {
-    code: 'JOB_FILE',
-    message: 'Job file no.yaml does not exist',
-    context: { file: 'no.yaml' },
-  });
   mkdirSync(join(folder, 'dir.yaml'));
-  assert.throws(() => readJobFile(join(folder, 'dir.yaml'), 'dir.yaml'), {
-    code: 'JOB_FILE',
-    message: /^Cannot read job file dir\.yaml: /,
-  });
+  writeFileSync(join(folder, 'large.yaml'), `topics: ${'x'.repeat(30_000_000)}\n`);
+  for (const [file, message] of [
+    ['no.yaml', /^Job file no\.yaml does not exist$/],
+    ['dir.yaml', /^Cannot read job file dir\.yaml: /],
+    ['large.yaml', /^Job file large\.yaml has 30,000,009 bytes, and at most 1,000,000 are read$/],
+  ] as const) {
+    assert.throws(() => readJobFile(join(folder, file), file), { code: 'JOB_FILE', message, context: { file } });
+  }
   writeFileSync(join(folder, 'job.yaml'), 'budget: 5\n');
   assert.deepEqual(readJobFile(join(folder, 'job.yaml'), 'job.yaml'), { budget: 5 });
 });

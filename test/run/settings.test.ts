@@ -15,12 +15,6 @@ const DAY = 86_400_000;
 
 const job = (...said: JobFile[]) => makeJob([...said, { input: 'in.csv' }], SURROUNDINGS);
 
-test('a job without a name has that of its job file, else of its input', () => {
-  const nameOf = (settings: JobFile, jobFile?: string) =>
-    makeJob([{ input: 'books/in.csv', ...settings }], { ...SURROUNDINGS, jobFile }).name;
-  assert.deepEqual([nameOf({}), nameOf({}, 'jobs/east.yaml'), nameOf({ name: 'x' }, 'east.yaml')], ['in', 'east', 'x']);
-});
-
 test('what nobody says is the default', () => {
   const made = makeJob([{ input: 'books/in.csv' }], SURROUNDINGS);
   assert.partialDeepStrictEqual(made, {
@@ -38,6 +32,10 @@ test('what nobody says is the default', () => {
     concurrency: 8,
   });
   assert.deepEqual(made.location, {});
+  const named = (settings: JobFile, jobFile?: string) =>
+    makeJob([settings, { input: 'in.csv' }], { ...SURROUNDINGS, jobFile }).name;
+  assert.deepEqual([named({}, 'jobs/east.yaml'), named({ name: 'x' }, 'east.yaml')], ['east', 'x']);
+  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'Missing input file' });
   assert.equal(made.timeToLive('wildfire'), 365 * DAY);
 });
 
@@ -124,25 +122,21 @@ test('each setting has its place in the job; what nobody said of a paid account 
     const { account } = job(said, {});
     assert.deepEqual([account.name, account.isAssumed], [name, isAssumed], JSON.stringify(said));
   }
-  const jobs = [{ service: 'sample' as const }, { service: 'sample' as const, subscription: 'starter' as const }, {}];
-  assert.deepEqual(
-    jobs.map((said) => isUnlimited(job(said))),
-    [true, false, false],
-  );
+  const unlimited = [job({ service: 'sample' }), job({ service: 'sample', subscription: 'starter' }), job()];
+  assert.deepEqual(unlimited.map(isUnlimited), [true, false, false]);
 });
 
-test('the two location columns may come from two sources of settings', () => {
-  assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lng: 'X' } }).location, { lat: 'Y', lng: 'X' });
-  assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lat: 'y', lng: 'x' } }).location, {
-    lat: 'Y',
-    lng: 'x',
-  });
-  // One column for both excludes one for each.
-  assert.deepEqual(job({ location: { column: 'at' } }, { location: { lat: 'y', lng: 'x' } }).location, {
-    column: 'at',
-  });
-  assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { column: 'at' } }).location, { lat: 'Y' });
-  assert.deepEqual(job({ location: {} }, { location: { column: 'at' } }).location, { column: 'at' });
+test('the two location columns may come from two sources of settings; one column for both excludes one for each', () => {
+  const both = { lat: 'y', lng: 'x' };
+  for (const [first, second, location] of [
+    [{ lat: 'Y' }, { lng: 'X' }, { lat: 'Y', lng: 'X' }],
+    [{ lat: 'Y' }, both, { lat: 'Y', lng: 'x' }],
+    [{ column: 'at' }, both, { column: 'at' }],
+    [{ lat: 'Y' }, { column: 'at' }, { lat: 'Y' }],
+    [{}, { column: 'at' }, { column: 'at' }],
+  ] as const) {
+    assert.deepEqual(job({ location: first }, { location: second }).location, location);
+  }
 });
 
 test('the address and the keys of the service may come from two sources of settings', () => {
@@ -194,10 +188,8 @@ test('paths of a job file are relative to it, all others to the working folder',
   assert.deepEqual([made.input, made.output, made.store], ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db']);
   assert.equal(makeJob([file], SURROUNDINGS).output, '/here/out/o.csv');
   assert.ok(made.service.kind === 'remote');
-  assert.deepEqual(
-    made.service.keys.map(({ env, file: path }) => env ?? path),
-    ['/abs/key', '/here/jobs/key', 'KEY'],
-  );
+  const places = made.service.keys.map(({ env, file: path }) => env ?? path);
+  assert.deepEqual(places, ['/abs/key', '/here/jobs/key', 'KEY']);
   const absolute = relativeTo('/etc/jobs', { input: '/books/in.csv', output: '-' });
   assert.deepEqual([absolute.input, absolute.output], ['/books/in.csv', '-']);
   assert.equal(relativeTo('/etc/jobs', { input: 'in.csv' }).input, '/etc/jobs/in.csv');
@@ -217,23 +209,15 @@ test('the output stands beside the input, unless it is named; stdin goes to stdo
   assert.equal(job({ input: '-', output: 'o.csv' }).output, '/here/o.csv');
 });
 
-test('without an input there is no job', () => {
-  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'Missing input file' });
-});
-
 test('subscriptions: those of the contract by name, others by their figures', () => {
   assert.equal(job({ subscription: 'professional' }).account.subscription, SUBSCRIPTIONS.professional);
   const figures = { credits_per_month: 600, credits_per_minute: 1_200 };
   const custom = { name: 'custom', creditsPerMonth: 600, creditsPerMinute: 1_200, overageRate: null };
   assert.deepEqual(job({ subscription: figures }).account.subscription, custom);
-  assert.deepEqual(job({ subscription: { ...figures, overage_rate: 0 } }).account.subscription, {
-    ...custom,
-    overageRate: 0,
-  });
-  assert.deepEqual(
-    job({ subscription: 'starter' }, { subscription: figures }).account.subscription,
-    SUBSCRIPTIONS.starter,
-  );
+  const free = job({ subscription: { ...figures, overage_rate: 0 } });
+  assert.deepEqual(free.account.subscription, { ...custom, overageRate: 0 });
+  const named = job({ subscription: 'starter' }, { subscription: figures });
+  assert.equal(named.account.subscription, SUBSCRIPTIONS.starter);
 });
 
 test('a ceiling of overages is whole credits at the rate of the subscription, never more than its dollars', () => {
@@ -260,13 +244,10 @@ test('topics are slugs and groups, in contract order, each once', () => {
   const groups = ['all', 'natural', 'proximity', 'measurement'] as const;
   fc.assert(
     fc.property(fc.subarray([...groups]), fc.shuffledSubarray([...TOPIC_SLUGS]), (named, slugs) => {
-      const expected = TOPICS.filter(
-        ({ slug, category }) => named.includes('all') || named.includes(category) || slugs.includes(slug),
-      );
-      assert.deepEqual(
-        parseTopics([...slugs, ...named]),
-        expected.map(({ slug }) => slug),
-      );
+      const isNamed = (category: (typeof groups)[number]) => named.includes('all') || named.includes(category);
+      const expected = TOPICS.filter(({ slug, category }) => isNamed(category) || slugs.includes(slug));
+      const all = expected.map(({ slug }) => slug);
+      assert.deepEqual(parseTopics([...slugs, ...named]), all);
     }),
   );
 });
@@ -280,33 +261,17 @@ test('time to live: the contract’s cadence, else what a group says, else what 
   const some = ['hail', 'park', 'nuclearReactors', 'alternativeFuels', 'ozone'] as const;
   assert.deepEqual(lives({}, ...some), [365 * DAY, 30 * DAY, null, DAY, 3_600_000]);
   assert.deepEqual(lives({ all: '2d' }, ...some), new Array(5).fill(2 * DAY));
-  assert.deepEqual(lives({ proximity: '1h', park: '30s' }, ...some), [
-    365 * DAY,
-    30_000,
-    3_600_000,
-    3_600_000,
-    3_600_000,
-  ]);
+  const [year, hour] = [365 * DAY, 3_600_000];
+  assert.deepEqual(lives({ proximity: '1h', park: '30s' }, ...some), [year, 30_000, hour, hour, hour]);
   assert.deepEqual(lives({ all: 'never', ozone: '90m' }, ...some), [null, null, null, null, 5_400_000]);
 });
 
 test('a topic’s own line wins over its group, and the group over all, wherever the lines stand', () => {
-  const said: [string, string][] = [
-    ['all', '1d'],
-    ['natural', '2d'],
-    ['wildfire', '3d'],
-    ['measurement', '4d'],
-    ['radon', 'never'],
-  ];
+  const said = Object.entries({ all: '1d', natural: '2d', wildfire: '3d', measurement: '4d', radon: 'never' });
   fc.assert(
     fc.property(fc.shuffledSubarray(said, { minLength: said.length }), (lines) => {
-      assert.deepEqual(lives(Object.fromEntries(lines), 'wildfire', 'hail', 'park', 'ozone', 'radon'), [
-        3 * DAY,
-        2 * DAY,
-        DAY,
-        4 * DAY,
-        null,
-      ]);
+      const found = lives(Object.fromEntries(lines), 'wildfire', 'hail', 'park', 'ozone', 'radon');
+      assert.deepEqual(found, [3 * DAY, 2 * DAY, DAY, 4 * DAY, null]);
     }),
   );
 });
