@@ -31,26 +31,18 @@ type Texts = string | readonly string[];
 interface Step {
   readonly run?: string;
   readonly write?: Readonly<Record<string, string>>;
-  /** Copies of files, in which texts are replaced: [from, to, [pattern, text]…]. */
   readonly copy?: readonly [from: string, to: string, ...changes: (readonly [pattern: string, text: string])[]];
-  /** A statement on the file of local data. */
   readonly sql?: string;
-  /** Datasets that cover some states only: [states, dataset…]. */
   readonly covers?: readonly [states: string, ...datasets: string[]];
-  /** Moves the clock to a time, or on by some hours. */
   readonly at?: string;
   readonly hours?: number;
-  /** Writes `book.csv` with so many places of two counties in Nebraska. */
   readonly places?: number;
-  /** At the service: calls of other programs, and another monthly quota. */
   readonly othersSpend?: number;
   readonly upgrade?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly typed?: string;
-  /** The width of the terminal; none: output goes to pipes. */
   readonly width?: number;
-  /** The run is interrupted when standard error holds this text. */
   readonly interruptAt?: string;
   readonly code?: number;
   readonly stdout?: Texts;
@@ -61,16 +53,12 @@ interface Step {
     readonly files?: Readonly<Record<string, Texts>>;
   };
   readonly json?: unknown;
-  /** The last lines on standard error, of which each is an event in JSON. */
   readonly events?: readonly unknown[];
-  /** Texts of files, and of columns of CSV files. */
   readonly files?: Readonly<Record<string, Texts>>;
   readonly columns?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly same?: readonly [string, string];
   readonly absent?: Texts;
-  /** All names in the folder. */
   readonly left?: readonly string[];
-  /** Credits that the service has charged in this period. */
   readonly charged?: number;
 }
 
@@ -79,10 +67,8 @@ interface Case {
   readonly isLong?: true;
   readonly table?: readonly Readonly<Record<string, unknown>>[];
   readonly files?: Readonly<Record<string, string>>;
-  /** Answers come from sample data, from the same data as if it were real, or from a service with such an account. */
   readonly data?: 'sample' | 'local' | readonly ('sample' | 'local')[] | null;
   readonly service?: { readonly credits_per_month: number } | null;
-  /** The clock begins there, and stands where data is local; null: the machine's. */
   readonly at?: string | null;
   readonly env?: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];

@@ -38,57 +38,40 @@ interface Account {
 }
 
 interface Step {
-  /** Moves the clock to a time, or on by some milliseconds, before anything else. */
   readonly at?: string;
   readonly after?: number;
-  /** Another input: so many places, or those from one number up to another. */
   readonly places?: number | readonly [number, number];
-  /** Another input: a file of the folder. */
   readonly input?: string;
-  /** Other files, by their names. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Statements that change the data of the service. */
   readonly data?: string;
-  /** Rejections of so many locations are forgotten. */
   readonly forgetRejections?: number;
-  /** Enterprise bundles that another program buys before, at places of its own. */
   readonly othersBuy?: number;
   readonly faults?: readonly Fault[];
-  /** A topic that the service reports unavailable: always, or at every second request. Null: no more. */
   readonly unavailable?: { readonly topic: TopicSlug; readonly every?: number } | null;
-  /** Names of keys; default: `default`, which the account has for everything. */
   readonly keys?: readonly string[];
-  /** What is done, with settings of its own. */
   readonly plan?: JobFile;
   readonly run?: JobFile;
-  /** Runs at the same time, in place of one; the first that is named is looked at. */
   readonly together?: readonly JobFile[];
-  /** Nothing listens at the service's address. */
   readonly isUnreachable?: true;
   readonly expect?: Readonly<Record<string, unknown>>;
 }
 
 interface Case {
   readonly title: string;
-  /** The case is tried for each row: `$name` is replaced by the row's member of that name. */
   readonly table?: readonly { readonly name: string; readonly isLong?: true }[];
   readonly isLong?: true;
   readonly service?: Account & {
     readonly overages?: true;
     readonly lastCall?: 'served';
-    /** The standard bundle lacks it. */
     readonly withoutAvalanche?: true;
     readonly start?: string;
     readonly factor?: number;
     readonly behindMs?: number;
-    /** More of these, of a row of the table. */
     readonly more?: object;
   };
   readonly keys?: Readonly<Record<string, { scopes?: string[]; isStated?: true; secret?: string; isRevoked?: true }>>;
   readonly places?: Step['places'];
-  /** Settings of all plans and runs. `17 natural` are so many natural topics, without avalanche. */
   readonly job?: JobFile;
-  /** Credits that others spend at the service are in no ledger. */
   readonly othersSpend?: true;
   readonly steps: readonly Step[];
 }
