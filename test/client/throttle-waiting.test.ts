@@ -7,8 +7,8 @@ import { heldJob, setUp } from './throttles.ts';
 
 const isInterrupted = { name: 'PerilbookError', code: 'INTERRUPTED' };
 
-test('during a pause nobody starts; a shorter one does not end it, a longer one extends it', async () => {
-  const { clock, throttle, started, spend } = setUp();
+test('during a pause nobody starts; a shorter one does not end it, a longer one extends it', async (t) => {
+  const { clock, throttle, started, spend } = setUp(t);
   const now = clock.now();
   throttle.pauseUntil(now + 5_000);
   throttle.pauseUntil(now + 2_000);
@@ -24,17 +24,16 @@ test('during a pause nobody starts; a shorter one does not end it, a longer one 
   assert.deepEqual(started, [now + 9_000, now + 9_000, now + 9_000]);
   await Promise.all(spent);
   assert.equal(throttle.available, 297);
-  await throttle.close();
 });
 
-test('the signal ends the waiting at once, wherever a call waits, and spends nothing', async () => {
+test('the signal ends the waiting at once, wherever a call waits, and spends nothing', async (t) => {
   const ways: [string, (throttle: Throttle, clock: MovedClock) => void][] = [
     ['for a socket', () => {}],
     ['for credits', (throttle) => throttle.correct(0, null)],
     ['for the end of a pause', (throttle, clock) => throttle.pauseUntil(clock.now() + 1e6)],
   ];
   for (const [where, hinder] of ways) {
-    const { clock, throttle } = setUp({ sockets: 1 });
+    const { clock, throttle } = setUp(t, { sockets: 1 });
     const first = heldJob();
     const inFlight = where === 'for a socket' ? throttle.schedule(1, first.job) : null;
     hinder(throttle, clock);
@@ -51,12 +50,11 @@ test('the signal ends the waiting at once, wherever a call waits, and spends not
     assert.equal(throttle.available, 300, where);
     assert.equal(ran, false, where);
     assert.equal(await throttle.schedule(1, async () => 'next'), 'next', `${where}: it holds no socket`);
-    await throttle.close();
   }
 });
 
-test('the signal does not end a call that has begun; one that has ended begins none', async () => {
-  const { throttle } = setUp();
+test('the signal does not end a call that has begun; one that has ended begins none', async (t) => {
+  const { throttle } = setUp(t);
   const abort = new AbortController();
   const first = heldJob();
   const all = throttle.schedule(1, first.job, abort.signal);
@@ -70,8 +68,8 @@ test('the signal does not end a call that has begun; one that has ended begins n
   await assert.rejects(throttle.schedule(1, first.job), isInterrupted);
 });
 
-test('close rejects what waits, lets land what has begun, and leaves no timer; twice is once', async () => {
-  const { clock, throttle, started, spend } = setUp({ sockets: 4 });
+test('close rejects what waits, lets land what has begun, and leaves no timer; twice is once', async (t) => {
+  const { clock, throttle, started, spend } = setUp(t, { sockets: 4 });
   await Promise.all(spend(290));
   const first = heldJob();
   const inFlight = throttle.schedule(1, first.job);
@@ -97,8 +95,8 @@ test('close rejects what waits, lets land what has begun, and leaves no timer; t
   );
 });
 
-test('close ends a pause, and corrections and pauses afterwards do nothing', async () => {
-  const { clock, throttle, spend } = setUp();
+test('close ends a pause, and corrections and pauses afterwards do nothing', async (t) => {
+  const { clock, throttle, spend } = setUp(t);
   throttle.pauseUntil(clock.now() + 1e9);
   const waiting = spend(1, 3);
   await settled();

@@ -4,8 +4,8 @@ import type { Permit } from '../../src/client/throttle.ts';
 import { settled, until } from './clocks.ts';
 import { HOLD_MS, heldJob, setUp } from './throttles.ts';
 
-test('a value and an error of the job come back as they are', async () => {
-  const { throttle } = setUp();
+test('a value and an error of the job come back as they are', async (t) => {
+  const { throttle } = setUp(t);
   assert.equal(await throttle.schedule(1, async ({ credits }) => credits + 1), 2);
   await assert.rejects(
     throttle.schedule(1, () => Promise.reject(new RangeError('mine'))),
@@ -18,11 +18,10 @@ test('a value and an error of the job come back as they are', async () => {
     RangeError,
   );
   assert.equal(throttle.inFlight, 0);
-  await throttle.close();
 });
 
-test('what is spent comes back a minute and the margin after it landed, not before', async () => {
-  const { clock, throttle, started, spend } = setUp();
+test('what is spent comes back a minute and the margin after it landed, not before', async (t) => {
+  const { clock, throttle, started, spend } = setUp(t);
   const spent = spend(15, 21);
   await until(() => started.length === 20 && throttle.inFlight === 0);
   await settled();
@@ -35,11 +34,10 @@ test('what is spent comes back a minute and the margin after it landed, not befo
   assert.equal(started.length, 21);
   assert.equal(throttle.available, 285);
   await Promise.all(spent);
-  await throttle.close();
 });
 
-test('one timer gives back the credits of all calls, those of each call when its minute is over', async () => {
-  const { clock, throttle, spend } = setUp();
+test('one timer gives back the credits of all calls, those of each call when its minute is over', async (t) => {
+  const { clock, throttle, spend } = setUp(t);
   for (const left of [200, 100]) {
     await Promise.all(spend(1, 100));
     assert.equal(throttle.available, left);
@@ -64,8 +62,8 @@ for (const [creditsPerMinute, turns] of [
   [300, 'processes take turns'],
   [21_000, 'a call that finds its credits waits for no turn'],
 ] as const) {
-  test(`of ${creditsPerMinute} credits a minute no call takes those that another one waits for; ${turns}`, async () => {
-    const { clock, throttle, started, spend } = setUp({ creditsPerMinute });
+  test(`of ${creditsPerMinute} credits a minute no call takes those that another one waits for; ${turns}`, async (t) => {
+    const { clock, throttle, started, spend } = setUp(t, { creditsPerMinute });
     const third = creditsPerMinute / 3;
     await Promise.all(spend(third, 2));
     const waiting = [...spend(2 * third), ...spend(1)];
@@ -80,12 +78,11 @@ for (const [creditsPerMinute, turns] of [
     for (let nth = 0; nth < 50; nth++) await null;
     assert.equal(started.length, creditsPerMinute === 300 ? 4 : 7);
     await Promise.all(all);
-    await throttle.close();
   });
 }
 
-test('the minute begins when the call has landed', async () => {
-  const { clock, throttle, started, spend } = setUp();
+test('the minute begins when the call has landed', async (t) => {
+  const { clock, throttle, started, spend } = setUp(t);
   const slow = heldJob();
   const first = throttle.schedule(300, slow.job);
   const second = spend(1);
@@ -101,11 +98,10 @@ test('the minute begins when the call has landed', async () => {
   await until(() => started.length === 1);
   assert.equal(started.length, 1);
   await Promise.all(second);
-  await throttle.close();
 });
 
-test('a refund comes back at once, once, and never more than was taken', async () => {
-  const { throttle, started, spend } = setUp();
+test('a refund comes back at once, once, and never more than was taken', async (t) => {
+  const { throttle, started, spend } = setUp(t);
   let late: Permit | undefined;
   await throttle.schedule(300, async (permit) => {
     permit.refund();
@@ -118,11 +114,10 @@ test('a refund comes back at once, once, and never more than was taken', async (
   await Promise.all(spend(300));
   await until(() => started.length === 1);
   assert.equal(started.length, 1);
-  await throttle.close();
 });
 
-test('a part can be refunded', async () => {
-  const { clock, throttle } = setUp();
+test('a part can be refunded', async (t) => {
+  const { clock, throttle } = setUp(t);
   await throttle.schedule(20, async ({ refund }) => {
     refund(5);
     refund(-3);
@@ -131,18 +126,16 @@ test('a part can be refunded', async () => {
   assert.equal(throttle.available, 287);
   await clock.move(HOLD_MS);
   assert.equal(throttle.available, 300);
-  await throttle.close();
 });
 
-test('a call that fails holds its credits too: it may have been charged', async () => {
-  const { throttle } = setUp();
+test('a call that fails holds its credits too: it may have been charged', async (t) => {
+  const { throttle } = setUp(t);
   await assert.rejects(throttle.schedule(35, () => Promise.reject(new Error('reset'))));
   assert.equal(throttle.available, 265);
-  await throttle.close();
 });
 
-test('a call that can never start is refused at once, and blocks nobody', async () => {
-  const { throttle, started, spend } = setUp({ creditsPerMinute: 30 });
+test('a call that can never start is refused at once, and blocks nobody', async (t) => {
+  const { throttle, started, spend } = setUp(t, { creditsPerMinute: 30 });
   await assert.rejects(
     throttle.schedule(35, async () => 1),
     { name: 'PerilbookError', code: 'USAGE' },
@@ -150,11 +143,10 @@ test('a call that can never start is refused at once, and blocks nobody', async 
   await Promise.all(spend(15, 2));
   await until(() => started.length === 2);
   assert.equal(started.length, 2);
-  await throttle.close();
 });
 
-test('weights do not count as sockets, and sockets are bounded', async () => {
-  const { throttle } = setUp({ sockets: 2 });
+test('weights do not count as sockets, and sockets are bounded', async (t) => {
+  const { throttle } = setUp(t, { sockets: 2 });
   const jobs = [heldJob(), heldJob(), heldJob()];
   const all = jobs.map(({ job }) => throttle.schedule(35, job));
   await until(() => throttle.inFlight === 2);
@@ -168,11 +160,10 @@ test('weights do not count as sockets, and sockets are bounded', async () => {
   await Promise.all(all);
   assert.equal(throttle.inFlight, 0);
   await Promise.all(Array.from({ length: 4 }, () => throttle.schedule(1, async () => {})));
-  await throttle.close();
 });
 
-test('the service’s count is trusted downwards, until its reset', async () => {
-  const { clock, throttle, started, spend } = setUp();
+test('the service’s count is trusted downwards, until its reset', async (t) => {
+  const { clock, throttle, started, spend } = setUp(t);
   throttle.correct(10, 30_000);
   assert.equal(throttle.available, 10);
   throttle.correct(10, 30_000);
@@ -185,42 +176,38 @@ test('the service’s count is trusted downwards, until its reset', async () => 
   assert.equal(started.length, 1);
   assert.equal(throttle.available, 285);
   await Promise.all(spent);
-  await throttle.close();
 });
 
-test('a correction ends at its reset, also when credits that were spent before it come back later', async () => {
-  const { clock, throttle, spend } = setUp();
+test('a correction ends at its reset, also when credits that were spent before it come back later', async (t) => {
+  const { clock, throttle, spend } = setUp(t);
   await Promise.all(spend(100));
   throttle.correct(50, 5_000);
   await clock.move(5_000);
   assert.equal(throttle.available, 200);
   await clock.move(HOLD_MS);
   assert.equal(throttle.available, 300);
-  await throttle.close();
 });
 
-test('the service’s count is not trusted upwards', async () => {
-  const { throttle, spend } = setUp();
+test('the service’s count is not trusted upwards', async (t) => {
+  const { throttle, spend } = setUp(t);
   await Promise.all(spend(100));
   throttle.correct(300, 60_000);
   throttle.correct(1e9, null);
   assert.equal(throttle.available, 200);
-  await throttle.close();
 });
 
-test('a correction without a reset, or with an absurd one, lasts a minute', async () => {
+test('a correction without a reset, or with an absurd one, lasts a minute', async (t) => {
   for (const resetMs of [null, 1e12]) {
-    const { clock, throttle } = setUp();
+    const { clock, throttle } = setUp(t);
     throttle.correct(-5, resetMs);
     assert.equal(throttle.available, 0);
     await clock.move(HOLD_MS);
     assert.equal(throttle.available, 300);
-    await throttle.close();
   }
 });
 
-test('credits that came back while a call was under way are not taken for someone else’s spending', async () => {
-  const { clock, throttle, spend } = setUp();
+test('credits that came back while a call was under way are not taken for someone else’s spending', async (t) => {
+  const { clock, throttle, spend } = setUp(t);
   await throttle.schedule(1, async ({ refund }) => refund());
   await Promise.all(spend(200));
   await clock.move(HOLD_MS - 1);
@@ -233,5 +220,4 @@ test('credits that came back while a call was under way are not taken for someon
     throttle.correct(80, 60_000, permit);
     assert.equal(throttle.available, 280, 'five were spent by another');
   });
-  await throttle.close();
 });

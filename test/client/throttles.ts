@@ -1,13 +1,15 @@
+import type { TestContext } from 'node:test';
 import { Throttle, type ThrottleOptions } from '../../src/client/throttle.ts';
 import { MovedClock } from './clocks.ts';
 
 /** How long spent credits stay away. */
 export const HOLD_MS = 60_250;
 
-/** A throttle of 300 credits a minute with a clock that is moved by hand. */
-export function setUp(options: Partial<ThrottleOptions> = {}) {
+/** A throttle of 300 credits a minute with a clock that is moved by hand, closed when the test ends. */
+export function setUp(t: TestContext, options: Partial<ThrottleOptions> = {}) {
   const clock = new MovedClock();
   const throttle = new Throttle({ creditsPerMinute: 300, sockets: 8, clock, ...options });
+  t.after(() => throttle.close());
   const started: number[] = [];
   /** Schedules calls that land at once; `started` fills with the times at which they began. */
   const spend = (credits: number, times = 1) =>
