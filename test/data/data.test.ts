@@ -65,16 +65,10 @@ test('a feature counts by its true distance, whether a point, a line or an outli
   );
   const { value, details } = (await get(pathTo('/v1/park/risk'))).body.data.result;
   assert.equal(value, 5);
-  assert.deepEqual(
-    details.features.map(({ properties }: { properties: unknown }) => properties),
-    [
-      { name: 'around', distance_m: 0 },
-      { name: 'one of two', distance_m: 0 },
-      { name: 'nested', distance_m: 141 },
-      { line: true, distance_m: 4_900 },
-      { name: 'just within', distance_m: 4_980 },
-    ],
+  const told = details.features.map(({ properties }: { properties: Record<string, unknown> }) =>
+    Object.values(properties).join(' '),
   );
+  assert.deepEqual(told, ['around 0', 'one of two 0', 'nested 141', 'true 4900', 'just within 4980']);
 });
 
 test('a property has one type in all features, whatever the format of the file; a ZIP is text; ids are kept', async (t) => {
@@ -161,15 +155,9 @@ test('a load that fails leaves the dataset as it was, and names a record that th
   importDataset(database, parks([point(0, 0), point(1, 1)]), clock);
   const before = describeData(database);
   const rating = { geoid: '31001', topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
-  assert.throws(
-    () => importDataset(database, { kind: 'nri', info: info('nri'), records: [rating, rating] }, clock),
-    (error: { code?: unknown; message: string; context: { row?: number } }) => {
-      assert.equal(error.code, 'SERVICE_DATA');
-      assert.equal(error.context.row, 2);
-      assert.match(error.message, /record 2: UNIQUE/);
-      return true;
-    },
-  );
+  const refused = { code: 'SERVICE_DATA', message: /record 2: UNIQUE/ };
+  const twice = { kind: 'nri', info: info('nri'), records: [rating, rating] } as const;
+  assert.throws(() => importDataset(database, twice, clock), refused);
   assert.throws(() => importDataset(database, parks(broken()), clock), /The file ends early/);
   assert.deepEqual(describeData(database), before);
   assert.equal(before.datasets[0]!.rows, 2);
@@ -256,10 +244,8 @@ test('the description lists the datasets, what can be answered, what is missing,
   const database = openDatabase(t);
   const nothing = describeData(database);
   assert.deepEqual([nothing.datasets, nothing.topics, nothing.sample], [[], [], false]);
-  assert.deepEqual(
-    nothing.unavailable.map(({ topic }) => topic),
-    TOPIC_SLUGS,
-  );
+  const lacking = nothing.unavailable.map(({ topic }) => topic);
+  assert.deepEqual(lacking, TOPIC_SLUGS);
   for (const dataset of deliveries()) {
     if (dataset.kind === 'sites' || dataset.kind === 'readings') continue;
     importDataset(database, dataset, clock);
@@ -276,13 +262,11 @@ test('the description lists the datasets, what can be answered, what is missing,
   const part = { state: 'US', reach: 0, files: [], vintage: '2026', loadedAt: clock.at };
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);
-  assert.deepEqual(
-    all.datasets.filter(({ name }) => name === 'areas'),
-    [
-      { ...described, level: 'county', rows: 2, parts: [{ ...part, rows: 2 }] },
-      { ...described, level: 'tract', rows: 4, parts: [{ ...part, rows: 4 }] },
-    ],
-  );
+  const areas = all.datasets.filter(({ name }) => name === 'areas');
+  assert.deepEqual(areas, [
+    { ...described, level: 'county', rows: 2, parts: [{ ...part, rows: 2 }] },
+    { ...described, level: 'tract', rows: 4, parts: [{ ...part, rows: 4 }] },
+  ]);
 });
 
 test('a file that is no database, or of another version, is refused with a reason', (t) => {

@@ -90,10 +90,8 @@ test('two processes that need the same sample data make it once', async (t) => {
   const added = workers.map((worker) => once(worker, 'message'));
   for (const worker of workers) worker.postMessage('add');
   const [[one], [other]] = (await Promise.all(added)) as [[LoadedDataset[]], [LoadedDataset[]]];
-  assert.deepEqual(
-    one.map(({ name }) => name),
-    ['areas', 'radon', 'sites:superfund'],
-  );
+  const names = one.map(({ name }) => name);
+  assert.deepEqual(names, ['areas', 'radon', 'sites:superfund']);
   assert.deepEqual(other, one, 'both found what one of them made');
 });
 

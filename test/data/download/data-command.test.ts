@@ -90,7 +90,7 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   const words = await run(['get', 'all', '--dry-run']);
   assert.match(
     words.stdout,
-    /nri-tracts, nri-counties: Taken from FEMA's map service\. If that fails: [^\n]* in a browser/,
+    /nri-tracts, nri-counties: Taken from FEMA's map service\. If that fails: .* in a browser/,
   );
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
@@ -103,15 +103,10 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.match(stdout, /^All is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m);
   const { sources } = JSON.parse((await run([...own, '--json'])).stdout);
   const unknown = sources.filter(({ bytes }: { bytes: number | null }) => bytes === null);
-  assert.deepEqual(
-    unknown.map(({ source }: { source: string }) => source),
-    ['radon'],
-  );
+  assert.equal(unknown.map(({ source }: { source: string }) => source).join(), 'radon');
   assert.equal(mirror.requests.length, 0);
-  assert.match(
-    (await perilbook(['data'], options)).stdout,
-    /^No data is here\. .*: perilbook data get natural --for FILE\nCan be[\s\S]*nri-tracts/,
-  );
+  const { stdout: here } = await perilbook(['data'], options);
+  assert.match(here, /^No data is here\. .*: perilbook data get natural --for FILE\nCan be[\s\S]*nri-tracts/);
 });
 
 test('the program names itself and who downloads, and asks nobody but the mirror', async (t) => {
@@ -128,13 +123,8 @@ test('a source that fails keeps none of the others from coming, and its old data
   mirror.files.set('www2.census.gov/x', { body: Buffer.from('') });
   await run(['get', ...both]);
   const before = await datasetsOf(options);
-  assert.deepEqual(
-    before.map(({ name, rows }) => [name, rows]),
-    [
-      ['airQuality', 1],
-      ['radon', 3],
-    ],
-  );
+  const rowsOf = before.map(({ name, rows }) => `${name} ${rows}`);
+  assert.deepEqual(rowsOf, ['airQuality 1', 'radon 3']);
   mirror.files.set(AIR, { body: airZip(362), etag: '"2"' });
   mirror.fail(/RadonZone|ROE_Radon/, 99, (_, response) => sendPage(response, 403));
   const updated = await run(['update', '--json']);
@@ -144,13 +134,8 @@ test('a source that fails keeps none of the others from coming, and its old data
     records?: number;
     error?: { code: string };
   }[];
-  assert.deepEqual(
-    outcomes.map(({ source, records, error }) => [source, records, error?.code]),
-    [
-      ['air-quality', 1, undefined],
-      ['radon', undefined, 'DOWNLOAD_FAILED'],
-    ],
-  );
+  const told = outcomes.map(({ source, records, error }) => `${source} ${records} ${error?.code}`);
+  assert.deepEqual(told, ['air-quality 1 undefined', 'radon undefined DOWNLOAD_FAILED']);
   assert.equal((await datasetsOf(options)).find(({ name }) => name === 'radon')!.rows, 3);
 });
 
@@ -163,10 +148,7 @@ test('a file that the loader refuses leaves the data as it was, and is downloade
   assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
   const { stdout } = await perilbook(['data'], options);
-  assert.match(
-    stdout,
-    /^Downloaded and refused, in part or whole \(.* data update downloads it again\): air-quality$/m,
-  );
+  assert.match(stdout, /^Downloaded and refused, in part or .* \(.* data update downloads it again\): air-quality$/m);
   assert.doesNotMatch(stdout, /not loaded/);
   mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
@@ -203,10 +185,8 @@ test('each of two data files gets what was downloaded since it was loaded', asyn
   options.clock.move(1_000);
   mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.equal((await update()).records, 1);
-  assert.deepEqual(
-    [(await update('--db', 'other.db')).records, (await update('--db', 'other.db')).records],
-    [1, undefined],
-  );
+  const others = [(await update('--db', 'other.db')).records, (await update('--db', 'other.db')).records];
+  assert.deepEqual(others, [1, undefined]);
 });
 
 test('a stop in the middle says how to go on, and the same command does', async (t) => {
@@ -396,13 +376,11 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   const { stdout } = await perilbook(['data'], options);
   const [before, offered] = stdout.split('Can be downloaded');
   const others = /\n {2}\w+: areas, sites:(?!brownfield|oilGasWell)\w+ .*/g;
-  assert.equal(
-    before!
-      .replace(/\([\d.]+ kB\)/, '(SIZE)')
-      .replaceAll(folder, '')
-      .replaceAll(others, ''),
-    LISTED,
-  );
+  const listed = before!
+    .replace(/\([\d.]+ kB\)/, '(SIZE)')
+    .replaceAll(folder, '')
+    .replaceAll(others, '');
+  assert.equal(listed, LISTED);
   assert.match(offered!, /\n {2}areas {2,}US Census Bureau, cartographic boundaries of census tracts, 57\.8 MB\n/);
   assert.doesNotMatch(offered!, /\n {2}radon {3}/, 'a source that is here is not offered');
   const json = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
@@ -424,10 +402,8 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   const { sources } = JSON.parse((await perilbook(['data', '--json'], options)).stdout) as {
     sources: { source: string; due: boolean }[];
   };
-  assert.deepEqual(
-    sources.filter(({ due }) => due).map(({ source }) => source),
-    ['air-quality'],
-  );
+  const due = sources.filter((source) => source.due).map(({ source }) => source);
+  assert.deepEqual(due, ['air-quality']);
   assert.equal(mirror.requests.length, asked);
 
   rmSync(join(folder, 'perilbook/data.db'));
@@ -556,10 +532,8 @@ test('a mirror that cannot be reached is named, not the agency that was not aske
 test('data remove takes away what a source brought, and what was loaded by its name', async (t) => {
   const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
-  assert.match(
-    (await run(['remove', 'air-qualty'])).stderr,
-    /no source or loaded dataset "air-qualty"; did you mean air-quality\?/,
-  );
+  const misspelt = await run(['remove', 'air-qualty']);
+  assert.match(misspelt.stderr, /no source or loaded dataset "air-qualty"; did you mean air-quality\?/);
   assert.match((await run(['remove', 'air-quality'])).stderr, /air-quality: removed airQuality/);
   assert.deepEqual(await datasetsOf(options), []);
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
@@ -612,10 +586,8 @@ test('data check warns about a source that missed its cadence, by its last chang
   mirror.files.set(AIR, { body, lastModified: 'Wed, 01 Jan 2025 00:00:00 GMT' });
   const warning = 'its newest data is of 2025-01-01, and it is published twice a year';
   assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning });
-  assert.match(
-    (await run(['check', 'air-quality'])).stdout,
-    /^air-quality {2}WARNING: its newest data is of 2025-01-01/,
-  );
+  const { stdout } = await run(['check', 'air-quality']);
+  assert.match(stdout, /^air-quality {2}WARNING: its newest data is of 2025-01-01/);
   mirror.files.delete(AIR);
   mirror.files.set(AIR_2024, { body: airZip(360, 2024) });
   assert.match((await checked(run, 'air-quality')).warning!, /its newest data is of 2024-12-31/);
@@ -623,10 +595,8 @@ test('data check warns about a source that missed its cadence, by its last chang
   mirror.layers.set(FIRES, { ...fires, edited: Date.UTC(2026, 4, 30) });
   assert.equal((await checked(run, 'wildfire-perimeters')).code, 0);
   mirror.layers.set(FIRES, { ...fires, edited: Date.UTC(2026, 2, 1) });
-  assert.match(
-    (await checked(run, 'wildfire-perimeters')).warning!,
-    /newest data is of 2026-03-01, and it is published daily/,
-  );
+  const { warning: late } = await checked(run, 'wildfire-perimeters');
+  assert.match(late!, /newest data is of 2026-03-01, and it is published daily/);
   // Without a date nothing is claimed.
   mirror.layers.set(FIRES, { ...fires, edited: null });
   assert.equal((await checked(run, 'wildfire-perimeters')).code, 0);

@@ -196,10 +196,7 @@ test('a state that disappears at its publisher, or whose name changes there, kee
     mirror.layers.set(UST, tanks(counts, edited));
     const updated = await run('update');
     assert.equal(updated.code, 2, updated.stderr);
-    assert.match(
-      updated.stderr,
-      /ust-facilities: Cannot replace dataset "sites:ustFacility": VA has 30 records here and/,
-    );
+    assert.match(updated.stderr, /ust-facilities: Cannot replace dataset "sites:ustFacility": VA has 30 records here/);
     // Maryland's are there, and Virginia's are those of before.
     assert.equal(await rows(), 30 + counts.Maryland);
     // Virginia's are downloaded again, though the layer names no change; Maryland's are not.
@@ -239,10 +236,8 @@ test('data remove --states takes states away, and leaves records that another st
     'manifest.json',
     'power-plants-VT.geojson',
   ]);
-  assert.match(
-    (await run('remove', 'power-plants', '--states', 'NH')).stderr,
-    /it has no part of NH, and nothing was removed/,
-  );
+  const again = await run('remove', 'power-plants', '--states', 'NH');
+  assert.match(again.stderr, /it has no part of NH, and nothing was removed/);
   // An update brings no state back.
   assert.equal((await run('update')).code, 0);
   assert.equal(await rows(), inVermont);
@@ -313,10 +308,7 @@ test('a file of one state at an own address answers for that state alone', async
   assert.equal(got.code, 0, got.stderr);
   assert.equal(await rows(), 2);
   assert.deepEqual(await states(), ['VA']);
-  assert.match(
-    got.stderr,
-    /The data covers VA only\. If it covers the whole US, set states: US of tri in sources\.yaml\./,
-  );
+  assert.match(got.stderr, /The data covers VA only\. If .* the whole US, set states: US of tri in sources\.yaml\./);
   // What it covers is not loaded again, and may be set.
   assert.match((await run('update', '--sources', sources(''))).stderr, /tri: unchanged/);
   mirror.files.set('example.org/virginia.csv', {
@@ -332,10 +324,8 @@ test('a file of one state at an own address answers for that state alone', async
   assert.equal((await run('update', '--sources', sources('    states: "US"\n'))).code, 0);
   assert.deepEqual([await rows(), await states()], [3, undefined]);
   assert.match((await run('update', '--sources', sources('    states: "US"\n'))).stderr, /tri: unchanged/);
-  assert.match(
-    (await run('update', '--sources', sources('    states: Mars\n'))).stderr,
-    /tri\.states: "Mars" is not a state/,
-  );
+  const mars = await run('update', '--sources', sources('    states: Mars\n'));
+  assert.match(mars.stderr, /tri\.states: "Mars" is not a state/);
 });
 
 test('a state that a file at an own address no longer has keeps its records until --replace, and the others are loaded', async (t) => {
@@ -357,10 +347,7 @@ test('a state that a file at an own address no longer has keeps its records unti
     const { code, stderr } = await update();
     assert.equal(code, 2);
     assert.match(stderr, /tri: loaded 9 records of MD, VA, 2025\./);
-    assert.match(
-      stderr,
-      /the file covers MD, VA, and the rows of RI would be lost\n {2}Check that .* or add --replace\./,
-    );
+    assert.match(stderr, /the file covers MD, VA, and the rows of RI would be lost\n {2}Check .* or add --replace\./);
     assert.equal(await rows(), 12);
     assert.equal(mirror.downloads(), 1);
   }

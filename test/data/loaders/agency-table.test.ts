@@ -27,13 +27,8 @@ test('lines, line ends, byte order marks and quotes are read', async (t) => {
     ['two\r\nlines', '5" pipe'],
   ]);
   const plain = await read(t, '"CERTAIN "A" COMPOUNDS, N.E.C.","x"\n"""","a ""b"""', { hasPlainQuotes: true });
-  assert.deepEqual(
-    plain.map((record) => record.cells),
-    [
-      ['CERTAIN "A" COMPOUNDS, N.E.C.', 'x'],
-      ['"', 'a "b"'],
-    ],
-  );
+  const quoted = plain.map((record) => record.cells.join(' | '));
+  assert.deepEqual(quoted, ['CERTAIN "A" COMPOUNDS, N.E.C. | x', '" | a "b"']);
   assert.deepEqual(await cells('a,b\n"Joe" Park,y\n1,2\n'), [
     ['a', 'b'],
     ['"Joe" Park', 'y'],
@@ -47,14 +42,8 @@ test('lines, line ends, byte order marks and quotes are read', async (t) => {
 });
 
 test('the line of a record is the line on which it begins', async (t) => {
-  assert.deepEqual(
-    (await read(t, 'a\n"1\n2\n3",x\n\nb\n')).map(({ line, cells }) => [line, cells[0]]),
-    [
-      [1, 'a'],
-      [2, '1\n2\n3'],
-      [6, 'b'],
-    ],
-  );
+  const read3 = (await read(t, 'a\n"1\n2\n3",x\n\nb\n')).map(({ line, cells }) => `${line} ${cells[0]}`);
+  assert.deepEqual(read3, ['1 a', '2 1\n2\n3', '6 b']);
 });
 
 test('a file larger than a block is read, with quoted cells across the ends of blocks', async (t) => {

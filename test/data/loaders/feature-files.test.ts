@@ -119,10 +119,8 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   // Cut before its header was written anew: it says itself that it has five shapes, and the table has ten rows.
   const five = Buffer.from(shp.subarray(0, 100 + 5 * 28));
   five.writeInt32BE(five.length / 2, 24);
-  await assert.rejects(
-    load('parks', zipped({ 'a.shp': five, 'a.dbf': dbf })),
-    /it has 5 shapes, and 10 rows in its table/,
-  );
+  const halved = zipped({ 'a.shp': five, 'a.dbf': dbf });
+  await assert.rejects(load('parks', halved), /it has 5 shapes, and 10 rows in its table/);
   for (const [what, shapes, table] of cut) {
     const refused = { code: 'SERVICE_DATA', message: /it ends before its features do/ };
     await assert.rejects(load('parks', zipped({ 'a.shp': shapes, 'a.dbf': table })), refused, what);

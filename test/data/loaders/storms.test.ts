@@ -54,16 +54,8 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
   ]);
   assert.equal(result.vintage, '2005-2007');
   const stored = featuresOf(database, 'records_tornado');
-  assert.deepEqual(
-    stored.map(({ geometry, properties }) => [geometry.type, properties.mag]),
-    [
-      ['Point', 1],
-      ['Point', 1],
-      ['LineString', 1],
-      ['LineString', undefined],
-      ['LineString', 1],
-    ],
-  );
+  const shapes = stored.map(({ geometry, properties }) => `${geometry.type} ${properties.mag}`);
+  assert.deepEqual(shapes, ['Point 1', 'Point 1', 'LineString 1', 'LineString undefined', 'LineString 1']);
   assert.equal(stored[2].properties.stf, '01', 'a code keeps its zero');
 });
 
@@ -95,10 +87,8 @@ test('tornadoes: parts without a row of the whole track are one tornado; parts w
   assert.deepEqual(rejects(result), [['a part of a tornado that another row has as a whole', 4, 3]]);
   assert.deepEqual([result.loaded, result.records], [9, 6]);
   const stored = featuresOf(database, 'records_tornado');
-  assert.deepEqual(
-    stored.map(({ properties }) => properties.om),
-    [520103, 900000, 291657, 800000, 800001, 800002],
-  );
+  const numbers = stored.map(({ properties }) => properties.om);
+  assert.deepEqual(numbers, [520103, 900000, 291657, 800000, 800001, 800002]);
   const parts = stored[2];
   const expected = lines('-93.119 31.617, -92.759 31.752', '-92.759 31.752, -92.7 31.8');
   assert.deepEqual(parts.geometry, expected);
@@ -205,10 +195,8 @@ test('HURDAT2: positions and dates as they may be written, and as they may not',
     ['the date is not written YYYYMMDD, HHMM', noDate.length, 9 + noPosition.length],
   ]);
   const stored = featuresOf(database, 'records_hurricane');
-  assert.deepEqual(
-    stored.map(({ geometry }) => geometry.coordinates),
-    [...good.map(([, , place]) => place), [-70, 10]],
-  );
+  const places = stored.map(({ geometry }) => geometry.coordinates);
+  assert.deepEqual(places, [...good.map(([, , place]) => place), [-70, 10]]);
   assert.deepEqual([stored[0].properties.max_wind_kt, stored[0].properties.category], [0, 0]);
 });
 
@@ -259,16 +247,11 @@ test('storms of several files: one that crosses basins, or is in two editions, i
   const edition = `AL012014,             ARTHUR,      1,\n20140628, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}\n`;
   const later = edition.replace('  85,', '  90,');
   const both = await load('hurdat2', [fileOf(t, 'a.txt', edition), fileOf(t, 'b.txt', later)], { replace: true });
-  assert.deepEqual(
-    [both.records, rejects(both)],
-    [
-      1,
-      [
-        ['a storm that an earlier file has', 1, 1],
-        ['a fix without a storm', 1, 2],
-      ],
-    ],
-  );
+  assert.equal(both.records, 1);
+  assert.deepEqual(rejects(both), [
+    ['a storm that an earlier file has', 1, 1],
+    ['a fix without a storm', 1, 2],
+  ]);
 });
 
 test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agency, the basin as HURDAT2 has it', async (t) => {
@@ -297,10 +280,8 @@ test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agen
     ...{ start: '2019-08-24T06:00:00Z', end: '2019-08-24T12:00:00Z' },
   });
   assert.equal(dorian.geometry.type, 'LineString');
-  assert.deepEqual(
-    [other.geometry.type, other.properties.basin, other.properties.name],
-    ['Point', 'Western Pacific', 'OTHER'],
-  );
+  const { geometry, properties } = other;
+  assert.deepEqual([geometry.type, properties.basin, properties.name], ['Point', 'Western Pacific', 'OTHER']);
 });
 
 test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {

@@ -49,10 +49,8 @@ test('sources are chosen by topic, source, loader, natural and all, with the bou
   const natural = namesOf(['natural']);
   assert.deepEqual(natural.slice(0, 4), ['areas', 'counties', 'nri-tracts', 'nri-counties']);
   assert.ok(!natural.includes('ibtracs'));
-  assert.deepEqual(
-    chooseSources(['all'], false).leftOut.map(({ source }) => source.name),
-    ['parks', 'wells'],
-  );
+  const leftOut = chooseSources(['all'], false).leftOut.map(({ source }) => source.name);
+  assert.deepEqual(leftOut, ['parks', 'wells']);
   assert.ok(namesOf(['all'], true).includes('wells'));
   for (const topic of NATURAL_SLUGS) assert.ok(namesOf([topic]).includes('nri-tracts'), topic);
 });
@@ -104,10 +102,8 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
   assert.equal((by('hail').download as { page: string }).page, 'https://files.example.com/storms/');
   assert.match((by('parks').download as { layer: string }).layer, /parks\/FeatureServer\/3$/);
   assert.equal(by('alternative-fuels-afdc').keyFile, join(folder, 'afdc.key'));
-  assert.equal(
-    by('tri'),
-    SOURCES.find(({ name }) => name === 'tri'),
-  );
+  const tri = SOURCES.find(({ name }) => name === 'tri');
+  assert.equal(by('tri'), tri);
   for (const [text, message] of [
     ['sources: {hial: {page: "https://a.example"}}', /there is no source "hial"; did you mean hail\?/],
     ['sources: {hail: {page: "ftp://a.example"}}', /sources\.hail\.page/],
@@ -139,14 +135,9 @@ test('the states near locations are those within 100 km, on both sides of every 
   assert.deepEqual(near(41.7, -71.5), ['CT', 'MA', 'NY', 'RI']);
   assert.deepEqual(near(48.85, 2.35), []);
   assert.deepEqual(near(52.9, 172.9), ['AK']);
-  assert.deepEqual(
-    statesNear(
-      [
-        { lat: 39, lng: -98.5 },
-        { lat: 21.3, lng: -157.9 },
-      ],
-      100_000,
-    ),
-    ['HI', 'KS'],
-  );
+  const [kansas, honolulu] = [
+    { lat: 39, lng: -98.5 },
+    { lat: 21.3, lng: -157.9 },
+  ];
+  assert.deepEqual(statesNear([kansas, honolulu], 100_000), ['HI', 'KS']);
 });
