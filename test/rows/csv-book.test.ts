@@ -102,13 +102,8 @@ test('rows that all have more fields than the header are read, and the user is t
     'The rows have 3 fields and the header 2 names: the last field has none. ' +
       'If it is the first that has none, add its name to the header.',
   );
-  assert.deepEqual(
-    (await allRows(comma, [0, 1])).map(({ fields, problem }) => [...fields, problem]),
-    [
-      ['38', '-97', undefined],
-      ['39', '-98', undefined],
-    ],
-  );
+  const texts = (await allRows(comma, [0, 1])).map(({ fields, problem }) => `${fields} ${problem}`);
+  assert.deepEqual(texts, ['38,-97 undefined', '39,-98 undefined']);
   const more = await rowFileOf('lat,lng\n38,-97,a,b,c\n');
   assert.equal(more.note, 'The rows have 5 fields and the header 2 names: the last 3 fields have none.');
   assert.equal((await rowFileOf('lat,lng\n38,-97\n39,-98,\n')).note, null);
@@ -120,20 +115,12 @@ test('records that are longer than the window are read whole', async () => {
   writeFileSync(file, `lat,lng,shape\n${shapes.map((s, i) => `${i},2,${s}`).join('\n')}\n`);
   const book = await openRowFile(file);
   const rows = await allRows(book, [0, 2]);
-  assert.deepEqual(
-    rows.map((row) => row.fields[1]?.length),
-    [700_000, 3_600_000, 2_000_000],
-  );
-  assert.deepEqual(
-    rows.map((row) => row.line),
-    [2, 3, 400_004],
-  );
+  const read = rows.map(({ line, fields }) => `${line} ${fields[1]?.length}`);
+  assert.deepEqual(read, ['2 700000', '3 3600000', '400004 2000000']);
   const output = join(folder, 'long-out.csv');
   await writeRows(book, { output });
-  assert.equal(
-    readFileSync(output, 'latin1').replaceAll(',ok,,1.5', '').replace(`,${NAMES}`, ''),
-    readFileSync(file, 'latin1'),
-  );
+  const bare = readFileSync(output, 'latin1').replaceAll(',ok,,1.5', '').replace(`,${NAMES}`, '');
+  assert.equal(bare, readFileSync(file, 'latin1'));
 });
 
 test('line ends and quotes that fall on the edge of the window change nothing', async () => {
@@ -142,13 +129,8 @@ test('line ends and quotes that fall on the edge of the window change nothing', 
     const first = `${'a'.repeat(512 * 1024 - 20 + shift)},1\r\n`;
     writeFileSync(file, `lat,lng\r\n${first}"b""c","2"\r\n3,4\r\n`);
     const rows = await allRows(await openRowFile(file), [0, 1]);
-    assert.deepEqual(
-      rows.slice(1).map((row) => [...row.fields, row.line]),
-      [
-        ['b"c', '2', 3],
-        ['3', '4', 4],
-      ],
-    );
+    const read = rows.slice(1).map(({ line, fields }) => `${line} ${fields}`);
+    assert.deepEqual(read, ['3 b"c,2', '4 3,4']);
   }
 });
 
@@ -193,14 +175,9 @@ test('a row that is too short for a column it can do without is read without it'
   writeFileSync(file, 'lat,lng,tiv\n1,2,3\n4,5\n6\n');
   const book = await openRowFile(file);
   const rows = await collected(book.read([0, 1, 2], 2));
-  assert.deepEqual(
-    rows.flat().map(({ fields, problem }) => [...fields, problem]),
-    [
-      ['1', '2', '3', undefined],
-      ['4', '5', '', undefined],
-      ['6', '', '', 'The row has 1 field where the header has 3.'],
-    ],
-  );
+  const read = rows.flat().map(({ fields, problem }) => `${fields} ${problem}`);
+  const short = '6,, The row has 1 field where the header has 3.';
+  assert.deepEqual(read, ['1,2,3 undefined', '4,5, undefined', short]);
 });
 
 const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];

@@ -84,11 +84,8 @@ const CASES: readonly (readonly [name: string, text: string, ...records: readonl
 
 test('records with odd quotes and line ends', () => {
   for (const [name, text, ...records] of CASES) {
-    assert.deepEqual(
-      recordsOf(text).map((fields) => fields.join('|')),
-      records,
-      name,
-    );
+    const found = recordsOf(text).map((fields) => fields.join('|'));
+    assert.deepEqual(found, records, name);
   }
 });
 

@@ -13,22 +13,8 @@ const number = fc.oneof(
   fc.maxSafeInteger(),
   // Scores and frequencies: few decimals, also where they end in zeros.
   fc.tuple(fc.integer(), fc.constantFrom(1, 10, 1_000, 10_000, 1e6, 1e7)).map(([digits, by]) => digits / by),
-  fc.constantFrom(
-    0,
-    -0,
-    1,
-    10,
-    100,
-    -1_000_000,
-    1e-6,
-    1e-7,
-    999_999_999.999_999,
-    1e9,
-    123_456_789.5,
-    1e15,
-    1e21,
-    0.1 + 0.2,
-  ),
+  fc.constantFrom(...[0, -0, 1, 10, 100, -1_000_000, 1e-6, 1e-7, 999_999_999.999_999, 1e9], 0.1 + 0.2),
+  fc.constantFrom(123_456_789.5, 1e15, 1e21),
 );
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -61,13 +47,11 @@ test('a text with a line end, a quote or the delimiter is quoted; only texts of 
 });
 
 test('encoded fields are the texts of numbers and formatted texts, whatever they hold', () => {
-  const formats = fc.constantFrom(
-    ...([',', ';', '\t'] as const).flatMap((delimiter) =>
-      (['utf-8', 'windows-1252'] as const).flatMap((encoding) =>
-        (['point', 'comma'] as const).map((decimal) => ({ delimiter, encoding, decimal })),
-      ),
-    ),
-  );
+  const formats = fc.record({
+    delimiter: fc.constantFrom(',', ';', '\t'),
+    encoding: fc.constantFrom('utf-8', 'windows-1252'),
+    decimal: fc.constantFrom('point', 'comma'),
+  });
   fc.assert(
     fc.property(
       formats,

@@ -113,38 +113,29 @@ test('a name that several columns have is refused, with their numbers', () => {
     ...refused(/^The latitude column "lat" may be column 2 or column 5$/),
     context: { column: 'lat', columns: names },
   });
-  assert.throws(
-    () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' }),
-    refused(/column 2 or column 3 or column 5$/),
-  );
+  const anyCase = () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' });
+  assert.throws(anyCase, refused(/column 2 or column 3 or column 5$/));
   assert.deepEqual(findLocationColumns(names, { lat: 'LAT', lng: 'lng' }), { lat: 2, lng: 3, note: null });
   assert.deepEqual(findLocationColumns(names, { lat: '5', lng: 'lng' }), { lat: 4, lng: 3, note: null });
 });
 
 test('what is not there is named, with what was probably meant', () => {
   const names = ['id', 'Latitude', 'Longitude'];
-  const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message });
-  assert.throws(
-    () => findLocationColumns(names, { lat: 'Lattitude' }),
-    refused(/no latitude column "Lattitude"; did you mean "Latitude"\? The columns are: id/),
-  );
-  assert.throws(
-    () => findLocationColumns(names, { lat: 'zzz' }),
-    refused(/no latitude column "zzz"\. The columns are/),
-  );
-  assert.throws(() => findLocationColumns(names, { lat: 'id', lng: 'id' }), refused(/both column "id"/));
-  assert.throws(
-    () => findLocationColumns(['a', 'lat']),
-    refused(/No longitude column was found\. The columns are: a, lat$/),
-  );
-  assert.throws(() => findLocationColumns(['Lng', 'y']), refused(/^No latitude column was found/));
-  for (const names of ['latency,longest', 'a,x', 'y,a', 'p1.lat,p2.lon', 'my lat a,lon b', 'lat a,my lon b']) {
-    assert.throws(() => findLocationColumns(names.split(',')), refused(/^No latitude and longitude/), names);
+  const refused = (message: RegExp, columns: readonly string[], given = {}) =>
+    assert.throws(() => findLocationColumns(columns, given), { code: 'INPUT_COLUMNS', message }, String(columns));
+  const meant = /no latitude column "Lattitude"; did you mean "Latitude"\? The columns are: id/;
+  refused(meant, names, { lat: 'Lattitude' });
+  refused(/no latitude column "zzz"\. The columns are/, names, { lat: 'zzz' });
+  refused(/both column "id"/, names, { lat: 'id', lng: 'id' });
+  refused(/No longitude column was found\. The columns are: a, lat$/, ['a', 'lat']);
+  refused(/^No latitude column was found/, ['Lng', 'y']);
+  for (const other of ['latency,longest', 'a,x', 'y,a', 'p1.lat,p2.lon', 'my lat a,lon b', 'lat a,my lon b']) {
+    refused(/^No latitude and longitude/, other.split(','));
   }
-  assert.throws(() => findLocationColumns(['', 'b']), refused(/\(no name\), b$/));
+  refused(/\(no name\), b$/, ['', 'b']);
   const many = (length: number) => Array.from({ length }, (_, i) => `c${i}`);
-  assert.throws(() => findLocationColumns(many(50)), refused(/c39, and 10 more$/));
-  assert.throws(() => findLocationColumns(many(40)), refused(/c39$/));
+  refused(/c39, and 10 more$/, many(50));
+  refused(/c39$/, many(40));
 });
 
 test('where no column is found, the error says what the names look like, and what to do', () => {
@@ -200,11 +191,6 @@ test('the columns of an earlier run are found, and only when nothing of the user
     ['', null],
   ];
   for (const [names, from] of cases) assert.equal(findPerilbookColumns(names.split(','), known), from, names);
-  assert.equal(
-    findPerilbookColumns(
-      ['lat', ...ours.split(',').map((name) => `p_${name}`)],
-      new Set([...known].map((name) => `p_${name}`)),
-    ),
-    1,
-  );
+  const prefixed = ['lat', ...ours.split(',').map((name) => `p_${name}`)];
+  assert.equal(findPerilbookColumns(prefixed, new Set([...known].map((name) => `p_${name}`))), 1);
 });

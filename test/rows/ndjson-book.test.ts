@@ -40,15 +40,9 @@ test('each element of an array keeps its bytes and those around it, and is a row
   const dropFrom = again.columns.indexOf('hazard_status');
   assert.equal(await enrichJson(output, { dropFrom }, 'json'), output);
   const rows = await allRows(await openRowFile(join(folder, 'in.json')), [0, 1]);
-  assert.deepEqual(
-    rows.map(({ fields, problem }) => [...fields, problem]),
-    [
-      ['1.5', '34.05', undefined],
-      ['', '25.77', undefined],
-      ['', '', 'The element is not a JSON object.'],
-      ['3', '', undefined],
-    ],
-  );
+  const told = rows.map(({ fields, problem }) => `${fields} ${problem}`);
+  const odd = ', The element is not a JSON object.';
+  assert.deepEqual(told, ['1.5,34.05 undefined', ',25.77 undefined', odd, '3, undefined']);
 });
 
 test('an array that cannot be read is refused, wherever it is broken', async () => {
