@@ -38,8 +38,7 @@ export function timeLimit(clock: Clock, ms: number): Disposable & { readonly sig
   return { signal: over.signal, [Symbol.dispose]: () => disposed.abort() };
 }
 
-/** Makes a clock of a wall clock, which may be set, and a steady one, which is not. `pause` may stand still together with
- * the machine. */
+/** Makes a clock of a wall clock, which may be set, and a steady one, which is not. `pause` may stand still together with the machine. */
 export function makeClock(wall: () => number, steady: () => number, pause: Clock['sleep'] = timer): Clock {
   return {
     now: wall,

@@ -53,8 +53,7 @@ for (const letter of '[{') KINDS[letter.charCodeAt(0)] = OPEN;
 for (const letter of ']}') KINDS[letter.charCodeAt(0)] = CLOSE;
 KINDS[':'.charCodeAt(0)] = MEMBER;
 
-/** Why a JSON body must not be parsed, or null when it may be. Takes a sixth of the time of parsing; invalid JSON is
- * left to the parser. */
+/** Why a JSON body must not be parsed, or null when it may be. Takes a sixth of the time of parsing; invalid JSON is left to the parser. */
 function jsonLimitExceeded(body: Uint8Array): string | null {
   const end = body.length;
   let parts = 0;

@@ -16,9 +16,8 @@ export interface ReceiverOptions {
   readonly onFailure?: () => void;
 }
 
-/** Receives one answer from undici and settles once, with the first certain result. Whether the request may have been charged
- * follows from the order of undici's events (start comes right before the first byte is written), not from error codes: an
- * ECONNRESET can mean either. */
+/** Receives one answer from undici and settles once, with the first certain result. Whether the request may have been charged follows from
+ * the order of undici's events (start comes right before the first byte is written), not from error codes: an ECONNRESET can mean either. */
 export class Receiver implements Dispatcher.DispatchHandler {
   readonly #options: ReceiverOptions;
   #controller: Dispatcher.DispatchController | null = null;
@@ -43,8 +42,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // undici queues a request again after some ends of a socket; one that may have been charged must not be sent again without
-    // the ledger.
+    // undici queues a request again after some ends of a socket; one that may have been charged must not be sent again without the ledger.
     if (this.#started) this.#fail('BROKEN', 'The connection ended before the answer began');
     this.#started = true;
     this.#controller = controller;
@@ -165,8 +163,7 @@ function explainFailure(error: Error, started: boolean, answered: boolean): [Fai
   }
   const detail = firstMessage(error) || code || error.name;
   if (!started) return ['CONNECT', `Cannot connect to the service: ${detail}`];
-  // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there
-  // was a head.
+  // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there was a head.
   const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
   // undici's words for an interim answer that it refuses; it accepts the others.
   const isContinue = code === 'UND_ERR_SOCKET' && detail === 'bad response';

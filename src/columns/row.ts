@@ -14,8 +14,7 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
 /** In `hazard_note` of every row with answers from sample data, so that a file that travels is not taken for real. */
 export const SAMPLE_NOTE = 'sample data';
 
-/** The columns that are added for some topics, in order; without `counts` those that count records of `details` are
- * left out. */
+/** The columns that are added for some topics, in order; without `counts` those that count records of `details` are left out. */
 export function addedColumns(topics: readonly TopicSlug[], prefix = '', counts = true): AddedColumn[] {
   return [...LEADING_COLUMNS, ...topics.flatMap((topic) => wantedColumns(topic, counts))].map(({ name, type }) => ({
     name: prefix + name,

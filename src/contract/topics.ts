@@ -2,8 +2,7 @@
 
 export type Category = 'natural' | 'proximity' | 'measurement';
 
-/** The content of `details`: nothing; an array of records; an object; wildfire's three arrays; a GeoJSON
- * FeatureCollection. */
+/** The content of `details`: nothing; an array of records; an object; wildfire's three arrays; a GeoJSON FeatureCollection. */
 export type DetailsKind = 'none' | 'array' | 'object' | 'wildfire' | 'features';
 
 /** The kinds of area that values are given for. */

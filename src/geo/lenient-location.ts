@@ -12,8 +12,7 @@ const SECONDS = '(?:"|s(?:ec\\.?)?)';
 const WHOLE = '\\d{1,3}';
 const NUMBER = '\\d+(?:[.,]\\d*)?|[.,]\\d+';
 
-/** Degrees; degrees and minutes; degrees, minutes and seconds: each with its sign or a separator. The last part may
- * have decimals. */
+/** Degrees; degrees and minutes; degrees, minutes and seconds: each with its sign or a separator. The last part may have decimals. */
 const FORMS: readonly RegExp[] = [
   new RegExp(`^(${NUMBER})\\s*${DEGREES}?$`, 'i'),
   new RegExp(`^(${WHOLE})\\s*(?:${DEGREES}\\s*|[\\s:-]\\s*)(${NUMBER})\\s*${MINUTES}?$`, 'i'),
@@ -86,8 +85,7 @@ export function splitPair(text: string): readonly [lat: string, lng: string] | n
   return pair ? [pair[1]!, pair[2]!] : null;
 }
 
-/** As `splitPair`, for everything that `parseDegrees` reads. Null unless there is exactly one way to cut the text into two
- * readable halves. */
+/** As `splitPair`, for everything that `parseDegrees` reads. Null unless there is exactly one way to cut the text into two readable halves. */
 export function splitLenientPair(text: string): readonly [lat: string, lng: string] | null {
   const trimmed = text.trim();
   const wkt = WKT.exec(trimmed);

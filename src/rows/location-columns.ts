@@ -77,8 +77,7 @@ function shapesText({ column, kinds }: OtherShapes): string {
   return `Column ${column} holds ${[...new Set(plurals)].join(' and ')}, not points`;
 }
 
-/** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is
- * meant. */
+/** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is meant. */
 function refuseTwins(
   names: readonly string[],
   plain: readonly string[],

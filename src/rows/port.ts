@@ -75,9 +75,8 @@ export interface RowSource {
   /** In a format that may have titles above its header: the number of the first other line near the top whose fields could be the
    * column names. */
   readonly likelyHeader?: ((isHeader: (fields: readonly string[]) => boolean) => number | null) | undefined;
-  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that
-   * lacks one of the first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be
-   * skipped. */
+  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that lacks one of the
+   * first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be skipped. */
   read(
     columns: readonly number[],
     needed?: number,
@@ -154,8 +153,7 @@ export interface RowFile extends RowSource {
   readonly wholeColumns?: readonly number[];
   /** The coordinates of a column of points: `geometry.latitude`, `geometry.longitude`; none for other columns. */
   readonly coordinatesOf?: (column: number) => readonly number[];
-  /** If opening reads only the beginning: the file with the columns of all its rows, which are the same columns and then late
-   * ones. */
+  /** If opening reads only the beginning: the file with the columns of all its rows, which are the same columns and then late ones. */
   readonly entire?: () => Promise<RowFile>;
   /** Streams the file once more and writes it with the added columns after the original ones. */
   write(request: WriteRequest): Promise<WriteResult>;

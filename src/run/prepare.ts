@@ -31,8 +31,7 @@ export async function prepareScanned(context: RunContext, scanned: Scan, options
   return { ...context, plan, summary: planSummary(context, plan) };
 }
 
-/** Prices a prepared job again, as the next run will, to see what is missing. Keys count as untried again; local data is not read
- * again. */
+/** Prices a prepared job again, as the next run will, to see what is missing. Keys count as untried again; local data is not read again. */
 export async function prepareAgain(prepared: Prepared, options: PlanOptions = {}): Promise<Prepared> {
   const { job, freshness, plan, deadline } = prepared;
   const context = await openContext(job, { ...prepared, asOf: freshness.startedAt });

@@ -79,8 +79,7 @@ function embeddedDatabaseFile(context: Pick<JobFolders, 'dataFolder'>, job: Job)
   return join(folder, 'sample-data.db');
 }
 
-/** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is
- * using it. */
+/** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is using it. */
 async function embeddedAccount(accounts: ServiceAccounts, job: Job): Promise<string> {
   const { name: account, subscription, anniversaryDay } = purchaseJob(job, { sample: true }).account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;

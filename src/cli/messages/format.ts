@@ -37,8 +37,7 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
   return lines;
 }
 
-/** Wraps a text to the width. A continuation is indented a little more than its indented line. Words are
- * never broken. */
+/** Wraps a text to the width. A continuation is indented a little more than its indented line. Words are never broken. */
 export function fitted(text: string, width: number): string {
   const lines = text.split('\n').flatMap((line) => {
     if (textWidth(line) <= width) return [line];

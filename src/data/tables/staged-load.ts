@@ -30,9 +30,8 @@ const BATCH_BYTES = 1 << 19;
 
 type BatchEntry = readonly [record: number, level: number, rows: readonly LoadRow[]];
 
-/** A dataset that is loaded beside the one in use. New tables are filled in many short transactions and then renamed: a service that
- * runs on the file answers from the old data until then and never waits longer than one batch. The next load drops the remains of a
- * killed load. */
+/** A dataset that is loaded beside the one in use. New tables are filled in many short transactions and then renamed: a service that runs
+ * on the file answers from the old data until then and never waits longer than one batch. The next load drops the remains of a killed load. */
 export class StagedLoad implements Disposable {
   readonly #database: DataDatabase;
   readonly #dataset: DatasetName;

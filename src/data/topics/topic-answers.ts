@@ -101,8 +101,7 @@ function detailsText(topic: TopicSlug, eventsByKind: readonly (NearEvents | null
 
 const FIRES = ['current', 'historical', 'perimeters'] as const;
 
-/** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/developer/service-api.md
- * 4.4). */
+/** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/developer/service-api.md 4.4). */
 function wildfireText(eventsByKind: readonly (NearEvents | null)[]): readonly TextPart[] {
   if (eventsByKind.every((events) => events?.features.length === 0)) return ['{}'];
   const loaded = FIRES.map((name, index) => [name, eventsByKind[index]!] as const).filter(

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The encodings whose structure is ASCII, so that their bytes are parsed as they are. A file is UTF-8 unless its bytes
- * say otherwise. */
+/** The encodings whose structure is ASCII, so that their bytes are parsed as they are. A file is UTF-8 unless its bytes say otherwise. */
 export type TextEncoding = 'utf-8' | 'windows-1252';
 
 const NON_ASCII = /[^\0-\x7f]/;

@@ -21,8 +21,7 @@ export interface TextForm {
   readonly hasPlainQuotes?: boolean;
 }
 
-/** No publisher's cell has this many lines: a quote still open after them is a stray one, and everything after it would end up in its
- * cell. */
+/** No publisher's cell has this many lines: a quote still open after them is a stray one, and everything after it would end up in its cell. */
 const MOST_LINES = 1_000;
 /** Some files carry shapes of several megabytes in one cell. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -20,8 +20,7 @@ export interface AvailableChoices {
 
 const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_API_KEY.';
 
-/** The account for made-up answers if the page was started with a paid service: the paid account's quota must not
- * change. */
+/** The account for made-up answers if the page was started with a paid service: the paid account's quota must not change. */
 const SAMPLE_ACCOUNT = 'sample data';
 
 /** @param settings the topics and the input; `-` for an upload, whose path the user does not know */

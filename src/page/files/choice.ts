@@ -18,8 +18,7 @@ export const choiceSchema = z.strictObject({
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
-  /** The order of buying: by a value column, by the sum of OED's TIV columns (largest first), or by rows in file order
-   * (default). */
+  /** The order of buying: by a value column, by the sum of OED's TIV columns (largest first), or by rows in file order (default). */
   order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
   /** Default: what the page was started with. */
   source: z.enum(ANSWER_SOURCES).optional(),

@@ -120,8 +120,7 @@ const POLL_MS = 250;
 /** After a longer silence the page assumes a lost connection (assets/connection.js). */
 const HEARTBEAT_MS = 3_000;
 
-/** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current
- * state first. */
+/** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current state first. */
 function sendEvents(request: FastifyRequest, reply: FastifyReply, read: () => unknown, signal: AbortSignal): void {
   reply.hijack();
   const { raw } = reply;

@@ -5,8 +5,7 @@ import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
 import { type Bridge, BridgeSums, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';
 
-/** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are
- * apart. */
+/** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
 export interface Comparison {
   readonly earlier: string;
   /** Null: unknown. */

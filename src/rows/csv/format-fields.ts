@@ -37,9 +37,8 @@ export function textFormatter({ delimiter, encoding }: FieldFormat): (text: stri
   };
 }
 
-/** The encoding in which added text is written. If the head of a large file is ASCII, the rest is searched (under a second for a
- * gigabyte), because one `µg/m³` in UTF-8 among rows of windows-1252 would make the file unreadable. The first byte beyond ASCII
- * decides. */
+/** The encoding in which added text is written. If the head of a large file is ASCII, the rest is searched (under a second for a gigabyte),
+ * because one `µg/m³` in UTF-8 among rows of windows-1252 would make the file unreadable. The first byte beyond ASCII decides. */
 export async function encodingToWrite(input: InputFile, dialect: Dialect): Promise<TextEncoding> {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;
   await using pass = await input.startPass();

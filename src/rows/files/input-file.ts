@@ -25,8 +25,7 @@ import type { Compression } from '../../formats/bytes/unpack.ts';
 import { openUnnamed } from './temporary-files.ts';
 import type { Utf16 } from './text-encoding.ts';
 
-/** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first
- * would warn. */
+/** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first would warn. */
 const [openFd, readFd, statFd, closeFd] = [promisify(open), promisify(read), promisify(fstat), promisify(close)];
 const appendFd = promisify<number, Buffer>(writeFile);
 

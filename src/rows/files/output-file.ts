@@ -105,8 +105,7 @@ export async function openOutput(
   return streamOutput(stdout, 'standard output', signal);
 }
 
-/** Writes an output whole or not at all: the file gets its name when `write` is done; after a failure or an interrupt nothing has
- * changed. */
+/** Writes an output whole or not at all: the file gets its name when `write` is done; after a failure or an interrupt nothing has changed. */
 export async function writeWhole<Result>(
   output: OutputFile,
   signal: AbortSignal | undefined,

@@ -68,8 +68,7 @@ export function unpackBits(
   }
 }
 
-/** One of several packed values of up to 64 bits. A BigInt, because 32 bits hold only values of up to 24 bits that do not begin at a
- * byte. */
+/** One of several packed values of up to 64 bits. A BigInt, because 32 bits hold only values of up to 24 bits that do not begin at a byte. */
 export function packedValue(bytes: Uint8Array, from: number, width: number, index: number): bigint {
   const firstBit = index * width;
   const start = from + (firstBit >> 3);

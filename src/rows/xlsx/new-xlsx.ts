@@ -24,8 +24,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3">${[0, 164, 165].map(cellFormat).join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
 };
 
-/** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing
- * runs as a formula. */
+/** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing runs as a formula. */
 export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, source) => {
   const names = columns.map(({ name }) => name);
   if (names.length > MOST_COLUMNS) throw tooLarge(target.output, `${names.length} columns`);

@@ -62,8 +62,7 @@ export interface CellWork {
   readonly cell: Cell;
   /** The topics to buy that were neither answered nor given up. */
   readonly missing: TopicSet;
-  /** The topics to buy as singles only: a bundle reported them unavailable, or the service had no data on them the last
-   * time. */
+  /** The topics to buy as singles only: a bundle reported them unavailable, or the service had no data on them the last time. */
   readonly singlesOnly: TopicSet;
   /** The topics that are bought at this cell for its areas. */
   readonly forAreas: TopicSet;
@@ -162,8 +161,7 @@ export class CreditReservations {
     return new Promise((resolve) => this.#waiting.push({ credits, resolve }));
   }
 
-  /** Ends a cell and returns its unspent credits. Overspending (a call tried twice) is taken from the
-   * rest. */
+  /** Ends a cell and returns its unspent credits. Overspending (a call tried twice) is taken from the rest. */
   end(taken: number, spent: number): void {
     this.#left += taken - spent;
     this.#committed--;

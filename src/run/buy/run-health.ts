@@ -53,8 +53,7 @@ const UNAVAILABLE = 'unavailable at the service';
 /** Locations are checked before they are bought: if the first 25 are all rejected, the service's address is probably wrong. */
 export const ALL_REJECTED_AFTER = 25;
 
-/** Records a call once, after its retries, and not each attempt: a service that restarts breaks all calls in flight
- * at the same instant. */
+/** Records a call once, after its retries, and not each attempt: a service that restarts breaks all calls in flight at the same instant. */
 function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal): Breaker {
   const next = { ...breaker, ...afterService(breaker, service, topic?.slug), everPaid: breaker.everPaid || isPaid };
   if (topic === null) return next;

@@ -21,8 +21,7 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
   readonly work: Pick<CellWork, 'number'>;
 }
 
-/** The data written to the ledger and the store after an attempt: the charge, the answers, and the failures if no attempt
- * follows. */
+/** The data written to the ledger and the store after an attempt: the charge, the answers, and the failures if no attempt follows. */
 export function makeSettlement(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
   { call, wanted, number, date, work }: GrantedCall,

@@ -16,8 +16,7 @@ export interface ScannedCurrency {
   /** '' for rows without a currency. */
   readonly code: string;
   readonly rows: number;
-  /** The values by cell, in the file's unit. Null for the currency of the first row, which has the rest of each
-   * cell's value. */
+  /** The values by cell, in the file's unit. Null for the currency of the first row, which has the rest of each cell's value. */
   readonly values: ReadonlyMap<number, number> | null;
 }
 

@@ -31,8 +31,7 @@ const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' }
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   const located = locate(row, settings, layout);
-  // Rows that are not looked up are in no sum of values.
-  // Written out: a spread takes half a microsecond a row.
+  // Rows that are not looked up are in no sum of values. Written out: a spread takes half a microsecond a row.
   const { value, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
   return { located, value, valueProblem };
 }

@@ -19,8 +19,7 @@ interface Crashed {
 
 /** How the instances of a service detect each other's crash: by locks on one machine, by leases on several. */
 export interface Presence {
-  /** Registers a running instance under a number that is never reused, and removes crashed instances without pending
-   * charges. */
+  /** Registers a running instance under a number that is never reused, and removes crashed instances without pending charges. */
   begin(): Promise<{ readonly id: number; readonly now: number }>;
   /** Removes a running instance. Settle its pending charges before. */
   end(instance: number): Promise<void>;
@@ -157,8 +156,7 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
   };
 }
 
-/** The lock file of an instance. By the resolved path, so that every process uses the same file for any name of the
- * database. */
+/** The lock file of an instance. By the resolved path, so that every process uses the same file for any name of the database. */
 function lockFile(databaseFile: string, token: string): string {
   return `${realpathSync(databaseFile)}-instance-${token}`;
 }

@@ -19,8 +19,7 @@ export function makeFinal(ids: readonly number[], instance: number): SqlStatemen
   return consecutive(ids).map(([first, last]) => statement(sql, [first, last, instance]));
 }
 
-/** Reverses pending charges of an instance, and subtracts them from the sums of minute and period. Final charges
- * stay. */
+/** Reverses pending charges of an instance, and subtracts them from the sums of minute and period. Final charges stay. */
 export function* takeBack(dialect: EngineDialect, instance: number, ids: readonly number[]): SqlWork<void> {
   const WHERE = `WHERE +pending_by = $1 AND id IN ${dialect.list('$2', 'bigint')}`;
   const values = [instance, JSON.stringify(ids)];

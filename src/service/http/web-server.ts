@@ -204,8 +204,7 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock
   socket.once('close', () => clearTimeout(cut));
 }
 
-/** Answers requests with an `Expect` other than `100-continue` in the service's own error shape: Node would send a 417
- * without a body. */
+/** Answers requests with an `Expect` other than `100-continue` in the service's own error shape: Node would send a 417 without a body. */
 function refuseExpectations(server: Server, clock: Pick<Clock, 'now'>): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const failure: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Expect" cannot be met' };

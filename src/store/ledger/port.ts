@@ -14,8 +14,7 @@ import type { AreaAnswers, Wanted } from '../answers/port.ts';
  * Everything is asked in batches and awaited, so that a store on another machine can implement the same interface.
  */
 
-/** How a call was charged. `sent` has no outcome yet; whether `unknown` was charged cannot be known, so it counts as spent
- * for every limit. */
+/** How a call was charged. `sent` has no outcome yet; whether `unknown` was charged cannot be known, so it counts as spent for every limit. */
 export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
 
 /** The limits under which a batch of calls may be claimed. */
