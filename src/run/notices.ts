@@ -3,6 +3,7 @@ import { shellWord } from '../base/shown-path.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { JobAccount } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
+import type { AccountTerms } from '../store/runs/port.ts';
 import type { AreaVerification } from './plan/area-verification.ts';
 import type { Plan } from './plan/planning.ts';
 
@@ -12,6 +13,11 @@ import type { Plan } from './plan/planning.ts';
  * command work in each store and folder; keys of two accounts at one address share a name unless the user gives one. */
 export function quotaAdvice({ name }: Pick<JobAccount, 'name'>): string {
   return `If the provider's page shows credits left: perilbook quota set --account ${shellWord(name)} --left N. If the key is of another account: --account with a name for it.`;
+}
+
+/** The name of a subscription, and the option that names it where it is a default. */
+export function subscriptionText({ subscription, isAssumed }: AccountTerms): string {
+  return isAssumed ? `assumed: ${subscription.name}, --subscription` : subscription.name;
 }
 
 /** Why credits of this account can be counted in periods that have not begun. */

@@ -5,6 +5,7 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { isSampleAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { readLocalData } from '../../run/look-up/local-data.ts';
+import { subscriptionText } from '../../run/notices.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
@@ -92,7 +93,8 @@ async function quotas(store: Store, now: number): Promise<readonly StateLine[]> 
   const pairs: StateLine[] = [];
   for (const account of accounts.slice(0, MOST_ACCOUNTS)) {
     const { available, period } = await accountState(account, store, now);
-    const left = `${grouped(available)} of ${counted(account.subscription.creditsPerMonth, 'credit')} left`;
+    const assumed = account.isAssumed ? ` (${subscriptionText(account)})` : '';
+    const left = `${grouped(available)} of ${counted(account.subscription.creditsPerMonth, 'credit')} left${assumed}`;
     const title = isSampleAccount(account.name) ? 'sample account' : account.name;
     pairs.push([pairs.length === 0 ? 'quota' : '', `${title}: ${left}, resets on ${dateTime(period.end)}`]);
   }

@@ -4,14 +4,13 @@ import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
-import { distrustText, quotaAdvice } from '../../run/notices.ts';
+import { distrustText, quotaAdvice, subscriptionText } from '../../run/notices.ts';
 import { differsFrom } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
 import { listed, sharePhrase, timeSpan, wrapped } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
-import { subscriptionText } from './quota-messages.ts';
 
 /** The plan for people; the most important line comes first. @param isRun a run that ends without credits says there how to get them */
 export function planMessages(prepared: Prepared, folder: string, style: OutputStyle, isRun = false): string[] {

@@ -1,12 +1,11 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type JobAccount, UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
-import { IN_LATER_PERIODS, quotaAdvice } from '../../run/notices.ts';
+import { IN_LATER_PERIODS, quotaAdvice, subscriptionText } from '../../run/notices.ts';
 import type { AccountState } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
-import type { AccountTerms } from '../../store/runs/port.ts';
 import { listed, table } from './format.ts';
 
 /** An account's billing period, printed above a statement. */
@@ -42,11 +41,6 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
     exhausted_at: isoTime(spending.exhaustedAt),
     exhausted_left: spending.exhaustedLeft ?? null,
   };
-}
-
-/** The name of a subscription, and the option that names it where it is a default. */
-export function subscriptionText({ subscription, isAssumed }: AccountTerms): string {
-  return isAssumed ? `assumed: ${subscription.name}, --subscription` : subscription.name;
 }
 
 /** The period as text; reasons that prevent buying come last. */

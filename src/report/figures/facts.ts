@@ -152,6 +152,8 @@ export interface Missing {
     readonly name: string;
     readonly allowance: number;
     readonly left: number;
+    /** The subscription that is assumed; null where a job or an option names it. */
+    readonly assumed: string | null;
     readonly resetsAt: string;
   } | null;
 }

@@ -6,6 +6,7 @@ import { countyAt, countyName } from '../../geo/us-counties.ts';
 import { isSampleAccount, isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
+import { subscriptionText } from '../../run/notices.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext } from '../../run/run-context.ts';
@@ -291,6 +292,7 @@ async function leftOver(
             name: isSampleAccount(state.account.name) ? 'Sample account' : state.account.name,
             allowance: state.account.subscription.creditsPerMonth,
             left: state.available,
+            assumed: state.account.isAssumed ? subscriptionText(state.account) : null,
             resetsAt: timeOf(state.period.end),
           }
         : null,

@@ -71,7 +71,7 @@ ${
           missing.resumeAfter !== null && html` Resume after <b>${dateTime(Date.parse(missing.resumeAfter))}</b>.`
         }</li>`
 }
-${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
+${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left${account.assumed !== null && ` (${account.assumed})`}; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
 </ul>
 ${scrolling(
   'Rows by status',
