@@ -13,10 +13,13 @@ const ZERO = { title: 'A hazard', rating: 'Very Low', score: 0, frequency: 0 } a
 const fields = (slug: TopicSlug, value: unknown, ...details: unknown[]): Field[] =>
   flatten(slug, { value, ...(details.length > 0 ? { details: details[0] } : {}) } as TopicResult, HERE);
 
-test('a natural answer is its rating, score and frequency; null is never 0', () => {
+test('a natural answer is its rating, score and frequency, but what has no score gets none; null is never 0', () => {
   for (const slug of NATURAL_SLUGS.filter((name) => topicOf(name).details === 'none')) {
     assert.deepEqual(fields(slug, ZERO, null), ['Very Low', 0, 0], slug);
-    assert.deepEqual(fields(slug, NOTHING, null), ['Not Applicable', null, null], slug);
+    for (const rating of ['Not Applicable', 'Insufficient Data']) {
+      assert.deepEqual(fields(slug, { ...ZERO, rating }, null), [rating, null, null], slug);
+    }
+    assert.deepEqual(fields(slug, { ...ZERO, rating: 'No Rating' }, null), ['No Rating', 0, 0], slug);
     assert.deepEqual(fields(slug, { ...ZERO, score: -1.5, frequency: 1e-9 }), ['Very Low', -1.5, 1e-9], slug);
   }
 });
