@@ -24,6 +24,8 @@ export interface Progress {
   readonly callsFailed: number;
   /** The same by kind: `upstream`, `transport`, `rejected`, … */
   readonly failuresByKind: Readonly<Record<string, number>>;
+  /** What the last of these calls failed with; empty where there was none. */
+  readonly lastFailure: string;
   /** How often the service asked to slow down (429). */
   readonly slowedDown: number;
   /** The end of the last such wait, by the steady time; 0 where there was none. */
@@ -59,6 +61,7 @@ export function newProgress(): Progress {
     retries: 0,
     callsFailed: 0,
     failuresByKind: {},
+    lastFailure: '',
     slowedDown: 0,
     slowedUntil: 0,
     minuteUsedUntil: 0,
@@ -116,9 +119,10 @@ const EVENTS = {
   minuteUsed(progress: Writable, until: number) {
     progress.minuteUsedUntil = Math.max(progress.minuteUsedUntil, until);
   },
-  failure(progress: Writable, kind: string) {
+  failure(progress: Writable, kind: string, message: string) {
     const { failuresByKind: before } = progress;
     progress.callsFailed++;
+    progress.lastFailure = message;
     progress.failuresByKind = { ...before, [kind]: (before[kind] ?? 0) + 1 };
   },
   cellDone(progress: Writable, value: number) {

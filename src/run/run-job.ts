@@ -21,7 +21,7 @@ import { RunTimes } from './run-times.ts';
 import type { Scan } from './scan/scan-input.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './stop.ts';
 import { pricePerPlace, type RunSummary, runSummary } from './summary.ts';
-import { openOutputFields } from './write/output-fields.ts';
+import { type OutputSums, openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
 
@@ -56,7 +56,7 @@ export interface RunJobOptions {
 
 /** Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
  * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
- * stopped or read no rows has spent nothing and would write no answer. An interrupt stops new calls and batches; calls and batches in
+ * stopped, read no rows or had calls that failed has spent nothing and would write no answer. An interrupt stops new calls and batches; calls and batches in
  * progress end, and the output is still written. */
 export async function run(
   prepared: Prepared,
@@ -73,9 +73,13 @@ export async function run(
     const spent = await store.runSpending(number);
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
-    const mayKeep = (stopped !== null || plan.scan.rows === 0) && spent.charged === 0 && (await hasOutputs(job));
+    const isEnded = stopped !== null || plan.scan.rows === 0;
+    const mayKeep = (isEnded || progress.callsFailed > 0) && spent.charged === 0 && (await hasOutputs(job));
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
-    const isKept = mayKeep && (isFailure || !(await fields.sums()).hasAnswers);
+    const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
+    const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
+    // No row of the output says it.
+    if (isKept && !isEnded) effects.notice(`No call was answered: ${progress.lastFailure}.`);
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
     if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);

@@ -137,7 +137,7 @@ function ending(
 }
 
 function finished(
-  { status, credits_spent, source }: RunResult['summary'],
+  { status, credits_spent, source, output_kept }: RunResult['summary'],
   again: string,
 ): { readonly head: string; readonly next: string | null } {
   const lacking = status.partial + status.failed + status.deferred;
@@ -162,7 +162,8 @@ function finished(
   }
   // A wrong address answers 404 to every call: to retry alone would never help.
   if (status.failed === lacking && status.ok === 0 && credits_spent === 0) {
-    return { head: 'Ended: no row got an answer; hazard_note says why.', next: `Check base_url, then: ${again}` };
+    const why = output_kept ? '' : '; hazard_note says why';
+    return { head: `Ended: no row got an answer${why}.`, next: `Check base_url, then: ${again}` };
   }
   const rows = lacking === 1 ? 'row is' : 'rows are';
   return { head: `Ended: ${grouped(lacking)} ${rows} not complete.`, next: `To retry: ${again}` };

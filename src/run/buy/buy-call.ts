@@ -244,7 +244,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
     case 'replan':
       return { kind: 'replan' };
     case 'give_up':
-      record(progress, 'failure', next.kind);
+      record(progress, 'failure', next.kind, next.message);
       health.recordFailure(next.message);
       return { kind: next.isRejected ? 'rejected' : 'given_up' };
     case 'stop':
