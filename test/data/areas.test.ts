@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { type Area, COAST_METERS, createAreaFinder, LoadedAreas } from '../../src/data/tables/area-finder.ts';
+import { countiesWithoutRatings, createLeftOutCheck } from '../../src/data/tables/boundary-check.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { outlineHolds, makeOutline as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
@@ -166,6 +167,30 @@ test('where only tracts have outlines, and a rated one lacks it, a place outside
   const ratings = ['51810042801', '51810042802'].map((geoid) => ({ geoid, ...rating }));
   importDataset(database, { kind: 'nri', info: info('nri'), records: ratings }, new StillClock());
   assert.equal(createAreaFinder(database)(place), null);
+  const county = [area('51810', -76.07, 36.8, 0.1)];
+  importDataset(database, { kind: 'areas', level: 'county', info: info('areas'), records: county }, new StillClock());
+  assert.equal(createAreaFinder(database)(place)!.geoid, '51810');
+});
+
+test('counties with boundaries get no natural topic without ratings of their own, or of tracts with outlines', (t) => {
+  const database = openDatabase(t);
+  importDataset(database, { kind: 'areas', info: info('areas'), records: AREAS }, new StillClock());
+  assert.deepEqual([...countiesWithoutRatings(database)], [], 'no index at all is told otherwise');
+  for (const [rated, ...without] of [
+    [['31001000100', '31001'], '31003'],
+    [['31001000100'], '31003'],
+    [['31003', '31003000100'], '31001'],
+    [['31003000100'], '31001', '31003'],
+    [['31001', '31003']],
+  ] as const) {
+    const records = rated.map(
+      (geoid) => ({ geoid, topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 }) as const,
+    );
+    database.exec('DELETE FROM ratings_tract; DELETE FROM ratings_county');
+    importDataset(database, { kind: 'nri', info: info('nri'), records }, new StillClock());
+    assert.deepEqual([...countiesWithoutRatings(database)], without, rated.join());
+  }
+  assert.ok(createLeftOutCheck(new Set(['10001', '51001', '51003']))('10003'));
 });
 
 test('Connecticut is whole with its eight former counties, and with its nine regions', (t) => {

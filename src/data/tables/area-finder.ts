@@ -43,8 +43,9 @@ export function createAreaFinder(
     if (county === null && boundaries.missingCounty(location) !== null) return null;
     const ofCounty = (index: number) => county === null || tracts.area(index).county === county.geoid;
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
+    const nearest = tracts.areaOrNull(tracts.outlines.nearest(location, within, ofCounty));
     const near =
-      tracts.areaOrNull(tracts.outlines.nearest(location, within, ofCounty)) ??
+      (nearest !== null && boundaries.lacksTract(nearest.county) ? null : nearest) ??
       county ??
       counties.areaOrNull(counties.outlines.nearest(location, within));
     if (near !== null || !isOffshore(location)) return near;
