@@ -25,6 +25,7 @@ import {
   openDatabase,
   openSmallData,
   StillClock,
+  square,
 } from '../service/small-data.ts';
 
 /** A look-up on the small data set, or on other data. */
@@ -50,6 +51,16 @@ test('a place outside the US, data without areas and areas with gaps are three t
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
   assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas', state: 'NE' });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas', state: 'MD' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'no_areas', state: '' });
+  // Off Virginia Beach, whose boundaries are missing; and inland in it, far from the tract that has some.
+  for (const [geoid, lat, lng] of [
+    ['51710', 36.85, -75.95],
+    ['51810042801', 36.7, -76.05],
+  ] as const) {
+    const records = [{ ...AREAS[geoid.length === 5 ? 0 : 1]!, geoid, geometry: square(-76.1, 36.9, 0.01) }];
+    const lookUp = lookUpIn(t, { data: [{ kind: 'areas', info: info('areas'), records }] });
+    assert.deepEqual(lookUp(TOPIC_SLUGS, { lat, lng }, NOON), { kind: 'incomplete_areas', state: 'VA' });
+  }
   const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
   assert.deepEqual(found.kind === 'covered' && found.area, { geoid: '31001000100', county: '31001' });
 });
@@ -76,6 +87,8 @@ test('a topic without a result says why, with the datasets and the state', (t) =
   assert.deepEqual(resultsAt(other, HERE, ['hail']), unavailable('incomplete', 'nri'));
   assert.deepEqual(resultsAt(other, NEXT_DOOR, ['tsunami']), unavailable('incomplete', 'nri'));
   assert.deepEqual(resultsAt(other, HERE, ['airQuality']), [{ reason: 'no_data' }]);
+  const elsewhere = lookUpIn(t, { sql: "UPDATE ratings_tract SET geoid = '31001000500'" });
+  assert.deepEqual(resultsAt(elsewhere, HERE, ['hail']), [{ reason: 'no_data' }]);
   // The index rates the tract, and nothing tells that the place is in it.
   const countiesOnly = lookUpIn(t, {
     sql: "DELETE FROM areas_tract; DELETE FROM area_boxes_tract; DELETE FROM radon; UPDATE datasets SET sample = 1 WHERE name = 'readings'",

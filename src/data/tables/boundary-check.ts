@@ -4,7 +4,6 @@ import { countyCount, countyHolding, possibleCounties } from '../../geo/us-count
 import { isForeign } from '../../geo/us-coverage.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
-import { statesOfAreas } from './describe-data.ts';
 import { stateOf } from './states.ts';
 
 /** Checks of the boundaries in the data file. */
@@ -34,15 +33,10 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
      AND NOT EXISTS (SELECT 1 FROM areas_tract AS area WHERE area.geoid = rated.geoid) LIMIT 1`,
   );
   // In a county without gaps the search reads all ratings: 45,000 rows in Los Angeles.
-  const lacksByCounty = oncePerVersion(versionOf, () => new Map<string, boolean>());
-  function lacksTract(county: string): boolean {
-    let lacks = lacksByCounty().get(county);
-    if (lacks === undefined) {
-      lacks = lacking.get(county, county) !== undefined;
-      lacksByCounty().set(county, lacks);
-    }
-    return lacks;
-  }
+  const lacksTracts = oncePerVersion(versionOf, () =>
+    memo((county: string) => lacking.get(county, county) !== undefined),
+  );
+  const lacksTract = (county: string) => lacksTracts()(county);
   // The outline of a county is all of it; outlines of tracts alone may leave out some.
   const isMissing = (county: string) =>
     isLeftOut()(county) || (loaded().has(county) && !outlined().has(county) && lacksTract(county));
@@ -74,11 +68,6 @@ export function createLeftOutCheck(loaded: ReadonlySet<string>): (county: string
     return inState.length >= (inState.some((code) => code.startsWith('091')) ? 9 : countyCount(state));
   });
   return (county) => !loaded.has(county) && !isWhole(county.slice(0, 2));
-}
-
-/** The states with boundaries of either level. */
-export function boundaryStates(database: DataDatabase): string[] {
-  return [...new Set(['tract', 'county'].flatMap((level) => statesOfAreas(database, level)))].sort();
 }
 
 /** The counties with boundaries in which some or all places get no natural topic: counties without ratings, and unrated counties whose

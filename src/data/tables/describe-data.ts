@@ -130,7 +130,7 @@ function listVintages(parts: readonly DatasetPart[]): string[] {
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].filter(Boolean);
 
 /** The states with boundaries, in alphabetical order. They are read from the boundaries, because loads never list them. */
-export function statesOfAreas(database: DataDatabase, level: string): string[] {
+function statesOfAreas(database: DataDatabase, level: string): string[] {
   return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`).pluck().all();
 }
 

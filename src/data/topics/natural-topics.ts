@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/topic-values.ts';
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Area } from '../tables/area-finder.ts';
@@ -33,25 +34,21 @@ export function createNaturalRule(
     `SELECT 1 FROM ratings_county WHERE geoid = ? UNION ALL
      SELECT 1 FROM ratings_tract WHERE geoid BETWEEN ? AND ? || '999999' LIMIT 1`,
   );
-  const inState = database.prepare<Record<'from' | 'to' | 'topic', string>, number>(
-    `SELECT 1 FROM ratings_county WHERE geoid BETWEEN @from AND @to AND topic = @topic UNION ALL
-     SELECT 1 FROM ratings_tract WHERE geoid BETWEEN @from AND @to AND topic = @topic LIMIT 1`,
+  const inState = database
+    .prepare<Record<'from' | 'to', string>, NaturalSlug>(
+      `SELECT topic FROM ratings_county WHERE geoid BETWEEN @from AND @to UNION
+       SELECT topic FROM ratings_tract WHERE geoid BETWEEN @from AND @to`,
+    )
+    .pluck();
+  // Kept, because all ratings of a state are read.
+  const hazardsOf = oncePerVersion(versionOf, () =>
+    memo((state: string) => new Set(inState.all({ from: state, to: `${state}999999999` }))),
   );
-  // Kept, because the ratings of a state are read to the end where none is of the hazard.
-  const ratedOf = oncePerVersion(versionOf, () => new Map<string, boolean>());
-  const isRated = (topic: NaturalSlug, state: string) => {
-    const [rated, key] = [ratedOf(), `${state} ${topic}`];
-    let isThere = rated.get(key);
-    if (isThere === undefined) {
-      isThere = inState.get({ from: state, to: `${state}999999999`, topic }) !== undefined;
-      rated.set(key, isThere);
-    }
-    return isThere;
-  };
   return (topic, { geoid, county }) => {
-    const value = ofTract(geoid).get(topic) ?? ofCounty(county).get(topic);
+    const value = ofTract()(geoid).get(topic) ?? ofCounty()(county).get(topic);
     if (value !== undefined) return value;
-    if (inCounty.get(county, county, county) === undefined || !isRated(topic, county.slice(0, 2))) return 'incomplete';
+    if (inCounty.get(county, county, county) === undefined || !hazardsOf()(county.slice(0, 2)).has(topic))
+      return 'incomplete';
     return geoid === county && boundaries.lacksTract(county) ? 'no_tracts' : 'no_data';
   };
 }
@@ -62,16 +59,12 @@ function areaRatings(
   database: DataDatabase,
   level: 'tract' | 'county',
   versionOf: DataVersion,
-): (geoid: string) => AreaRatings {
+): () => (geoid: string) => AreaRatings {
   const select = database.prepare<[string], RatingRow>(
     `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
   );
-  const cacheOf = oncePerVersion(versionOf, () => new Map<string, AreaRatings>());
-  return (geoid) => {
-    const cache = cacheOf();
-    const cached = cache.get(geoid);
-    if (cached !== undefined) return cached;
-    const ratings = new Map(
+  const read = (geoid: string) =>
+    new Map(
       select.all(geoid).map(({ topic, rating, score, frequency }) => {
         // The contract requires numbers, also where the index has none.
         const none = RATINGS_WITHOUT_SCORE.has(rating) ? 0 : null;
@@ -80,8 +73,5 @@ function areaRatings(
         return [topic, new TopicValue(value)];
       }),
     );
-    if (cache.size === CACHED_AREAS) cache.delete(cache.keys().next().value!);
-    cache.set(geoid, ratings);
-    return ratings;
-  };
+  return oncePerVersion(versionOf, () => memo(read, CACHED_AREAS));
 }

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { counted } from '../../base/format-numbers.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { boundaryCounties, boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
+import { boundaryCounties, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import { type CountyRated, type CountyRatings, isCountyRated } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 import { WHOLE_US } from '../../data/tables/parts.ts';
+import { stateOf } from '../../data/tables/states.ts';
 import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 
 /** A description of the agencies' data on this machine at one moment. */
@@ -48,6 +49,7 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   const { datasets, topics, removals, withoutRecords, countyRatings, sample } = describeData(database);
   // If the clock was set back after a load or a removal, the present time is before that of the data, and answers would never be fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt), ...removals.values());
+  const counties = boundaryCounties(database);
   return {
     file,
     version: createDataVersion(database)(),
@@ -58,8 +60,8 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
     countyRatings,
     sample,
     topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
-    boundaryStates: boundaryStates(database),
-    boundaryCounties: boundaryCounties(database),
+    boundaryStates: [...new Set([...counties].map(stateOf))].sort(),
+    boundaryCounties: counties,
     countiesWithoutRatings: countiesWithoutRatings(database),
     hasAirQualityYears: hasAirQualityYears(database),
   };
