@@ -103,10 +103,13 @@ test('LMOP: one landfill of all its projects', async (t) => {
   const csv = `GHGRP ID,Landfill ID,Landfill Name,State,Latitude,Longitude,Project ID,Project Name
 1,10,Hill,VA,38,-78,P1,Flare
 1,10,Hill,VA,38,-78,P2,Turbine
+1,10,Hill,VA,38,-78,,
 ,11,Vale,VA,38.1,-78.1,,
+,,Nameless,VA,38.2,-78.1,,
+,,Other,VA,38.3,-78.1,,
 `;
-  assert.equal((await load('lmop', fileOf(t, 'lmop.csv', csv))).records, 2);
-  const [hill, vale] = featuresOf(database, 'sites_solidWasteLandfill');
+  assert.equal((await load('lmop', fileOf(t, 'lmop.csv', csv))).records, 4);
+  const [, , hill, vale] = featuresOf(database, 'sites_solidWasteLandfill');
   assert.deepEqual(hill.properties['Project ID'], ['P1', 'P2']);
   assert.deepEqual(hill.properties['Project Name'], ['Flare', 'Turbine']);
   assert.deepEqual(vale.properties, { 'Landfill ID': 11, 'Landfill Name': 'Vale', State: 'VA' });

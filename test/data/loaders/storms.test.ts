@@ -298,12 +298,18 @@ test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {
   assert.deepEqual(shallow.geometry.coordinates, [-122.9, 38.9]);
   const { mag, place, depth } = quake.properties;
   assert.deepEqual([mag, place, depth], [1.5, '7 km NW of The Geysers, CA', undefined]);
-  const other = geojson([{ id: 'a', ...point(-120, 36, { mag: 2, time: 1, type: null }) }]);
-  assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', other), { replace: true })).records, 1);
+  const line = lines('-120 36, -121 36');
+  const other = geojson([
+    { id: 'a', ...point(-120, 36, { mag: 2, time: 1, type: null, depth: 5 }) },
+    { geometry: line, properties: { depth: '5' } },
+  ]);
+  await load('earthquakes', fileOf(t, 'all.geojson', other), { replace: true });
+  const geometries = featuresOf(database, 'records_earthquake').map(({ geometry }) => geometry);
+  assert.deepEqual(geometries, [{ type: 'Point', coordinates: [-120, 36] }, line]);
 });
 
 test('earthquakes of several queries: an event of two of them is loaded once', async (t) => {
-  const { load } = loading(t);
+  const { database, load } = loading(t);
   const [first, second] = [
     [
       { net: 'nc', code: '1', mag: 2 },
@@ -319,6 +325,11 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
   const result = await load('earthquakes', [first!, second!]);
   assert.equal(result.records, 8, 'two by their ids, six that have none');
   assert.deepEqual(rejects(result), [['an earthquake that an earlier row has', 2, 1]]);
+  for (const [index, state] of ['CA', 'NV'].entries()) {
+    const file = fileOf(t, `${state}.geojson`, geojson([point(-120, 39, { net: 'nc', code: '2', mag: 1, state })]));
+    await load('earthquakes', file, { states: [state], replace: index === 0 });
+  }
+  assert.equal(featuresOf(database, 'records_earthquake').length, 1, 'the lists of two states have it');
 });
 
 test('fires: incidents are points, perimeters are outlines', async (t) => {
