@@ -35,7 +35,7 @@ export async function checkZip(file: string, url: string, mostBytes: number): Pr
   let bytes = 0;
   try {
     const zip = await agencyZip(file);
-    for (const entry of zip.files) {
+    for (const entry of zip.entries) {
       for await (const block of zip.unpacked(entry)) {
         bytes += block.length;
         if (bytes > mostBytes) break;

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { requireFile } from '../../base/pipes.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
 import { detectCompression, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
-import type { Zip, ZipEntry } from '../../formats/zip/zip-reader.ts';
+import type { Zip } from '../../formats/zip/zip-reader.ts';
 
-/** The error for a file that cannot be read. */
+/** The error for a file that the system cannot read. */
 export function unreadable(file: string, error: unknown): PerilbookError {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  const reason = error instanceof Error ? error.message : String(error);
+  const { code, message } = error as NodeJS.ErrnoException;
   return new PerilbookError(
     'SERVICE_DATA',
-    isMissing ? `File "${file}" not found` : `Cannot read "${file}": ${reason}`,
+    code === 'ENOENT' ? `File "${file}" not found` : `Cannot read "${file}": ${message}`,
     'Check the path and the permissions of the file.',
     { file },
     error,
@@ -39,43 +37,37 @@ export async function agencyFile(file: string): Promise<ByteSource> {
       throw unreadable(file, error);
     }
   };
+  const { size } = await orUnreadable(async () => {
+    requireFile(file);
+    return await stat(file);
+  });
   const startPass = async () => {
-    const handle: FileHandle = await orUnreadable(() => open(file));
+    const handle = await orUnreadable(() => open(file));
     return {
       readInto: (buffer: Buffer, offset: number, position: number) =>
-        orUnreadable(async () => (await handle.read(buffer, offset, buffer.length - offset, position)).bytesRead),
+        orUnreadable(async () => (await handle.read(buffer, { offset, position })).bytesRead),
       assertSame: async () => {},
       [Symbol.asyncDispose]: () => handle.close(),
     };
   };
-  await orUnreadable(async () => requireFile(file));
-  const handle = await orUnreadable(() => open(file));
-  try {
-    const { size } = await handle.stat();
-    return { name: file, size, startPass, refused: refusedFor(file) };
-  } finally {
-    await handle.close();
-  }
+  return { name: file, size, startPass, refused: refusedFor(file) };
 }
 
 /** The SHA-256 of a file, in hexadecimal. */
 export async function hashFile(file: string): Promise<string> {
+  const { startPass } = await agencyFile(file);
+  await using pass = await startPass();
   const hash = createHash('sha256');
-  try {
-    for await (const block of createReadStream(file)) hash.update(block as Buffer);
-  } catch (error) {
-    throw unreadable(file, error);
-  }
+  for await (const chunk of chunksFrom(pass, 0)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-/** A zip and its files, without folders and what macOS adds. */
-export interface AgencyZip extends Zip {
-  readonly files: readonly ZipEntry[];
-}
-
-/** @throws PerilbookError SERVICE_DATA if it is no zip, is truncated, or has an encrypted file */
-export async function agencyZip(file: string): Promise<AgencyZip> {
+/**
+ * A zip, without folders and what macOS adds.
+ *
+ * @throws PerilbookError SERVICE_DATA if it is no zip, is truncated, or has an encrypted file
+ */
+export async function agencyZip(file: string): Promise<Zip> {
   const { readZip } = await import('../../formats/zip/zip-reader.ts');
   const zip = await readZip(await agencyFile(file), (what, cause) =>
     invalidFile(
@@ -85,13 +77,12 @@ export async function agencyZip(file: string): Promise<AgencyZip> {
       cause,
     ),
   );
-  const files = zip.entries.filter(({ fileName }) => !fileName.endsWith('/') && !fileName.includes('__MACOSX'));
-  return { ...zip, files };
+  return { ...zip, entries: zip.entries.filter(({ fileName }) => !/\/$|__MACOSX/.test(fileName)) };
 }
 
 /** The parts of a path into a zip; null for any other path. */
 export function zipPath(file: string): { readonly archive: string; readonly member: string } | null {
-  const parts = /^(.*\.zip)[\\/](.+)$/i.exec(file);
+  const parts = /(.*\.zip)[\\/](.+)/i.exec(file);
   return parts === null ? null : { archive: parts[1]!, member: parts[2]! };
 }
 
@@ -124,21 +115,21 @@ async function* unpackedFile(file: string): AsyncGenerator<Buffer, void, void> {
 
 async function* fileInZip(archive: string, name: string): AsyncGenerator<Buffer, void, void> {
   const zip = await agencyZip(archive);
-  const entry = zip.files.find(({ fileName }) => fileName === name);
-  const names = zip.files.map(({ fileName }) => fileName).join(', ');
+  const entry = zip.entries.find(({ fileName }) => fileName === name);
+  const names = zip.entries.map(({ fileName }) => fileName).join(', ');
   if (entry === undefined) throw invalidFile(archive, `it has no "${name}"`, `It has: ${names}.`);
   yield* zip.unpacked(entry);
 }
 
 /** Refuses what is not text: web pages that servers send instead of files, and spreadsheets (zips). */
 function refuseOtherFormats(bytes: Buffer, file: string): void {
-  const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
-  if (mark === 0xfeff || mark === 0xfffe) {
+  const head = bytes.toString('latin1', 0, 200);
+  if (/^(\xfe\xff|\xff\xfe)/.test(head)) {
     throw invalidFile(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
   }
   if (isZip(bytes))
     throw invalidFile(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
-  if (/^\s*<(!doctype|html)\b/i.test(bytes.toString('latin1', 0, 200))) {
+  if (/^\s*<(!doctype|html)\b/i.test(head)) {
     throw invalidFile(
       file,
       'it is a web page, not data',

@@ -86,7 +86,7 @@ const FEWEST_DAYS_OF_A_YEAR = 350;
 /** Whether a file, or the first file of a zip, has a whole year; also true for a file that the loader would refuse. */
 export async function isWholeYear(file: string): Promise<boolean> {
   try {
-    const path = /\.zip$/i.test(file) ? `${file}/${(await agencyZip(file)).files[0]?.fileName}` : file;
+    const path = /\.zip$/i.test(file) ? `${file}/${(await agencyZip(file)).entries[0]?.fileName}` : file;
     const { columns, rows } = await wholeTable(path);
     return Math.max(0, ...mostDays(columns, rows).values()) >= FEWEST_DAYS_OF_A_YEAR;
   } catch (error) {

@@ -228,7 +228,7 @@ function partsBeside(file: string): ShapefileParts {
 
 async function partsOfZip(file: string): Promise<ShapefileParts> {
   const zip = await agencyZip(file);
-  const shapes = zip.files.filter(({ fileName }) => /\.shp$/i.test(fileName));
+  const shapes = zip.entries.filter(({ fileName }) => /\.shp$/i.test(fileName));
   const [shape] = shapes;
   if (shape === undefined || shapes.length > 1) {
     throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');

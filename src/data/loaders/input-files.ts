@@ -41,7 +41,7 @@ function isFolder(file: string): boolean {
 
 /** FEMA's zips also hold the data dictionary, EPA's other tables: the loader's own is read. */
 async function pathInZip(loader: string, file: string, options: LoaderOptions): Promise<string> {
-  const names = (await agencyZip(file)).files.map(({ fileName }) => fileName);
+  const names = (await agencyZip(file)).entries.map(({ fileName }) => fileName);
   if (names.some((name) => /\.shp$/i.test(name))) return file;
   const paths = names.filter((name) => TABLES.test(name)).map((name) => `${file}/${name}`);
   const own: string[] = [];

@@ -121,7 +121,7 @@ function ratingsIn(
       if (problem !== undefined) return problem;
       if (seen.has(code.geoid)) return `the ${level} is listed twice`;
       seen.add(code.geoid);
-      if (version >= 0 && cells[version] !== '') seeVersion(cells[version]!);
+      if (cells[version]) seeVersion(cells[version]);
       return ratings as NaturalRatingRecord[];
     };
     return ({ line, cells }) => report.take(ratingsOf(cells), line, cells);

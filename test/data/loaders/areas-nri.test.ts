@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Polygon } from 'geojson';
 import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
-import { readGeoid } from '../../../src/data/loaders/county-codes.ts';
+import { readGeoid, readTractOfCounty } from '../../../src/data/loaders/county-codes.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { square } from '../../service/small-data.ts';
@@ -11,11 +11,9 @@ import { fileOf, geojson, loading, reasons, rejects } from './loading.ts';
 /** A table of the index, with a BOM and CRLF as FEMA writes it, and columns in another order than the topics. */
 function nriTable(rows: readonly Record<string, string>[], version: 'March 2023' | 'December 2025', level = 'county') {
   const prefixes = NRI_PREFIXES.map(([, first, second]) => (version === 'December 2025' && second) || first!).reverse();
-  const columns = [
-    ...['OID_', 'STATEABBRV', 'STATEFIPS', 'STCOFIPS', ...(level === 'tract' ? ['TRACT', 'TRACTFIPS'] : [])],
-    ...prefixes.flatMap((prefix) => [`${prefix}_AFREQ`, `${prefix}_RISKS`, `${prefix}_RISKR`]),
-    'NRI_VER',
-  ];
+  const ratings = prefixes.flatMap((prefix) => [`${prefix}_AFREQ`, `${prefix}_RISKS`, `${prefix}_RISKR`]);
+  const codes = ['STATEABBRV', 'STATEFIPS', 'STCOFIPS', 'NRI_VER'];
+  const columns = level === 'tract' ? ['TRACTFIPS', 'TRACT', ...codes, ...ratings] : [...ratings, ...codes];
   const cell = (row: Record<string, string>, column: string) => {
     if (row[column] !== undefined) return row[column];
     if (column === 'NRI_VER') return version;
@@ -27,7 +25,6 @@ function nriTable(rows: readonly Record<string, string>[], version: 'March 2023'
 }
 
 const county = (fips: string, more: Record<string, string> = {}) => ({
-  OID_: '1',
   STATEABBRV: 'VA',
   STATEFIPS: '51',
   STCOFIPS: fips,
@@ -48,7 +45,7 @@ test('both versions of the index give all 18 topics; inland flooding is riverine
       VLCN_RISKR: 'Insufficient Data',
       VLCN_RISKS: '-9999',
       VLCN_AFREQ: '-9999',
-      DRGT_RISKR: 'No Rating',
+      DRGT_RISKR: ' No Rating ',
       DRGT_RISKS: '0.000000000000000',
       DRGT_AFREQ: '7.000000000000000',
     });
@@ -82,44 +79,71 @@ test('unusable rows are counted with their reason and first line', async (t) => 
     // No double holds it.
     county('51007', { HAIL_RISKS: '1e999' }),
     county('51009', { HAIL_RISKR: 'Not Applicable', HAIL_AFREQ: 'n/a' }),
+    county('24510', { STATEABBRV: 'MD' }),
+    county('24510', { STATEFIPS: '24' }),
+    county('51011', { NRI_VER: '' }),
   ];
   const text = `${nriTable(rows, 'March 2023')}51,VA\r\n`;
   const result = await load('nri', fileOf(t, 'nri.csv', text));
-  assert.deepEqual([result.rows, result.loaded], [9, 1]);
+  assert.deepEqual([result.rows, result.loaded, result.vintage], [12, 2, 'March 2023']);
   assert.deepEqual(rejects(result), [
     ['the county is listed twice', 1, 3],
-    ['the code of the county is not in the state that the row names', 1, 4],
+    ['the code of the county is not in the state that the row names', 3, 4],
     ['the code of the county has neither 5 nor 4 digits', 1, 5],
     ["HAIL: the rating is not one of the index's eight", 1, 6],
     ['HAIL: it has a rating but no score', 1, 7],
     ['HAIL: its score or its frequency is not a number', 2, 8],
-    ['the row has another number of fields than the header', 1, 10],
+    ['the row has another number of fields than the header', 1, 13],
   ]);
 });
 
 test('codes whose leading zero was lost are repaired, never guessed', () => {
+  const [noNumber, noState, otherState, length] = [
+    'is not a number',
+    'is not in any state',
+    'is not in the state that the row names',
+    'has neither 5 nor 4 digits',
+  ];
+  for (const [text, stateFips, stateAbbreviation, geoid] of [
+    ['1001', '', '', '01001'],
+    ['6001400100', '', '', '06001400100'],
+    ['6001400100.0', '6', 'CA', '06001400100'],
+    ['6001400100.00', ' 6.00 ', ' ca ', '06001400100'],
+    [' 51079030101 ', '', ' ', '51079030101'],
+    // A digit that was lost at the end makes a code of another state.
+    ['5107903010', '51', '', otherState],
+    ['1001', '', 'AK', otherState],
+    ['10001', '1.01', '', otherState],
+    ['3001', '', '', noState],
+    ['001', '', '', length],
+    ['1001.05', '', '', noNumber],
+    ['x1001', '', '', noNumber],
+    ['1001x', '', '', noNumber],
+    ['', '', '', noNumber],
+    ['0500000US01029', '', '', noNumber],
+  ] as const) {
+    const level = text.length > 9 && !text.includes('US') ? 'tract' : 'county';
+    const problem = { problem: `the code of the ${level} ${geoid}` };
+    const expected = / /.test(geoid!) ? problem : { geoid };
+    assert.deepEqual(readGeoid(text, level, { stateFips, stateAbbreviation }), expected, text);
+  }
   const none = { stateFips: '', stateAbbreviation: '' };
-  const read = (text: string, level: 'county' | 'tract', stated = none) => readGeoid(text, level, stated);
-  assert.deepEqual(read('1001', 'county'), { geoid: '01001' });
-  assert.deepEqual(read('6001400100', 'tract'), { geoid: '06001400100' });
-  assert.deepEqual(read('6001400100.0', 'tract', { stateFips: '6', stateAbbreviation: 'CA' }), {
-    geoid: '06001400100',
-  });
-  assert.deepEqual(read(' 51079030101 ', 'tract'), { geoid: '51079030101' });
-  // A digit that was lost at the end makes a code of another state.
-  assert.ok('problem' in read('5107903010', 'tract', { stateFips: '51', stateAbbreviation: '' }));
-  assert.ok('problem' in read('3001', 'county'), 'there is no state 03');
-  assert.ok('problem' in read('1001', 'county', { stateFips: '', stateAbbreviation: 'AK' }));
-  assert.ok('problem' in read('001', 'county'));
-  assert.ok('problem' in read('', 'county'));
-  assert.ok('problem' in read('0500000US01029', 'county'));
+  const problem = 'the tract is not written with six digits';
+  assert.deepEqual(readTractOfCounty('1001', ' 030102 ', none), { geoid: '01001030102' });
+  for (const tract of ['30102', 'x030102', '0301022']) {
+    assert.deepEqual(readTractOfCounty('01001', tract, none), { problem }, tract);
+  }
+  assert.deepEqual(readTractOfCounty('01', '030102', none), { problem: `the code of the county ${length}` });
 });
 
 test('tracts are read by their whole code, and by parts only when six digits are there', async (t) => {
   const { database, load } = loading(t);
   const row = (tract: string, whole: string) => county('51079', { TRACT: tract, TRACTFIPS: whole });
   const table = nriTable([row('30101', '51079030101')], 'March 2023', 'tract');
-  assert.equal((await load('nri', fileOf(t, 'a.csv', table))).level, 'tract');
+  const whole = fileOf(t, 'a.csv', table);
+  assert.equal((await load('nri', whole)).level, 'tract');
+  const counties = fileOf(t, 'counties.csv', nriTable([county('51001')], 'March 2023'));
+  await assert.rejects(load('nri', [whole, counties]), /tables of tracts and of counties together/);
   const parts = table.replace('TRACTFIPS', 'OTHER');
   await assert.rejects(load('nri', fileOf(t, 'b.csv', parts)), /the tract is not written with six digits: 1/);
   const six = nriTable([row('030102', 'x')], 'March 2023', 'tract').replace('TRACTFIPS', 'OTHER');
@@ -131,8 +155,12 @@ test('a table that is not the index is refused, and the stored data is unchanged
   const { database, load } = loading(t);
   await load('nri', fileOf(t, 'a.csv', nriTable([county('51001')], 'March 2023')));
   const before = describeData(database);
-  for (const text of ['', 'a,b\n1,2\n', 'STCOFIPS,RISK_RATNG\n51001,Very Low\n']) {
-    await assert.rejects(load('nri', fileOf(t, 'b.csv', text)), { code: 'SERVICE_DATA' });
+  for (const [text, message] of [
+    ['', /it has no column STCOFIPS/],
+    ['STCOFIPS,RISK_RATNG\n51001,Very Low\n', /it has no ratings, scores and frequencies of hazards/],
+  ] as const) {
+    const file = fileOf(t, 'b.csv', text);
+    await assert.rejects(load('nri', file), { code: 'SERVICE_DATA', message, context: { file } });
   }
   await assert.rejects(load('nri', fileOf(t, 'b.csv', nriTable([county('1')], 'March 2023'))), /no row is usable/);
   assert.deepEqual(describeData(database), before);
@@ -145,7 +173,7 @@ test('ratings of a hazard that a state had are not lost in silence; those of oth
       codes.map((fips) => county(fips, { STATEFIPS: fips.slice(0, 2), STATEABBRV: fips < '51' ? 'MD' : 'VA' })),
       'March 2023',
     );
-  const without = (...codes: string[]) => fileOf(t, 'b.csv', table(...codes).replaceAll('DRGT_', 'OTHER_'));
+  const without = (...codes: string[]) => fileOf(t, 'b.csv', table(...codes).replaceAll('DRGT_AFREQ', 'OTHER'));
   await load('nri', fileOf(t, 'a.csv', table('51001', '24001')));
   const lost = (states: readonly string[], ...problems: string[]) => ({
     message: `Cannot replace dataset "nri": ${problems.map((of) => `drought has 1 rating in ${of} here and 0 in the load`).join('; ')}`,
@@ -154,7 +182,8 @@ test('ratings of a hazard that a state had are not lost in silence; those of oth
   await assert.rejects(load('nri', without('24001'), { states: ['MD'] }), lost(['MD'], 'MD'));
   await assert.rejects(load('nri', without('24001', '51001'), { states: 'US' }), lost(['MD', 'VA'], 'MD', 'VA'));
   await load('nri', fileOf(t, 'c.csv', table('24001')), { states: ['MD'] });
-  await load('nri', without('24001'), { states: ['MD'], replace: true });
+  const { notes } = await load('nri', without('24001'), { states: ['MD'], replace: true });
+  assert.match(notes.join(), /no columns of drought \(DRGT\)/);
 });
 
 function boundaries(features: readonly [properties: Record<string, unknown>, geometry: Polygon | null][]): string {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
-import { LONG } from '../../tier.ts';
+import { times } from '../../tier.ts';
 import { all, featuresOf, fileOf, geojson, lines, loading } from './loading.ts';
 
 const SPC =
@@ -150,11 +151,12 @@ test('what is no file of data is said so: a folder, a page, a spreadsheet, an er
   const { load } = loading(t);
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-folder-'));
   const refused = (loader: string, file: string, message: RegExp) =>
-    assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message });
+    assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message, context: { file } });
   await refused('hail', folder, /it is a folder/);
   await refused('areas', folder, /it is a folder/);
   await refused('hail', join(folder, 'none.csv'), /^File ".*none\.csv" not found$/);
-  await assert.rejects(all(tableRecords(folder)), { code: 'SERVICE_DATA', message: /Cannot read/ });
+  await refused('hail', '/dev/null', /^Cannot read "\/dev\/null": it is a pipe or a device/);
+  await assert.rejects(all(tableRecords(folder)), { message: /Cannot read/, context: { file: folder } });
   await refused('hail', fileOf(t, 'hail.csv', '<!DOCTYPE html><html>'), /it is a web page/);
   await refused('parks', fileOf(t, 'parks.geojson', '\n<html>'), /it is a web page/);
   await refused(
@@ -251,21 +253,28 @@ test('GeoJSON: a coordinate system behind the features counts; one page of many 
   }
 });
 
-test('a table is read out of a gzip or a zip, and of several in a zip the loader takes its own', LONG, async (t) => {
-  const { load } = loading(t);
-  const big = `${TABLES.wells}${Array.from({ length: 20_000 }, (_, i) => `${i},36.5,-119.5\n`).join('')}`;
-  assert.equal((await load('wells', fileOf(t, 'wells.csv.gz', gzipSync(big)))).records, 20_001);
+test('a table is read out of a gzip or a zip, and of several in a zip the loader takes its own', async (t) => {
+  const { database, load } = loading(t);
+  const rows = times({ short: 200, long: 20_000 });
+  const big = `${TABLES.wells}${Array.from({ length: rows }, (_, i) => `${i},36.5,-119.5\n`).join('')}`;
+  assert.equal((await load('wells', fileOf(t, 'wells.csv.gz', gzipSync(big)))).records, rows + 1);
   const zipped = (files: Record<string, string>, level: 0 | 6 = 6) =>
     Buffer.from(
       zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])), { level }),
     );
-  assert.equal((await load('wells', fileOf(t, 'a.zip', zipped({ 'x/wells.csv': big })))).records, 20_001);
+  const nested = zipped({ 'x/': '', '__MACOSX/._wells.csv': 'x', 'x/wells.csv': big });
+  assert.equal((await load('wells', fileOf(t, 'a.zip', nested))).records, rows + 1);
+  const sha256 = createHash('sha256').update(nested).digest('hex');
+  assert.equal(describeData(database).datasets[0]!.parts[0]!.files[0]!.sha256, sha256);
   const both = zipped({ 'Dictionary.csv': 'Field,Alias\nX,Y\n', 'lmop.csv': TABLES.lmop, 'readme.pdf': 'x' }, 0);
   const result = await load('lmop', fileOf(t, 'EPA.zip', both));
   assert.equal(result.records, 1);
   const named = `${fileOf(t, 'EPA.zip', both)}/lmop.csv`;
   assert.equal((await load('lmop', named)).records, 1);
-  await assert.rejects(load('lmop', `${fileOf(t, 'EPA.zip', both)}/other.csv`), /has no "other\.csv"/);
+  await assert.rejects(load('lmop', `${fileOf(t, 'EPA.zip', both)}/other.csv`), {
+    message: /has no "other\.csv"/,
+    hint: 'It has: Dictionary.csv, lmop.csv, readme.pdf.',
+  });
   await assert.rejects(load('tri', fileOf(t, 'EPA.zip', both)), { message: /no file in the zip/, hint: /lmop\.csv/ });
 });
 
