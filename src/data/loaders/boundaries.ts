@@ -40,7 +40,7 @@ function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader 
 
 /** The year in the name of a file, or ''. */
 function yearIn(file: string): string {
-  return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
+  return /(?:^|\D)(20\d\d)\D/.exec(basename(file))?.[1] ?? '';
 }
 
 function parseAreas(
@@ -59,7 +59,7 @@ function parseAreas(
   if (seen.has(geoid)) return `the ${level} is listed twice`;
   seen.add(geoid);
   if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);
-  const name = findText(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20') || geoid;
+  const name = findText(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20');
   return [{ geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon }];
 }
 
@@ -74,11 +74,10 @@ function findCode(properties: FileFeature['properties'], level: BoundaryLevel): 
   const tract = findText(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');
   const stated = { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' };
   // "1400000US51079030101" and "0500000US01029".
-  const whole = findText(properties, 'GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS').replace(/^\d+US/, '');
+  const whole = findText(properties, 'GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS').split('US').at(-1)!;
   if (whole !== '') return readGeoid(whole, level, stated);
-  if (/^\d{2}$/.test(state) && /^\d{3}$/.test(county) && (level === 'county' || /^\d{6}$/.test(tract))) {
-    return readGeoid(state + county + (level === 'tract' ? tract : ''), level, stated);
-  }
+  const parts = level === 'tract' ? [state, county, tract] : [state, county];
+  if (/^\d{2} \d{3}( \d{6})?$/.test(parts.join(' '))) return readGeoid(parts.join(''), level, stated);
   return { problem: `it has no code of a ${level}` };
 }
 

@@ -234,6 +234,9 @@ test('boundaries: codes in parts, and what is no code, no outline or of another 
       return [{ STATEFP, COUNTYFP, TRACTCE }, square(-79, 38, 0.5)];
     }),
     [{ GEOID: '51079030106', STATEFP: '24' }, square(-79, 38, 0.5)],
+    [{ geoid: 51079030108, STATEFP: 'a24' }, square(-79, 38, 0.5)],
+    [{ GEOID: '51079030109', STATEFP: '24a' }, square(-79, 38, 0.5)],
+    [{ STATEFP: ' 51', COUNTYFP: '079 ', TRACTCE: '030110' }, square(-79, 38, 0.5)],
     [
       { GEOID: '51079030107' },
       {
@@ -250,7 +253,7 @@ test('boundaries: codes in parts, and what is no code, no outline or of another 
     ],
   ]);
   const result = await load('areas', fileOf(t, '2022_tracts.geojson', text));
-  assert.deepEqual([result.loaded, result.vintage], [1, '2022']);
+  assert.deepEqual([result.loaded, result.vintage], [4, '2022']);
   assert.deepEqual(rejects(result), [
     ['it has no code of a tract', parts.length, 1],
     ['the code of the tract is not in the state that the row names', 1, 1],

@@ -85,10 +85,14 @@ const POINTS = {
   earthquakes: 'mag',
   'wildfire-incidents wildfire-history': 'IncidentName/attr_IncidentName/IrwinID/attr_IrwinID',
   'air-quality': 'State,County,Days with AQI',
+  nri: 'STCOFIPS,NRI_ID/TRACTFIPS,NRI_VER/STCOFIPS,RISK_RATNG/STCOFIPS,HAIL_RISKR/STCOFIPS,DRGT_RISKR',
   radon: 'Zone,County/RadonZone,FIPS/Radon Zone,GEOID/Zone,CountyFIPS/Zone,CountyName',
   '': 'Fuel Type Code/State,County/Zone/SID/My Well/The NRC/Old Prim Fuel/Prim Fuel Type/My Plant Code/Plant Code 2',
 };
 const OUTLINES = {
+  areas: 'TRACTCE/TRACTCE20',
+  counties: 'COUNTYFP/COUNTYFP20/CNTY_FIPS',
+  'areas counties': 'GEOID/GEOID20/GEOID10/AFFGEOID/GEO_ID/FIPS',
   superfund: 'EPA_ID',
   brownfield: 'PGM_SYS_ID',
   'power-plants nuclear-reactors': 'Plant_Code',
