@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, type Harness, openHarness, places } from '../run/harness.ts';
+import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
+import { gateBefore, type Passage, startBin } from './bin-process.ts';
 import { ROOT } from './command-line.ts';
 
 const timeout = 300_000;
@@ -28,21 +28,8 @@ test('a file on standard input is the input: no output replaces it, under any na
 
 const CELLS = 40;
 
-interface Scene {
-  readonly harness: Harness;
-  readonly secret: string;
-  readonly job: string;
-  readonly gate: Awaited<ReturnType<typeof gateBefore>>;
-  run(...more: string[]): Bin;
-  statuses(): string[];
-}
-
 /** A service on the wall clock, a gate before it, and a job for 40 cells of one credit each. */
-async function setScene(
-  t: TestContext,
-  passage: (number: number) => Passage,
-  creditsPerMinute = 10_000,
-): Promise<Scene> {
+async function setScene(t: TestContext, passage: (number: number) => Passage, creditsPerMinute = 10_000) {
   const now = Date.now();
   const harness = await openHarness(t, {
     subscription: customSubscription(100_000, 10_000),
@@ -62,11 +49,8 @@ async function setScene(
   ];
   writeFileSync(join(harness.folder, 'job.yaml'), `${lines.join('\n')}\n`);
   return {
-    harness,
-    secret,
-    job: 'job.yaml',
-    gate,
-    run: (...more) => startBin(t, ['run', 'job.yaml', ...more], harness.folder, { THE_KEY: secret }),
+    ...{ harness, secret, gate },
+    run: (...more: string[]) => startBin(t, ['run', 'job.yaml', ...more], harness.folder, { THE_KEY: secret }),
     statuses: () => column(harness.output(), 'hazard_status'),
   };
 }

@@ -72,19 +72,11 @@ export function startBin(
   };
 }
 
-export interface Gate {
-  readonly url: string;
-  /** Requests that have come. */
-  readonly come: number;
-  /** Resolves when as many requests have come. */
-  reached(requests: number): Promise<void>;
-}
-
 /** `answer`: asks the service and gives its answer. `lose`: asks the service and keeps its answer. `hold`: neither. */
 export type Passage = 'answer' | 'lose' | 'hold';
 
 /** A way to a service that lets requests pass as the test wants; the first is number 1. */
-export async function gateBefore(t: TestContext, service: string, passage: (number: number) => Passage): Promise<Gate> {
+export async function gateBefore(t: TestContext, service: string, passage: (number: number) => Passage) {
   let come = 0;
   let waiting: { requests: number; resolve: () => void }[] = [];
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -108,10 +100,12 @@ export async function gateBefore(t: TestContext, service: string, passage: (numb
   });
   return {
     url,
+    /** Requests that have come. */
     get come() {
       return come;
     },
-    reached: (requests) =>
+    /** Resolves when as many requests have come. */
+    reached: (requests: number): Promise<void> =>
       come >= requests ? Promise.resolve() : new Promise((resolve) => waiting.push({ requests, resolve })),
   };
 }

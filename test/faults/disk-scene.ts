@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { type BinEnd, startBin } from '../cli/bin-process.ts';
 import { perilbook } from '../cli/command-line.ts';
-import { type Harness, openHarness, places } from '../run/harness.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 export const CELLS = 60;
@@ -14,18 +14,7 @@ export const PRICE = CELLS * 15;
 export const OLD_OUTPUT = 'id,hazard_status,hazard_note,hazard_as_of\nold,ok,,\n';
 export const SOCKETS = 4;
 
-/** A job on a disk where things go wrong. Paths are in the harness's folder. */
-export interface DiskScene {
-  readonly harness: Harness;
-  readonly folder: string;
-  path(name: string): string;
-  /** Names in the folder that no test put there. */
-  stray(): string[];
-  /** Runs the job to its end, in a shell where a test wants its limits. */
-  run(options?: DiskRun): Promise<BinEnd>;
-  /** Credits that the ledger of the job's store says were charged, and unknown. */
-  statement(store?: string): Promise<{ charged: number; unknown: number }>;
-}
+export type DiskScene = Awaited<ReturnType<typeof setDiskScene>>;
 
 export interface DiskRun {
   readonly job?: Readonly<Record<string, unknown>>;
@@ -36,8 +25,9 @@ export interface DiskRun {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Opens a harness with a book of 3,000 rows in 60 cells, an old output, and a job of 900 credits. */
-export async function setDiskScene(t: TestContext): Promise<DiskScene> {
+/** A job of 900 credits on a disk where things go wrong: a harness with a book of 3,000 rows in 60 cells and an old output. Paths are in its
+ * folder. */
+export async function setDiskScene(t: TestContext) {
   const now = Date.now();
   const harness = await openHarness(t, {
     subscription: customSubscription(1_000_000, 1_000_000),
@@ -72,16 +62,19 @@ export async function setDiskScene(t: TestContext): Promise<DiskScene> {
   };
   return {
     ...{ harness, folder, path },
+    /** Names in the folder that no test put there. */
     stray: () =>
       readdirSync(folder)
         .filter((name) => !before.has(name) && !/^(data\.db|disk\.db|store\.db|job\.yaml)/.test(name))
         .sort(),
-    run: ({ job = {}, ...run } = {}) => {
+    /** Runs the job to its end, in a shell where a test wants its limits. */
+    run: ({ job = {}, ...run }: DiskRun = {}) => {
       writeFileSync(path('job.yaml'), JSON.stringify({ ...settings, ...job }));
       const words = ['run', 'job.yaml', '--quiet'];
       // A process of its own costs half a second, and is needed only where something of the process is changed.
       return run.shell || run.preload ? start(words, run) : inProcess(words);
     },
+    /** Credits that the ledger of a store says were charged, and unknown. */
     async statement(store = 'disk.db') {
       const { stdout, stderr } = await inProcess(['quota', 'job.yaml', '--store', store, '--by', 'run', '--json']);
       if (stdout === '') throw new Error(stderr);

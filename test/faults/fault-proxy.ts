@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { createServer as createTlsServer } from 'node:tls';
 import type { LeapingClock } from './leaping-clock.ts';
 
 /** The service's answer to a request that was passed on. */
@@ -47,17 +47,6 @@ export interface Entry {
 /** What happens to a request, by its number from 0 and its path; null lets it pass. */
 export type Choice = (entry: number, path: string) => Fault | null;
 
-export interface FaultProxy {
-  readonly url: string;
-  readonly entries: readonly Entry[];
-  /** Connections that came, those without any request included. */
-  readonly connections: number;
-  /** Decides what happens to each request from now on; null lets all pass. */
-  disturb(choose: Choice | null): void;
-  readonly tls: TlsServer | null;
-  close(): Promise<void>;
-}
-
 export interface FaultProxyOptions {
   readonly service: string;
   readonly clock: LeapingClock;
@@ -69,7 +58,7 @@ export interface FaultProxyOptions {
 
 /** A proxy between the client and the service that does to each request what a fault says. It speaks HTTP by hand: most of
  * what goes wrong between machines cannot be expressed with an HTTP library. */
-export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+export async function openFaultProxy(options: FaultProxyOptions) {
   const { service, clock, random = Math.random, elsewhere = '', certificate } = options;
   const entries: Entry[] = [];
   const sockets = new Set<Socket>();
@@ -131,12 +120,14 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
-    entries,
+    entries: entries as readonly Entry[],
     tls,
+    /** Connections that came, those without any request included. */
     get connections() {
       return connections;
     },
-    disturb: (next) => {
+    /** Decides what happens to each request from now on; null lets all pass. */
+    disturb(next: Choice | null) {
       choose = next;
     },
     async close() {

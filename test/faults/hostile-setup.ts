@@ -15,7 +15,7 @@ import { places } from '../run/harness.ts';
 import { createAccount, createKey, usage } from '../service/file-accounts.ts';
 import { info, openAccountsOf, openSmallData, point, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import { openFaultProxy } from './fault-proxy.ts';
 import { LeapingClock } from './leaping-clock.ts';
 
 /** More cells than are in work at once (2 sockets × 4), so that a run that is stopped leaves some untouched. */
@@ -42,32 +42,10 @@ export interface Ended {
   readonly rows: readonly Row[];
 }
 
-/** An account, a key, a store and an input file, with their own proxy before the service. */
-export interface Trial {
-  readonly folder: string;
-  readonly clock: LeapingClock;
-  readonly proxy: FaultProxy;
-  readonly key: string;
-  run(...flags: string[]): Promise<Ended>;
-  /** Another command about the same job. */
-  command(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** `cache prune` of the trial's store. */
-  forget(...flags: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** A command with no other words than these. */
-  alone(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** Credits that the service has charged. */
-  charged(): number;
-  /** Looks into the store, which no run has open. */
-  inStore<T>(look: (store: Store) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 /** One service for many trials. */
-export interface HostileSetup {
-  /** What an undisturbed run answers. */
-  readonly truth: readonly Row[];
-  trial(seed: number, options?: TrialOptions): Promise<Trial>;
-}
+export type HostileSetup = Awaited<ReturnType<typeof openHostileSetup>>;
+/** An account, a key, a store and an input file, with their own proxy before the service. */
+export type Trial = Awaited<ReturnType<HostileSetup['trial']>>;
 
 export interface TrialOptions {
   readonly cells?: number;
@@ -78,7 +56,7 @@ export interface TrialOptions {
 }
 
 /** Opens the setup for all tests of the file that calls this at its top level. */
-export async function openHostileSetup(): Promise<HostileSetup> {
+export async function openHostileSetup() {
   // All that what is opened takes of a test.
   const t = { after } as unknown as TestContext;
   const folder = temporaryFolder(t);
@@ -91,10 +69,7 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;
 
-  async function trial(
-    seed: number,
-    { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {},
-  ): Promise<Trial> {
+  async function trial(seed: number, { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {}) {
     const name = `trial ${++made}`;
     const own = new LeapingClock(START);
     createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
@@ -119,38 +94,26 @@ export async function openHostileSetup(): Promise<HostileSetup> {
       clock: own,
       proxy,
       key,
+      /** Another command about the same job; `cache prune` of its store; a command with no other words than these. */
       command,
-      forget: (...flags) => alone('cache', 'prune', ...flags, '--store', store),
+      forget: (...flags: string[]) => alone('cache', 'prune', ...flags, '--store', store),
       alone,
-      async run(...flags) {
+      async run(...flags: string[]): Promise<Ended> {
         const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--concurrency', String(SOCKETS)];
         // A trial may wait for hours of its clock: what was answered shall not be stale by then.
-        const { code, stdout, stderr } = await command(
-          ...words,
-          '--time-to-live',
-          'ozone=never',
-          '--yes',
-          '--json',
-          ...flags,
-        );
+        words.push('--time-to-live', 'ozone=never', '--yes', '--json');
+        const { code, stdout, stderr } = await command(...words, ...flags);
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
-        return {
-          code,
-          stdout,
-          stderr,
-          summary,
-          rows: summary === null ? [] : parse(readFileSync(join(home, 'out.csv')), { columns: true }),
-        };
+        const rows: Row[] = summary === null ? [] : parse(readFileSync(join(home, 'out.csv')), { columns: true });
+        return { code, stdout, stderr, summary, rows };
       },
+      /** Credits that the service has charged. */
       charged: () => usage(accounts, name, clock.now()).totalCredits,
-      async inStore(look) {
-        const opened = openSqliteStore(
-          store,
-          own,
-          { name: 'look', isAlive: () => true },
-          (topic) => columnsOf(topic).length,
-        );
-        return look(opened).finally(() => opened.close());
+      /** Looks into the store, which no run has open. */
+      async inStore<T>(look: (store: Store) => Promise<T>): Promise<T> {
+        const owner = { name: 'look', isAlive: () => true };
+        await using opened = openSqliteStore(store, own, owner, (topic) => columnsOf(topic).length);
+        return await look(opened);
       },
       close: () => proxy.close(),
     };
@@ -160,5 +123,6 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   const { code, rows: truth, stderr } = await undisturbed.run();
   await undisturbed.close();
   if (code !== 0) throw new Error(`The undisturbed run ended with ${code}: ${stderr}`);
+  /** `truth`: what an undisturbed run answers. */
   return { truth, trial };
 }

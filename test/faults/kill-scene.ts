@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
-import { type Bin, startBin } from '../cli/bin-process.ts';
-import { type Harness, openHarness, places } from '../run/harness.ts';
+import { startBin } from '../cli/bin-process.ts';
+import { openHarness, places } from '../run/harness.ts';
 
 /** What the old output holds: a kill leaves either this or the whole new one. */
 export const OLD_OUTPUT = 'id,hazard_status,hazard_note,hazard_as_of\nold,ok,,\n';
@@ -20,24 +20,7 @@ export interface Output {
   readonly expected: Buffer;
 }
 
-/** A job that is to be killed, and what an undisturbed run of it wrote. */
-export interface KillScene {
-  readonly harness: Harness;
-  readonly random: Random;
-  readonly sockets: number;
-  /** The files that it writes: one, or one a part. */
-  readonly outputs: readonly Output[];
-  /** What the undisturbed run cost, by the service. */
-  readonly price: number;
-  /** How long it took, and how many steps (kill-at-step.ts). */
-  readonly lastedMs: number;
-  readonly steps: number;
-  /** Says in a line what was drawn. */
-  readonly drawn: string;
-  start(env?: Readonly<Record<string, string>>): Bin;
-  /** Runs another command of the job to its end. */
-  ask(...args: string[]): Bin;
-}
+export type KillScene = Awaited<ReturnType<typeof setKillScene>>;
 
 /** A file, or a folder of parts. */
 const OUTPUTS = ['output.csv', 'output.csv.gz', 'output.parquet', 'out', 'out'];
@@ -54,7 +37,7 @@ const TOPICS = [
  *
  * The service's clock stands still near the true time, so that every answer bears the same time and the outputs can be
  * compared byte for byte, `hazard_as_of` and all. The runs themselves are on the machine's clock. */
-export async function setKillScene(t: TestContext, seed: number): Promise<KillScene> {
+export async function setKillScene(t: TestContext, seed: number) {
   const random = makeRandom(seed, 'kill');
   const now = Date.now();
   const harness = await openHarness(t, {
@@ -105,12 +88,16 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
   const steps = Number(readFileSync(file('steps'), 'utf8'));
   return {
     ...{ harness, random, sockets, steps },
-    outputs: written.map((one) => ({ ...one, expected: readFileSync(file(one.path.replace(output, calm))) })),
+    /** The files that it writes: one, or one a part. */
+    outputs: written.map((one): Output => ({ ...one, expected: readFileSync(file(one.path.replace(output, calm))) })),
+    /** What the undisturbed run cost, by the service; how long it took, and in how many steps (kill-at-step.ts). */
     price: harness.charged(),
     lastedMs: performance.now() - began,
     drawn: `seed ${seed}: ${rows} rows, ${cells} cells, ${topics.join('+')}, ${sockets} sockets, ${output}, ${steps} steps`,
-    start: (env) => startBin(t, ['run', 'job.yaml', '--quiet'], harness.folder, environment(env)),
-    ask: (...args) => startBin(t, args, harness.folder, { THE_KEY: secret }),
+    start: (env?: Readonly<Record<string, string>>) =>
+      startBin(t, ['run', 'job.yaml', '--quiet'], harness.folder, environment(env)),
+    /** Runs another command of the job to its end. */
+    ask: (...args: string[]) => startBin(t, args, harness.folder, { THE_KEY: secret }),
   };
 }
 

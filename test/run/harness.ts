@@ -7,16 +7,14 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription, type Subscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
-import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { type Job, makeJob } from '../../src/job/settings.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { hashSecret, type Key } from '../../src/run/plan/api-keys.ts';
-import { prepare } from '../../src/run/prepare.ts';
+import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import type { Progress } from '../../src/run/progress.ts';
-import { type Effects, openContext, type RunContext } from '../../src/run/run-context.ts';
+import { type Effects, openContext } from '../../src/run/run-context.ts';
 import { type RunResult, run } from '../../src/run/run-job.ts';
-import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
@@ -28,38 +26,9 @@ export interface HarnessClock extends Clock {
   moveTo(time: string): void;
 }
 
-/** The service knows two counties of Nebraska and four tracts in one of them; see test/service/small-data.ts. */
-export interface Harness {
-  readonly folder: string;
-  readonly clock: HarnessClock;
-  readonly store: Store;
-  readonly url: string;
-  /** A key of the service's account with these scopes (all when none are named). */
-  key(...scopes: string[]): Key & { readonly id: number };
-  /** Writes `input.csv` with a location a line; returns its text. */
-  writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
-  job(settings?: JobFile): Job;
-  /** The context of a run, for what a test does between its stages. */
-  open(settings?: JobFile, options?: RunOptions): Promise<RunContext>;
-  run(settings?: JobFile, options?: RunOptions): Promise<RunResult>;
-  plan(
-    settings?: JobFile,
-    options?: RunOptions,
-  ): Promise<RunResult['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
-  output(): string;
-  readonly database: DataDatabase;
-  readonly accounts: AccountsDatabase;
-  addAccount(name: string, subscription: Subscription): void;
-  /** A key of another account. */
-  keyOf(account: string, ...scopes: string[]): Key & { readonly id: number };
-  /** Credits that the service has charged an account (the harness's own) in all. */
-  charged(account?: string): number;
-  /** Credits that the ledger calls charged, and unknown. */
-  ledger(): Promise<{ charged: number; unknown: number; open: number }>;
-  readonly notices: string[];
-  /** The boundaries that the service answers by. */
-  readonly openAreas: NonNullable<Effects['openAreas']>;
-}
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
+
+type OpenAreas = NonNullable<Effects['openAreas']>;
 
 export interface RunOptions {
   readonly keys?: readonly Key[];
@@ -69,7 +38,7 @@ export interface RunOptions {
   readonly connection?: Connection;
   readonly progress?: Progress;
   /** Boundaries of another data file. */
-  readonly openAreas?: Harness['openAreas'];
+  readonly openAreas?: OpenAreas;
   readonly rowThreads?: number;
   /** Instead of the harness's own. */
   readonly store?: Store;
@@ -85,8 +54,9 @@ export interface HarnessOptions {
   readonly clock?: HarnessClock | { readonly start: number; readonly factor: number; readonly origin: number };
 }
 
-/** A service with its own database, a store, a clock that all share, and a way to run jobs between them. */
-export async function openHarness(t: TestContext, options: HarnessOptions = {}): Promise<Harness> {
+/** A service with its own database, a store, a clock that all share, and a way to run jobs between them. The service knows two counties
+ * of Nebraska and four tracts in one of them; see test/service/small-data.ts. */
+export async function openHarness(t: TestContext, options: HarnessOptions = {}) {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
   const clock = clockOf(options);
@@ -107,13 +77,14 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   );
   releaseLater(t, () => store.close());
   const notices: string[] = [];
+  /** A key of the service's account with these scopes (all when none are named). */
   const key = (...scopes: string[]) => keyOf(account.name, ...scopes);
-  const keyOf = (owner: string, ...scopes: string[]) => {
+  const keyOf = (owner: string, ...scopes: string[]): Key & { readonly id: number } => {
     const made = createKey(accounts, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
     return { id: made.id, secret: made.key, fingerprint: hashSecret(made.key), scopes: null };
   };
   const fullKey = key();
-  const openAreas: Harness['openAreas'] = ({ areas, precision }) => ({
+  const openAreas: OpenAreas = ({ areas, precision }) => ({
     find: createCellAreaFinder(database, areas!, precision),
     [Symbol.dispose]: () => {},
   });
@@ -147,7 +118,8 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       ],
       { dataFolder: folder, workingFolder: folder },
     );
-  const open: Harness['open'] = (settings, options = {}) => {
+  /** The context of a run, for what a test does between its stages. */
+  const open = (settings?: JobFile, options: RunOptions = {}) => {
     const { rowThreads, openAreas: others = openAreas, store: kept = store, interrupt, progress } = options;
     return openContext(job(settings), {
       connection: options.connection ?? connectionOf(options),
@@ -166,26 +138,28 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
     notices,
     openAreas,
     job,
-    writeInput(locations) {
+    /** Writes `input.csv` with a location a line; returns its text. */
+    writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]) {
       const text = `id,lat,lng\n${locations.map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`).join('')}`;
       writeFileSync(join(folder, 'input.csv'), text);
       return text;
     },
     open,
-    async run(settings, runOptions = {}) {
+    async run(settings?: JobFile, runOptions: RunOptions = {}): Promise<RunResult> {
       using priced = await prepare(await open(settings, runOptions));
       return await run(priced);
     },
-    async plan(settings, options) {
+    async plan(settings?: JobFile, options?: RunOptions): Promise<RunResult['summary'] | Prepared['summary']> {
       using prepared = await prepare(await open(settings, options));
       return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
     database,
     accounts,
-    addAccount: (name, other) =>
+    addAccount: (name: string, other: Subscription) =>
       void createAccount(accounts, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
     keyOf,
+    /** Credits that the service has charged an account (the harness's own) in all. */
     charged: (name = 'harness') => usage(accounts, name, clock.now()).totalCredits,
     ledger: async () => (await store.stats()).credits,
   };
