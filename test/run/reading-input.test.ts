@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
@@ -66,19 +65,6 @@ test('formulas without stored values: a value that counts as 0, and a field that
   assert.deepEqual(await found('C', 'out.xlsx'), [{ ...finding, note: note('tiv') }]);
   assert.deepEqual(await found('D', 'out.csv'), [{ ...finding, note: note('name') }]);
   assert.deepEqual(await found('D', 'out.xlsx'), []);
-});
-
-test('a CSV becomes Parquet with location, value and plain numbers as numbers, and codes as texts', async (t) => {
-  const harness = await openHarness(t);
-  const rows = 'zip,lat,lng,tiv,note\n06037,40.10,-99.9,1000,1\n68901,40.2,-99.8,,2\n';
-  writeFileSync(join(harness.folder, 'input.csv'), rows);
-  await harness.run({ topics: ['hail'], order_by: { column: 'tiv' }, output: 'typed.parquet' });
-  const file = await asyncBufferFromFile(join(harness.folder, 'typed.parquet'));
-  const types = Object.fromEntries((await parquetMetadataAsync(file)).schema.map(({ name, type }) => [name, type]));
-  const { zip, lat, lng, tiv, note } = types;
-  assert.deepEqual([zip, lat, lng, tiv, note], ['BYTE_ARRAY', 'DOUBLE', 'DOUBLE', 'DOUBLE', 'INT64']);
-  const [first, second] = await parquetReadObjects({ file });
-  assert.deepEqual([first!.lat, first!.tiv, second!.tiv], [40.1, 1000, null]);
 });
 
 for (const format of ['ndjson', 'parquet', 'xlsx']) {
