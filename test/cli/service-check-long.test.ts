@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CREDITS_NEEDED } from '../../src/service/check/run-checks.ts';
+import { serveHttp } from '../client/servers.ts';
 import { FastClock } from '../fast-clock.ts';
 import { keyFinder } from '../faults/key-traces.ts';
 import { createKey } from '../service/file-accounts.ts';
-import { HERE, NOON, releaseLater, setUp } from '../service/small-data.ts';
+import { HERE, NOON, setUp } from '../service/small-data.ts';
 import { type Ended, perilbook as runCommand, type SetupOptions } from './command-line.ts';
 
 /** The small data has no radon in the other county that is asked about: the call fails and is free. */
@@ -17,17 +16,6 @@ const CREDITS_SPENT = CREDITS_NEEDED - 1;
 /** Runs a command by the clock of the service. */
 function perilbook(args: readonly string[], options: SetupOptions): Promise<Ended> {
   return runCommand(args, { clock: new FastClock(NOON, 1), ...options });
-}
-
-/** A server of its own, closed when the test ends. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  releaseLater(t, () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 interface Said {
@@ -48,7 +36,7 @@ async function checked(
   writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
   const charged = () => Number(accounts.prepare('SELECT coalesce(sum(credits), 0) FROM charges').pluck().get());
   const own = { folder, key, charged, narrowKey: () => createKey(accounts, 'tester', ['wildfire'], clock).key };
-  const url = await serve(t, async (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     const sent = request.headers['x-api-key'];
     const path = bend.path?.(request.url!) ?? request.url!;
     const reply = await fetch(service.url + path, { headers: typeof sent === 'string' ? { 'x-api-key': sent } : {} });

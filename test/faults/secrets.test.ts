@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Call } from '../../src/contract/credits.ts';
 import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { wordsIn } from '../cli/command-line.ts';
 import { envelopeOf } from '../client/answers.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
@@ -166,16 +167,8 @@ test('a key file that others can read: a warning with the command that closes it
     chmodSync(file, 0o644);
     assert.match((await trial.run()).stderr, warning);
     assert.match((await trial.command('plan', 'book.csv')).stderr, warning);
-    const check = await trial.alone(
-      'service',
-      'check',
-      '--base-url',
-      trial.proxy.url,
-      '--api-key-file',
-      'key',
-      '--yes',
-    );
-    assert.match(check.stderr, warning);
+    const check = `service check --base-url ${trial.proxy.url} --api-key-file key --yes`;
+    assert.match((await trial.alone(...wordsIn(check))).stderr, warning);
     chmodSync(file, 0o640);
     assert.match((await trial.run()).stderr, /mode 640/);
   } finally {
@@ -187,15 +180,12 @@ test('an address with the key in its path: refused before anything is kept, and 
   const trial = await setup.trial(1, { cells: 1 });
   try {
     const address = `http://127.0.0.1:1/${encodeURIComponent(trial.key)}`;
-    for (const words of [
-      ['plan', 'book.csv', '--api-key-file', 'key', '--store', 'other.db'],
-      ['run', 'book.csv', '--api-key-file', 'key', '--store', 'other.db', '--yes'],
-      ['service', 'check', '--api-key-file', 'key', '--store', 'other.db', '--yes'],
-    ]) {
-      const { code, stdout, stderr } = await trial.alone(...words, '--base-url', address);
+    for (const words of ['plan book.csv', 'run book.csv --yes', 'service check --yes']) {
+      const said = `${words} --api-key-file key --store other.db --base-url ${address}`;
+      const { code, stdout, stderr } = await trial.alone(...wordsIn(said));
       assert.equal(code, 2, stderr);
       assert.match(stderr, /has the API key in it/);
-      assert.equal(keyFinder(trial.key)(Buffer.from(stdout + stderr)), null, words[0]);
+      assert.equal(keyFinder(trial.key)(Buffer.from(stdout + stderr)), null, words);
     }
     assertFilesHoldNot(trial);
   } finally {
@@ -206,19 +196,7 @@ test('an address with the key in its path: refused before anything is kept, and 
 test('a key that travels unencrypted to another machine: a warning; on this machine none', async () => {
   const trial = await setup.trial(1, { cells: 1 });
   const run = (address: string) =>
-    trial.alone(
-      'run',
-      'book.csv',
-      '--base-url',
-      address,
-      '--api-key-file',
-      'key',
-      '--store',
-      'o.db',
-      '--yes',
-      '--topics',
-      'hail',
-    );
+    trial.alone(...wordsIn(`run book.csv --base-url ${address} --api-key-file key --store o.db --yes --topics hail`));
   try {
     const warned = await run('http://no-such-host.invalid');
     assert.match(warned.stderr, /The key is sent to no-such-host\.invalid unencrypted/);
