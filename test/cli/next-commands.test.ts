@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { commandLine } from '../../src/cli/messages/command-line.ts';
@@ -9,6 +11,8 @@ import type { Plan } from '../../src/run/plan/planning.ts';
 import type { RunResult } from '../../src/run/run-job.ts';
 import { fc } from '../properties.ts';
 import { folderWith, provideSampleData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 const ended = (reason: string, more: object = {}) =>
@@ -125,4 +129,16 @@ test('each command that a run prints runs', async (t) => {
     }
   }
   assert.deepEqual([...names].sort(), ['report', 'run']);
+});
+
+test('the first of the first steps can be copied', LONG, async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'perilbook/store.db'));
+  const env = { XDG_DATA_HOME: folder };
+  const { stdout } = await perilbook([], { folder, env });
+  const [, command] = /try the sample +perilbook (.*)/.exec(stdout)!;
+  // One topic costs a fifth of the time of 18.
+  const ran = await perilbook(command!.replace('--topics natural', '--topics hail').split(' '), { folder, env });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.ok(existsSync(join(folder, 'sample.csv')));
 });

@@ -50,25 +50,33 @@ test('a table leaves out what can be done without, in that order', () => {
   );
 });
 
-const OED = join(ROOT, 'sample-data/portfolio-oed.csv');
+/** Lines that are too wide although they could have been broken at a space. */
+const tooWide = (text: string, columns: number) =>
+  text.split('\n').filter((line) => stringWidth(line) > columns && line.trim().includes(' '));
 
-for (const columns of [60, 80, 120]) {
-  test(`the plan fits a terminal of ${columns} columns; the verdict is whole and stands above the tables`, async (t) => {
+for (const columns of [60, 100]) {
+  test(`what is printed fits a terminal of ${columns} columns: overview, help, lists, hints and a plan`, async (t) => {
     const folder = temporaryFolder(t);
-    const words = wordsIn(
-      `plan ${OED} --topics natural,park --store store.db --order-by tiv --budget 600 --service sample`,
-    );
-    const narrow = await perilbook(words, { folder, columns, env: { NO_COLOR: '1' } });
-    const wide = await perilbook(words, { folder });
-    // A path is one word, and goes where it goes.
-    const lines = narrow.stdout.split('\n').filter((line) => !line.includes(OED));
-    assert.deepEqual(
-      lines.filter((line) => stringWidth(line) > columns),
-      [],
-    );
+    const options = { folder, env: { XDG_DATA_HOME: folder, NO_COLOR: '1' }, columns };
+    for (const words of [[], ['help'], ['run', '--help'], ['topics'], ['data'], ['data', 'load']]) {
+      const { stdout } = await perilbook(words, options);
+      assert.ok(stdout.length > 100);
+      assert.deepEqual(tooWide(stdout, columns), [], words.join(' '));
+    }
+    for (const line of ['plan none.csv', 'data get', 'data load wells', 'cache prune']) {
+      const { stderr } = await perilbook(wordsIn(line), options);
+      assert.match(stderr, /\[[A-Z_]+\]/);
+      assert.deepEqual(tooWide(stderr, columns), [], line);
+    }
+    // What is too long continues below its column.
+    assert.match((await perilbook(['topics'], options)).stdout, /^slug +.*columns$[\s\S]*\n {20,}air_quality.*\n/m);
+    const book = join(ROOT, 'sample-data/portfolio-oed.csv');
+    const plan = wordsIn(`plan ${book} -t natural,park --store s.db --order-by tiv --budget 600 --service sample`);
+    const [narrow, wide] = [await perilbook(plan, options), await perilbook(plan, { folder })];
     const verdict = wide.stdout.split('\n').find((line) => line.includes('credits needed.'))!;
     const [head] = narrow.stdout.split('\n\n');
-    assert.ok(head!.replace(/\s+/g, ' ').endsWith(verdict), narrow.stdout);
+    assert.deepEqual(tooWide(narrow.stdout.replaceAll(book, ''), columns), []);
+    assert.ok(head!.replace(/\s+/g, ' ').endsWith(verdict), 'the verdict is whole, and above the tables');
     assert.match(narrow.stdout, /^ +cheaper +standard bundles,/m, 'a cheaper way is named in every width');
   });
 }
