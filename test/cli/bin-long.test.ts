@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, openHarness, places } from '../run/harness.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { gateBefore, type Passage, startBin } from './bin-process.ts';
-import { ROOT } from './command-line.ts';
+import { ROOT, wordsIn } from './command-line.ts';
 
 const timeout = 300_000;
 
@@ -118,4 +119,14 @@ test('a terminal window that is closed during a run ends it like Ctrl-C: the out
   const statuses = scene.statuses();
   assert.equal(statuses.length, CELLS);
   assert.equal(count(statuses, 'ok'), scene.harness.charged());
+});
+
+test('a run goes on when the reader of its words goes', { timeout }, async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  const words =
+    'run sample.csv -t natural --service sample --subscription professional --store store.db -o out.csv --yes';
+  copyFileSync(join(ROOT, 'sample-data/portfolio-oed.csv'), join(folder, 'sample.csv'));
+  const bin = startBin(t, wordsIn(words), folder, {}, { readsOnce: true });
+  assert.deepEqual([(await bin.ended).code, existsSync(join(folder, 'out.csv'))], [0, true]);
 });

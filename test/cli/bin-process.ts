@@ -25,14 +25,21 @@ export interface Bin {
   said(text: string): Promise<void>;
 }
 
-/** Starts the bin as its user does, in a process of its own that does not outlive the test.
- * @param shell what the shell does that becomes the bin */
+interface BinOptions {
+  readonly stdin?: number | 'ignore';
+  /** What the shell does that becomes the bin. */
+  readonly shell?: string | null;
+  /** The reader of its words goes at their first bytes. */
+  readonly readsOnce?: boolean;
+}
+
+/** Starts the bin as its user does, in a process of its own that does not outlive the test. */
 export function startBin(
   t: TestContext,
   args: readonly string[],
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  { stdin = 'ignore', shell = null }: { readonly stdin?: number | 'ignore'; readonly shell?: string | null } = {},
+  { stdin = 'ignore', shell = null, readsOnce = false }: BinOptions = {},
 ): Bin {
   const command = [process.execPath, join(ROOT, 'src/main.ts'), ...args];
   const [file, ...words] = shell === null ? command : ['bash', '-c', `${shell} exec "$0" "$@"`, ...command];
@@ -46,6 +53,7 @@ export function startBin(
   const text = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString();
   child.stdout!.on('data', (chunk: Buffer) => out.push(chunk));
   child.stderr!.on('data', (chunk: Buffer) => err.push(chunk));
+  if (readsOnce) child.stderr!.once('data', () => child.stderr!.destroy());
   const ended = new Promise<BinEnd>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout: text(out), stderr: text(err) }));
