@@ -60,13 +60,10 @@ const FAULTS: readonly Fault[] = [
   {
     what: "the output's folder may not be written by this user",
     make: (scene) => {
-      mkdirSync(scene.path('closed'));
-      chmodSync(scene.path('closed'), 0o555);
+      mkdirSync(scene.path('closed'), { mode: 0o555 });
       return nobody(scene, { job: { output: 'closed/output.csv' } });
     },
-    code: OUTPUT,
-    message: /may not be written by this user/,
-    hint: /permissions of its folder/,
+    ...{ code: OUTPUT, message: /may not be written by this user/, hint: /permissions of its folder/ },
   },
   {
     what: "the output's disk is read-only",
@@ -75,9 +72,7 @@ const FAULTS: readonly Fault[] = [
       const isMounted = mountAt(t, scene.path('frozen'), '-t', 'tmpfs', '-o', 'ro', 'none');
       return isMounted ? { job: { output: 'frozen/output.csv' } } : 'nothing can be mounted here';
     },
-    code: OUTPUT,
-    message: /read-only/,
-    hint: /Choose another output file/,
+    ...{ code: OUTPUT, message: /read-only/, hint: /Choose another output file/ },
   },
   {
     what: 'the disk is full while the output is written',
@@ -88,17 +83,13 @@ const FAULTS: readonly Fault[] = [
       writeFileSync(scene.path('input.csv'), `${head}\n${`${rows.join('\n')}\n`.repeat(12)}`);
       return { shell: "ulimit -f 8192; trap '' XFSZ;" };
     },
-    code: OUTPUT,
-    message: /does not fit on its disk/,
-    hint: /run again: nothing is bought twice/,
+    ...{ code: OUTPUT, message: /does not fit on its disk/, hint: /run again: nothing is bought twice/ },
     mayCost: PRICE,
   },
   {
     what: 'the store lies below a file',
     make: () => ({ job: { store: 'input.csv/store.db' } }),
-    code: STORE,
-    message: /cannot be made/,
-    hint: /--store/,
+    ...{ code: STORE, message: /cannot be made/, hint: /--store/ },
   },
   {
     what: 'the store may not be written by this user',
@@ -108,17 +99,13 @@ const FAULTS: readonly Fault[] = [
       if (process.getuid?.() === 0) chownSync(scene.path('closed.db'), 0, 0);
       return nobody(scene, { job: { store: 'closed.db' } });
     },
-    code: STORE,
-    message: /may not be written/,
-    hint: /permissions/,
+    ...{ code: STORE, message: /may not be written/, hint: /permissions/ },
   },
   {
     what: "the store's disk is full from the beginning (a file size limit)",
     skip: NO_SHELL_LIMITS,
     make: () => ({ shell: "ulimit -f 16; trap '' XFSZ;" }),
-    code: STORE,
-    message: /cannot be read or written/,
-    hint: /is it full/,
+    ...{ code: STORE, message: /cannot be read or written/, hint: /is it full/ },
   },
   {
     what: 'the store under two names',
@@ -127,9 +114,7 @@ const FAULTS: readonly Fault[] = [
       linkSync(scene.path('one.db'), scene.path('two.db'));
       return { job: { store: 'two.db' } };
     },
-    code: STORE,
-    message: /has 2 names \(hard links\)/,
-    hint: /Copy it/,
+    ...{ code: STORE, message: /has 2 names \(hard links\)/, hint: /Copy it/ },
   },
 ];
 

@@ -37,8 +37,18 @@ const YEAR_S = '31536000';
 const reset = ({ socket }: Passage) => void socket.resetAndDestroy();
 const close = ({ socket }: Passage) => void socket.end();
 
+async function twice({ ask, write }: Passage): Promise<void> {
+  const answer = await ask();
+  write(Buffer.concat([asHttp(answer), asHttp({ ...answer, body: Buffer.from('{}') })]));
+}
+
+async function flood(passage: Passage): Promise<void> {
+  await passage.ask();
+  await passage.clock.during(pour(passage));
+}
+
 /** Pours 64 KB at a time, as fast as it is taken, up to 2 GB. */
-async function flood({ socket, write }: Passage): Promise<void> {
+async function pour({ socket, write }: Passage): Promise<void> {
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
   const closed = once(socket, 'close').catch(() => {});
   write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
@@ -61,26 +71,8 @@ const CONNECTION: readonly FaultCase[] = [
     close(passage);
   }),
   fault('never an answer', 'doubt', 'exact', async (passage) => void (await passage.ask()), { alone: true }),
-  fault(
-    'two answers to one question',
-    'fine',
-    'exact',
-    async (passage) => {
-      const answer = await passage.ask();
-      passage.write(Buffer.concat([asHttp(answer), asHttp({ ...answer, body: Buffer.from('{}') })]));
-    },
-    { delivers: true, alone: true },
-  ),
-  fault(
-    '2 GB sent',
-    'once',
-    'exact',
-    async (passage) => {
-      await passage.ask();
-      await passage.clock.during(flood(passage));
-    },
-    { alone: true },
-  ),
+  fault('two answers to one question', 'fine', 'exact', twice, { delivers: true, alone: true }),
+  fault('2 GB sent', 'once', 'exact', flood, { alone: true }),
 ];
 
 /** In zstd, with another last block. */
@@ -90,12 +82,16 @@ function damagedZstd(text: string): Buffer {
   return bytes;
 }
 
-const inMeta = (cost: unknown) =>
-  envelope(({ meta }) => {
-    meta.credit_cost = cost;
-  });
+const inMeta = (said: object) => envelope((whole) => ({ ...whole, meta: { ...whole.meta, ...said } }));
+const half: Edit = (answer, passage) => {
+  const kept = passage.random() < 0.5 ? 0 : 1;
+  return envelope(({ data }) => {
+    if (!data.topics) return;
+    data.topics = Object.fromEntries(Object.entries(data.topics).filter((_, index) => index % 2 === kept));
+  })(answer, passage);
+};
 /** Charged, unusable, and stated to have cost nothing. */
-const NOTHING = both(headers({ 'x-credit-cost': '0' }), inMeta(0));
+const NOTHING = both(headers({ 'x-credit-cost': '0' }), inMeta({ credit_cost: 0 }));
 const aPage = body(() => PAGE);
 const elsewhere = envelope(({ data }) => {
   data.location.lat += 1;
@@ -105,13 +101,7 @@ const elsewhere = envelope(({ data }) => {
 const ANSWERS: readonly FaultCase[] = [
   ...edited('malformed', 'exact', [
     ['JSON that is cut', body((text) => text.slice(0, text.length / 2))],
-    [
-      'no topic',
-      envelope(({ data }) => {
-        delete data.topic;
-        data.topics = {};
-      }),
-    ],
+    ['no topic', envelope((whole) => ({ ...whole, data: { location: whole.data.location, topics: {} } }))],
     ['a location elsewhere', elsewhere],
     ['a page, and no cost', both(aPage, headers({ 'x-credit-cost': undefined }))],
     ['a page at a stated cost of 0', both(aPage, headers({ 'x-credit-cost': '0' }))],
@@ -125,29 +115,13 @@ const ANSWERS: readonly FaultCase[] = [
   // Each topic failed on its own, which is charged all the same.
   ...edited('errors', 'exact', [['errors beside values', results((result) => ({ ...result, error: 'unavailable' }))]]),
   // Bundles that bring now these topics, now those.
-  ...edited('halves', 'exact', [
-    [
-      'half of the topics',
-      (answer, passage) => {
-        const kept = passage.random() < 0.5 ? 0 : 1;
-        return envelope(({ data }) => {
-          if (!data.topics) return;
-          data.topics = Object.fromEntries(Object.entries(data.topics).filter((_, index) => index % 2 === kept));
-        })(answer, passage);
-      },
-    ],
-  ]),
+  ...edited('halves', 'exact', [['half of the topics', half]]),
   // Odd, and yet an answer.
   ...edited(
     'fine',
     'exact',
     [
-      [
-        'a time of 1970',
-        envelope(({ meta }) => {
-          meta.timestamp = '1970-01-01T00:00:00.000Z';
-        }),
-      ],
+      ['a time of 1970', inMeta({ timestamp: '1970-01-01T00:00:00.000Z' })],
       ['the rate used up for ever', headers({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '999999999999999' })],
       ['a wait beside an answer', headers({ 'retry-after': YEAR_S })],
       ['a day of 1970', headers({ date: 'Thu, 01 Jan 1970 00:00:00 GMT' })],
@@ -158,15 +132,20 @@ const ANSWERS: readonly FaultCase[] = [
     'fine',
     'lied',
     [
-      ['no cost', both(headers({ 'x-credit-cost': undefined }), inMeta(undefined))],
+      ['no cost', both(headers({ 'x-credit-cost': undefined }), inMeta({ credit_cost: undefined }))],
       ['a cost of nothing', NOTHING],
     ],
     { delivers: true },
   ),
-  ...edited('dear', 'lied', [['a cost of 35 for all', both(headers({ 'x-credit-cost': '35' }), inMeta(35))]], {
-    delivers: true,
-    alone: true,
-  }),
+  ...edited(
+    'dear',
+    'lied',
+    [['a cost of 35 for all', both(headers({ 'x-credit-cost': '35' }), inMeta({ credit_cost: 35 }))]],
+    {
+      delivers: true,
+      alone: true,
+    },
+  ),
 ];
 
 /** A redirect, to a server that must never be asked. */

@@ -38,23 +38,10 @@ const settlement = fc.record({
   fails: fc.boolean(),
   exhausted: fc.constantFrom(false, false, false, true),
 });
+const upToFour = { minLength: 1, maxLength: 4 };
 const step = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('claim'),
-      worker,
-      requests: fc.array(request, { minLength: 1, maxLength: 4 }),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('settle'),
-      worker,
-      how: fc.array(settlement, { minLength: 1, maxLength: 4 }),
-    }),
-  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('claim'), worker, requests: fc.array(request, upToFour) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('settle'), worker, how: fc.array(settlement, upToFour) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1, 700, 61_000, 301_000) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill'), worker }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('correct'), worker, spent: fc.nat({ max: 200 }) }) },
@@ -109,15 +96,8 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
         const answers = fails ? [] : [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0.5, null] }];
         return [
           {
-            ...{
-              call,
-              charge,
-              credits: charge === 'free' ? 0 : 15,
-              period: PERIODS[period]!,
-              outcome: rating,
-              answers,
-              exhausted,
-            },
+            ...{ call, charge, credits: charge === 'free' ? 0 : 15, period: PERIODS[period]!, outcome: rating },
+            ...{ answers, exhausted },
             failures: fails ? [{ topic: 'hail', reason: 'rejected', note: 'outside', at: clock.now() }] : [],
             areas: [{ area: AREA, answers, comparableSince: 0 }],
             ...(exhausted ? { refused: 'bundle', contents: { kind: 'standard', topics: ['hail'] } } : {}),
@@ -160,30 +140,22 @@ test('SQLite and PostgreSQL give the same answers and keep the same ledger, what
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
       const file = join(folder, `${nth}.db`);
       const schema = `histories_${nth++}`;
-      const sqlite = await history(
-        {
-          open: (clock, owner) => openSqliteStore(file, clock, owner),
-          async rows(sql) {
-            const database = new Database(file, { readonly: true });
-            try {
-              return database.prepare<[], object>(sql).all();
-            } finally {
-              database.close();
-            }
-          },
-        },
-        steps,
-      );
       const address = server.storeAddress({ schema });
-      const postgres = await history(
-        {
-          open: (clock, owner) =>
-            openPostgresStore(address, systemClock, owner, { serverTime: () => `${clock.now()}::bigint` }),
-          rows: (sql) => server.query(sql.replaceAll(/FROM (\w+)/g, `FROM ${schema}.$1`)),
+      const onSqlite: Shared = {
+        open: (clock, owner) => openSqliteStore(file, clock, owner),
+        async rows(sql) {
+          const database = new Database(file, { readonly: true });
+          const rows = database.prepare<[], object>(sql).all();
+          database.close();
+          return rows;
         },
-        steps,
-      );
-      assert.deepEqual(plain(sqlite), plain(postgres));
+      };
+      const onPostgres: Shared = {
+        open: (clock, owner) =>
+          openPostgresStore(address, systemClock, owner, { serverTime: () => `${clock.now()}::bigint` }),
+        rows: (sql) => server.query(sql.replaceAll(/FROM (\w+)/g, `FROM ${schema}.$1`)),
+      };
+      assert.deepEqual(plain(await history(onSqlite, steps)), plain(await history(onPostgres, steps)));
     }),
     { numRuns: times({ long: 15, soak: 300 }) },
   );
