@@ -18,7 +18,10 @@ interface Told {
 const REPEATED = `repeated: ${REPEATED_NOTICE}`;
 const AGED = `aged: ${AGED_NOTICE}`;
 const NO_DATA = [404, 'NO_DATA'] as const;
+const OUTSIDE = [422, 'OUTSIDE_COVERAGE'] as const;
 const exact = (...places: number[]): Told[] => places.map((to) => ({ to }));
+const told = (to: number, more: Omit<Told, 'to'>): Told => ({ to, ...more });
+const said = (count: number, outcome: string) => Array<string>(count).fill(outcome);
 
 /** A place whose coordinates have so many decimals. */
 const placeOf = (number: number, ofLat: number, ofLng: number): Cell => ({
@@ -30,62 +33,45 @@ const placeOf = (number: number, ofLat: number, ofLng: number): Cell => ({
 const CASES: readonly (readonly [what: string, told: readonly Told[], expected: readonly string[]])[] = [
   [
     'once three answers repeated their locations exactly, one for another location is refused',
-    [...exact(1, 2, 3), { to: 4, off: 0.0002 }, { to: 5, off: 0.00004 }],
-    ['answered', 'answered', 'answered', 'elsewhere', 'answered'],
+    [...exact(1, 2, 3), told(4, { off: 0.0002 }), told(5, { off: 0.00004 })],
+    [...said(3, 'answered'), 'elsewhere', 'answered'],
   ],
   [
     'a service that does not repeat locations at first is believed',
-    [...exact(1, 2), { to: 3, off: 0.0002 }, ...exact(4, 5), { to: 6, off: 0.0002 }],
-    Array(6).fill('answered'),
+    [...exact(1, 2), told(3, { off: 0.0002 }), ...exact(4, 5), told(6, { off: 0.0002 })],
+    said(6, 'answered'),
   ],
   [
     'another place is refused where the answer has the request id of another call, a true one is told of',
-    [
-      { to: 1, id: 'a' },
-      { to: 1, id: 'a' },
-      { to: 2, id: 'a', off: -0.0011 },
-      { to: 2, id: 'a' },
-    ],
-    ['answered', 'answered', `elsewhere ${REPEATED}`, `answered ${REPEATED}`],
+    [told(1, { id: 'a' }), told(1, { id: 'a' }), told(2, { id: 'a', off: -0.0011 }), told(2, { id: 'a' })],
+    [...said(2, 'answered'), `elsewhere ${REPEATED}`, `answered ${REPEATED}`],
   ],
   [
     'the same of answers without request ids, by their bytes',
-    [
-      { to: 2, id: null },
-      { to: 3, id: null, off: -0.0011 },
-      { to: 1, id: null, off: 0.0005 },
-    ],
+    [told(2, { id: null }), told(3, { id: null, off: -0.0011 }), told(1, { id: null, off: 0.0005 })],
     ['answered', `elsewhere ${REPEATED}`, 'answered'],
   ],
   [
     'another place is refused where the answer has an age, of a second and more',
-    [
-      { to: 1, off: 0.0002, age: '0' },
-      { to: 2, off: 0.0002, age: '1' },
-      { to: 3, age: '30' },
-    ],
+    [told(1, { off: 0.0002, age: '0' }), told(2, { off: 0.0002, age: '1' }), told(3, { age: '30' })],
     ['answered', `elsewhere ${AGED}`, `answered ${AGED}`],
   ],
   [
     'what a cache repeats does not show that the service is exact',
-    [...[1, 2, 3].map((to) => ({ to, age: '9' })), { to: 4, off: 0.0002 }],
-    [...Array(3).fill(`answered ${AGED}`), 'answered'],
+    [...[1, 2, 3].map((to) => told(to, { age: '9' })), told(4, { off: 0.0002 })],
+    [...said(3, `answered ${AGED}`), 'answered'],
   ],
   [
     'a refusal from a cache is no fact about the location',
     [
-      { to: 1, id: 'a', refusal: NO_DATA },
-      { to: 2, id: 'a', refusal: NO_DATA },
-      { to: 3, id: 'a', refusal: [422, 'OUTSIDE_COVERAGE'] },
-      { to: 3, refusal: [422, 'OUTSIDE_COVERAGE'], age: '1' },
-      { to: 4, id: 'a', refusal: [502, 'UPSTREAM_UNAVAILABLE'] },
-      { to: 5, id: null, refusal: NO_DATA },
-      { to: 6, id: null, refusal: NO_DATA },
+      ...[told(1, { id: 'a', refusal: NO_DATA }), told(2, { id: 'a', refusal: NO_DATA })],
+      ...[told(3, { id: 'a', refusal: OUTSIDE }), told(3, { refusal: OUTSIDE, age: '1' })],
+      told(4, { id: 'a', refusal: [502, 'UPSTREAM_UNAVAILABLE'] }),
+      ...[told(5, { id: null, refusal: NO_DATA }), told(6, { id: null, refusal: NO_DATA })],
     ],
     [
-      'no_data',
-      ...[`unexplained ${REPEATED}`, `unexplained ${REPEATED}`, `unexplained ${AGED}`, `upstream ${REPEATED}`],
-      ...['no_data', 'no_data'],
+      ...['no_data', `unexplained ${REPEATED}`, `unexplained ${REPEATED}`, `unexplained ${AGED}`],
+      ...[`upstream ${REPEATED}`, 'no_data', 'no_data'],
     ],
   ],
 ];
@@ -108,13 +94,11 @@ function checked(origin: AnswerOrigin, { to, off = 0, id, age, refusal }: Told, 
   return `${kind} ${notice === AGED_NOTICE ? 'aged' : 'repeated'}: ${notice}`;
 }
 
-for (const [what, told, expected] of CASES) {
+for (const [what, answers, expected] of CASES) {
   test(what, () => {
     const origin = new AnswerOrigin(4);
-    assert.deepEqual(
-      told.map((one) => checked(origin, one)),
-      expected,
-    );
+    const outcomes = answers.map((answer) => checked(origin, answer));
+    assert.deepEqual(outcomes, expected);
   });
 }
 
@@ -128,15 +112,8 @@ test('a service that rounds is believed within its digits, of which the asked lo
   ] as const) {
     const origin = new AnswerOrigin(4);
     for (const to of [11, 21, 31]) assert.equal(checked(origin, { to }, placeOf(to, ofLat, ofLng)), 'answered');
-    assert.equal(
-      checked(origin, { to: 41, off }, placeOf(41, ofLat, ofLng)),
-      expected,
-      `${off} of ${ofLat} and ${ofLng} decimals`,
-    );
-    assert.equal(
-      checked(origin, { to: 51, off: 0.002 }, placeOf(51, ofLat, ofLng)),
-      'elsewhere',
-      'what was learned stays',
-    );
+    const outcome = (to: number, off: number) => checked(origin, { to, off }, placeOf(to, ofLat, ofLng));
+    assert.equal(outcome(41, off), expected, `${off} of ${ofLat} and ${ofLng} decimals`);
+    assert.equal(outcome(51, 0.002), 'elsewhere', 'what was learned stays');
   }
 });

@@ -33,3 +33,5 @@ export async function all<Row>(rows: AsyncIterable<EnrichedRow<Row>>): Promise<E
 export function localFile({ folder }: Harness): string {
   return join(folder, 'data.db');
 }
+
+export const statuses = (rows: readonly { readonly status: string }[]): string[] => rows.map(({ status }) => status);
