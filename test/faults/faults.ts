@@ -141,10 +141,7 @@ const ANSWERS: readonly FaultCase[] = [
     'dear',
     'lied',
     [['a cost of 35 for all', both(headers({ 'x-credit-cost': '35' }), inMeta({ credit_cost: 35 }))]],
-    {
-      delivers: true,
-      alone: true,
-    },
+    { delivers: true, alone: true },
   ),
 ];
 

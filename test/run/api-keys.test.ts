@@ -43,10 +43,8 @@ test('of the keys in order one is used that is valid, for which the job states t
           (scopes === null || scopes.has(scope)) && !isRefused(index, scope);
         assert.equal(apiKeys.keyFor(scope), keys.find(isOpen) ?? null);
       }
-      assert.equal(
-        apiKeys.exhausted,
-        keys.every((_, index) => isRefused(index)),
-      );
+      const isEachRefused = keys.every((_, index) => isRefused(index));
+      assert.equal(apiKeys.exhausted, isEachRefused);
     }),
   );
 });
@@ -54,20 +52,10 @@ test('of the keys in order one is used that is valid, for which the job states t
 test('keys come from the environment and from the only line of files, without the space around them', async (t) => {
   const file = join(temporaryFolder(t), 'key');
   writeFileSync(file, '\n  pb_file \r\n\n');
-  const keys = await readKeys(
-    [
-      { env: 'KEY', scopes: null },
-      { file, scopes: ['bundle', 'park'] },
-    ],
-    { KEY: ' pb_env\n' },
-  );
-  assert.deepEqual(
-    keys.map(({ secret, scopes }) => [secret, scopes]),
-    [
-      ['pb_env', null],
-      ['pb_file', new Set(['bundle', 'park'])],
-    ],
-  );
+  const named = { env: 'KEY', scopes: null };
+  const [first, second] = await readKeys([named, { file, scopes: ['bundle', 'park'] }], { KEY: ' pb_env\n' });
+  assert.deepEqual([first!.secret, first!.scopes], ['pb_env', null]);
+  assert.deepEqual([second!.secret, second!.scopes], ['pb_file', new Set(['bundle', 'park'])]);
 });
 
 test('a key that is missing where the job names it: the error names the place and what to do', async (t) => {

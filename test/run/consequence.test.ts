@@ -147,10 +147,8 @@ for (const [name, row] of Object.entries(TABLE)) {
     const { charge, credits, exhausted } = found.ledger;
     assert.deepEqual([charge, credits, ...(exhausted ? [true] : [])], row.ledger);
     const stored = found.answer === null ? found.failure?.reason : 'answer';
-    assert.deepEqual(
-      [stored, found.key, found.health.service, nextWords(found)],
-      [row.stored, row.key ?? null, row.health, row.next],
-    );
+    assert.deepEqual([stored, found.key], [row.stored, row.key ?? null]);
+    assert.deepEqual([found.health.service, nextWords(found)], [row.health, row.next]);
     assert.equal(found.health.isPaid, found.answer?.hasContents === true || name.startsWith('malformed'));
     assert.deepEqual(found.health.topic, row.topic === undefined ? null : { slug: 'hail', isAvailable: row.topic });
     const { kind, message } = findVerdict(row.exchange, row.call ?? STANDARD, PLACE, NOW);
@@ -160,14 +158,10 @@ for (const [name, row] of Object.entries(TABLE)) {
 }
 
 test('every kind of verdict is in the table', () => {
-  const kinds = Object.values(TABLE).map(
-    ({ exchange, call = STANDARD }) => findVerdict(exchange, call, PLACE, NOW).kind,
-  );
-  const all = ['answered', 'no_data', 'malformed', 'rejected', 'unauthenticated', 'forbidden', 'denied', 'rate'];
-  assert.deepEqual(
-    [...new Set(kinds)].sort(),
-    [...all, 'quota', 'redirected', 'transport', 'unexplained', 'upstream'].sort(),
-  );
+  const kindOf = ({ exchange, call = STANDARD }: Row) => findVerdict(exchange, call, PLACE, NOW).kind;
+  const all = ['answered', 'denied', 'forbidden', 'malformed', 'no_data', 'quota', 'rate', 'redirected', 'rejected'];
+  all.push('transport', 'unauthenticated', 'unexplained', 'upstream');
+  assert.deepEqual([...new Set(Object.values(TABLE).map(kindOf))].sort(), all);
 });
 
 test('a run that is only asked to slow down counts from the first time, and an answer ends it', () => {
@@ -175,10 +169,8 @@ test('a run that is only asked to slow down counts from the first time, and an a
   assert.equal(consequence(slow, STANDARD, { at: 7 }).slowedDownSince, 7);
   assert.equal(consequence(slow, STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
   assert.equal(consequence(received(502, ''), STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
-  assert.equal(
-    consequence(received(200, envelopeOf(STANDARD)), STANDARD, { slowedDownSince: 7 }).slowedDownSince,
-    null,
-  );
+  const answered = consequence(received(200, envelopeOf(STANDARD)), STANDARD, { slowedDownSince: 7 });
+  assert.equal(answered.slowedDownSince, null);
   assert.equal(consequence(received(502, ''), STANDARD, { at: 9 }).slowedDownSince, null);
   const asked = consequence(received(503, '', { 'retry-after': '3599' })).next;
   assert.match(asked.step === 'stop' ? asked.message : '', /wait 60 minutes/);

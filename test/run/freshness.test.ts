@@ -72,30 +72,21 @@ test('a refused place is asked again once the data of all topics have changed si
 
 test('the sets of topics at a cell: missing, failed in this run, and without data', () => {
   const failure = (at: number): TopicFailure => ({ reason: 'failed', note: '', at });
-  const record = recordOf(
-    [['hail', STARTED]],
-    [
-      ['park', failure(STARTED)],
-      ['radon', failure(STARTED - 1)],
-    ],
-  );
+  const failures = { park: failure(STARTED), radon: failure(STARTED - 1) };
+  const record = recordOf([['hail', STARTED]], Object.entries(failures) as [TopicSlug, TopicFailure][]);
   assert.deepEqual(topicsIn(missingSet(record, ['hail', 'park'], freshness())), ['park']);
   assert.deepEqual(topicsIn(failedSet(record, freshness())), ['park']);
   assert.deepEqual(topicsIn(failedSet(null, freshness())), []);
-  const answer = (topic: TopicSlug, ...fields: Answer['fields']): [TopicSlug, Answer] => [
-    topic,
-    { topic, asOf: 1, fields },
-  ];
-  const answers = new Map([answer('hail', null, null), answer('park', null, 0), answer('radon')]);
+  const answer = (topic: TopicSlug, ...fields: Answer['fields']): Answer => ({ topic, asOf: 1, fields });
+  const stored = [answer('hail', null, null), answer('park', null, 0), answer('radon')];
+  const answers = new Map(stored.map((each) => [each.topic, each]));
   assert.deepEqual(topicsIn(noDataSet({ answers, failures: new Map() })), ['hail']);
 });
 
 test('a row needs the columns of the output, which has counts or not', () => {
   const fields = (settings: Partial<JobFile>) => {
-    const job = makeJob([{ input: 'in.csv', topics: ['wildfire'], ...settings }], {
-      dataFolder: '/',
-      workingFolder: '/',
-    });
+    const said = { input: 'in.csv', topics: ['wildfire'], ...settings };
+    const job = makeJob([said], { dataFolder: '/', workingFolder: '/' });
     return wantedAnswers(job, makeFreshness(job, STARTED));
   };
   const all = columnsOf('wildfire').length;

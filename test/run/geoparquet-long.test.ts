@@ -42,13 +42,8 @@ test('a CSV becomes GeoParquet: a point for each row, null where there is no loc
   const harness = await openHarness(t);
   writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${ROWS.join('\n')}\n`);
   const { file } = await enriched(harness, { output: 'out.parquet', geoparquet: true });
-  assert.deepEqual(await geoOf(file), {
-    version: '1.1.0',
-    primary_column: 'hazard_geometry',
-    columns: {
-      hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'] },
-    },
-  });
+  const columns = { hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'] } };
+  assert.deepEqual(await geoOf(file), { version: '1.1.0', primary_column: 'hazard_geometry', columns });
   assert.deepEqual(await pointsOf(file), POINTS);
   const { names, types, rows } = await askedDuckdb(`SELECT * FROM ${quoted(file)}`);
   assert.equal(types.at(-1), "GEOMETRY('OGC:CRS84')");
@@ -64,16 +59,10 @@ test('an output is enriched again: the points stay where they are asked for, and
   const harness = await openHarness(t);
   writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${ROWS.join('\n')}\n`);
   await enriched(harness, { output: 'a.parquet', geoparquet: true });
-  const again = await enriched(harness, {
-    input: 'a.parquet',
-    output: 'b.parquet',
-    geoparquet: true,
-    topics: ['hail'],
-  });
-  assert.deepEqual(
-    again.summary.findings.map(({ finding }) => finding).sort(),
-    ['out_of_range', 'not_a_number'].sort(),
-  );
+  const job: JobFile = { input: 'a.parquet', output: 'b.parquet', topics: ['hail'] };
+  const again = await enriched(harness, { ...job, geoparquet: true });
+  const findings = again.summary.findings.map(({ finding }) => finding).sort();
+  assert.deepEqual(findings, ['not_a_number', 'out_of_range']);
   assert.deepEqual(await pointsOf(again.file), POINTS);
   assert.equal((await geoOf(again.file)).primary_column, 'hazard_geometry');
   const { names } = await askedDuckdb(`SELECT * FROM ${quoted(again.file)}`);
@@ -135,10 +124,8 @@ test('the geometry of a GeoParquet input stays the primary one; metadata in anot
   const geo = { version: '1.0.0', primary_column: 'geometry', columns: { geometry: own, gone: own } };
   const [text] = after(JSON.stringify(geo), ['hazard_geometry']);
   const { primary_column: primary, columns } = JSON.parse(text!);
-  assert.deepEqual(
-    [primary, Object.keys(columns), columns.geometry],
-    ['geometry', ['geometry', 'hazard_geometry'], own],
-  );
+  assert.deepEqual([primary, Object.keys(columns)], ['geometry', ['geometry', 'hazard_geometry']]);
+  assert.deepEqual(columns.geometry, own);
   assert.deepEqual(after('not JSON', ['hazard_geometry']), ['not JSON']);
   assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } })), []);
 });

@@ -36,12 +36,7 @@ async function scene(t: TestContext, job: readonly string[], { factor = 200 } = 
     run: (args: readonly string[], { job = 'job.yaml', ...options }: SetupOptions & { job?: string } = {}) =>
       perilbook(['run', job, ...args], {
         ...{ folder, clock, ...options },
-        env: {
-          PATH: process.env.PATH!,
-          THE_KEY: secret,
-          ...OTHERS,
-          ...options.env,
-        },
+        env: { PATH: process.env.PATH!, THE_KEY: secret, ...OTHERS, ...options.env },
       }),
   };
 }

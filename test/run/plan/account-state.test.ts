@@ -24,13 +24,7 @@ const NOTHING_SPENT: PeriodSpending = { charged: 0, unknown: 0, open: 0, exhaust
 
 test('the limit of a period is the allowance and the overage less the reserve; the reserve is taken from the overage first', () => {
   // Starter: 10,000 credits a month.
-  const cases: readonly (readonly [
-    overage: number,
-    reserve: number,
-    spent: number,
-    limit: number,
-    allowance: number,
-  ])[] = [
+  for (const [overageCredits, reserve, spent, limit, allowance] of [
     [0, 0, 0, 10_000, 10_000],
     [0, 500, 0, 9_500, 9_500],
     [0, 500, 9_400, 9_500, 100],
@@ -40,16 +34,12 @@ test('the limit of a period is the allowance and the overage less the reserve; t
     [700, 500, 9_000, 10_200, 1_000],
     [700, 500, 10_100, 10_200, 0],
     [300, 500, 0, 9_800, 9_800],
-  ];
-  for (const [overageCredits, reserve, spent, limit, allowance] of cases) {
+  ] as const) {
     const account = accountOf({ overageCredits, reserve });
     const available = Math.max(0, limit - spent);
     const state = { account, period: { start: 0, end: 1 }, spending: NOTHING_SPENT, available };
-    assert.deepEqual(
-      [periodLimit(account), leftOfAllowance(state)],
-      [limit, allowance],
-      `${overageCredits}, ${reserve}`,
-    );
+    const found = [periodLimit(account), leftOfAllowance(state)];
+    assert.deepEqual(found, [limit, allowance], `${overageCredits}, ${reserve}`);
   }
 });
 
@@ -81,23 +71,15 @@ test('a claim has the limits of the run, the account and the period', () => {
   const run = { run: 3, source: 4, budget: 5 };
   const periods = { period: { start: 1, end: 2 }, countedSince: 0 };
   const { leaseMs, ...limits } = claimLimits(account, periods, run);
-  assert.deepEqual(limits, {
-    ...run,
-    ...periods,
-    account: account.name,
-    periodLimit: 10_050,
-    creditsPerMinute: 300,
-  });
+  const expected = { account: account.name, periodLimit: 10_050, creditsPerMinute: 300 };
+  assert.deepEqual(limits, { ...run, ...periods, ...expected });
   assert.ok(leaseMs > 2 * 60_000, 'a call can take two minutes');
 });
 
 test('a job takes over the terms of its account’s last run where it names none, and never allows more dollars by it', async () => {
   const last: LedgerAccount = {
-    name: jobOf().account.name,
-    subscription: SUBSCRIPTIONS.professional,
-    anniversaryDay: 20,
-    reserve: 0,
-    overageCredits: 0,
+    ...{ name: jobOf().account.name, subscription: SUBSCRIPTIONS.professional },
+    ...{ anniversaryDay: 20, reserve: 0, overageCredits: 0 },
   };
   const under = async (settings: Partial<JobFile>, ...accounts: LedgerAccount[]) => {
     const { job, last } = await withLastTerms(jobOf(settings), { ledgerAccounts: async () => accounts });

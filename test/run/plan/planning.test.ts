@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { columnsOf } from '../../../src/columns/topic-columns.ts';
 import type { Answer, CellRecord, Field, TopicFailure } from '../../../src/contract/answer.ts';
-import { topicsIn } from '../../../src/contract/topic-set.ts';
+import { topicSet, topicsIn } from '../../../src/contract/topic-set.ts';
 import type { TopicSlug } from '../../../src/contract/topics.ts';
 import type { Cell } from '../../../src/geo/coordinates.ts';
 import type { JobFile } from '../../../src/job/job-file.ts';
@@ -67,25 +68,12 @@ interface Scene {
   readonly options?: PlanOptions;
 }
 
-async function planOf({
-  settings,
-  rows = [0, 1, 2, 3],
-  values = [],
-  stored = {},
-  limit,
-  leftMs,
-  context,
-  isOneTract = false,
-  isWhole = false,
-  options,
-}: Scene) {
-  const job = {
-    ...makeJob([{ input: 'in.csv', service: { base_url: 'https://hazards.example' }, topics: TOPICS, ...settings }], {
-      dataFolder: '/',
-      workingFolder: '/',
-    }),
-    ...(limit === undefined ? {} : { limit }),
-  };
+async function planOf(scene: Scene) {
+  const { rows = [0, 1, 2, 3], values = [], stored = {}, isOneTract = false, isWhole = false } = scene;
+  const { settings, limit, leftMs, context, options } = scene;
+  const said = { input: 'in.csv', service: { base_url: 'https://hazards.example' }, topics: TOPICS, ...settings };
+  const made = makeJob([said], { dataFolder: '/', workingFolder: '/' });
+  const job = limit === undefined ? made : { ...made, limit };
   const [cells, places, areas] = [new CellTable(), new RowPlaces(), new AreaTable()];
   for (const row of rows) {
     if (row === null) places.addUnlocated('empty', '');
@@ -104,11 +92,7 @@ async function planOf({
       asked.push(wanted);
       const at = (lat7: string) => ({ lat7: Number(lat7), lng7: 7 });
       const page = Object.keys(stored).map((lat7) => ({ number: numberOf(at(lat7)), record: recordAt(at(lat7))! }));
-      return isWhole
-        ? (async function* () {
-            yield page;
-          })()
-        : null;
+      return isWhole ? Readable.from([page]) : null;
     },
     readWanted: async (_: number, of: readonly Cell[]) => {
       assert.equal(isWhole, false, 'the cells were read already');
@@ -153,22 +137,17 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
     assert.deepEqual(plan.lacks, [[], ['park'], TOPICS, TOPICS, []]);
     assert.deepEqual([plan.order, plan.price.credits, plan.cellsCached], [[1, 2, 3], 5, 1]);
     assert.deepEqual(plan.rejected, { cells: 1, rows: 2 });
-    assert.deepEqual(
-      [...plan.hadNoData].map(([cell, topics]) => [cell, topicsIn(topics)]),
-      [[2, ['hail']]],
-    );
+    assert.deepEqual([...plan.hadNoData], [[2, topicSet(['hail'])]]);
     assert.deepEqual([plan.complete.has(0), plan.complete.has(1)], [true, false]);
+    const widths = TOPICS.map((topic) => columnsOf(topic).length);
     assert.deepEqual(
       plan.asked[0]!.map(({ fields }) => fields),
-      TOPICS.map((topic) => columnsOf(topic).length),
+      widths,
     );
     assert.deepEqual([plan.areas, plan.beyondLimit], [null, 0]);
   }
-  assert.equal(
-    (await planOf({ options: { origin: undefined } as unknown as PlanOptions })).origin,
-    null,
-    'a service says no origin',
-  );
+  const { origin } = await planOf({ options: { origin: undefined } as unknown as PlanOptions });
+  assert.equal(origin, null, 'a service says no origin');
   const bare = await planOf({ rows, stored, options: { onComplete: null } });
   assert.deepEqual([bare.complete.has(0), bare.asked[0]!.map(({ fields }) => fields)], [false, [0, 0]]);
 });
@@ -193,12 +172,8 @@ test('credits are spent on the most valuable cells first, or on the least; equal
 test('a limit counts located rows: cells beyond it are neither bought nor priced', async () => {
   const rows = [0, null, 1, 0, 2, 3];
   const limited = async (limit: number, stored: Scene['stored'] = {}) => {
-    const { order, beyondLimit, price, cellsCached } = await planOf({
-      rows,
-      limit,
-      stored,
-      settings: { order_by: 'file' },
-    });
+    const settings = { order_by: 'file' } as const;
+    const { order, beyondLimit, price, cellsCached } = await planOf({ rows, limit, stored, settings });
     return [order, beyondLimit, price.credits, cellsCached];
   };
   assert.deepEqual(await limited(1), [[0], 3, 2, 0]);
@@ -214,10 +189,8 @@ test('a run may spend its budget, or the price with its retries; it buys what bu
   // 100 credits of the month are left; each of four cells costs 15, and 15 retries at most.
   const topics = ['natural'];
   const spend = async (scene: Scene) => {
-    const { limit, available, window, reach, price } = await planOf({
-      ...scene,
-      settings: { topics, ...scene.settings },
-    });
+    const plan = await planOf({ ...scene, settings: { topics, ...scene.settings } });
+    const { limit, available, window, reach, price } = plan;
     return { limit, available, window, reach: reach.credits, price: price.credits, retries: price.retryCredits };
   };
   const whole = { available: 100, window: Number.POSITIVE_INFINITY, price: 64, retries: 68 };
@@ -276,9 +249,7 @@ test('with areas one cell is bought for its tract, and twenty to verify; local a
 
 test('local data cost nothing, and all of it is read', async () => {
   const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
-  const { price, limit, account, available, reach, order } = await planOf({
-    settings: { service: 'local' },
-    context: { connection },
-  });
+  const plan = await planOf({ settings: { service: 'local' }, context: { connection } });
+  const { price, limit, account, available, reach, order } = plan;
   assert.deepEqual([price.credits, limit, account, available, reach.cells, order.length], [0, 0, null, 0, 4, 4]);
 });

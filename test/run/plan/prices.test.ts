@@ -7,11 +7,8 @@ import { priceBundle, priceCheapest, purchaseBySet } from '../../../src/run/plan
 
 /** The standard bundle was seen to return all natural topics. */
 const priceList: PriceList = {
-  standard: new Set(NATURAL_SLUGS),
-  enterprise: ASSUMED_ENTERPRISE,
-  bundles: true,
-  singles: () => true,
-  optimize: 'credits',
+  ...{ standard: new Set(NATURAL_SLUGS), enterprise: ASSUMED_ENTERPRISE, bundles: true },
+  ...{ singles: () => true, optimize: 'credits' },
 };
 
 const lacking = (...sets: readonly (readonly [topics: readonly TopicSlug[], cells: number])[]) =>
