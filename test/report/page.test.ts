@@ -39,9 +39,16 @@ test('a share is never shown as nothing when it is something, nor as all when it
   assert.deepEqual([percent(199, 200, 0), percent(198, 200, 0)], ['>99 %', '99 %']);
 });
 
-test('the head of the value column, and the line of a row', () => {
-  const nameOf = (currency: string | null) => measureOf({ valueName: 'tiv', currency }).name;
-  assert.deepEqual([nameOf('CAD'), nameOf(null)], ['Value, CAD', 'Value']);
+test('what a report measures, and the line of a row', () => {
+  for (const [valueName, currency, value, ...expected] of [
+    ['tiv', 'CAD', 9e6, 'value', 'Value, CAD', 9e6, 'CAD 9.00 m', 'CAD 9.00 m'],
+    ['tiv', null, null, 'value', 'Value', 0, '0', '0'],
+    [null, 'CAD', null, 'locations', 'Locations', 1_200, '1,200', '1,200 locations'],
+  ] as const) {
+    const { by, name, of, shown, words } = measureOf({ valueName, currency });
+    const sum = { locations: 1_200, value };
+    assert.deepEqual([by, name, of(sum), shown(of(sum)), words(sum)], expected);
+  }
   assert.deepEqual([lineText({ line: 1234 }), lineText({ line: 1234, part: 'a.csv' })], ['1,234', 'a.csv:1,234']);
 });
 
@@ -69,7 +76,7 @@ test('the columns by which people know a location', () => {
   assert.deepEqual(found('listing_id,address,price,lat,lng'), ['listing_id', 'address']);
   assert.deepEqual(found('policyID,statecode,county,tiv_2012'), ['policyID', null]);
   assert.deepEqual(found('grid,asset_id,lat,lng'), ['asset_id', null]);
-  assert.deepEqual(found('lat,lng,policy'), ['policy', null]);
+  assert.deepEqual(found('name,lat,lng,policy'), ['policy', 'name']);
   assert.deepEqual(found('Account,riskId,lat,lng'), ['riskId', null]);
   assert.deepEqual(found('grid,Account,lat,lng'), ['Account', null]);
   assert.deepEqual(found('asset_id ,Account,lat,lng'), ['asset_id ', null]);
