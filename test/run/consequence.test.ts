@@ -10,6 +10,7 @@ import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../clie
 const HAIL: Call = { kind: 'single', topic: 'hail' };
 const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', message: 'refused', elapsedMs: 1 };
 const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: 'cut' };
+const failedEnvelope = { ...envelopeOf(HAIL), data: { ...envelopeOf(HAIL).data, result: { error: 'unavailable' } } };
 const error = (code: string) => ({ error: { code } });
 
 function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
@@ -45,6 +46,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   'answered single': {
     ...{ exchange: received(200, envelopeOf(HAIL)), call: HAIL },
     ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', topic: true, next: 'use' },
+  },
+  'answered single without its result': {
+    ...{ exchange: received(200, failedEnvelope), call: HAIL },
+    ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', topic: false, next: 'use' },
   },
   'no data': {
     exchange: received(404, error('NO_DATA')),
@@ -151,8 +156,10 @@ for (const [name, row] of Object.entries(TABLE)) {
     assert.deepEqual([found.health.service, nextWords(found)], [row.health, row.next]);
     assert.equal(found.health.isPaid, found.answer?.hasContents === true || name.startsWith('malformed'));
     assert.deepEqual(found.health.topic, row.topic === undefined ? null : { slug: 'hail', isAvailable: row.topic });
-    const { kind, message } = findVerdict(row.exchange, row.call ?? STANDARD, PLACE, NOW);
-    assert.equal(found.ledger.outcome.startsWith(kind === 'answered' ? kind : `${kind}: ${message}`), true);
+    const { kind, message, discrepancy, requestId } = findVerdict(row.exchange, row.call ?? STANDARD, PLACE, NOW);
+    const said = kind === 'answered' ? kind : `${kind}: ${message}`;
+    assert.equal(found.ledger.outcome, discrepancy === null ? said : `${said}: ${discrepancy}`);
+    assert.equal(found.ledger.requestId, requestId ?? undefined);
     if (found.next.step === 'give_up') assert.equal(found.next.isRejected, row.stored === 'rejected');
   });
 }
