@@ -1,17 +1,10 @@
 import type { MultiPolygon } from 'geojson';
 import { feature } from 'topojson-client';
+import type { Topology, Polygon as TopologyPolygon } from 'topojson-specification';
 import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
 import { distanceMeters, METERS_PER_DEGREE } from './distance.ts';
-import neighbours from './foreign-land.json' with { type: 'json' };
-import {
-  makeOutline,
-  metersToEdges,
-  type Outline,
-  outlineHolds,
-  packArea,
-  packRings,
-  relationToBox,
-} from './outline.ts';
+import foreignTopology from './foreign-land.json' with { type: 'json' };
+import { makeOutline, metersToEdges, type Outline, outlineHolds, packArea, relationToBox } from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
 
 /** At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22).
@@ -66,7 +59,7 @@ export function nationOutline(): Outline {
 
 /** Takes the outline that another thread has made. */
 export function useNationOutline(outline: Outline): void {
-  nation ??= outline;
+  nation = outline;
 }
 
 function readNation(): Outline {
@@ -77,7 +70,6 @@ function readNation(): Outline {
 
 /** Small enough that most places at a coast are in a tile that decides. */
 const TILES_PER_DEGREE = 20;
-const TILE_COLUMNS = 360 * TILES_PER_DEGREE + 1;
 const TILE_DEGREES = 1 / TILES_PER_DEGREE;
 /** From the middle of a tile to a corner, and 2 % more, because a search measures in a plane. */
 const TILE_RADIUS_METERS = 1.02 * Math.SQRT1_2 * TILE_DEGREES * METERS_PER_DEGREE;
@@ -85,13 +77,17 @@ const TILE_RADIUS_METERS = 1.02 * Math.SQRT1_2 * TILE_DEGREES * METERS_PER_DEGRE
 const [COVERED, NOT_COVERED, MIXED] = [1, 2, 3];
 /** What is known of each tile of the globe; 0: not asked yet. Most are covered, or not, with all of their area: a look-up is faster than the
  * edges. The system gives memory only to the parts that are asked. */
-const tiles = new Uint8Array((180 * TILES_PER_DEGREE + 1) * TILE_COLUMNS);
+const tiles = new Uint8Array(32_000_000);
+/** More than 360 degrees have. */
+const TILE_COLUMNS = 8_000;
+/** The tile at latitude 0 and longitude 0. */
+const MIDDLE_TILE = 16_004_000;
 
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
  * up to 25 km off their coasts unless foreign land is nearer. */
 export function isCovered(location: Location): boolean {
   const [row, column] = [Math.floor(location.lat * TILES_PER_DEGREE), Math.floor(location.lng * TILES_PER_DEGREE)];
-  const tile = (row + 90 * TILES_PER_DEGREE) * TILE_COLUMNS + column + 180 * TILES_PER_DEGREE;
+  const tile = MIDDLE_TILE + row * TILE_COLUMNS + column;
   if (tiles[tile] === 0) {
     tiles[tile] = coverageAround({ lat: (row + 0.5) * TILE_DEGREES, lng: (column + 0.5) * TILE_DEGREES });
   }
@@ -142,6 +138,7 @@ function isNearIsland(location: Location, meters: number): boolean {
 /** The farthest distance to foreign land that is measured. */
 export const FARTHEST_METERS = 28_000;
 
+const neighbours = foreignTopology as unknown as Topology<{ land: TopologyPolygon }>;
 let foreignLand: Outline | undefined;
 
 /** Metres to the nearest foreign shore or border, infinite when none is within 28 km, and whether the location is on foreign land. */
@@ -155,19 +152,6 @@ function isForeignNearer(location: Location, meters: number): boolean {
 }
 
 function foreignOutline(): Outline {
-  foreignLand ??= makeOutline(packRings(neighbours.rings.map(positionsOf)));
+  foreignLand ??= makeOutline(packArea(feature(neighbours, neighbours.objects.land).geometry));
   return foreignLand;
-}
-
-/** Decodes delta-coded grid steps, as in TopoJSON. */
-function positionsOf(ring: readonly number[]): number[][] {
-  const { scale, translate } = neighbours;
-  const positions: number[][] = [];
-  let [x, y] = [0, 0];
-  for (let i = 0; i < ring.length; i += 2) {
-    x += ring[i]!;
-    y += ring[i + 1]!;
-    positions.push([x * scale[0]! + translate[0]!, y * scale[1]! + translate[1]!]);
-  }
-  return positions;
 }

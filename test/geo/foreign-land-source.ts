@@ -5,14 +5,6 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import { makeOutline, metersToEdges, type Outline, packRings } from '../../src/geo/outline.ts';
 import { FARTHEST_METERS } from '../../src/geo/us-coverage.ts';
 
-/** What src/geo/foreign-land.json holds. */
-export interface ForeignLandFile {
-  readonly scale: readonly number[];
-  readonly translate: readonly number[];
-  /** Of each ring x, y in steps of the grid, each as the difference to the one before. */
-  readonly rings: readonly (readonly number[])[];
-}
-
 type Ring = readonly (readonly number[])[];
 type Named = { readonly name: string };
 type Shape = { readonly type: string; readonly coordinates: unknown };
@@ -29,22 +21,23 @@ const OMITTED: readonly (readonly [west: number, south: number, east: number, no
   [-67.0, 44.91, -66.9, 45.03], // Deer Island, New Brunswick
 ];
 
-/** Makes the file from Natural Earth's countries, as world-atlas has them. */
-export function makeForeignLand(): ForeignLandFile {
+/** Makes src/geo/foreign-land.json from Natural Earth's countries, as world-atlas has them. */
+export function makeForeignLand(): Topology {
   const load = createRequire(import.meta.url);
   const atlas: Topology<{ countries: GeometryCollection<Named> }> = load('world-atlas/countries-10m.json');
   const us: Topology<{ nation: GeometryCollection }> = load('us-atlas/states-10m.json');
   const outlines = feature(us, us.objects.nation).features.flatMap(({ geometry }) => ringsOf(geometry as Shape));
   const nation = makeOutline(packRings(outlines as Position[][]));
   const { scale, translate } = atlas.transform!;
-  const rings = feature(atlas, atlas.objects.countries)
+  const arcs = feature(atlas, atlas.objects.countries)
     .features.filter(({ properties }) => NEIGHBOURS.includes(properties.name))
     .flatMap(({ geometry }) => ringsOf(geometry as Shape))
     .concat(OMITTED.map(boxRing))
     .map((ring) => thinned(ring, nation))
     .filter((ring) => ring !== null)
     .map((ring) => steps(ring, scale, translate));
-  return { scale, translate, rings };
+  const land = { type: 'Polygon', arcs: arcs.map((_, index) => [index]) } as const;
+  return { type: 'Topology', transform: { scale, translate }, objects: { land }, arcs };
 }
 
 function ringsOf({ type, coordinates }: Shape): Ring[] {
@@ -80,13 +73,11 @@ function thinned(ring: Ring, nation: Outline): Ring | null {
   });
 }
 
-function steps(ring: Ring, [xScale, yScale]: number[], [west, south]: number[]): number[] {
-  const flat: number[] = [];
+function steps(ring: Ring, [xScale, yScale]: number[], [west, south]: number[]): number[][] {
   let [x, y] = [0, 0];
-  for (const [lng, lat] of ring) {
-    const [nextX, nextY] = [Math.round((lng! - west!) / xScale!), Math.round((lat! - south!) / yScale!)];
-    flat.push(nextX - x, nextY - y);
-    [x, y] = [nextX, nextY];
-  }
-  return flat;
+  return ring.map(([lng, lat]) => {
+    const [fromX, fromY] = [x, y];
+    [x, y] = [Math.round((lng! - west!) / xScale!), Math.round((lat! - south!) / yScale!)];
+    return [x - fromX, y - fromY];
+  });
 }
