@@ -24,6 +24,7 @@ import {
   NOON,
   openDatabase,
   openSmallData,
+  RATINGS,
   StillClock,
   square,
 } from '../service/small-data.ts';
@@ -52,13 +53,18 @@ test('a place outside the US, data without areas and areas with gaps are three t
   assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas', state: 'NE' });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas', state: 'MD' });
   assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'no_areas', state: '' });
-  // Off Virginia Beach, whose boundaries are missing; and inland in it, far from the tract that has some.
-  for (const [geoid, lat, lng] of [
-    ['51710', 36.85, -75.95],
-    ['51810042801', 36.7, -76.05],
+  // Off Virginia Beach, whose boundaries are missing, or those of a rated tract; and inland in it, far from the tract that has some.
+  for (const [geoid, rated, lat, lng] of [
+    ['51710', [], 36.85, -75.95],
+    ['51810042801', RATINGS.slice(0, 1).map((one) => ({ ...one, geoid: '51810042802' })), 36.85, -75.96],
+    ['51810042801', [], 36.7, -76.05],
   ] as const) {
     const records = [{ ...AREAS[geoid.length === 5 ? 0 : 1]!, geoid, geometry: square(-76.1, 36.9, 0.01) }];
-    const lookUp = lookUpIn(t, { data: [{ kind: 'areas', info: info('areas'), records }] });
+    const data = [
+      { kind: 'areas', info: info('areas'), records },
+      { kind: 'nri', info: info('nri'), records: rated },
+    ];
+    const lookUp = lookUpIn(t, { data: data as readonly Dataset[] });
     assert.deepEqual(lookUp(TOPIC_SLUGS, { lat, lng }, NOON), { kind: 'incomplete_areas', state: 'VA' });
   }
   const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);

@@ -314,6 +314,7 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
     [
       { net: 'nc', code: '1', mag: 2 },
       { net: 'nc', code: '2' },
+      { net: 'nc', code: '3' },
     ],
     [
       ...[{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }],
@@ -323,7 +324,7 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
     fileOf(t, `${index}.geojson`, geojson(quakes.map((properties) => point(-120, 36, properties)))),
   );
   const result = await load('earthquakes', [first!, second!]);
-  assert.equal(result.records, 8, 'two by their ids, six that have none');
+  assert.equal(result.records, 9, 'three by their ids, six that have none');
   assert.deepEqual(rejects(result), [['an earthquake that an earlier row has', 2, 1]]);
   for (const [index, state] of ['CA', 'NV'].entries()) {
     const file = fileOf(t, `${state}.geojson`, geojson([point(-120, 39, { net: 'nc', code: '2', mag: 1, state })]));
