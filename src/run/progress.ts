@@ -20,6 +20,8 @@ export interface Progress {
   readonly calls: number;
   readonly callsInFlight: number;
   readonly retries: number;
+  /** Calls that brought an answer. */
+  readonly callsAnswered: number;
   /** Calls that were given up: no attempt follows. */
   readonly callsFailed: number;
   /** The same by kind: `upstream`, `transport`, `rejected`, … */
@@ -59,6 +61,7 @@ export function newProgress(): Progress {
     calls: 0,
     callsInFlight: 0,
     retries: 0,
+    callsAnswered: 0,
     callsFailed: 0,
     failuresByKind: {},
     lastFailure: '',
@@ -118,6 +121,9 @@ const EVENTS = {
   },
   minuteUsed(progress: Writable, until: number) {
     progress.minuteUsedUntil = Math.max(progress.minuteUsedUntil, until);
+  },
+  answered(progress: Writable) {
+    progress.callsAnswered++;
   },
   failure(progress: Writable, kind: string, message: string) {
     const { failuresByKind: before } = progress;

@@ -56,7 +56,7 @@ export interface RunJobOptions {
 
 /** Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
  * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
- * stopped, read no rows or had calls that failed has spent nothing and would write no answer. An interrupt stops new calls and batches; calls and batches in
+ * stopped, read no rows or had calls that failed would write no answer. An interrupt stops new calls and batches; calls and batches in
  * progress end, and the output is still written. */
 export async function run(
   prepared: Prepared,
@@ -74,12 +74,12 @@ export async function run(
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
     const isEnded = stopped !== null || plan.scan.rows === 0;
-    const mayKeep = (isEnded || progress.callsFailed > 0) && spent.charged === 0 && (await hasOutputs(job));
+    const mayKeep = (isEnded || progress.callsFailed > 0) && progress.callsAnswered === 0 && (await hasOutputs(job));
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
     const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
     const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
     // No row of the output says it.
-    if (isKept && !isEnded) effects.notice(`No call was answered: ${progress.lastFailure}.`);
+    if (isKept && !isEnded) effects.notice(`This run got no answer: ${progress.lastFailure}.`);
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
     if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);

@@ -235,6 +235,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
+      if ([...answer!.results.values()].some(({ ok }) => ok)) record(progress, 'answered');
       if (call.kind !== 'single' && answer!.hasContents) payer.learnContents(call.kind, [...answer!.results.keys()]);
       return { kind: 'answered', results: answer!.results };
     }
