@@ -119,16 +119,22 @@ export function isFreeAccount(name: string): boolean {
 }
 
 /** The account of the job's own settings.
- * @param namesSubscription false: the subscription of `given` is the default */
-export function makeAccount(given: AccountSettings, service: ServiceSettings, namesSubscription: boolean): JobAccount {
+ * @param isNamed false: the setting of `given` is the default */
+export function makeAccount(
+  given: AccountSettings,
+  service: ServiceSettings,
+  isNamed: (name: 'subscription' | 'anniversary_day') => boolean,
+): JobAccount {
+  const isRemote = service.kind === 'remote';
   const subscription =
-    service.kind === 'sample' && !namesSubscription ? UNLIMITED : parseSubscription(given.subscription);
+    service.kind === 'sample' && !isNamed('subscription') ? UNLIMITED : parseSubscription(given.subscription);
   return {
     name: accountName(given.account, service, subscription),
     subscription,
     anniversaryDay: given.anniversary_day,
     reserve: given.reserve,
     overageCredits: parseOverages(given.overages, subscription),
-    isAssumed: service.kind === 'remote' && !namesSubscription,
+    isAssumed: isRemote && !isNamed('subscription'),
+    isDayAssumed: isRemote && !isNamed('anniversary_day'),
   };
 }

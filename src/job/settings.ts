@@ -71,8 +71,8 @@ export interface Job extends PlainSettings {
   readonly metrics: string | null;
   /** The settings that were given, without defaults and with absolute paths: `makeJob` makes the same job of them anywhere. */
   readonly given: JobFile;
-  /** Settings with a large effect on the price that come from a default; of the subscription the account says it. */
-  readonly assumed: readonly ('topics' | 'anniversary_day')[];
+  /** The topics come from the default; of subscription and anniversary day the account says it. */
+  readonly isTopicsAssumed: boolean;
   /** The account whose credits the keys spend. */
   readonly account: JobAccount;
 }
@@ -110,8 +110,8 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   }
   const files = resolveInput(settings.input, settings.output, folders.workingFolder);
   const service = parseService(settings.service, folders.workingFolder);
-  const namesSubscription = layers.some(({ subscription }) => subscription);
-  const account = makeAccount(settings, service, namesSubscription);
+  const isNamed = (name: keyof JobFile) => layers.some((layer) => layer[name] !== undefined);
+  const account = makeAccount(settings, service, isNamed);
   return {
     ...plainSettings(settings),
     // Inputs of several jobs may have one name, in different folders.
@@ -139,10 +139,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     given: relativeTo(folders.workingFolder, given),
-    assumed: [
-      ...(layers.some(({ topics }) => topics) ? [] : (['topics'] as const)),
-      ...(layers.some((layer) => layer.anniversary_day !== undefined) ? [] : (['anniversary_day'] as const)),
-    ],
+    isTopicsAssumed: !isNamed('topics'),
   };
 }
 

@@ -1,4 +1,4 @@
-import { counted } from '../base/format-numbers.ts';
+import { counted, dateTime } from '../base/format-numbers.ts';
 import { shellWord } from '../base/shown-path.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { JobAccount } from '../job/account-settings.ts';
@@ -18,6 +18,11 @@ export function quotaAdvice({ name }: Pick<JobAccount, 'name'>): string {
 /** The name of a subscription, and the option that names it where it is a default. */
 export function subscriptionText({ subscription, isAssumed }: AccountTerms): string {
   return isAssumed ? `assumed: ${subscription.name}, --subscription` : subscription.name;
+}
+
+/** When the quota resets, and the option that says it where the day is a default. */
+export function resetText({ isDayAssumed }: AccountTerms, end: number): string {
+  return `${dateTime(end)}${isDayAssumed ? ' (assumed: --anniversary-day)' : ''}`;
 }
 
 /** Why credits of this account can be counted in periods that have not begun. */

@@ -6,7 +6,7 @@ import { isUnlimited } from '../../src/job/account-settings.ts';
 import { durationMs } from '../../src/job/duration.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { relativeTo } from '../../src/job/merge-settings.ts';
-import { makeJob } from '../../src/job/settings.ts';
+import { type Job, makeJob } from '../../src/job/settings.ts';
 import { parseTopics } from '../../src/job/topic-choice.ts';
 import { fc } from '../properties.ts';
 
@@ -105,8 +105,10 @@ test('each setting has its place in the job; what nobody said of a paid account 
     ],
   ];
   for (const [said, made] of rows) assert.partialDeepStrictEqual(job(said), made);
-  assert.deepEqual(job({}, {}).assumed, ['topics', 'anniversary_day']);
-  assert.deepEqual(job({ topics: 'park' }, { anniversary_day: 3 }).assumed, []);
+  const assumed = ({ isTopicsAssumed, account }: Job) => [isTopicsAssumed, account.isDayAssumed];
+  assert.deepEqual(assumed(job({ service: REMOTE }, {})), [true, true]);
+  assert.deepEqual(assumed(job({ topics: 'park', service: REMOTE }, { anniversary_day: 3 })), [false, false]);
+  assert.deepEqual(assumed(job({ service: 'sample' }, {})), [true, false]);
   const accounts: readonly (readonly [said: JobFile, name: string, isAssumed?: boolean])[] = [
     [{ service: REMOTE }, 'h.example', true],
     [{ service: REMOTE, subscription: 'starter', account: 'mine' }, 'mine'],

@@ -5,7 +5,7 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { isSampleAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { readLocalData } from '../../run/look-up/local-data.ts';
-import { subscriptionText } from '../../run/notices.ts';
+import { resetText, subscriptionText } from '../../run/notices.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
@@ -96,7 +96,7 @@ async function quotas(store: Store, now: number): Promise<readonly StateLine[]> 
     const assumed = account.isAssumed ? ` (${subscriptionText(account)})` : '';
     const left = `${grouped(available)} of ${counted(account.subscription.creditsPerMonth, 'credit')} left${assumed}`;
     const title = isSampleAccount(account.name) ? 'sample account' : account.name;
-    pairs.push([pairs.length === 0 ? 'quota' : '', `${title}: ${left}, resets on ${dateTime(period.end)}`]);
+    pairs.push([pairs.length === 0 ? 'quota' : '', `${title}: ${left}, resets on ${resetText(account, period.end)}`]);
   }
   const rest = accounts.length - MOST_ACCOUNTS;
   return rest > 0 ? [...pairs, ['', `and ${counted(rest, 'more account')}: perilbook quota`]] : pairs;

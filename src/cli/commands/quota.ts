@@ -95,6 +95,7 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
     isAssumed: (settings.subscription === undefined ? account : own).isAssumed,
     subscription: (settings.subscription === undefined ? account : own).subscription,
     anniversaryDay: (settings.anniversary_day === undefined ? account : own).anniversaryDay,
+    isDayAssumed: (settings.anniversary_day === undefined ? account : own).isDayAssumed,
     reserve: (settings.reserve === undefined ? account : own).reserve,
     overageCredits: (settings.overages === undefined ? account : own).overageCredits,
   };

@@ -4,7 +4,7 @@ import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
-import { distrustText, quotaAdvice, subscriptionText } from '../../run/notices.ts';
+import { distrustText, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
 import { differsFrom } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
@@ -61,7 +61,7 @@ function fewCreditsMessage(prepared: Prepared): string[] {
   if (connection.sample) return sampleCreditsMessage(prepared);
   const { account } = plan;
   if (account === null || account.available > 0 || summary.credits === 0 || summary.finish_by === null) return [];
-  return [`The quota resets on ${dateTime(account.period.end)}. ${quotaAdvice(account.account)}`];
+  return [`The quota resets on ${resetText(account.account, account.period.end)}. ${quotaAdvice(account.account)}`];
 }
 
 /** Sample credits cost nothing: there is no need to wait for the next period. */
@@ -91,7 +91,7 @@ function cellPairs({ job, plan, summary }: Prepared): PlanPair[] {
   const rejected = cells_rejected > 0 ? `, ${grouped(cells_rejected)} rejected by the service` : '';
   // A run that buys less than everything saves less than the plan of everything.
   const isWhole = summary.this_run.credits >= summary.credits;
-  const isDefault = job.assumed.includes('topics') ? ` (${DEFAULTS.topics}, the default: --topics)` : '';
+  const isDefault = job.isTopicsAssumed ? ` (${DEFAULTS.topics}, the default: --topics)` : '';
   const words: PlanPair[] = [
     ['topics', `${job.topics.length}${isDefault}: ${topicsMessage(job.topics)}`],
     [
@@ -164,7 +164,7 @@ const MONEY_PAIRS: Readonly<Record<SettingsOf<'Money and time'>, ((prepared: Pre
     const { creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
     const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${subscriptionText(account)})`;
-    return ['quota', `${left}, resets on ${dateTime(period.end)}`];
+    return ['quota', `${left}, resets on ${resetText(account, period.end)}`];
   },
   reserve: ({ job: { account } }) =>
     account.reserve > 0 ? ['reserve', `${counted(account.reserve, 'credit')} kept back`] : null,

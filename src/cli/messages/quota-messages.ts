@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type JobAccount, UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
-import { IN_LATER_PERIODS, quotaAdvice, subscriptionText } from '../../run/notices.ts';
+import { IN_LATER_PERIODS, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
 import type { AccountState } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
@@ -67,7 +67,7 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
   pairs.push(['reserved', grouped(reserve)]);
   if (hasSubscription) pairs.push(['left', counted(available, 'credit')]);
   if (overage > 0) pairs.push(['overage', overageMessage(state.account, overage)]);
-  return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
+  return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${resetText(state.account, period.end)}.`];
 }
 
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';

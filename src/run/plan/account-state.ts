@@ -67,12 +67,13 @@ export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts
   // Local data and the sample have no terms to remember.
   if (job.service.kind !== 'remote') return { job, last: null };
   const last = (await store.ledgerAccounts()).find(({ name }) => name === job.account.name);
-  if (last === undefined || last.isAssumed) return { job, last: null };
+  if (last === undefined) return { job, last: null };
+  const { isAssumed, isDayAssumed } = job.account;
   const account = {
-    ...(job.account.isAssumed ? subscribed(job.account, last) : job.account),
-    ...(job.assumed.includes('anniversary_day') ? { anniversaryDay: last.anniversaryDay } : {}),
+    ...(isAssumed && !last.isAssumed ? subscribed(job.account, last) : job.account),
+    ...(isDayAssumed && !last.isDayAssumed ? { anniversaryDay: last.anniversaryDay, isDayAssumed: false } : {}),
   };
-  return { job: { ...job, account, assumed: job.assumed.filter((name) => name === 'topics') }, last };
+  return { job: { ...job, account }, last: last.isAssumed ? null : last };
 }
 
 /** With another subscription the same dollars are other credits of overage, rounded down: never more dollars than allowed. */

@@ -34,6 +34,8 @@ export interface AccountTerms {
   readonly overageCredits: number;
   /** The subscription is a default: no job and no option named it. */
   readonly isAssumed?: boolean | undefined;
+  /** The same of the anniversary day. */
+  readonly isDayAssumed?: boolean | undefined;
 }
 
 /** An account under the terms of the last run that could spend it. */

@@ -30,8 +30,15 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
     ),
   );
   if (run.terms !== undefined) {
-    const { subscription, anniversaryDay, reserve, overageCredits, isAssumed = false } = run.terms;
-    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, isAssumed };
+    const {
+      subscription,
+      anniversaryDay,
+      reserve,
+      overageCredits,
+      isAssumed = false,
+      isDayAssumed = false,
+    } = run.terms;
+    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, isAssumed, isDayAssumed };
     yield* write(
       statement(
         `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)

@@ -83,22 +83,23 @@ test('a job takes over the terms of its account’s last run where it names none
   };
   const under = async (settings: Partial<JobFile>, ...accounts: LedgerAccount[]) => {
     const { job, last } = await withLastTerms(jobOf(settings), { ledgerAccounts: async () => accounts });
-    const { subscription, anniversaryDay, overageCredits, isAssumed } = job.account;
-    return [subscription.name, anniversaryDay, overageCredits, isAssumed, job.assumed, last !== null];
+    const { subscription, anniversaryDay, overageCredits, isAssumed, isDayAssumed } = job.account;
+    return [subscription.name, anniversaryDay, overageCredits, isAssumed, isDayAssumed, last !== null];
   };
   const other = { ...last, name: 'another', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 9 };
   const free = { ...last, subscription: { ...SUBSCRIPTIONS.professional, overageRate: null } };
   const dollars = { overages: { ceiling: 12 } };
-  assert.deepEqual(await under({}, other, last), ['professional', 20, 0, false, ['topics'], true]);
+  assert.deepEqual(await under({}, other, last), ['professional', 20, 0, false, false, true]);
   // $12 are 300 credits at $0.04 and 400 at $0.03.
-  assert.deepEqual(await under(dollars, last), ['professional', 20, 400, false, ['topics'], true]);
-  assert.deepEqual(await under(dollars, free), ['professional', 20, 0, false, ['topics'], true]);
+  assert.deepEqual(await under(dollars, last), ['professional', 20, 400, false, false, true]);
+  assert.deepEqual(await under(dollars, free), ['professional', 20, 0, false, false, true]);
   const starter: Partial<JobFile> = { ...dollars, subscription: 'starter', topics: ['hail'] };
-  assert.deepEqual(await under(starter, last), ['starter', 20, 300, false, [], true]);
+  assert.deepEqual(await under(starter, last), ['starter', 20, 300, false, false, true]);
   assert.deepEqual((await under({ anniversary_day: 3 }, last)).slice(0, 2), ['professional', 3]);
-  const unchanged = ['starter', 1, 0, true, ['topics', 'anniversary_day'], false];
-  assert.deepEqual(await under({}, other), unchanged);
-  assert.deepEqual(await under({}, { ...last, isAssumed: true }), unchanged);
+  assert.deepEqual(await under({}, other), ['starter', 1, 0, true, true, false]);
+  // The subscription and the day are taken over each for itself.
+  assert.deepEqual(await under({}, { ...last, isAssumed: true }), ['starter', 20, 0, true, false, false]);
+  assert.deepEqual(await under({}, { ...last, isDayAssumed: true }), ['professional', 1, 0, false, true, true]);
   // The sample and local data spend no credits of an account.
   const sample = jobOf({ service: 'sample' });
   const kept = await withLastTerms(sample, { ledgerAccounts: async () => [{ ...last, name: sample.account.name }] });
