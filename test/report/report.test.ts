@@ -97,6 +97,7 @@ test('the run, its money and what is left, as the ledger has them; without a run
   assert.deepEqual([runAt, madeAt], ['2026-03-15T12:00:00.000Z', '2026-03-15T12:02:00.000Z']);
   const account = {
     ...{ name: 'Sample account', allowance: 1000, left: 940 },
+    assumed: null,
     resetsAt: '2026-04-01T00:00:00.000Z',
   };
   assert.deepEqual(missing, {
