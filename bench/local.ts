@@ -79,16 +79,7 @@ export async function run(): Promise<Goal[]> {
       const [{ url, key }] = (await once(child, 'message')) as [{ url: string; key: string }];
       const rows: (string | number)[][] = [];
       for (const one of CASES) rows.push(await compare(one, file, url, key));
-      const head = [
-        'topics',
-        'places/s',
-        'into the store',
-        'whole run',
-        'through HTTP',
-        'ratio',
-        'goal',
-        'MB a thread',
-      ];
+      const head = 'topics,places/s,into the store,whole run,through HTTP,ratio,goal,MB a thread'.split(',');
       console.log(`${THREADS} threads, places around cities and between them, in order\n\n${table(head, rows)}`);
       return CASES.flatMap(({ name, goal }, index) => {
         if (goal === null) return [];

@@ -13,22 +13,9 @@ export interface PortfolioSize {
 
 /** The columns of the portfolio: 16 of Open Exposure Data's, numbers and quoted text. */
 const COLUMNS = [
-  'PortNumber',
-  'AccNumber',
-  'LocNumber',
-  'LocName',
-  'StreetAddress',
-  'City',
-  'AreaCode',
-  'PostalCode',
-  'CountryCode',
-  'Latitude',
-  'Longitude',
-  'BuildingTIV',
-  'ContentsTIV',
-  'OccupancyCode',
-  'ConstructionCode',
-  'YearBuilt',
+  ...['PortNumber', 'AccNumber', 'LocNumber', 'LocName', 'StreetAddress', 'City'],
+  ...['AreaCode', 'PostalCode', 'CountryCode', 'Latitude', 'Longitude', 'BuildingTIV'],
+  ...['ContentsTIV', 'OccupancyCode', 'ConstructionCode', 'YearBuilt'],
 ] as const;
 
 export const LATITUDE = COLUMNS.indexOf('Latitude');

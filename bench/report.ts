@@ -86,11 +86,7 @@ async function measure(folder: string): Promise<void> {
   await store.close();
   if (!page.includes('Nothing left to buy.')) throw new Error('the store lacks something');
   const seconds = (performance.now() - begun) / 1000;
-  const told: Told = {
-    seconds,
-    megabytes: peakMegabytes(),
-    bytes: Buffer.byteLength(page),
-  };
+  const told: Told = { seconds, megabytes: peakMegabytes(), bytes: Buffer.byteLength(page) };
   console.log(JSON.stringify(told));
 }
 

@@ -52,15 +52,8 @@ test('the sessions in the README are what the program says on a machine without 
 
   const { code, stderr } = await perilbook(
     [
-      'run',
-      'houses.csv',
-      '-o',
-      'shown.csv',
-      '--topics',
-      'hurricane,wildfire,superfund',
-      '--service',
-      'sample',
-      '--yes',
+      ...['run', 'houses.csv', '-o', 'shown.csv', '--topics'],
+      ...['hurricane,wildfire,superfund', '--service', 'sample', '--yes'],
     ],
     { folder, env: { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db') } },
   );

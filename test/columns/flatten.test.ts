@@ -86,15 +86,8 @@ test('air quality: eleven fields in the contract’s order', () => {
     metric: 'Good',
     progressValue: 0,
     additionalInfo: {
-      medianAqi: 9,
-      maxAqi: 8,
-      hazardousDays: 7,
-      veryUnhealthyDays: 6,
-      unhealthyDays: 5,
-      unhealthyForSensitiveGroupsDays: 4,
-      moderateDays: 3,
-      goodDays: 2,
-      daysWithAqi: 1,
+      ...{ medianAqi: 9, maxAqi: 8, hazardousDays: 7, veryUnhealthyDays: 6, unhealthyDays: 5 },
+      ...{ unhealthyForSensitiveGroupsDays: 4, moderateDays: 3, goodDays: 2, daysWithAqi: 1 },
     },
   };
   assert.deepEqual(fields('airQuality', value, null), ['Good', 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);

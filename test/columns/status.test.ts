@@ -15,18 +15,8 @@ const FRESH_SINCE = 500;
 
 /** What the store may hold of one topic. */
 const KNOWN = [
-  'nothing',
-  'fresh',
-  'stale',
-  'failed now',
-  'unavailable now',
-  'failed before',
-  'rejected',
-  'stale, failed now',
-  'stale, failed before',
-  'stale, rejected',
-  'fresh, failed now',
-  'fresh, rejected',
+  ...['nothing', 'fresh', 'stale', 'failed now', 'unavailable now', 'failed before', 'rejected'],
+  ...['stale, failed now', 'stale, failed before', 'stale, rejected', 'fresh, failed now', 'fresh, rejected'],
 ] as const;
 type Known = (typeof KNOWN)[number];
 

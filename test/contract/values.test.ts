@@ -130,22 +130,11 @@ test('envelopes: promised fields are required, additional ones are accepted', ()
 
 test('credits, scopes and subscriptions are those of the contract', () => {
   assert.deepEqual(CREDITS, { single: 1, standard: 15, enterprise: 35 });
-  assert.deepEqual(
-    [scopeOf({ kind: 'standard' }), scopeOf({ kind: 'enterprise' }), scopeOf({ kind: 'single', topic: 'park' })],
-    ['bundle', 'bundle', 'park'],
-  );
-  assert.deepEqual(SUBSCRIPTIONS.starter, {
-    name: 'starter',
-    creditsPerMonth: 10_000,
-    creditsPerMinute: 300,
-    overageRate: 0.04,
-  });
-  assert.deepEqual(SUBSCRIPTIONS.professional, {
-    name: 'professional',
-    creditsPerMonth: 100_000,
-    creditsPerMinute: 1_200,
-    overageRate: 0.03,
-  });
+  const calls: readonly Call[] = [{ kind: 'standard' }, { kind: 'enterprise' }, { kind: 'single', topic: 'park' }];
+  assert.deepEqual(calls.map(scopeOf), ['bundle', 'bundle', 'park']);
+  const [starter, professional] = [SUBSCRIPTIONS.starter, SUBSCRIPTIONS.professional].map(Object.values);
+  assert.deepEqual(starter, ['starter', 10_000, 300, 0.04]);
+  assert.deepEqual(professional, ['professional', 100_000, 1_200, 0.03]);
   assert.equal(customSubscription(1, 2).overageRate, null);
 });
 

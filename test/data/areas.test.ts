@@ -20,6 +20,10 @@ function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number,
   return (lng, lat) => find({ lat, lng });
 }
 
+const area = (geoid: string, lng: number, lat: number, size: number, state = 'VA'): AreaRecord => ({
+  ...{ geoid, level: geoid.length === 11 ? 'tract' : 'county', name: '', state, geometry: square(lng, lat, size) },
+});
+
 test('a ring that does not end where it begins is closed, also where both positions are on one meridian or parallel', () => {
   const ring = [
     [0, 0],
@@ -92,34 +96,18 @@ test('a location is in its tract, or in its county where there is no tract', (t)
 });
 
 test('where outlines overlap, the area with the smallest geoid is found; in a gap, the nearest tract of the county', (t) => {
-  const tract = (geoid: string, lng: number, size: number): AreaRecord => ({
-    geoid,
-    level: 'tract',
-    name: '',
-    state: 'NE',
-    geometry: square(lng, 40, size),
-  });
-  const county = (geoid: string, lng: number): AreaRecord => ({ ...tract(geoid, lng, 1), level: 'county' });
   const find = finderOf(t, [
-    tract('31001000300', -99.95, 0.5),
-    tract('31001000200', -99.9, 0.5),
-    tract('31003000100', -99, 0.5),
-    county('31001', -100),
-    county('31003', -99),
+    area('31001000300', -99.95, 40, 0.5, 'NE'),
+    area('31001000200', -99.9, 40, 0.5, 'NE'),
+    area('31003000100', -99, 40, 0.5, 'NE'),
+    area('31001', -100, 40, 1, 'NE'),
+    area('31003', -99, 40, 1, 'NE'),
   ]);
   assert.equal(find(-99.7, 40.2)!.geoid, '31001000200');
   // 850 m west of the tracts, in their county.
   assert.equal(find(-99.96, 40.2)!.geoid, '31001000300');
   // 850 m west of the other county's tract, far from its own: its county.
   assert.equal(find(-99.01, 40.2)!.geoid, '31001');
-});
-
-const area = (geoid: string, lng: number, lat: number, size: number): AreaRecord => ({
-  geoid,
-  level: geoid.length === 11 ? 'tract' : 'county',
-  name: '',
-  state: 'VA',
-  geometry: square(lng, lat, size),
 });
 
 test('off the coast the nearest area within 5 km is found, and none beyond', (t) => {
@@ -140,11 +128,10 @@ test('outside all outlines, a place that may be in a county without boundaries h
   const [ofUs] = sampleDatasets(NOON);
   assert.equal(ofUs!.kind, 'areas');
   const counties = [...(ofUs!.records as readonly AreaRecord[])];
-  const only = (...geoids: string[]) =>
-    finderOf(
-      t,
-      counties.filter(({ geoid }) => geoids.includes(geoid)),
-    );
+  const only = (...geoids: string[]) => {
+    const named = counties.filter(({ geoid }) => geoids.includes(geoid));
+    return finderOf(t, named);
+  };
   // 0.4 and 3.7 km from Madison County, in Culpeper.
   for (const [lng, lat] of [
     [-78.1247, 38.4453],
@@ -194,9 +181,7 @@ test('counties with boundaries get no natural topic without ratings of their own
 });
 
 test('Connecticut is whole with its eight former counties, and with its nine regions', (t) => {
-  const regions = ['10', '20', '30', '40', '50', '60', '70', '80', '90'].map((code) =>
-    area(`091${code}`, -72.7, 41.6, 0.1),
-  );
+  const regions = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((code) => area(`091${code}0`, -72.7, 41.6, 0.1));
   // Outside the outline, in Middlesex County.
   const place = [-72.71, 41.6] as const;
   assert.equal(finderOf(t, regions)(...place)!.geoid, '09110');
@@ -222,8 +207,7 @@ test('where a rated tract has no outline, the county stands for it, not the near
 
 test('at a land border the nearest area within 500 m is found; farther away is outside the US', (t) => {
   // El Paso, down to the Rio Grande at 31.75; Ciudad Juárez begins there.
-  const geometry = square(-106.55, 31.75, 0.25);
-  const find = finderOf(t, [{ geoid: '48141', level: 'county', name: 'El Paso', state: 'TX', geometry }]);
+  const find = finderOf(t, [area('48141', -106.55, 31.75, 0.25, 'TX')]);
   const degree = 111_195;
   assert.equal(find(-106.48, 31.76)!.geoid, '48141');
   assert.equal(find(-106.48, 31.75 - 400 / degree)!.geoid, '48141');
@@ -232,19 +216,15 @@ test('at a land border the nearest area within 500 m is found; farther away is o
 });
 
 test('an area on the 180th meridian is found from both sides of it', (t) => {
-  const find = finderOf(t, [
-    { geoid: '02016', level: 'county', name: 'Aleutians West', state: 'AK', geometry: square(179.5, 51, 0.5) },
-  ]);
+  const find = finderOf(t, [area('02016', 179.5, 51, 0.5, 'AK')]);
   assert.equal(find(179.9, 51.2)!.geoid, '02016');
   assert.equal(find(-179.99, 51.2)!.geoid, '02016');
   assert.equal(find(-178.5, 51.2), null);
 });
 
 test('an outline that was evicted from memory is the same when it is read again', (t) => {
-  const records = Array.from({ length: 12 }, (_, index): AreaRecord => {
-    const geoid = `310010${String((index * 5) % 12).padStart(5, '0')}`;
-    return { geoid, level: 'tract', name: '', state: 'NE', geometry: square(-100 + index, 40, 1) };
-  });
+  const geoidOf = (number: number) => `310010${String(number).padStart(5, '0')}`;
+  const records = Array.from({ length: 12 }, (_, index) => area(geoidOf((index * 5) % 12), -100 + index, 40, 1, 'NE'));
   const database = openDatabase(t);
   importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
   // A square has 12 coordinates, and its edges: three of them fit.
@@ -255,7 +235,7 @@ test('an outline that was evicted from memory is the same when it is read again'
     fc.property(fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 40 }), (places) => {
       for (const place of places) {
         const { geoid } = level.area(place);
-        assert.equal(geoid, `310010${String(place).padStart(5, '0')}`);
+        assert.equal(geoid, geoidOf(place));
         assert.deepEqual(level.outlines.outline(place), makeOutline(geometries.get(geoid) as Polygon));
       }
     }),
@@ -269,12 +249,8 @@ test('the sample covers the islands that outlines leave out, but for some far on
   assert.equal(areas!.kind, 'areas');
   importDataset(database, areas!, new StillClock());
   const find = createAreaFinder(database);
-  const unknown = placesOf('island')
-    .filter(([, lat, lng]) => find({ lat, lng }) === null)
-    .map(([name]) => name);
+  const unknown = placesOf('island').filter(([, lat, lng]) => find({ lat, lng }) === null);
   assert.equal(unknown.length, 13);
-  const known = placesOf('neighbour')
-    .filter(([, lat, lng]) => find({ lat, lng }) !== null)
-    .map(([name]) => name);
+  const known = placesOf('neighbour').filter(([, lat, lng]) => find({ lat, lng }) !== null);
   assert.deepEqual(known, []);
 });

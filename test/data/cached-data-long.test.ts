@@ -71,10 +71,7 @@ test('searches and counts over cached tiles find the same as a scan of all featu
             .sort((a, b) => a.meters - b.meters || a.number - b.number);
           const features = find('sites:park', location, meters);
           const sent = features.map(({ feature: { bytes } }) => JSON.parse(`${bytes}0}}`));
-          const found = features.map((one, index) => ({
-            number: sent[index].properties.number,
-            meters: one.meters,
-          }));
+          const found = features.map((one, index) => ({ number: sent[index].properties.number, meters: one.meters }));
           assert.deepEqual(found, expected);
           assert.equal(count('sites:park', location, meters), expected.length);
           const measured = measure('sites:park', location, meters);

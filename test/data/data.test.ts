@@ -37,6 +37,7 @@ test('a feature counts by its true distance, whether a point, a line or an outli
   const degree = 111_195;
   const east = (meters: number) => HERE.lng + meters / (degree * Math.cos((HERE.lat * Math.PI) / 180));
   const north = (meters: number) => HERE.lat + meters / degree;
+  const away = [-80, 30];
   const line = (...coordinates: [number, number][]) => feature({ type: 'LineString', coordinates }, { line: true });
   importDataset(
     database,
@@ -49,16 +50,7 @@ test('a feature counts by its true distance, whether a point, a line or an outli
       // A corner of its box lies within, its line does not.
       line([east(-9_000), north(4_000)], [east(-4_000), north(9_000)]),
       feature(square(HERE.lng - 1, HERE.lat - 1, 2), { name: 'around' }),
-      feature(
-        {
-          type: 'MultiPoint',
-          coordinates: [
-            [-80, 30],
-            [HERE.lng, HERE.lat],
-          ],
-        },
-        { name: 'one of two' },
-      ),
+      feature({ type: 'MultiPoint', coordinates: [away, [HERE.lng, HERE.lat]] }, { name: 'one of two' }),
       feature({ type: 'GeometryCollection', geometries: [square(east(100), north(100), 0.001)] }, { name: 'nested' }),
     ]),
     clock,
@@ -288,9 +280,7 @@ test('a file that is no database, or of another version, is refused with a reaso
 
 test('while another process writes to the accounts, a call fails free of charge and the next ones succeed', async (t) => {
   const errors: unknown[] = [];
-  const { get, accounts, file, service, key } = await setUp(t, {
-    service: { onError: (error) => errors.push(error) },
-  });
+  const { get, accounts, file, service, key } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
   accounts.pragma('busy_timeout = 20');
   const other = openAccountsOf(t, file);
   other.exec('BEGIN IMMEDIATE');

@@ -63,9 +63,7 @@ test('SIGINT while a run buys lands what is in flight, writes the output, and en
   assert.ok(!stderr.includes(secret));
 });
 
-test('SIGINT while nothing runs ends with 0; the key of the environment stays in it', {
-  timeout,
-}, async (t) => {
+test('SIGINT while nothing runs ends with 0; the key of the environment stays in it', { timeout }, async (t) => {
   const { bin, secret } = await setScene(t);
   const page = await visit(bin.text());
   const { text } = await page.ask('GET', '/api/about');
@@ -75,9 +73,7 @@ test('SIGINT while nothing runs ends with 0; the key of the environment stays in
   assert.deepEqual([code, stdout], [0, ''], stderr);
 });
 
-test('killed in the middle of a run, the next one lists it as cut off and buys the rest', {
-  timeout,
-}, async (t) => {
+test('killed in the middle of a run, the next one lists it as cut off and buys the rest', { timeout }, async (t) => {
   let isHeld = true;
   const passage = (number: number): Passage => (number > 5 && isHeld ? 'hold' : 'answer');
   const { harness, gate, start, bin } = await setScene(t, ['input.csv'], passage);

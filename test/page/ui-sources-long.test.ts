@@ -11,10 +11,7 @@ test('each source answers what was chosen: local data and the sample cost the pa
   const choices = await ask('choices', {});
   assert.deepEqual(choices, {
     sources: { local: null, service: null, sample: null },
-    areas: {
-      tract: null,
-      county: 'No chosen topic is the same in all of a county: air quality and radon are.',
-    },
+    areas: { tract: null, county: 'No chosen topic is the same in all of a county: air quality and radon are.' },
   });
   // An answer for each county is offered only where it saves one.
   assert.deepEqual((await ask('choices', { topics: ['drought', 'radon'] })).areas, { tract: null, county: null });

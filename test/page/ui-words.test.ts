@@ -60,14 +60,7 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   const run: ActiveRun = {
     ...{ phase: 'buying', beganAt: 0, meter: new MinuteMeter(), interruption: new AbortController(), notices: [] },
     ...{ progress: newProgress(), budget: 700, available: 10_000, source: 'service', end: null, error: null },
-    facts: {
-      ...facts,
-      startedAt: 0,
-      rows: 1,
-      valueBefore: 0,
-      reach: { credits: 700, cells: 70 },
-      value: 0,
-    },
+    facts: { ...facts, startedAt: 0, rows: 1, valueBefore: 0, reach: { credits: 700, cells: 70 }, value: 0 },
   };
   const at = (steady: number, spent: number) => {
     const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };

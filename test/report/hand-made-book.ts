@@ -82,10 +82,7 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ sample: name === 'spread', keys: [key] },
   };
   const prepared = await prepare(
-    await openContext(job, {
-      ...{ connection, store, effects },
-      asOf: Date.parse('2026-03-15T12:00:00Z'),
-    }),
+    await openContext(job, { ...{ connection, store, effects }, asOf: Date.parse('2026-03-15T12:00:00Z') }),
   );
   const made = () => gatherFacts(prepared, clock.now());
   const page = async () => made().then(({ facts, map }) => reportPage(facts, map));

@@ -23,11 +23,8 @@ test('the facts of a book made by hand are its sums by hand', async (t) => {
     [id, ...ratings.map(({ topic, rating }) => `${topic} ${rating}`)].join(', '),
   );
   assert.deepEqual(rated, [
-    '3, hail Relatively High',
-    '1, earthquake Very High, wildfire Very High',
-    '8, earthquake Relatively High',
-    '5, hail Relatively High',
-    '7, earthquake Relatively High',
+    ...['3, hail Relatively High', '1, earthquake Very High, wildfire Very High'],
+    ...['8, earthquake Relatively High', '5, hail Relatively High', '7, earthquake Relatively High'],
     '6, earthquake Very High, wildfire Relatively High',
   ]);
   assert.deepEqual(missing.stopped, 'The quota is used up <b>.');
@@ -96,7 +93,9 @@ test('the run, its money and what is left, as the ledger has them; without a run
   assert.deepEqual([input, output, source], ['book.csv', 'out.csv', 'hazards.example.com/v1']);
   assert.deepEqual([runAt, madeAt], ['2026-03-15T12:00:00.000Z', '2026-03-15T12:02:00.000Z']);
   const account = {
-    ...{ name: 'Sample account', allowance: 1000, left: 940 },
+    name: 'Sample account',
+    allowance: 1000,
+    left: 940,
     assumed: null,
     resetsAt: '2026-04-01T00:00:00.000Z',
   };

@@ -71,11 +71,7 @@ const BOOK = [
     wildfire: ['No Rating', null, null],
     superfund: [0, null],
   }),
-  cell(2, SAN_JUAN, 2, 50, {
-    hail: ['Very Low', 1, 1],
-    wildfire: ['Not Applicable', null, null],
-    superfund: [1, 700],
-  }),
+  cell(2, SAN_JUAN, 2, 50, { hail: ['Very Low', 1, 1], wildfire: ['Not Applicable', null, null], superfund: [1, 700] }),
   cell(3, HOUSTON, 4, 0, {}),
 ];
 

@@ -38,12 +38,7 @@ const ENCODINGS: Readonly<Record<string, Encoding>> = {
   'utf-16le with a mark': { named: undefined, bom: true, encode: utf16le, unit: torn },
   'utf-16be': { named: 'utf-16be', bom: false, encode: utf16be, unit: torn },
   'utf-16be with a mark': { named: undefined, bom: true, encode: utf16be, unit: torn },
-  'windows-1252': {
-    named: 'windows-1252',
-    bom: false,
-    encode: (text) => Buffer.from(text, 'latin1'),
-    unit: latin,
-  },
+  'windows-1252': { named: 'windows-1252', bom: false, encode: (text) => Buffer.from(text, 'latin1'), unit: latin },
 };
 
 const asIs = (bytes: Buffer): Buffer => bytes;

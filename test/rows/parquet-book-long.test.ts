@@ -118,11 +118,7 @@ test('any values of the added columns are read back', async () => {
     number % 4 === 0 ? null : -(number % 1000),
   ];
   const book = await openRowFile(file);
-  await writeRows(book, {
-    output,
-    added: ALL_TYPES,
-    fill: async (rows) => rows.map(({ number }) => fieldsOf(number)),
-  });
+  await writeRows(book, { output, added: ALL_TYPES, fill: async (rows) => rows.map(({ number }) => fieldsOf(number)) });
   const { rows } = await askedDuckdb(
     `select hazard_status, hazard_note, epoch_ms(hazard_as_of)::varchar, hail_score, hail_reports
      from read_parquet(${quoted(output)}) where id % 9973 in (0, 1, 2, 3)`,

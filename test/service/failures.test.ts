@@ -67,27 +67,11 @@ test('the order of the checks decides which failure is reported', async (t) => {
 test('lat and lng are decimal numbers in range, each exactly once, as numbers are written', async (t) => {
   const { get, service, key } = await setUp(t);
   for (const query of [
-    '',
-    '?lat=40.25',
-    '?lng=-99.75',
-    '?lat=40.25&lat=40.25&lng=-99.75',
-    '?lat=40.25&lng=-99.75&lng=-99.75',
-    '?lat=&lng=-99.75',
-    '?lat=0x28&lng=-99.75',
-    '?lat=40,25&lng=-99.75',
-    '?lat=40 .25&lng=-99.75',
-    '?lat=.&lng=-99.75',
-    '?lat=e1&lng=-99.75',
-    '?lat=--40&lng=-99.75',
-    '?lat=4e1.5&lng=-99.75',
-    '?lat=4e400&lng=-99.75',
-    '?lat=NaN&lng=-99.75',
-    '?lat=Infinity&lng=-99.75',
-    '?lat=90.0001&lng=-99.75',
-    '?lat=40.25&lng=-180.0001',
-    '?lat=40.25%00&lng=-99.75',
-    '?lat[]=40.25&lng=-99.75',
-    '?LAT=40.25&lng=-99.75',
+    ...['', '?lat=40.25', '?lng=-99.75', '?lat=40.25&lat=40.25&lng=-99.75', '?lat=40.25&lng=-99.75&lng=-99.75'],
+    ...['?lat=&lng=-99.75', '?lat=0x28&lng=-99.75', '?lat=40,25&lng=-99.75', '?lat=40 .25&lng=-99.75'],
+    ...['?lat=.&lng=-99.75', '?lat=e1&lng=-99.75', '?lat=--40&lng=-99.75', '?lat=4e1.5&lng=-99.75'],
+    ...['?lat=4e400&lng=-99.75', '?lat=NaN&lng=-99.75', '?lat=Infinity&lng=-99.75', '?lat=90.0001&lng=-99.75'],
+    ...['?lat=40.25&lng=-180.0001', '?lat=40.25%00&lng=-99.75', '?lat[]=40.25&lng=-99.75', '?LAT=40.25&lng=-99.75'],
   ]) {
     const reply = await get(`/v1/drought/risk${query}`);
     assertFailure(reply, 400, 'INVALID_PARAMETER');

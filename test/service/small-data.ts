@@ -55,18 +55,14 @@ export const AT_SEA = { lat: 30, lng: -140 };
 
 /** A square of `size` degrees whose south-west corner is given. */
 export function square(lng: number, lat: number, size: number): Polygon {
-  return {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [lng, lat],
-        [lng + size, lat],
-        [lng + size, lat + size],
-        [lng, lat + size],
-        [lng, lat],
-      ],
-    ],
-  };
+  const [west, south, east, north] = [lng, lat, lng + size, lat + size];
+  const corners = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+  ];
+  return { type: 'Polygon', coordinates: [[...corners, corners[0]!]] };
 }
 
 export function info(name: DatasetName, sample = false): DatasetInfo {
@@ -111,13 +107,8 @@ export function coverOnly(states: string, ...datasets: readonly string[]): strin
 }
 
 export const FEED_NAMES: readonly EventKind[] = [
-  'earthquake',
-  'hail',
-  'hurricane',
-  'tornado',
-  'wildfire.current',
-  'wildfire.historical',
-  'wildfire.perimeters',
+  ...(['earthquake', 'hail', 'hurricane', 'tornado'] as const),
+  ...(['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const),
 ];
 
 /** Everything, small: two features of each layer near HERE and one far from it. */
@@ -125,15 +116,8 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
   const near = [point(-99.751, 40.251, { name: 'A "quoted" name, µ' }), point(-99.752, 40.252, { name: 'second' })];
   const records = [...near, point(-80, 30)];
   const days = {
-    daysWithAqi: 365,
-    goodDays: 300,
-    moderateDays: 60,
-    unhealthyForSensitiveGroupsDays: 4,
-    unhealthyDays: 1,
-    veryUnhealthyDays: 0,
-    hazardousDays: 0,
-    maxAqi: 160,
-    medianAqi: 42,
+    ...{ daysWithAqi: 365, goodDays: 300, moderateDays: 60, unhealthyForSensitiveGroupsDays: 4, unhealthyDays: 1 },
+    ...{ veryUnhealthyDays: 0, hazardousDays: 0, maxAqi: 160, medianAqi: 42 },
   };
   const counties = ['31001', '31003'];
   return [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
-import { MovedClock } from '../../moved-clock.ts';
+import { geojson } from '../loaders/loading.ts';
 import { sendPage } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
 
@@ -18,6 +18,7 @@ const AIR_2024 = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2024.zip';
 const FIRES = 'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
 const NRI_TRACTS =
   'services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services/National_Risk_Index_Census_Tracts/FeatureServer/0';
+const triFileOf = (state: string) => `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${state}/csv`;
 const COUNTIES = ['51001', '51003', '51005'];
 
 const radonLayer = (zone: number) => ({
@@ -66,12 +67,14 @@ async function setUp(t: TestContext) {
   return { ...machine, downloads: join(machine.folder, 'perilbook/downloads') };
 }
 
+type Outcome = { source: string; records?: number; ok?: boolean; error?: { code: string; message: string } };
+
 const datasetsOf = async (options: SetupOptions) =>
   (JSON.parse((await perilbook(['data', '--json'], options)).stdout) as { datasets: { name: string; rows: number }[] })
     .datasets;
 
 test('nothing is downloaded before somebody said yes; --dry-run shows addresses, sizes and licences', async (t) => {
-  const { run, mirror, folder, options } = await setUp(t);
+  const { run, mirror, own, options } = await setUp(t);
   const refused = await run(['get', 'air-quality']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /annual_aqi_by_county_\{year\}\.zip/);
@@ -95,13 +98,13 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
   // The size of a file at the user's own address is not the publisher's.
-  writeFileSync(join(folder, 'own.yaml'), 'sources: {radon: {url: "https://files.example.com/radon.csv"}}\n');
-  const own = ['get', 'radon', 'air-quality', '--dry-run', '--sources', 'own.yaml'];
-  const { stdout } = await run(own);
+  const ownRadon = own('sources: {radon: {url: "https://files.example.com/radon.csv"}}\n');
+  const ask = ['get', 'radon', 'air-quality', '--dry-run', ...ownRadon];
+  const { stdout } = await run(ask);
   assert.match(stdout, /^radon +unknown /m);
   assert.match(stdout, /^In all about [\d.]+ .B and 1 source of unknown size\.$/m);
   assert.match(stdout, /^All is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m);
-  const { sources } = JSON.parse((await run([...own, '--json'])).stdout);
+  const { sources } = JSON.parse((await run([...ask, '--json'])).stdout);
   const unknown = sources.filter(({ bytes }: { bytes: number | null }) => bytes === null);
   assert.equal(unknown.map(({ source }: { source: string }) => source).join(), 'radon');
   assert.equal(mirror.requests.length, 0);
@@ -110,9 +113,9 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
 });
 
 test('the program names itself and who downloads, and asks nobody but the mirror', async (t) => {
-  const { run, mirror, folder } = await setUp(t);
-  writeFileSync(join(folder, 'sources.yaml'), 'contact: data@example.com\n');
-  assert.equal((await run(['get', 'air-quality', '--yes', '--sources', 'sources.yaml'])).code, 0);
+  const { run, mirror, own } = await setUp(t);
+  const contact = own('contact: data@example.com\n');
+  assert.equal((await run(['get', 'air-quality', '--yes', ...contact])).code, 0);
   const agents = new Set(mirror.requests.map(({ headers }) => headers['user-agent']));
   assert.deepEqual([...agents], ['perilbook/0.0.0 (+data@example.com)']);
 });
@@ -129,12 +132,8 @@ test('a source that fails keeps none of the others from coming, and its old data
   mirror.fail(/RadonZone|ROE_Radon/, 99, (_, response) => sendPage(response, 403));
   const updated = await run(['update', '--json']);
   assert.equal(updated.code, 6);
-  const outcomes = JSON.parse(updated.stdout).sources as {
-    source: string;
-    records?: number;
-    error?: { code: string };
-  }[];
-  const told = outcomes.map(({ source, records, error }) => `${source} ${records} ${error?.code}`);
+  const { sources } = JSON.parse(updated.stdout) as { sources: Outcome[] };
+  const told = sources.map(({ source, records, error }) => `${source} ${records} ${error?.code}`);
   assert.deepEqual(told, ['air-quality 1 undefined', 'radon undefined DOWNLOAD_FAILED']);
   assert.equal((await datasetsOf(options)).find(({ name }) => name === 'radon')!.rows, 3);
 });
@@ -246,25 +245,22 @@ test('a folder that cannot be written is named', async (t) => {
 });
 
 test('a machine without a network takes the downloads of another one', async (t) => {
-  const { run, mirror, downloads, folder } = await setUp(t);
+  const { run, mirror, downloads, folder, onAnother } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   cpSync(downloads, join(folder, 'stick'), { recursive: true });
   mirror.downloads();
-  const other = join(folder, 'other');
-  mkdirSync(other);
-  const options = { folder, env: { XDG_DATA_HOME: other }, clock: new MovedClock('2026-07-01T00:00:00Z') };
-  const copy = () => perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes', '--json'], options);
+  const copy = () => onAnother('other', ['get', 'air-quality', '--mirror', 'stick', '--yes', '--json']);
   const got = await copy();
   assert.equal(got.code, 0, got.stderr);
   assert.equal(JSON.parse(got.stdout).sources[0].records, 1);
   const again = JSON.parse((await copy()).stdout).sources[0];
   assert.deepEqual([again.new_files, again.records], [0, undefined]);
   assert.equal(mirror.downloads(), 0);
-  const missing = await perilbook(['data', 'get', 'tri', '--mirror', 'stick', '--yes'], options);
+  const missing = await onAnother('other', ['get', 'tri', '--mirror', 'stick', '--yes']);
   assert.match(missing.stderr, /The folder ".*stick" has no tri/);
   const file = join(folder, 'stick/air-quality/annual_aqi_by_county_2025.zip');
   const bytes = readFileSync(file);
-  rmSync(join(other, 'perilbook'), { recursive: true });
+  rmSync(join(folder, 'other/perilbook'), { recursive: true });
   const changed = Buffer.from(bytes);
   changed[60]! ^= 1;
   for (const damaged of [bytes.subarray(0, 100), changed]) {
@@ -279,60 +275,39 @@ test('a machine without a network takes the downloads of another one', async (t)
 });
 
 test('a file at an own address covers the same states on a machine that has no sources.yaml', async (t) => {
-  const { run, mirror, downloads, folder } = await setUp(t);
-  mirror.files.set('files.example.com/tri.csv', {
-    body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n'),
-  });
+  const { run, mirror, downloads, folder, own, onAnother } = await setUp(t);
+  const body = Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n');
+  mirror.files.set('files.example.com/tri.csv', { body });
+  const get = (settings: string) => {
+    const sources = own(`sources: {tri: {url: "https://files.example.com/tri.csv"${settings}}}\n`);
+    return run(['get', 'tri', '--yes', ...sources]);
+  };
   const statesAt = async (settings: string, name: string) => {
-    writeFileSync(join(folder, 'own.yaml'), `sources: {tri: {url: "https://files.example.com/tri.csv"${settings}}}\n`);
-    assert.equal((await run(['get', 'tri', '--yes', '--sources', 'own.yaml'])).code, 0);
+    assert.equal((await get(settings)).code, 0);
     cpSync(downloads, join(folder, name), { recursive: true });
-    const options = {
-      folder,
-      env: { XDG_DATA_HOME: join(folder, `at ${name}`) },
-      clock: new MovedClock('2026-07-01T00:00:00Z'),
-    };
-    const got = await perilbook(['data', 'get', 'tri', '--mirror', name, '--yes', '--json'], options);
-    const { datasets } = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
+    const got = await onAnother(`at ${name}`, ['get', 'tri', '--mirror', name, '--yes', '--json']);
     assert.equal(got.code, 0, got.stderr);
+    const { datasets } = JSON.parse((await onAnother(`at ${name}`, ['--json'])).stdout);
     return datasets.find((dataset: { name: string }) => dataset.name === 'sites:toxicReleaseInventory').states;
   };
   assert.deepEqual(await statesAt('', 'stick'), ['VA']);
   assert.deepEqual(await statesAt(', states: "VA, DC"', 'newer stick'), ['DC', 'VA']);
   assert.equal(await statesAt(', states: us', 'stick'), undefined, 'the whole US');
+  const elsewhere = await get(', states: "MD, DC"');
+  assert.equal(elsewhere.code, 2, elsewhere.stderr);
+  assert.match(elsewhere.stderr, /no row is usable \(all are outside of DC, MD: states of tri in sources\.yaml\)/);
 });
 
 test('a file at an own address may have any form that its loader reads, also on a machine that has no sources.yaml', async (t) => {
-  const { run, mirror, downloads, folder } = await setUp(t);
+  const { run, mirror, downloads, own, onAnother } = await setUp(t);
   const properties = { mag: 3.1, time: 1_700_000_000_000, place: 'x', type: 'earthquake', net: 'us', code: '1' };
-  const geometry = { type: 'Point', coordinates: [-78, 37, 10] };
-  const quakes = { type: 'FeatureCollection', features: [{ type: 'Feature', id: 'us1', properties, geometry }] };
-  mirror.files.set('files.example.com/quakes.geojson', { body: Buffer.from(JSON.stringify(quakes)) });
-  const url = 'https://files.example.com/quakes.geojson';
-  writeFileSync(join(folder, 'own.yaml'), `sources: {earthquakes: {url: "${url}"}}\n`);
-  const own = await run(['get', 'earthquakes', '--yes', '--sources', 'own.yaml']);
-  assert.match(own.stderr, /earthquakes: loaded 1 record/);
-  const other = {
-    folder,
-    env: { XDG_DATA_HOME: join(folder, 'other') },
-    clock: new MovedClock('2026-07-01T00:00:00Z'),
-  };
-  const copied = await perilbook(['data', 'get', 'earthquakes', '--mirror', downloads, '--yes'], other);
+  const quakes = geojson([{ id: 'us1', properties, geometry: { type: 'Point', coordinates: [-78, 37, 10] } }]);
+  mirror.files.set('files.example.com/quakes.geojson', { body: Buffer.from(quakes) });
+  const sources = own('sources: {earthquakes: {url: "https://files.example.com/quakes.geojson"}}\n');
+  const got = await run(['get', 'earthquakes', '--yes', ...sources]);
+  assert.match(got.stderr, /earthquakes: loaded 1 record/);
+  const copied = await onAnother('other', ['get', 'earthquakes', '--mirror', downloads, '--yes']);
   assert.match(copied.stderr, /earthquakes: loaded 1 record/);
-});
-
-test('a file at an own address whose rows are all in other states names the setting, not an option', async (t) => {
-  const { run, mirror, folder } = await setUp(t);
-  mirror.files.set('files.example.com/tri.csv', {
-    body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n'),
-  });
-  writeFileSync(
-    join(folder, 'own.yaml'),
-    'sources: {tri: {url: "https://files.example.com/tri.csv", states: "MD, DC"}}\n',
-  );
-  const { code, stderr } = await run(['get', 'tri', '--yes', '--sources', 'own.yaml']);
-  assert.equal(code, 2, stderr);
-  assert.match(stderr, /no row is usable \(all are outside of DC, MD: states of tri in sources\.yaml\)/);
 });
 
 test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {
@@ -417,15 +392,12 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const { run, mirror, downloads } = await setUp(t);
   mirror.files.set('www.spc.noaa.gov/wcm/', { body: Buffer.from('<html><a href="data/other.csv">hail</a></html>') });
   mirror.files.set('developer.nlr.gov/api/alt-fuel-stations/v1.csv', { body: Buffer.from('Id,Name\n1,x\n') });
-  const names = ['air-quality', 'tornado', 'tri', 'power-plants', 'counties'];
+  const names = ['air-quality', 'tornado', 'tri', 'power-plants', 'counties', 'alternative-fuels-afdc', 'radon'];
   const key = { env: { XDG_DATA_HOME: join(downloads, '..', '..'), PERILBOOK_AFDC_KEY: 'k' } };
-  const checked = await run(['check', ...names, 'alternative-fuels-afdc', 'radon', '--json'], key);
+  const checked = await run(['check', ...names, '--json'], key);
   assert.equal(checked.code, 6);
-  const by = new Map(
-    (JSON.parse(checked.stdout).sources as { source: string; ok: boolean; error?: { message: string } }[]).map(
-      (one) => [one.source, one],
-    ),
-  );
+  const { sources } = JSON.parse(checked.stdout) as { sources: Outcome[] };
+  const by = new Map(sources.map((one) => [one.source, one]));
   assert.equal(by.get('air-quality')!.ok, true);
   assert.match(by.get('tornado')!.error!.message, /has no link to 1950/);
   assert.match(by.get('tri')!.error!.message, /is missing, and so are newer files/);
@@ -454,22 +426,19 @@ test('data check says which sources moved, changed their form or shrank, and dow
 for (const got of ['--states VA,MD,DC', ''] as const) {
   test(`data check sees a state and columns that vanished from what was downloaded (${got || 'the whole US'})`, async (t) => {
     const { run, mirror } = await setUp(t);
-    const states = [
-      ['VA', '51', 30],
-      ['MD', '24', 20],
-      ['DC', '11', 12],
-    ] as const;
     const hazards = NRI_PREFIXES.map(([, prefix]) => prefix);
     const names = hazards.flatMap((hazard) => ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => `${hazard}_${suffix}`));
     const valueIn = (name: string) => (name.endsWith('_RISKR') ? 'Very Low' : 1);
-    const rows = states.flatMap(([STATEABBRV, STATEFIPS, count]) =>
-      Array.from({ length: count }, (_, index) => ({
-        attributes: {
-          ...{ TRACTFIPS: `${STATEFIPS}001${String(100 + index).padStart(6, '0')}`, STATEFIPS, STATEABBRV },
-          ...Object.fromEntries(names.map((name) => [name, valueIn(name)])),
-        },
-      })),
-    );
+    const rows = ['VA 51 30', 'MD 24 20', 'DC 11 12']
+      .map((of) => of.split(' '))
+      .flatMap(([STATEABBRV, STATEFIPS, count]) =>
+        Array.from({ length: Number(count) }, (_, index) => ({
+          attributes: {
+            ...{ TRACTFIPS: `${STATEFIPS}001${String(100 + index).padStart(6, '0')}`, STATEFIPS, STATEABBRV },
+            ...Object.fromEntries(names.map((name) => [name, valueIn(name)])),
+          },
+        })),
+      );
     const layer = { fields: Object.keys(rows[0]!.attributes), rows, edited: 1_770_000_000_000 };
     mirror.layers.set(NRI_TRACTS, layer);
     const first = await run(['get', 'nri-tracts', ...got.split(' ').filter(Boolean), '--yes']);
@@ -492,21 +461,19 @@ for (const got of ['--states VA,MD,DC', ''] as const) {
 
 test('data check sees that the file of a downloaded state is gone', async (t) => {
   const { run, mirror } = await setUp(t);
-  const fileOf = (slice: string) => `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${slice}/csv`;
   const body = Buffer.from('1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE\n2025,1,37,-78\n');
-  for (const slice of ['US', 'VA', 'MD']) mirror.files.set(fileOf(slice), { body, etag: '"1"' });
+  for (const slice of ['US', 'VA', 'MD']) mirror.files.set(triFileOf(slice), { body, etag: '"1"' });
   await run(['get', 'tri', '--states', 'VA,MD', '--yes']);
   assert.match((await run(['check', 'tri'])).stdout, /^tri +ok: /m);
-  mirror.files.delete(fileOf('MD'));
+  mirror.files.delete(triFileOf('MD'));
   assert.match((await run(['check', 'tri'])).stdout, /^tri +WARNING: the file of MD is gone: /m);
 });
 
 test('the states whose files are missing are named, and keep none of the others from coming', async (t) => {
   const { run, mirror } = await setUp(t);
-  const fileOf = (slice: string) => `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${slice}/csv`;
   for (const state of ['DC', 'VA']) {
     const body = Buffer.from(`TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${state}1,2025,${state},38,-78.1\n`);
-    mirror.files.set(fileOf(state), { body, etag: '"1"' });
+    mirror.files.set(triFileOf(state), { body, etag: '"1"' });
   }
   const got = await run(['get', 'tri', '--states', 'VA,CA,MD,DC', '--yes']);
   assert.equal(got.code, 6);
@@ -542,19 +509,15 @@ test('data remove takes away what a source brought, and what was loaded by its n
   await run(['get', 'air-quality', '--yes']);
   options.clock.move(1_000);
   writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(361));
-  const loaded = await perilbook(
-    ['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '--replace'],
-    options,
-  );
+  const load = ['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '--replace'];
+  const loaded = await perilbook(load, options);
   assert.equal(loaded.code, 0, loaded.stderr);
   assert.match((await run(['remove', 'air-quality'])).stderr, /removed airQuality/);
   assert.equal((await datasetsOf(options)).length, 0);
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
 
   await run(['get', 'air-quality', '--yes']);
-  for (const name of readdirSync(join(folder, 'perilbook'))) {
-    if (name.startsWith('data.db')) rmSync(join(folder, 'perilbook', name));
-  }
+  for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `perilbook/data.db${end}`), { force: true });
   assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/, 'without a data file');
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
@@ -60,6 +60,17 @@ export async function dataMachine(t: TestContext, env: Readonly<Record<string, s
         ...options,
         ...changes,
       }),
+    /** Runs a `data` command on a machine that has files of this one, a folder of its own, and no network. */
+    onAnother: (name: string, args: readonly string[]) =>
+      perilbook(['data', ...args], {
+        ...{ folder, env: { XDG_DATA_HOME: join(folder, name) } },
+        clock: new MovedClock('2026-07-01T00:00:00Z'),
+      }),
+    /** Names sources in a file, and returns the words that name the file to a command. */
+    own(sources: string): readonly string[] {
+      writeFileSync(join(folder, 'own.yaml'), sources);
+      return ['--sources', 'own.yaml'];
+    },
     /** What `data --json` prints. */
     list: async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout),
   };

@@ -19,7 +19,7 @@ import { usAtlas } from '../../../src/geo/us-atlas.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { randomFrom } from '../../random-from.ts';
 import { square } from '../../service/small-data.ts';
-import { fileOf } from '../loaders/loading.ts';
+import { fileOf, lines } from '../loaders/loading.ts';
 import type { MirroredLayer } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
 
@@ -43,26 +43,16 @@ function rowsAround(count: number, shape: (lng: number, lat: number) => Geometry
   const random = randomFrom(7);
   return Array.from({ length: count }, (_, index) => ({
     attributes: {
-      Plant_Code: 5_000 + index,
-      ID: `L${index}`,
-      Name: `Number ${index}`,
-      Period: 202_502,
-      VOLTAGE: 230,
-      TYPEPIPE: 'x',
+      ...{ Plant_Code: 5_000 + index, ID: `L${index}`, Name: `Number ${index}` },
+      ...{ Period: 202_502, VOLTAGE: 230, TYPEPIPE: 'x' },
     },
     geometry: shape(-74.2 + 4 * random(), 42.2 + 3.6 * random()),
   }));
 }
 
 const pointAt = (lng: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lng, lat] });
-const lineFrom = (lng: number, lat: number): Geometry => ({
-  type: 'LineString',
-  coordinates: [
-    [lng, lat],
-    [lng + 0.21, lat + 0.02],
-    [lng + 0.33, lat - 0.08],
-  ],
-});
+const lineFrom = (lng: number, lat: number) =>
+  lines(`${lng} ${lat}, ${lng + 0.21} ${lat + 0.02}, ${lng + 0.33} ${lat - 0.08}`) as Geometry;
 async function setUp(t: TestContext) {
   const machine = await dataMachine(t);
   return {
@@ -96,20 +86,13 @@ const PLACES: readonly Location[] = (() => {
   return Array.from({ length: 80 }, () => ({ lat: 42.8 + 2.2 * random(), lng: -73.3 + 2.5 * random() }));
 })();
 
+const PIPELINES = `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`;
+const POWER_LINES = `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`;
+
 for (const [source, layerPath, layer, shape] of [
   ['power-plants', PLANTS, 'sites:powerPlant', pointAt],
-  [
-    'transmission-lines',
-    `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`,
-    'sites:highVoltageLine',
-    lineFrom,
-  ],
-  [
-    'gas-pipelines',
-    `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`,
-    'sites:naturalGasPipeline',
-    lineFrom,
-  ],
+  ['transmission-lines', POWER_LINES, 'sites:highVoltageLine', lineFrom],
+  ['gas-pipelines', PIPELINES, 'sites:naturalGasPipeline', lineFrom],
 ] as const) {
   test(`${source}: what lies in the boxes of two states is stored, counted, measured and listed once`, async (t) => {
     const { mirror, run, rows, open } = await setUp(t);
@@ -294,43 +277,34 @@ function countyFile(t: TestContext, states: readonly string[]): string {
 }
 
 test('a file of one state at an own address answers for that state alone', async (t) => {
-  const { mirror, run, rows, states, folder } = await setUp(t);
-  mirror.files.set('example.org/virginia.csv', {
-    body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\n'),
-    etag: '"1"',
-  });
-  const sources = (covered: string) => {
-    const file = join(folder, 'own.yaml');
-    writeFileSync(file, `sources:\n  tri:\n    url: https://example.org/virginia.csv\n${covered}`);
-    return file;
-  };
-  const got = await run('get', 'tri', '--yes', '--sources', sources(''));
+  const { mirror, run, rows, states, own } = await setUp(t);
+  const table = 'TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\n';
+  mirror.files.set('example.org/virginia.csv', { body: Buffer.from(table), etag: '"1"' });
+  const update = (covered: string) =>
+    run('update', ...own(`sources:\n  tri:\n    url: https://example.org/virginia.csv\n${covered}`));
+  const sources = own('sources: {tri: {url: "https://example.org/virginia.csv"}}\n');
+  const got = await run('get', 'tri', '--yes', ...sources);
   assert.equal(got.code, 0, got.stderr);
   assert.equal(await rows(), 2);
   assert.deepEqual(await states(), ['VA']);
   assert.match(got.stderr, /The data covers VA only\. If .* the whole US, set states: US of tri in sources\.yaml\./);
   // What it covers is not loaded again, and may be set.
-  assert.match((await run('update', '--sources', sources(''))).stderr, /tri: unchanged/);
-  mirror.files.set('example.org/virginia.csv', {
-    body: Buffer.from(
-      'TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\nF3,2025,VA,38,-78.3\n',
-    ),
-    etag: '"2"',
-  });
-  const both = await run('update', '--sources', sources('    states: Virginia, DC\n'));
+  assert.match((await update('')).stderr, /tri: unchanged/);
+  const longer = Buffer.from(`${table}F3,2025,VA,38,-78.3\n`);
+  mirror.files.set('example.org/virginia.csv', { body: longer, etag: '"2"' });
+  const both = await update('    states: Virginia, DC\n');
   assert.equal(both.code, 0, both.stderr);
   assert.deepEqual(await states(), ['DC', 'VA']);
   // The same file again, as the whole US.
-  assert.equal((await run('update', '--sources', sources('    states: "US"\n'))).code, 0);
+  assert.equal((await update('    states: "US"\n')).code, 0);
   assert.deepEqual([await rows(), await states()], [3, undefined]);
-  assert.match((await run('update', '--sources', sources('    states: "US"\n'))).stderr, /tri: unchanged/);
-  const mars = await run('update', '--sources', sources('    states: Mars\n'));
-  assert.match(mars.stderr, /tri\.states: "Mars" is not a state/);
+  assert.match((await update('    states: "US"\n')).stderr, /tri: unchanged/);
+  assert.match((await update('    states: Mars\n')).stderr, /tri\.states: "Mars" is not a state/);
 });
 
 test('a state that a file at an own address no longer has keeps its records until --replace, and the others are loaded', async (t) => {
-  const { mirror, run, rows, folder } = await setUp(t);
-  writeFileSync(join(folder, 'own.yaml'), 'sources: {tri: {url: "https://example.org/tri.csv"}}\n');
+  const { mirror, run, rows, own } = await setUp(t);
+  const sources = own('sources: {tri: {url: "https://example.org/tri.csv"}}\n');
   const serve = (etag: string, counts: Readonly<Record<string, number>>) => {
     const lines = Object.entries(counts).flatMap(([state, count]) =>
       Array.from({ length: count }, (_, index) => `${state}${index},2025,${state},38,-78.${index}\n`),
@@ -338,9 +312,9 @@ test('a state that a file at an own address no longer has keeps its records unti
     const body = Buffer.from(`TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${lines.join('')}`);
     mirror.files.set('example.org/tri.csv', { body, etag });
   };
-  const update = (...args: string[]) => run('update', '--sources', 'own.yaml', ...args);
+  const update = (...args: string[]) => run('update', ...sources, ...args);
   serve('"1"', { MD: 3, RI: 3, VA: 3 });
-  assert.equal((await run('get', 'tri', '--yes', '--sources', 'own.yaml')).code, 0);
+  assert.equal((await run('get', 'tri', '--yes', ...sources)).code, 0);
   serve('"2"', { MD: 4, VA: 5 });
   for (const _ of ['first', 'again']) {
     mirror.downloads();

@@ -243,14 +243,9 @@ test('the table of a shapefile is read in the encoding of its .cpg, however it i
 test('a CSV of points: columns are recognized or named, properties kept, unusable rows reported', async (t) => {
   const { database, load } = loading(t);
   const csv = [
-    'X,Y,Well,Zip,Latitude,Longitude ,Note',
-    '0,0,"One, the first",02134,42.1,-71.1, ',
-    '0,0,Two,2134,,-71.2,x',
-    '0,0,Three,,42.3,,x',
-    '0,0,Four,,0,0,x',
-    '0,0,Five,,42°N,-71,x',
-    '0,0,Six,,95,-71,x',
-    '0,0,Seven,,45,-71,x,over',
+    ...['X,Y,Well,Zip,Latitude,Longitude ,Note', '0,0,"One, the first",02134,42.1,-71.1, '],
+    ...['0,0,Two,2134,,-71.2,x', '0,0,Three,,42.3,,x', '0,0,Four,,0,0,x', '0,0,Five,,42°N,-71,x'],
+    ...['0,0,Six,,95,-71,x', '0,0,Seven,,45,-71,x,over'],
   ].join('\n');
   const result = await load('wells', fileOf(t, 'wells.csv', csv));
   assert.deepEqual([result.rows, result.loaded], [7, 2]);

@@ -174,12 +174,8 @@ test('HURDAT2: positions and dates as they may be written, and as they may not',
   ] as const;
   const noPosition = ['32.0E 78.2W', '32.0N 78.2', '32.0N 78.2N', '91.0N 78.2W', 'x32.0N 78.2W', '32.0Nx 78.2W'];
   const noDate = [
-    '2014628 1800',
-    '20140628 18:00',
-    '120140628 1800',
-    '201406281 1800',
-    '20140628 11800',
-    '20140628 18001',
+    ...['2014628 1800', '20140628 18:00', '120140628 1800'],
+    ...['201406281 1800', '20140628 11800', '20140628 18001'],
   ];
   const bad = [
     ...noPosition.map((text) => text.split(' ')),
@@ -228,10 +224,7 @@ test('IBTrACS: a track that crosses the 180th meridian is cut there', async (t) 
   assert.deepEqual(rejects(result), []);
   const [hector] = featuresOf(database, 'records_hurricane');
   assert.equal(hector.geometry.type, 'MultiLineString');
-  assert.deepEqual(hector.geometry.coordinates[0].slice(0, 2), [
-    [-155.7, 20],
-    [-179, 28],
-  ]);
+  assert.deepEqual(hector.geometry.coordinates[0].slice(0, 2).join(' '), '-155.7,20 -179,28');
 });
 
 test('storms of several files: one that crosses basins, or is in two editions, is loaded once', async (t) => {
@@ -310,20 +303,16 @@ test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {
 
 test('earthquakes of several queries: an event of two of them is loaded once', async (t) => {
   const { database, load } = loading(t);
-  const [first, second] = [
-    [
-      { net: 'nc', code: '1', mag: 2 },
-      { net: 'nc', code: '2' },
-      { net: 'nc', code: '3' },
-    ],
-    [
-      ...[{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }],
-      ...[{ mag: 1 }, { mag: 1 }, { net: 'nc' }, { net: 'nc' }, { code: '5' }, { code: '5' }],
-    ],
-  ].map((quakes, index) =>
-    fileOf(t, `${index}.geojson`, geojson(quakes.map((properties) => point(-120, 36, properties)))),
+  const quakes = (name: string, ...all: Record<string, unknown>[]) =>
+    fileOf(t, name, geojson(all.map((properties) => point(-120, 36, properties))));
+  const first = quakes(
+    '1.geojson',
+    { net: 'nc', code: '1', mag: 2 },
+    ...['2', '3'].map((code) => ({ net: 'nc', code })),
   );
-  const result = await load('earthquakes', [first!, second!]);
+  const named = [{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }];
+  const nameless = [{ mag: 1 }, { mag: 1 }, { net: 'nc' }, { net: 'nc' }, { code: '5' }, { code: '5' }];
+  const result = await load('earthquakes', [first, quakes('2.geojson', ...named, ...nameless)]);
   assert.equal(result.records, 9, 'three by their ids, six that have none');
   assert.deepEqual(rejects(result), [['an earthquake that an earlier row has', 2, 1]]);
   for (const [index, state] of ['CA', 'NV'].entries()) {

@@ -25,13 +25,8 @@ async function named(folder: string, ...sources: string[]) {
 test('a folder stands for its files at any depth, without hidden ones and those of Spark and Hadoop', async (t) => {
   const data = ['b.csv', 'a.csv', 'year=2024/part-0.csv', 'year=2025/part-0.csv', 'no extension'];
   const others = [
-    '_SUCCESS',
-    '.a.csv.crc',
-    'a.csv.crc',
-    '.hidden.csv',
-    '_temporary/0/part-9.csv',
-    '.git/x.csv',
-    '.DS_Store',
+    ...['_SUCCESS', '.a.csv.crc', 'a.csv.crc', '.hidden.csv'],
+    ...['_temporary/0/part-9.csv', '.git/x.csv', '.DS_Store'],
   ];
   const folder = folderOf(t, ...data, ...others, 'c.csv.tmp', 'd.csv._COPYING_', 'year=2025/e.csv.part');
   assert.deepEqual(await named(folder, '.'), {
@@ -56,9 +51,8 @@ test('a pattern stands for files, a list for the files of all its sources, each 
   assert.deepEqual((await named(folder, '*')).parts, ['a.csv', 'b.csv', 'c.ndjson']);
   assert.deepEqual((await named(folder, '**/*.csv')).parts, ['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv']);
   assert.deepEqual((await named(folder, '{a,c}.*')).parts, ['a.csv', 'c.ndjson']);
-  assert.deepEqual((await named(folder, 'b.csv', '*.csv', 'old', 'a.csv')).parts, [
-    ...['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv'],
-  ]);
+  const { parts } = await named(folder, 'b.csv', '*.csv', 'old', 'a.csv');
+  assert.deepEqual(parts, ['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv']);
   // What is named is taken, however it is called.
   assert.deepEqual((await named(folder, '_x.csv', 'w.csv.tmp')).parts, ['_x.csv', 'w.csv.tmp']);
   assert.equal(patternFolder('/data/portfolio/20*/x.csv'), '/data/portfolio');
