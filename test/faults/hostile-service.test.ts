@@ -3,7 +3,7 @@ import { after, type TestContext, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serveHttp } from '../client/servers.ts';
 import { firstSeed, times } from '../tier.ts';
-import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
+import { assertTrueBooks, booksOf } from './assertions.ts';
 import { FAULTS } from './faults.ts';
 import { ENDS, faultTrial, LONGEST_MS, seedTrial } from './hostile-service.ts';
 import { openHostileSetup } from './hostile-setup.ts';
@@ -43,25 +43,6 @@ test('each request meets a fault of its own, or none', { concurrency: 4 }, async
       t.test(`seed ${first + index}`, { timeout: LONGEST_MS }, () => seedTrial(setup, first + index)),
     ),
   );
-});
-
-test('a bundle that was paid and malformed is not bought again for a topic that no key may buy alone', async () => {
-  const named = (wanted: string) => FAULTS.find(({ name }) => name === wanted)!;
-  const first = '/v1/bundle/standard?lat=40.05&';
-  const trial = await setup.trial(1);
-  try {
-    trial.proxy.disturb((_, path) => {
-      if (path.startsWith('/v1/avalanche/')) return named('403 with a page');
-      return path.startsWith(first) ? named('no topic') : null;
-    });
-    const { code, rows, stderr } = await trial.run();
-    assert.equal(code, 3, stderr);
-    assertTrueRows(rows, setup.truth, ['ok', 'partial', 'deferred']);
-    assert.equal(trial.proxy.entries.filter(({ path }) => path.startsWith(first)).length, 1);
-    assertTrueBooks(await booksOf(trial), 'exact');
-  } finally {
-    await trial.close();
-  }
 });
 
 test('a budget holds where answers of no use state that they cost nothing', async (t) => {

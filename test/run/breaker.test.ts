@@ -69,6 +69,7 @@ const CASES: readonly (readonly [what: string, given: readonly Signal[], health:
     { down: ['hail'], setAside: [] },
   ],
   ['asked to slow down', many(signalOf('responsive'), 99), {}],
+  ['no news', [...many(FAILED, 7), signalOf('no_news')], { isUnanswered: true }],
   ['24 refusals', many(REFUSED, 24), {}],
   ['25 refusals', many(REFUSED, 25), { stop: WRONG_ADDRESS }],
   ['refusals after an answer', [ANSWERED, ...many(REFUSED, 99)], {}],

@@ -65,10 +65,8 @@ async function walk(
   const take = async (credits: number) => {
     if (!(await reservations.take(credits))) return;
     begun.push(credits);
-    check(
-      spent,
-      begun.reduce((sum, one) => sum + one, 0),
-    );
+    const committed = begun.reduce((sum, one) => sum + one, 0);
+    check(spent, committed);
   };
   for (const { kind, credits, spends } of steps) {
     if (kind === 'take') takes.push(take(credits));
@@ -89,19 +87,16 @@ async function walk(
   return spent;
 }
 
-test('what is spent and what is committed never exceed the credits, in whatever order cells begin and end', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 100 }), anySteps(100), async (total, steps) => {
-      const spent = await walk(total, steps, (paid, committed) => assert.ok(paid + committed <= total));
-      assert.ok(spent <= total);
-    }),
-  );
-});
-
-test('after calls that were tried twice, no cell is begun that the rest cannot pay', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 100 }), anySteps(250), (total, steps) =>
-      walk(total, steps, (paid, committed) => assert.ok(paid + committed <= total)).then(() => {}),
-    ),
-  );
-});
+for (const [mostSpent, what] of [
+  [100, 'what is spent and what is committed never exceed the credits'],
+  [250, 'after calls that were tried twice, no cell is begun that the rest cannot pay'],
+] as const) {
+  test(`${what}, in whatever order cells begin and end`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 100 }), anySteps(mostSpent), async (total, steps) => {
+        const spent = await walk(total, steps, (paid, committed) => assert.ok(paid + committed <= total));
+        assert.ok(spent <= total || mostSpent > 100);
+      }),
+    );
+  });
+}
