@@ -25,17 +25,9 @@ test('sends one GET below the base address, with the key in its header only', as
   const [{ method, url: path, headers } = {}] = seen;
   assert.equal(method, 'GET');
   assert.equal(path, '/hazards/v1/wildfire/risk?lat=34.0522&lng=-118.2437');
-  assert.deepEqual(
-    { ...headers, host: '', connection: '' },
-    {
-      host: '',
-      connection: '',
-      'x-api-key': KEY,
-      accept: 'application/json',
-      'accept-encoding': 'zstd, gzip',
-      'user-agent': 'perilbook-test',
-    },
-  );
+  const { host: _, connection: __, ...own } = headers as Record<string, string>;
+  const common = { accept: 'application/json', 'accept-encoding': 'zstd, gzip', 'user-agent': 'perilbook-test' };
+  assert.deepEqual(own, { 'x-api-key': KEY, ...common });
 });
 
 for (const status of [301, 302, 307, 308]) {
@@ -75,15 +67,10 @@ test('a service that repeats the key does not get it into a message', async (t) 
 
 test('each request and each answer can be a line of a trace, which shows nothing secret', async (t) => {
   const lines: string[] = [];
-  const answer = [
-    'HTTP/1.1 302 No',
-    'set-cookie: s=1',
-    'location: /a?secret=1',
-    'x-credit-cost: 1',
-    'content-length: 2',
-  ];
-  const url = await serveRaw(t, (socket, head) => {
-    if (head.startsWith('POST')) socket.destroy();
+  const head = ['set-cookie: s=1', 'location: /a?secret=1', 'x-credit-cost: 1', 'content-length: 2'];
+  const answer = ['HTTP/1.1 302 No', ...head];
+  const url = await serveRaw(t, (socket, asked) => {
+    if (asked.startsWith('POST')) socket.destroy();
     else socket.write(`${answer.join('\r\n')}\r\n\r\n{}`);
   });
   const options = { trace: (line: string) => lines.push(line), clock: new MovedClock() };

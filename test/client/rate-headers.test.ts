@@ -45,19 +45,8 @@ test('Retry-After as a date, at least a second from now', () => {
 });
 
 test('what is neither seconds nor a possible date is nothing', () => {
-  for (const text of [
-    '',
-    'soon',
-    '-5',
-    '7 January',
-    'Sat, 31 Feb 2026 10:00:00 GMT',
-    'Mon, 15 Jan 2026 12:00:00 GMT',
-    '2026-01-15',
-    '1e9',
-    '9'.repeat(400),
-  ]) {
-    assert.equal(after(text), null, text);
-  }
+  const dates = ['7 January', 'Sat, 31 Feb 2026 10:00:00 GMT', 'Mon, 15 Jan 2026 12:00:00 GMT', '2026-01-15'];
+  for (const text of ['', 'soon', '-5', '1e9', '9'.repeat(400), ...dates]) assert.equal(after(text), null, text);
 });
 
 test('times of day are taken against the clock of the service, where it tells it', () => {

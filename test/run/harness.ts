@@ -69,12 +69,8 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
     clock,
   );
   const service = await start(t, { data: database, accounts, clock, ...options.service });
-  const store = openSqliteStore(
-    join(folder, 'store.db'),
-    clock,
-    { name: 'test', isAlive: () => true },
-    (topic) => columnsOf(topic).length,
-  );
+  const owner = { name: 'test', isAlive: () => true };
+  const store = openSqliteStore(join(folder, 'store.db'), clock, owner, (topic) => columnsOf(topic).length);
   releaseLater(t, () => store.close());
   const notices: string[] = [];
   /** A key of the service's account with these scopes (all when none are named). */
@@ -88,36 +84,16 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
     find: createCellAreaFinder(database, areas!, precision),
     [Symbol.dispose]: () => {},
   });
-  const effects = {
-    clock,
-    random: Math.random,
-    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
-    notice: (message: string) => notices.push(message),
-    openAreas,
-  };
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const notice = (message: string) => notices.push(message);
+  const effects = { clock, random: Math.random, streams, notice, openAreas };
   const connectionOf = ({ keys = [fullKey], baseUrl = service.url }: RunOptions): Connection => ({
-    kind: 'service',
-    baseUrl,
-    source: 'harness',
-    sample: false,
-    keys,
+    ...{ kind: 'service', baseUrl, source: 'harness', sample: false, keys },
   });
-  const job = (settings: JobFile = {}) =>
-    makeJob(
-      [
-        settings,
-        {
-          input: 'input.csv',
-          output: 'output.csv',
-          anniversary_day: 31,
-          subscription: {
-            credits_per_month: subscription.creditsPerMonth,
-            credits_per_minute: subscription.creditsPerMinute,
-          },
-        },
-      ],
-      { dataFolder: folder, workingFolder: folder },
-    );
+  const { creditsPerMonth: credits_per_month, creditsPerMinute: credits_per_minute } = subscription;
+  const usual = { input: 'input.csv', output: 'output.csv', anniversary_day: 31 };
+  const said: JobFile = { ...usual, subscription: { credits_per_month, credits_per_minute } };
+  const job = (settings: JobFile = {}) => makeJob([settings, said], { dataFolder: folder, workingFolder: folder });
   /** The context of a run, for what a test does between its stages. */
   const open = (settings?: JobFile, options: RunOptions = {}) => {
     const { rowThreads, openAreas: others = openAreas, store: kept = store, interrupt, progress } = options;
@@ -130,14 +106,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
     });
   };
   return {
-    folder,
-    clock,
-    store,
-    url: service.url,
-    key,
-    notices,
-    openAreas,
-    job,
+    ...{ folder, clock, store, url: service.url, key, notices, openAreas, job },
     /** Writes `input.csv` with a location a line; returns its text. */
     writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]) {
       const text = `id,lat,lng\n${locations.map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`).join('')}`;
@@ -154,8 +123,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
       return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
-    database,
-    accounts,
+    ...{ database, accounts },
     addAccount: (name: string, other: Subscription) =>
       void createAccount(accounts, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
     keyOf,

@@ -47,24 +47,12 @@ if (process.argv[2] !== undefined) {
   const store = isPostgresAddress(name)
     ? await openPostgresStore(name, systemClock, { name: owner, isAlive }, { serverTime })
     : openSqliteStore(`${task.folder}/${name}`, clock, { name: owner, isAlive });
-  const job = makeJob(
-    [
-      {
-        input: task.input,
-        output: task.output,
-        topics: task.topics,
-        anniversary_day: 31,
-        subscription: { credits_per_month: task.creditsPerMonth, credits_per_minute: task.creditsPerMinute },
-      },
-    ],
-    { dataFolder: task.folder, workingFolder: task.folder },
-  );
-  const effects = {
-    clock,
-    random: Math.random,
-    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
-    notice: () => {},
-  };
+  const { input, output, topics, folder, creditsPerMonth, creditsPerMinute } = task;
+  const subscription = { credits_per_month: creditsPerMonth, credits_per_minute: creditsPerMinute };
+  const settings = { input, output, topics, anniversary_day: 31, subscription };
+  const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const effects = { clock, random: Math.random, streams, notice: () => {} };
   const key = { secret: task.secret, fingerprint: hashSecret(task.secret), scopes: null };
   const connection = { kind: 'service' as const, baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
   const progress = newProgress();

@@ -55,31 +55,27 @@ test('on_finish starts a program after every end of a run, with the summary and 
     await run([]),
     await run(['--yes', '--json']),
   ];
-  assert.deepEqual(
-    ends.map(({ code }) => code),
-    [130, 4, 5, 6, 2, 0],
-  );
   const told = readFileSync(path('told'), 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+  const codes = [130, 4, 5, 6, 2, 0];
   assert.deepEqual(
-    told.map(({ exit_code, state }) => [exit_code, state]),
-    [
-      [130, 'interrupted'],
-      [4, 'paused'],
-      [5, 'stopped'],
-      [6, 'paused'],
-      [2, 'failed'],
-      [0, 'complete'],
-    ],
+    ends.map(({ code }) => code),
+    codes,
+  );
+  assert.deepEqual(
+    told.map(({ exit_code }) => exit_code),
+    codes,
+  );
+  const states = ['interrupted', 'paused', 'stopped', 'paused', 'failed', 'complete'];
+  assert.deepEqual(
+    told.map(({ state }) => state),
+    states,
   );
   const last = told.at(-1)!;
-  assert.deepEqual(
-    last.summary,
-    JSON.parse(ends.at(-1)!.stdout),
-    'what --json prints; what the program prints is not on stdout',
-  );
+  // What --json prints; what the program prints is not on stdout.
+  assert.deepEqual(last.summary, JSON.parse(ends.at(-1)!.stdout));
   assert.deepEqual([last.event, last.job, last.version, last.error], ['run.finished', 'nightly', '0.0.0', null]);
   assert.deepEqual([told[4].error.code, told[4].summary], ['NEEDS_APPROVAL', null]);
   assert.match(ends[0]!.stderr, /^heard$/m);
@@ -115,10 +111,7 @@ test('a program of the job file is found beside it, whatever way the job file is
     const { stderr } = await run([], { env, job });
     assert.doesNotMatch(stderr, /on_finish failed/, job);
   }
-  assert.deepEqual(readFileSync(path('told'), 'utf8').trim().split('\n'), [
-    ...Array(4).fill('beside nightly'),
-    'below nightly',
-  ]);
+  assert.equal(readFileSync(path('told'), 'utf8'), `${'beside nightly\n'.repeat(4)}below nightly\n`);
 });
 
 const HANGING = { timeout: 300_000 };
@@ -157,10 +150,8 @@ test('metrics are OpenMetrics text of the last run; the last success stays after
   };
   await run(['--budget', '2']);
   const paused = read();
-  assert.deepEqual(
-    [paused('exit_code'), paused('rows', { status: 'ok' }), paused('rows', { status: 'deferred' })],
-    [4, 2, 4],
-  );
+  const rows = ['ok', 'deferred'].map((status) => paused('rows', { status }));
+  assert.deepEqual([paused('exit_code'), rows], [4, [2, 4]]);
   assert.deepEqual([paused('planned_credits'), paused('spent_credits'), paused('unknown_credits')], [6, 2, 0]);
   assert.deepEqual([paused('calls'), paused('retries'), paused('last_success_timestamp_seconds')], [2, 0, null]);
   await run(['--yes']);
