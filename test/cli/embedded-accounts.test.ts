@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { type ConnectionContext, connect } from '../../src/library/connection.ts';
+import { assertFits } from '../assert-fits.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openHarness } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
@@ -25,10 +26,8 @@ async function openEmbedded(t: TestContext) {
     ...{ random: Math.random, notice: () => {} },
   };
   return async (said: JobFile) => {
-    const job = makeJob([said, { input: 'x.csv', store: 'store.db', service: 'sample' }], {
-      dataFolder: folder,
-      workingFolder: folder,
-    });
+    const settings: JobFile = { input: 'x.csv', store: 'store.db', service: 'sample' };
+    const job = makeJob([said, settings], { dataFolder: folder, workingFolder: folder });
     const opened = await connect(setup, job, () => {});
     const { connection } = opened;
     if (connection.kind !== 'service') throw new Error('not the sample service');
@@ -90,10 +89,7 @@ test('an account whose subscription nobody said has no allowance and no overage'
   const quota = (...args: string[]) =>
     perilbook(['quota', '--store', 'store.db', '--account', 'embedded', ...args], { folder, clock });
   const unknown = JSON.parse((await quota('--json')).stdout);
-  assert.deepEqual(
-    [unknown.in_flight, unknown.subscription, unknown.allowance, unknown.left, unknown.overage],
-    [65_766, null, null, null, null],
-  );
+  assertFits(unknown, { in_flight: 65_766, subscription: null, allowance: null, left: null, overage: null }, 'quota');
   const { stdout } = await quota();
   assert.match(stdout, /allowance +unknown: .*--subscription/);
   assert.doesNotMatch(stdout, /overage|\$|starter/);

@@ -107,11 +107,8 @@ test('for areas and a service, a run on a terminal offers the boundaries; after 
   const onTerminal = { columns: 100 };
   const command = /There are no county boundaries on this machine\n.*Run: perilbook data get counties --for book\.csv/;
   for (const ended of [await run({}), await run({ ...onTerminal, typed: 'y\r' }, '--yes')]) {
-    assert.deepEqual(
-      [ended.code, QUESTION.test(ended.stderr), command.test(ended.stderr)],
-      [2, false, true],
-      ended.stderr,
-    );
+    const found = [ended.code, QUESTION.test(ended.stderr), command.test(ended.stderr)];
+    assert.deepEqual(found, [2, false, true], ended.stderr);
   }
   const refused = await run({ ...onTerminal, typed: 'n\r' });
   assert.match(refused.stderr, /There are no county boundaries on this machine\. They can be downloaded:/);
@@ -124,11 +121,9 @@ test('for areas and a service, a run on a terminal offers the boundaries; after 
 
 test('the page gets all that a download prints, also beyond the 64 KB that a stream buffers', async (t) => {
   const { folder } = await scene(t);
+  const others = "NOT IN ('areas', 'nri')";
   const data = new Database(join(folder, 'perilbook/data.db'));
-  data.exec(
-    "DELETE FROM parts WHERE dataset NOT IN ('areas', 'nri'); DELETE FROM datasets WHERE name NOT IN ('areas', 'nri')",
-  );
-  data.close();
+  data.exec(`DELETE FROM parts WHERE dataset ${others}; DELETE FROM datasets WHERE name ${others}`).close();
   const licence = `${'word '.repeat(20_000)}end of the licence`;
   appendFileSync(join(folder, 'perilbook/sources.yaml'), `sources: { radon: { licence: ${licence} } }\n`);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };

@@ -45,16 +45,10 @@ test('charged, unknown and in flight are three things, in status and in the repo
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
   const ledger = /<h3>The ledger<\/h3>[\s\S]*?<tfoot>(.*?)<\/tfoot>/.exec(page)![1]!;
   const numbers = [...ledger.matchAll(/<td class="n">(\d+)<\/td>/g)].map(([, number]) => Number(number));
-  assert.deepEqual(
-    numbers,
-    [1, 0, 1, 1, 15, 15, 15],
-    'calls charged, free, unknown, in flight; credits but of free ones',
-  );
+  // Calls charged, free, unknown, in flight; credits but of free ones.
+  assert.deepEqual(numbers, [1, 0, 1, 1, 15, 15, 15]);
   assert.ok(page.includes('<dt>In flight</dt><dd>15'));
   // The process of the run was killed.
   const cutOff = await perilbook(['status', ...words], { folder, clock, isAlive: () => false });
-  assert.match(
-    cutOff.stdout,
-    /cut off[\s\S]*book was cut off: its process ended without finishing\. Run it again to resume/,
-  );
+  assert.match(cutOff.stdout, /cut off[\s\S]*book was cut off: its process ended without finishing\. Run it again/);
 });

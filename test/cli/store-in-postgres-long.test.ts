@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { assertFits } from '../assert-fits.ts';
+import { MovedClock } from '../moved-clock.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { folderWith, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -31,26 +33,17 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
   assert.equal(readFileSync(join(folder, 'out.csv'), 'utf8'), written);
   const flags = ['--store', store];
   const status = await perilbook(['status', '--json', ...flags], { folder, env });
-  assert.deepEqual(
-    JSON.parse(status.stdout).map(({ state }: { state: string }) => state),
-    ['complete', 'complete'],
-  );
-  const stats = await perilbook(['cache', 'stats', ...flags], { folder, env });
+  assertFits(JSON.parse(status.stdout), [{ state: 'complete' }, { state: 'complete' }], 'status');
+  const { stdout } = await perilbook(['cache', 'stats', ...flags], { folder, env });
   assert.match(
-    stats.stdout,
+    stdout,
     /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[\s\S]* sample +4 calls, 4 credits: made up/,
   );
 });
 
 test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {
   const folder = folderWith(t, { 'book.csv': BOOK });
-  let now = Date.parse('2026-03-15T12:00:00Z');
-  const clock = {
-    now: () => now,
-    sleep: async (ms: number) => {
-      now += ms;
-    },
-  };
+  const clock = new MovedClock('2026-03-15T12:00:00Z');
   const away = await perilbook(['status', '--store', 'postgres://me@127.0.0.1:1/hazards'], { folder, clock });
   assert.equal(away.code, 6, away.stderr);
   assert.match(away.stderr, /The store postgres:\/\/me@127\.0\.0\.1:1\/hazards cannot be reached: .*ECONNREFUSED/);

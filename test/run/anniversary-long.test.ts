@@ -32,19 +32,14 @@ async function openStillHarness(t: TestContext, start: string, options: HarnessO
 test('a refusal that was asked for before the anniversary holds until then, however late it arrives', async (t) => {
   const late: string[] = [];
   const options = { subscription: customSubscription(5, 100_000) };
-  const { harness, baseUrl } = await openStillHarness(
-    t,
-    '2026-03-30T23:59:55Z',
-    options,
-    async ({ ask, answer, clock }) => {
-      const said = await ask();
-      if (said.status === 429) {
-        await clock.sleep(15_000);
-        late.push(new Date(clock.now()).toISOString());
-      }
-      answer(said);
-    },
-  );
+  const { harness, baseUrl } = await openStillHarness(t, '2026-03-30T23:59:55Z', options, async (passage) => {
+    const said = await passage.ask();
+    if (said.status === 429) {
+      await passage.clock.sleep(15_000);
+      late.push(new Date(passage.clock.now()).toISOString());
+    }
+    passage.answer(said);
+  });
   harness.writeInput(places(8));
   // The ledger does not know that the quota is so small.
   const subscription = { credits_per_month: 1_000, credits_per_minute: 100_000 };
@@ -54,10 +49,7 @@ test('a refusal that was asked for before the anniversary holds until then, howe
   assert.ok(summary.resume_after! < '2026-03-31T00:02', `to resume after ${summary.resume_after}`);
   harness.clock.moveTo('2026-03-31T00:02:00Z');
   assert.equal((await run()).state, 'complete');
-  assert.deepEqual(
-    late.map((time) => time.slice(0, 16)),
-    ['2026-03-31T00:00'],
-  );
+  assert.deepEqual([late.length, late[0]!.slice(0, 16)], [1, '2026-03-31T00:00']);
 });
 
 test('a refusal by a clock that is seconds behind, right after the anniversary, does not close the new period', async (t) => {

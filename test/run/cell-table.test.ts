@@ -20,16 +20,11 @@ function assertSameAsMap(cells: readonly Cell[]): void {
   const table = new CellTable();
   const numbers = cells.map((cell) => table.add(cell));
   const known = countedBy(cells);
-  assert.deepEqual(
-    numbers,
-    cells.map(({ lat7, lng7 }) => known.get(`${lat7},${lng7}`)!.number),
-  );
-  assert.equal(table.size, known.size);
+  const numbered = cells.map(({ lat7, lng7 }) => known.get(`${lat7},${lng7}`)!.number);
+  assert.deepEqual([numbers, table.size], [numbered, known.size]);
   const expected = [...known.values()];
-  assert.deepEqual(
-    table.cells(0, cells.length + 1),
-    expected.map(({ cell }) => cell),
-  );
+  const first = expected.map(({ cell }) => cell);
+  assert.deepEqual(table.cells(0, cells.length + 1), first);
   for (const { number, rows, cell } of expected) {
     assert.deepEqual([table.numberOf(cell), table.rows(number), table.cell(number)], [number, rows, cell]);
   }

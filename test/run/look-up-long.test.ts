@@ -50,10 +50,8 @@ function whenBegun(then: () => void): Progress {
 test('an interrupted look-up writes what it has, and the next run looks up the rest', async (t) => {
   const { ran, stored, output, charged } = await scene(t);
   const interruption = new AbortController();
-  const ended = await ran(
-    interruption.signal,
-    whenBegun(() => interruption.abort()),
-  );
+  const progress = whenBegun(() => interruption.abort());
+  const ended = await ran(interruption.signal, progress);
   assert.deepEqual([ended.state, ended.stop?.reason], ['interrupted', 'interrupted']);
   const { ok, deferred } = ended.summary.status;
   assert.ok(ok >= 1_000 && deferred > 0 && ok + deferred === CELLS, `${ok} ok, ${deferred} deferred`);
@@ -100,11 +98,7 @@ test('data that is replaced after the plan ends the run; the next one goes on wi
   // A load creates and renames tables.
   database.exec('CREATE TABLE made_by_a_load (a); DROP TABLE made_by_a_load');
   database.close();
-  await assert.rejects(run(ready), {
-    name: 'PerilbookError',
-    code: 'LOCAL_DATA',
-    message: /was replaced while the run began/,
-  });
+  await assert.rejects(run(ready), { code: 'LOCAL_DATA', message: /was replaced while the run began/ });
   assert.equal((await store.runs())[0]!.state, 'stopped');
   assert.equal((await ran()).state, 'complete');
 });
@@ -171,10 +165,8 @@ test('cells that are sorted by place have each its own topics', () => {
     order.push(cells.add({ lat7: ((i * 7) % 50) * 3e7 - 8e8, lng7: ((i * 13) % 90) * 4e7 - 18e8 }));
   const missing = { get: (cell: number) => cell } as never;
   const sorted = sortedCells(order, cells, missing);
-  assert.deepEqual(
-    [...sorted.missing].sort((a, b) => a - b),
-    [...new Set(order)].sort((a, b) => a - b),
-  );
+  assert.deepEqual(new Set(sorted.missing), new Set(order));
+  assert.equal(sorted.missing.length, new Set(order).size);
   for (const [index, cell] of [...sorted.missing].entries()) {
     assert.deepEqual({ lat7: sorted.lat7[index], lng7: sorted.lng7[index] }, cells.cell(cell));
   }

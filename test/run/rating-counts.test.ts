@@ -11,14 +11,7 @@ const columns = addedColumns(JOB.topics, '', JOB.counts).map(({ name }) => name)
 /** Two places, of three rows worth 10 each and of one worth 5. */
 function twoPlaces(): CellTable {
   const cells = new CellTable();
-  for (const [lat7, value] of [
-    [300_000_000, 10],
-    [300_000_000, 10],
-    [310_000_000, 5],
-    [300_000_000, 10],
-  ] as const) {
-    cells.add({ lat7, lng7: -900_000_000 }, value);
-  }
+  for (const value of [10, 10, 5, 10]) cells.add({ lat7: value, lng7: -900_000_000 }, value);
   return cells;
 }
 
@@ -48,22 +41,9 @@ test('ratings are counted as the fields go by, and the fields arrive as they wer
     sink.endPlace();
   }
   assert.deepEqual(arrived.slice(0, -1), places);
+  const count = (rows: number, value: number) => ({ rows, value });
   assert.deepEqual(ratings, [
-    {
-      title: 'Hail',
-      answered: { rows: 4, value: 35 },
-      highest: [
-        { rows: 3, value: 30 },
-        { rows: 1, value: 5 },
-      ],
-    },
-    {
-      title: 'Wildfire',
-      answered: { rows: 3, value: 30 },
-      highest: [
-        { rows: 0, value: 0 },
-        { rows: 0, value: 0 },
-      ],
-    },
+    { title: 'Hail', answered: count(4, 35), highest: [count(3, 30), count(1, 5)] },
+    { title: 'Wildfire', answered: count(3, 30), highest: [count(0, 0), count(0, 0)] },
   ]);
 });

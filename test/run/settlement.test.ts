@@ -79,13 +79,9 @@ test('a time on which the answer and its Date agree is kept if it is the more cr
 
 test('each reading is kept as what it is: an answer, no data, or a failure of now', () => {
   const unavailable: Reading = { ok: false, reason: 'unavailable', message: 'no feed' };
-  const { answers, failures, sample, call, period } = settled(
-    answerOf([
-      ['hail', GOOD],
-      ['park', { ok: false, reason: 'no_data', message: '' }],
-      ['radon', unavailable],
-    ]),
-  );
+  const noData: Reading = { ok: false, reason: 'no_data', message: '' };
+  const results = Object.entries({ hail: GOOD, park: noData, radon: unavailable });
+  const { answers, failures, sample, call, period } = settled(answerOf(results));
   assert.deepEqual(answers, [
     { topic: 'hail', asOf: NOW, fields: ['Very Low', 1, null, 2] },
     { topic: 'park', asOf: NOW, fields: [null, null] },
@@ -106,10 +102,8 @@ test('a call that is given up leaves a failure of each topic that it was made fo
   const failure = { reason: 'failed', note: 'cut' } as const;
   const given = settled({ failure });
   assert.deepEqual([given.answers, given.sample, given.contents], [[], undefined, undefined]);
-  assert.deepEqual(
-    given.failures,
-    ['hail', 'park'].map((topic) => ({ topic, ...failure, at: NOW })),
-  );
+  const each = ['hail', 'park'].map((topic) => ({ topic, ...failure, at: NOW }));
+  assert.deepEqual(given.failures, each);
   assert.deepEqual(settled({}).failures, []);
 });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Claim } from '../../src/store/ledger/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { MovedClock } from '../moved-clock.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
 import { ANSWER, callAt, chargedFor, RUN, termsOf } from './claims.ts';
@@ -27,10 +28,8 @@ for (const faults of FAULTS) {
     proxy.commitFaults.push(...faults);
     const claims = await store.claim(limits, [callAt(1), callAt(2), callAt(3)]);
     assert.equal(proxy.commitFaults.length, 0);
-    assert.deepEqual(
-      claims.map(({ outcome }) => outcome),
-      ['granted', 'granted', 'budget'],
-    );
+    const outcomes = claims.map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes, ['granted', 'granted', 'budget']);
     assert.deepEqual((await store.stats()).calls, { sent: 2, charged: 0, free: 0, unknown: 0 });
     assert.deepEqual(await store.runSpending(limits.run), { charged: 0, unknown: 0, open: 30 });
     proxy.commitFaults.push(...faults);
@@ -40,11 +39,9 @@ for (const faults of FAULTS) {
     const [record] = await store.read(limits.source, [callAt(1).cell]);
     assert.deepEqual(record!.answers.get('hail')!.fields, ANSWER.fields);
     proxy.commitFaults.push(...faults);
-    const run = await store.startRun(RUN);
-    assert.deepEqual(
-      (await store.runs()).map((known) => known.run),
-      [run, limits.run],
-    );
+    const started = await store.startRun(RUN);
+    const runs = (await store.runs()).map(({ run }) => run);
+    assert.deepEqual(runs, [started, limits.run]);
   });
 }
 
@@ -84,13 +81,7 @@ test('a server that crashes and starts again in the middle loses nothing that wa
 test('a server that stays away is an error that says so, without a password', async () => {
   await using proxy = await startTcpProxy(server.port);
   const address = server.storeAddress({ port: proxy.port });
-  let waited = 0;
-  const clock = {
-    now: () => waited,
-    sleep: async (ms: number) => {
-      waited += ms;
-    },
-  };
+  const clock = new MovedClock(0);
   await using store = await openPostgresStore(address, clock, OWNER);
   proxy.refusing = true;
   proxy.cut();
@@ -99,17 +90,14 @@ test('a server that stays away is an error that says so, without a password', as
     assert.match(error.message, /^The store postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres cannot be reached: /);
     return true;
   });
-  assert.ok(waited > 60_000 && waited <= 120_000, `${waited}`);
+  assert.ok(clock.now() > 60_000 && clock.now() <= 120_000, `${clock.now()}`);
 });
 
 test('a worker that stands still in a transaction holds up the others for seconds, and then goes on', async () => {
   const address = server.storeAddress();
   await using proxy = await startTcpProxy(server.port);
-  await using store = await openPostgresStore(
-    address.replace(`:${server.port}/`, `:${proxy.port}/`),
-    systemClock,
-    OWNER,
-  );
+  const behind = address.replace(`:${server.port}/`, `:${proxy.port}/`);
+  await using store = await openPostgresStore(behind, systemClock, OWNER);
   await using other = await openPostgresStore(address, systemClock, { name: 'other', isAlive: () => true });
   const [limits, ofOther] = [await termsOf(store), await termsOf(other)];
   const stuck = store.claim(limits, [callAt(1)]);

@@ -44,12 +44,10 @@ test('a place in two parts is bought once, and ten parts have the rows of one fi
 
 test('threads read and write the same bytes as this one, of parts that are written in several ways', async (t) => {
   const scene = await openPartScene(t);
-  const rows = (count: number) =>
-    partOf(0, 1) +
-    places(40)
-      .concat(...Array(count).fill(places(20)))
-      .join('\n')
-      .replace(/^/gm, '7,');
+  const rows = (count: number) => {
+    const all = places(40).concat(...Array(count).fill(places(20)));
+    return partOf(0, 1) + all.map((place) => `7,${place}`).join('\n');
+  };
   scene.write('a.csv', `${rows(60)}\n1,n/a,\n`);
   scene.write('b.csv', '');
   scene.write('c.csv', rows(30).replaceAll(',', ';'));
@@ -74,11 +72,7 @@ test('every part is written again, as the inputs, the answers and the columns ar
   rmSync(join(scene.folder, 'out/deep/c.csv'));
   writeFileSync(join(scene.folder, 'out/a.csv'), 'edited by hand\n');
   await scene.runParts();
-  for (const [name, rows] of [
-    ['a.csv', 3],
-    ['b.csv', 4],
-    ['deep/c.csv', 3],
-  ] as const) {
+  for (const [name, rows] of Object.entries({ 'a.csv': 3, 'b.csv': 4, 'deep/c.csv': 3 })) {
     assert.deepEqual(column(scene.out(name), 'hazard_status'), Array(rows).fill('ok'), name);
   }
   assert.deepEqual([scene.charged(), scene.notices], [4, []]);
@@ -121,10 +115,7 @@ test('a part that cannot be written ends the run: the others are whole or untouc
     await assert.rejects(scene.runParts({}, { rowThreads, store: { ...scene.store, startRun } }), {
       ...{ code: 'INPUT_UNREADABLE', message: /in\/b\.csv has changed since it was listed/ },
     });
-    assert.deepEqual(
-      scene.outputs().filter((name) => name !== 'a.csv'),
-      [],
-    );
+    assert.ok(scene.outputs().every((name) => name === 'a.csv'));
     assert.equal((await scene.runParts({}, { rowThreads })).state, 'complete');
     assert.equal(scene.charged(), 2);
   }
