@@ -73,8 +73,7 @@ export async function planSpending(
 function creditsWithin(leftMs: number | null, creditsPerMinute: number, { msPerCredit }: CallPace): number {
   if (leftMs === null) return Number.POSITIVE_INFINITY;
   if (leftMs <= 0) return 0;
-  const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor(leftMs / msPerCredit);
-  return Math.min(creditsPerMinute * (Math.floor(leftMs / 60_000) + 1), byCalls);
+  return Math.min(creditsPerMinute * (Math.floor(leftMs / 60_000) + 1), Math.floor(leftMs / msPerCredit));
 }
 
 /** The size of each kind of call's body, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (docs/developer/service-api.md, 2.7). The
