@@ -90,15 +90,14 @@ export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledC
     (settlement.areas ?? []).map((change) => ({ source, area: change.area, change, key: `${source} ${change.area}` })),
   );
   if (changes.length === 0) return;
-  const byKey = new Map(changes.map((change) => [change.key, change]));
+  const distinct = new Map(changes.map(({ key, source, area }) => [key, { source, area }]));
   // In a fixed order, as with cells.
-  const distinct = [...byKey.keys()].sort().map((key) => byKey.get(key)!);
   const inserts = dialect.eachRow<AreaOfSource>(
-    distinct.map(({ source, area }) => ({ source, area })),
+    [...distinct.values()],
     'asked',
     { source: 'integer', area: 'text' },
     (table) =>
-      `INSERT INTO areas AS old (source, area) SELECT source, area FROM ${table} WHERE true
+      `INSERT INTO areas AS old (source, area) SELECT source, area FROM ${table} WHERE true ORDER BY source, area
        ON CONFLICT (source, area) DO UPDATE SET area = old.area RETURNING ${COLUMNS}`,
   );
   const rows = (yield* read(...inserts)).flat();
