@@ -7,9 +7,7 @@ export interface RecentCall {
 
 /** The calls of an account that settled within a window. Keeps their sums, because each claim needs them and the calls may be 100,000. */
 export class RecentCalls {
-  /** Oldest first; calls before `#first` are outside the window. */
-  #calls: RecentCall[] = [];
-  #first = 0;
+  readonly #calls: RecentCall[] = [];
   #credits = 0;
   readonly #ofRuns = new Map<number, number>();
 
@@ -23,8 +21,8 @@ export class RecentCalls {
   }
 
   /** Oldest first. */
-  *calls(): Iterable<RecentCall> {
-    for (let at = this.#first; at < this.#calls.length; at++) yield this.#calls[at]!;
+  calls(): readonly RecentCall[] {
+    return this.#calls;
   }
 
   /** When the newest call settled; 0 where there is none. */
@@ -36,7 +34,7 @@ export class RecentCalls {
    * guarantees that settlement times never decrease. */
   add(newer: readonly RecentCall[]): void {
     const { latest } = this;
-    while (this.#calls.length > this.#first && this.latest === latest) this.#count(this.#calls.pop()!, -1);
+    while (this.#calls.length > 0 && this.latest === latest) this.#count(this.#calls.pop()!, -1);
     for (const call of newer) {
       this.#calls.push(call);
       this.#count(call, 1);
@@ -45,13 +43,9 @@ export class RecentCalls {
 
   /** Removes the calls that settled at a time or before. */
   forget(until: number): void {
-    for (let call = this.#calls[this.#first]; call && call.settledAt <= until; call = this.#calls[this.#first]) {
-      this.#count(call, -1);
-      this.#first++;
-    }
-    if (this.#first * 2 <= this.#calls.length) return;
-    this.#calls = this.#calls.slice(this.#first);
-    this.#first = 0;
+    const first = this.#calls.findIndex(({ settledAt }) => settledAt > until);
+    const old = this.#calls.splice(0, first < 0 ? this.#calls.length : first);
+    for (const call of old) this.#count(call, -1);
   }
 
   #count({ run, credits }: RecentCall, sign: 1 | -1): void {
