@@ -24,14 +24,8 @@ test('help of run shows the ten options that most people need, by group; --all s
   assert.match(few, /--all +with --help: show all \d+ options/);
   const all = await helpOf(['run', '--all']);
   const { options } = COMMANDS.find(({ name }) => name === 'run')!;
-  assert.deepEqual(
-    listed(all)
-      .filter((name) => !HELP.includes(name))
-      .toSorted(),
-    Object.keys(options!)
-      .map((name) => `--${name}`)
-      .toSorted(),
-  );
+  const own = Object.keys(options!).map((name) => `--${name}`);
+  assert.deepEqual(new Set(listed(all)), new Set([...own, ...HELP]));
   assert.deepEqual(headings(all), [
     ...['Input', 'Columns and locations', 'What to ask', 'Where answers come from'],
     ...['Money and time', 'Output', 'Store', 'Options', 'Examples'],
@@ -66,11 +60,9 @@ test('an option that has no effect for a subcommand is refused, and the one that
     }
   }
   const { code, stderr } = await perilbook(['cache', 'stats', '--older-than', '3d']);
-  assert.equal(code, 2);
-  assert.equal(
-    stderr,
-    'perilbook: Unknown option: --older-than; it is an option of cache prune\n  See perilbook cache stats --help. [USAGE]\n',
-  );
+  const said =
+    'Unknown option: --older-than; it is an option of cache prune\n  See perilbook cache stats --help. [USAGE]';
+  assert.deepEqual([code, stderr], [2, `perilbook: ${said}\n`]);
 });
 
 test('no help breaks inside a word on a terminal of 60 columns', async () => {

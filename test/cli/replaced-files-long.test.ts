@@ -38,13 +38,8 @@ async function jobScene(t: TestContext) {
   chmodSync(path('notify.sh'), 0o755);
   symlinkSync('key.txt', path('link-to-key.csv'));
   linkSync(path('key.txt'), path('second-name-of-key.csv'));
-  const settings = {
-    input: 'in.csv',
-    topics: 'wildfire',
-    store: 'store.db',
-    budget: 0,
-    service: { base_url: 'http://127.0.0.1:9', api_keys: [{ file: 'key.txt' }] },
-  };
+  const service = { base_url: 'http://127.0.0.1:9', api_keys: [{ file: 'key.txt' }] };
+  const settings = { input: 'in.csv', topics: 'wildfire', store: 'store.db', budget: 0, service };
   write('job.yaml', JSON.stringify({ ...settings, on_finish: ['./notify.sh'] }));
   assert.equal((await files.perilbook('run', 'in.csv', '-t', 'wildfire', '--store', 'store.db')).code, 0);
   const account = ['account', 'create', '--account', 'acme', '--subscription', 'starter', '--accounts', 'accounts.db'];
@@ -58,33 +53,33 @@ async function jobScene(t: TestContext) {
 }
 
 /** Each way to write a file over one that the job of `job.yaml` reads. */
-const WAYS: Readonly<Record<string, (job: string, file: string) => string[]>> = {
-  'run -o': (job, file) => ['run', job, '-o', file],
-  'run --metrics': (job, file) => ['run', job, '-o', 'new.csv', '--metrics', file],
-  'run --report': (job, file) => ['run', job, '-o', 'new.csv', '--report', file],
-  'report --report': (job, file) => ['report', job, '--report', file],
+const WAYS: Readonly<Record<string, (file: string) => string[]>> = {
+  'run -o': (file) => ['run', 'job.yaml', '-o', file],
+  'run --metrics': (file) => ['run', 'job.yaml', '-o', 'new.csv', '--metrics', file],
+  'run --report': (file) => ['run', 'job.yaml', '-o', 'new.csv', '--report', file],
+  'report --report': (file) => ['report', 'job.yaml', '--report', file],
 };
 
-const OWN_FILES: readonly (readonly [file: string, job: string, message: RegExp])[] = [
-  ['in.csv', 'job.yaml', /is the input itself/],
-  ['key.txt', 'job.yaml', /holds an API key of the job/],
-  ['link-to-key.csv', 'job.yaml', /holds an API key of the job/],
-  ['second-name-of-key.csv', 'job.yaml', /holds an API key of the job/],
-  ['job.yaml', 'job.yaml', /is the job file/],
-  ['notify.sh', 'job.yaml', /is run by on_finish/],
-  ['store.db', 'job.yaml', /holds the store/],
-  ['accounts.db', 'job.yaml', /is a SQLite database/],
-  ['other.db', 'job.yaml', /is a SQLite database/],
-  ['other.db-journal', 'job.yaml', /belongs to a SQLite database/],
+const OWN_FILES: readonly (readonly [file: string, message: RegExp])[] = [
+  ['in.csv', /is the input itself/],
+  ['key.txt', /holds an API key of the job/],
+  ['link-to-key.csv', /holds an API key of the job/],
+  ['second-name-of-key.csv', /holds an API key of the job/],
+  ['job.yaml', /is the job file/],
+  ['notify.sh', /is run by on_finish/],
+  ['store.db', /holds the store/],
+  ['accounts.db', /is a SQLite database/],
+  ['other.db', /is a SQLite database/],
+  ['other.db-journal', /belongs to a SQLite database/],
 ];
 
 for (const [way, commandOf] of Object.entries(WAYS)) {
   test(`${way} never replaces a file that the job reads or a database, even with --force`, async (t) => {
     const { path, perilbook } = await jobScene(t);
-    for (const [file, job, message] of OWN_FILES) {
+    for (const [file, message] of OWN_FILES) {
       const before = digestOf(path(file));
       // What is refused with --force is refused without: the check is made before the one that --force passes.
-      const { code, stderr } = await perilbook(...commandOf(job, file), '--force');
+      const { code, stderr } = await perilbook(...commandOf(file), '--force');
       assert.deepEqual([code, /\[(\w+)\]/.exec(stderr)?.[1]], [2, 'OUTPUT_UNWRITABLE'], `${file}: ${stderr}`);
       assert.match(stderr, message);
       assert.equal(digestOf(path(file)), before, file);

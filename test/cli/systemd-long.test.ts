@@ -20,19 +20,9 @@ const lacks = (command: string) =>
 
 test('systemd-analyze finds nothing wrong with the unit files', { timeout, skip: lacks('systemd-analyze') }, () => {
   const units = readdirSync(UNITS);
-  assert.deepEqual(units.sort(), [
-    'perilbook-nightly.service',
-    'perilbook-nightly.timer',
-    'perilbook-update.service',
-    'perilbook-update.timer',
-    'perilbook.service',
-    'perilbook.socket',
-  ]);
-  const { status, stdout, stderr } = spawnSync(
-    'systemd-analyze',
-    ['verify', '--man=no', ...units.map((unit) => join(UNITS, unit))],
-    { encoding: 'utf8' },
-  );
+  assert.equal(units.length, 6);
+  const words = ['verify', '--man=no', ...units.map((unit) => join(UNITS, unit))];
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', words, { encoding: 'utf8' });
   const about = (text: string) => text.split('\n').filter((line) => line.includes('perilbook'));
   assert.deepEqual([status, about(stdout + stderr)], [0, []]);
 });
@@ -54,9 +44,7 @@ test('socket activation: systemd listens, the service answers on its socket', {
     await ended;
   });
   let said = '';
-  child.stderr.on('data', (chunk) => {
-    said += chunk;
-  });
+  child.stderr.on('data', (chunk) => (said += chunk));
   while (!said.includes('Listening')) await delay(20, undefined, { signal: t.signal });
   const answer = await fetch(`http://127.0.0.1:${port}/healthz`);
   assert.equal(((await answer.json()) as { status: string }).status, 'ok');

@@ -24,12 +24,15 @@ const feature = (type: string, coordinates: readonly number[]) => ({
   ...{ type: 'Feature', geometry: { type, coordinates } },
   properties: { [`a${EVIL}`]: 1 },
 });
+const features = [feature('Point', [-118.24, 34.05]), feature(EVIL, [])];
 const LICENCE = JSON.stringify(`free ${EVIL}`);
 
 /** Files whose names or texts would control the terminal, and commands that speak of them. */
-const SCENES: Readonly<
-  Record<string, { readonly files?: Readonly<Record<string, string | Uint8Array>>; readonly lines: readonly string[] }>
-> = {
+interface Scene {
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  readonly lines: readonly string[];
+}
+const SCENES: Readonly<Record<string, Scene>> = {
   'the name of a file that is not there': { lines: [`plan ${EVIL}.csv`, `run ${EVIL}.csv --json`] },
   'an unknown command': { lines: [EVIL] },
   'the name of an input': {
@@ -50,12 +53,7 @@ const SCENES: Readonly<
     ),
   },
   'types of GeoJSON': {
-    files: {
-      'book.geojson': JSON.stringify({
-        type: 'FeatureCollection',
-        features: [feature('Point', [-118.24, 34.05]), feature(EVIL, [])],
-      }),
-    },
+    files: { 'book.geojson': JSON.stringify({ type: 'FeatureCollection', features }) },
     lines: ['plan', 'run --yes'].map((words) => `${words} book.geojson --topics hail --service sample`),
   },
   'names of parts': {

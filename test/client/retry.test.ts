@@ -18,18 +18,10 @@ type Unanswered = Exclude<Verdict, Answered>;
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const common = { discrepancy: null, message: 'm', requestId: null, rate: NO_RATE };
 const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
-  ...common,
-  kind,
-  charged: 0,
-  status: 0,
-  isPage: false,
-  rate: { ...NO_RATE, ...rate },
+  ...{ ...common, kind, charged: 0, status: 0, isPage: false, rate: { ...NO_RATE, ...rate } },
 });
 const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): Transport => ({
-  ...common,
-  kind: 'transport',
-  charged,
-  code,
+  ...{ ...common, kind: 'transport', charged, code },
 });
 
 const ask = (verdict: Unanswered, tried: Tried = NOTHING_TRIED, random = 0.5, policy = RETRY_POLICY): Decision =>
