@@ -73,7 +73,9 @@ export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts
     ...(isAssumed && !last.isAssumed ? subscribed(job.account, last) : job.account),
     ...(isDayAssumed && !last.isDayAssumed ? { anniversaryDay: last.anniversaryDay, isDayAssumed: false } : {}),
   };
-  return { job: { ...job, account }, last: last.isAssumed ? null : last };
+  // A day that nobody named is no difference.
+  const said = last.isDayAssumed ? { ...last, anniversaryDay: account.anniversaryDay } : last;
+  return { job: { ...job, account }, last: last.isAssumed ? null : said };
 }
 
 /** With another subscription the same dollars are other credits of overage, rounded down: never more dollars than allowed. */

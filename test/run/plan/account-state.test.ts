@@ -100,6 +100,9 @@ test('a job takes over the terms of its account’s last run where it names none
   // The subscription and the day are taken over each for itself.
   assert.deepEqual(await under({}, { ...last, isAssumed: true }), ['starter', 20, 0, true, false, false]);
   assert.deepEqual(await under({}, { ...last, isDayAssumed: true }), ['professional', 1, 0, false, true, true]);
+  const named = jobOf({ anniversary_day: 3, subscription: 'professional' });
+  const before = await withLastTerms(named, { ledgerAccounts: async () => [{ ...last, isDayAssumed: true }] });
+  assert.equal(differsFrom(named.account, before.last!), false, 'nobody had named the other day');
   // The sample and local data spend no credits of an account.
   const sample = jobOf({ service: 'sample' });
   const kept = await withLastTerms(sample, { ledgerAccounts: async () => [{ ...last, name: sample.account.name }] });
