@@ -4,6 +4,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { run } from '../../src/run/run-job.ts';
+import { fakeService } from '../fake-service.ts';
 import { openHarness, places } from './harness.ts';
 
 test('an interrupt lets calls in flight land, writes all rows, and the next run goes on', async (t) => {
@@ -38,24 +39,40 @@ test('a plan counts the time that the run has used before it: a short limit prom
   assert.deepEqual([ended.stop?.reason, ended.summary.credits_spent, harness.charged()], ['time', 0, 0]);
 });
 
+/** The credits that are left in the minute, each time that a call is settled. */
+function leftInMinute() {
+  const progress = newProgress();
+  const left: number[] = [];
+  let spent = 0;
+  Object.defineProperty(progress, 'creditsSpent', {
+    get: () => spent,
+    set: (credits: number) => {
+      spent = credits;
+      left.push(progress.minuteLeft!());
+    },
+  });
+  return { progress, left };
+}
+
 test('what another run of the store has spent in this minute is taken from the ledger, not from the throttle once more', async (t) => {
   const harness = await openHarness(t, { subscription: customSubscription(1_000, 300), factor: 1 });
   const go = async (from: number, to: number) => {
     harness.writeInput(places(to).slice(from));
-    const progress = newProgress();
-    const left: number[] = [];
-    let spent = 0;
-    Object.defineProperty(progress, 'creditsSpent', {
-      get: () => spent,
-      set: (credits: number) => {
-        spent = credits;
-        left.push(progress.minuteLeft!());
-      },
-    });
+    const { progress, left } = leftInMinute();
     await harness.run({ topics: ['wildfire'], budget: 100, concurrency: 1 }, { progress });
     return Math.min(...left);
   };
   assert.equal(await go(0, 60), 240);
   // The service counts 60 of the other run; the ledger withholds them.
   assert.equal(await go(60, 63), 297);
+});
+
+test('a call that cost nothing gives its credits back to the minute at once', async (t) => {
+  const harness = await openHarness(t, { subscription: customSubscription(1_000, 300), factor: 1 });
+  const { url, script } = await fakeService(t, harness.url);
+  script([{ status: 422, body: { error: { code: 'OUTSIDE_COVERAGE' } } }]);
+  harness.writeInput(places(4));
+  const { progress, left } = leftInMinute();
+  await harness.run({ topics: ['wildfire'], concurrency: 1 }, { baseUrl: url, progress });
+  assert.deepEqual(left, [299, 299, 299, 299]);
 });
