@@ -76,3 +76,18 @@ test('a call that cost nothing gives its credits back to the minute at once', as
   await harness.run({ topics: ['wildfire'], concurrency: 1 }, { baseUrl: url, progress });
   assert.deepEqual(left, [299, 299, 299, 299]);
 });
+
+test('where the service asks to wait, no other call is sent before', async (t) => {
+  const harness = await openHarness(t, { factor: 20 });
+  const sentAt: number[] = [];
+  const { url, script } = await fakeService(t, harness.url, (_, answer) => {
+    sentAt.push(harness.clock.now());
+    return answer;
+  });
+  script([{ requests: [1, 1], status: 429, headers: { 'retry-after': '30' } }]);
+  harness.writeInput(places(4));
+  const before = harness.clock.now();
+  const ended = await harness.run({ topics: ['wildfire'], concurrency: 1 }, { baseUrl: url });
+  assert.deepEqual([ended.state, sentAt.length], ['complete', 4]);
+  assert.ok(Math.min(...sentAt) - before >= 30_000, `sent after ${Math.min(...sentAt) - before} ms`);
+});

@@ -49,7 +49,7 @@ type AttemptOutcome =
   | CallOutcome
   | OfKind<'out_of_credits'>
   | { readonly kind: 'probing'; readonly over: Promise<void> }
-  | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>);
+  | ({ readonly kind: 'retry' } & Pick<Extract<NextStep, { step: 'retry' }>, 'afterMs' | 'tried'>);
 
 interface Attempt extends CallRequest {
   /** The same for all attempts. */
@@ -109,11 +109,6 @@ export async function buyCall(
     if (outcome.kind !== 'retry') return { outcome, credits };
     record(progress, 'retry');
     tried = outcome.tried;
-    if (outcome.rate) {
-      const until = steadyTime(effects.clock) + outcome.afterMs;
-      throttle.pauseUntil(until);
-      record(progress, 'slowedDown', until);
-    }
     await effects.clock.sleep(outcome.afterMs, health.signal);
     if (health.signal.aborted) return of('stopped');
   }
@@ -207,6 +202,13 @@ async function sendCall(
     random,
   });
   health.slowedDownSince = consequence.slowedDownSince;
+  const { next } = consequence;
+  if (next.step === 'retry' && next.rate) {
+    // Before the permit ends: the next call that waits for its connection would start.
+    const until = at + next.afterMs;
+    service.throttle.pauseUntil(until);
+    record(progress, 'slowedDown', until);
+  }
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
@@ -229,7 +231,7 @@ async function sendCall(
 function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
   const { payer, health, effects, progress } = buying;
   const { next, answer } = consequence;
-  if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, rate: next.rate, tried: next.tried };
+  if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, tried: next.tried };
   health.record(consequence.health);
   learnOfKey(buying, claimed, consequence.key);
   switch (next.step) {
