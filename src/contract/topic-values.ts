@@ -84,7 +84,7 @@ export type FeatureCollection = z.infer<typeof featureCollection>;
 
 /** Records are opaque (their fields are not documented); null means none. */
 const DETAILS: Readonly<Record<DetailsKind, z.ZodType>> = {
-  none: z.unknown(),
+  none: z.unknown().optional(),
   array: z.array(z.unknown()).nullish(),
   object: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]).nullish(),
   wildfire: z

@@ -42,6 +42,7 @@ test('each of the 37 topics accepts what the contract promises, and what a provi
   assert.equal(new Set(good.map(([slug]) => slug)).size, 37);
   for (const [slug, value, details] of good) {
     assert.ok(accepts(slug, { value, details }), slug);
+    assert.ok(accepts(slug, { value }), `${slug} without details`);
     const more = typeof value === 'object' ? { ...value, addedLater: [1] } : value;
     assert.ok(accepts(slug, { value: more, details, confidence: 0.5 }), slug);
   }
@@ -80,6 +81,13 @@ test('a rating is exactly one of the eight, a count whole and not below 0, a con
   for (const unit of ['\u03bcg/m\u00b3', 'ug/m3', 'ppb', '']) {
     assert.ok(!accepts('ozone', { value: { ...pollutant, measurement: { value: 1, unit } } }), unit);
   }
+  const timed = ['2026-03-15T11:00:00+01:00', '2026-03-15'].map((timestamp) =>
+    accepts('ozone', { value: { ...pollutant, timestamp } }),
+  );
+  assert.deepEqual(timed, [true, false]);
+  assert.ok(
+    !accepts('airQuality', { value: { ...airQuality, additionalInfo: { ...airQuality.additionalInfo, maxAqi: 'x' } } }),
+  );
 });
 
 const details: readonly (readonly [slug: TopicSlug, accepted: unknown[], refused: unknown[]])[] = [
@@ -108,7 +116,9 @@ const location = { lat: 40, lng: -100 };
 test('envelopes: promised fields are required, additional ones are accepted', () => {
   const single = { data: { topic: 'hail', location, result: { value: natural, details: [] } }, meta };
   assert.ok(singleEnvelope.safeParse({ ...single, links: {} }).success);
-  assert.ok(!singleEnvelope.safeParse({ ...single, data: { ...single.data, topic: 'snow' } }).success);
+  for (const wrong of [{ topic: 'snow' }, { location: { lat: 40 } }, { result: { details: [] } }]) {
+    assert.ok(!singleEnvelope.safeParse({ ...single, data: { ...single.data, ...wrong } }).success);
+  }
   assert.ok(!singleEnvelope.safeParse({ data: single.data }).success);
   for (const wrong of [
     { request_id: 'seven' },
@@ -126,6 +136,7 @@ test('envelopes: promised fields are required, additional ones are accepted', ()
   const failure = { error: { code: 'OUTSIDE_COVERAGE', message: 'at sea' }, meta: { ...meta, credit_cost: 0 } };
   assert.ok(errorEnvelope.safeParse(failure).success);
   assert.ok(!errorEnvelope.safeParse({ ...failure, meta }).success, 'a failure that costs');
+  assert.ok(!errorEnvelope.safeParse({ ...failure, error: { code: 'QUOTA_EXCEEDED' } }).success);
 });
 
 test('credits, scopes and subscriptions are those of the contract', () => {
