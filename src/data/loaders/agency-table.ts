@@ -135,9 +135,8 @@ export function pickProperties(
 ): Record<string, unknown> {
   const properties: Record<string, unknown> = {};
   for (let index = 0; index < cells.length; index++) {
-    const cell = cells[index]!;
-    if (skip.has(index) || cell === '' || cell.trim() === '') continue;
-    properties[names[index] || `column ${index + 1}`] = cell.trim();
+    const cell = cells[index]!.trim();
+    if (cell !== '' && !skip.has(index)) properties[names[index] || `column ${index + 1}`] = cell;
   }
   return properties;
 }

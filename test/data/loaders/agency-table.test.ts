@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findColumns, keyOf, numberIn, parsePoint, tableRecords } from '../../../src/data/loaders/agency-table.ts';
+import {
+  findColumns,
+  keyOf,
+  numberIn,
+  parsePoint,
+  pickProperties,
+  tableRecords,
+} from '../../../src/data/loaders/agency-table.ts';
 import { type VintageColumns, vintageByColumns } from '../../../src/data/loaders/vintages.ts';
 import type { TextForm } from '../../../src/formats/csv/parsed-records.ts';
 import { LONG } from '../../tier.ts';
@@ -81,7 +88,9 @@ test('numbers and coordinates as agencies write them; a column by its name in an
   for (const [lat, lng, point] of [
     ['90', '-180', [-180, 90]],
     ['0', '1', [1, 0]],
-    [undefined, '1', 'the coordinates are blank'],
+    ['1', '0', [0, 1]],
+    ['1', undefined, 'the coordinates are blank'],
+    [' ', '1', 'the coordinates are blank'],
     ['1', ' ', 'the coordinates are blank'],
     ['x', '1', 'the coordinates are not decimal numbers'],
     ['1', 'x', 'the coordinates are not decimal numbers'],
@@ -92,6 +101,7 @@ test('numbers and coordinates as agencies write them; a column by its name in an
     assert.deepEqual(parsePoint(lat, lng), point);
   }
   assert.deepEqual([' 12.  Lat-itude', 'v1. x', '2.x'].map(keyOf), ['latitude', 'v1x', '2x']);
+  assert.deepEqual(pickProperties(['a', '', 'c'], [' 1 ', '2', '3', ' '], new Set([2])), { a: '1', 'column 2': '2' });
   const columns = findColumns(['', ' A b', 'a_B', ...'cdefgh'], 'a.csv');
   assert.deepEqual(
     [columns.find('zz', 'AB'), columns.find(''), columns.need('C'), columns.names[1]],

@@ -5,8 +5,10 @@ import {
   refuseLosses,
   refuseLossOfStates,
   refuseLostHazards,
+  refuseOlderYears,
 } from '../../../src/data/loaders/load-losses.ts';
 import type { DatasetPart } from '../../../src/data/tables/parts.ts';
+import type { DatasetName } from '../../../src/data/tables/records.ts';
 
 const part = (state: string, rows = 10) => ({ state, rows }) as DatasetPart;
 
@@ -33,6 +35,43 @@ test('a load that loses a third of some states is refused with the first three o
     message: /it has 9 records, and the load has 5$/,
     context: { dataset: 'sites:park', states: ['US'] },
   });
+});
+
+test('a load of the whole US is compared in each state of ten records or more; what may shrink is not', () => {
+  const stateRows = { VA: 12, MD: 9, NC: 12 };
+  const stored = { parts: [part('VA', 10), { ...part('US', 33), stateRows } as DatasetPart], rows: 43 };
+  const load = (dataset: DatasetName, rows: Record<string, number>) => () =>
+    refuseLosses(dataset, stored, new Map([['US', 40]]), new Map(Object.entries(rows)));
+  load('sites:park', { VA: 7, NC: 8 })();
+  load('readings', {})();
+  load('records:wildfire.current', {})();
+  const message = /VA has 10 records here and 6 in the load; NC has 12 records here and 0 in the load$/;
+  assert.throws(load('sites:park', { VA: 6 }), { message, context: { dataset: 'sites:park', states: ['VA', 'NC'] } });
+});
+
+test('a load of years before those of the parts that it replaces is refused', () => {
+  const parts = (text: string) =>
+    text.split(', ').map((one) => ({ state: one.slice(0, 2), vintage: one.slice(3) }) as DatasetPart);
+  for (const [loaded, stored, ...problems] of [
+    ['VA 2022', 'VA 2023', 'VA is of 2023 here and of 2022 in the load'],
+    ['VA 2005-2022', 'US 2006-2023', 'VA is of 2023 here and of 2022 in the load'],
+    ['US 2022', 'VA 2023, MD 2021, NC 2024', 'VA is of 2023 here', 'NC is of 2024 here'],
+    ['VA 2023', 'VA 2023'],
+    ['VA 2022', 'US 2023, VA 2021'],
+    ['VA 2022', 'MD 2023'],
+    ['VA to 2022', 'VA 2023'],
+    ['VA 2022-01', 'VA 2023'],
+  ] as const) {
+    const refused = () => refuseOlderYears('airQuality', parts(loaded), parts(stored));
+    if (problems.length === 0) refused();
+    else {
+      const message = new RegExp(`: ${problems.join('.*; ')}`);
+      assert.throws(refused, {
+        message,
+        context: { dataset: 'airQuality', states: problems.map(() => loaded.slice(0, 2)) },
+      });
+    }
+  }
 });
 
 test('a hazard that a state of the load had keeps two thirds of its ratings', () => {
