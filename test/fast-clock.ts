@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../src/base/clock.ts';
 
-/**
- * A clock that runs `factor` times as fast as the wall clock and can be moved on. Several processes that are given the same numbers
- * read the same time. At 500 the client's 150 s for an answer are 0.3 s of the machine: where it was busy, paid answers came too late.
- */
+/** A clock that runs `factor` times as fast as the wall clock and can be moved on. Several processes that are given the same numbers
+ * read the same time. At 500 the client's 150 s for an answer are 0.3 s of the machine: where it was busy, paid answers came too late. */
 export class FastClock implements Clock {
   readonly #start: number;
   readonly #factor: number;

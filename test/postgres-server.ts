@@ -48,10 +48,8 @@ interface ServerSettings {
   readonly settings?: Readonly<Record<string, string | number>>;
 }
 
-/**
- * Starts a server on a free loopback port, for the test file that calls this at its top level; it is stopped after the last
- * test, and when the process dies.
- */
+/** Starts a server on a free loopback port, for the test file that calls this at its top level; it is stopped after the last
+ * test, and when the process dies. */
 export async function startPostgres(options: ServerSettings = {}): Promise<PostgresServer> {
   const server = await launchPostgres(options);
   after(() => server[Symbol.asyncDispose]());

@@ -1,7 +1,5 @@
-/**
- * fast-check with the same cases in each run: the gate must not refuse a change for a case that another run would not have drawn.
- * `npm run soak` draws new ones, and `PROPERTY_SEED` repeats those that fast-check named when they failed.
- */
+/** fast-check with the same cases in each run: the gate must not refuse a change for a case that another run would not have drawn.
+ * `npm run soak` draws new ones, and `PROPERTY_SEED` repeats those that fast-check named when they failed. */
 import fc from 'fast-check';
 
 const { PROPERTY_SEED, TEST_TIER } = process.env;

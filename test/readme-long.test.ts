@@ -12,10 +12,8 @@ import { checkSection, checkSessions, runShellBlocks } from './docs/quoted-sessi
 import { provideLocalData } from './sample-database.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/*
- * The README quotes the program; this holds the two together. `npm run readme` writes what the program says into the README
- * instead of comparing, for review in the diff.
- */
+/* The README quotes the program; this holds the two together. `npm run readme` writes what the program says into the README
+ * instead of comparing, for review in the diff. */
 const FILE = join(ROOT, 'README.md');
 
 /** The columns of the README's table: the most telling ones of three topics. */

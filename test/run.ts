@@ -86,11 +86,9 @@ rmSync(temporary, { recursive: true, force: true });
 if (!check.isGood) process.stderr.write(`\nnpm run check:\n${check.output}`);
 process.exitCode = check.isGood ? (tests[0] ?? 1) : 1;
 
-/**
- * The files, of which those that share a process are replaced by one that imports them. Most files are short, and most of their time
+/** The files, of which those that share a process are replaced by one that imports them. Most files are short, and most of their time
  * goes into loading and compiling the program: 20 files took 39 s of processor time in a process each, and 21 s in one. `src/` keeps
- * no state in its modules but data that is loaded once, so that a file behaves in a group as it does alone.
- */
+ * no state in its modules but data that is loaded once, so that a file behaves in a group as it does alone. */
 function grouped(files: readonly string[]): string[] {
   const needsProcess = (file: string) => NEEDS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
   const shared = files.filter((file) => !needsProcess(file) && !LONGEST.includes(file));

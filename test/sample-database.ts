@@ -26,19 +26,15 @@ const DAY_MS = 86_400_000;
 
 let fingerprint: string | undefined;
 
-/**
- * Copies the service's database with sample data to `file`. It is built once for each version of
- * the source, and kept in `node_modules/.cache`; the first process that needs it builds it, the others wait.
- */
+/** Copies the service's database with sample data to `file`. It is built once for each version of
+ * the source, and kept in `node_modules/.cache`; the first process that needs it builds it, the others wait. */
 export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
   mkdirSync(dirname(file), { recursive: true });
   copyFileSync(builtDatabase(topics), file, constants.COPYFILE_FICLONE);
 }
 
-/**
- * Puts the sample service's database where a run with this store looks for it, so that the run does not build it: by default for
- * natural topics alone, without readings that each run must renew.
- */
+/** Puts the sample service's database where a run with this store looks for it, so that the run does not build it: by default for
+ * natural topics alone, without readings that each run must renew. */
 export function provideSampleData(store: string, topics: readonly TopicSlug[] = NATURAL_SLUGS): void {
   copySampleDatabase(join(dirname(store), 'sample-data.db'), topics);
 }

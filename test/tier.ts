@@ -1,7 +1,5 @@
-/**
- * How much of a long trial a run of the tests makes: a few cases in `npm test`, all of them in `npm run test:long`
- * (which also runs the files that import this one), and many more in `npm run soak`.
- */
+/** How much of a long trial a run of the tests makes: a few cases in `npm test`, all of them in `npm run test:long`
+ * (which also runs the files that import this one), and many more in `npm run soak`. */
 type Tier = 'short' | 'long' | 'soak';
 
 const { TEST_TIER, SOAK_SEED } = process.env;

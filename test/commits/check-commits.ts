@@ -1,6 +1,4 @@
-/*
- * Checks the messages of new commits: `npm run check:commits`, and the gate. Commits up to BASE are older than the rule.
- */
+/* Checks the messages of new commits: `npm run check:commits`, and the gate. Commits up to BASE are older than the rule. */
 import { spawnSync } from 'node:child_process';
 import { problemsOf } from './commit-rules.ts';
 

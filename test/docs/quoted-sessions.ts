@@ -56,11 +56,9 @@ export function checkSection(document: string, name: string, made: string): void
   );
 }
 
-/**
- * Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
+/** Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
  * `2>&1 | tail -N` only the last N lines are compared, after `2>&1 | grep -m1 WORD` the first line with that word. `service` is
- * asked in place of the documents' example, whose address is `example`. `before` is called before each command.
- */
+ * asked in place of the documents' example, whose address is `example`. `before` is called before each command. */
 export async function checkSessions(
   document: string,
   folder: string,

@@ -14,10 +14,8 @@ import { READ_FORMATS } from '../../src/rows/file-formats.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 
-/*
- * The reference pages quote the program's tables. `npm run docs` writes what the program says into them instead of comparing,
- * for review in the diff.
- */
+/* The reference pages quote the program's tables. `npm run docs` writes what the program says into them instead of comparing,
+ * for review in the diff. */
 const fileOf = (page: string): string => join(ROOT, 'docs/reference', page);
 
 /** A `|` would end the cell of a table. */

@@ -159,16 +159,10 @@ test('a long name of wide letters is one that a disk takes', (t) => {
 test('what is asked for by path, number or name, and is not there, is not there', async (t) => {
   const { visitor, id, post, bugs } = await openBook(t, places(3));
   for (const path of [
-    '/assets/..%2f..%2fdesk.ts',
-    '/assets/%2e%2e/%2e%2e/package.json',
-    '/assets/../start-ui.ts',
-    '/api/files/..%2f..%2fstore.db/result',
-    `/api/files/${id}%2f..%2f${id}/result`,
-    `/api/files/${id}/result`,
-    `/api/files/${id}/report`,
-    '/api/files/0123456789abcdef',
-    '/api/files/0123456789abcdef/events',
-    `/api/files/${id}/start`,
+    ...['/assets/..%2f..%2fdesk.ts', '/assets/%2e%2e/%2e%2e/package.json', '/assets/../start-ui.ts'],
+    ...['/api/files/..%2f..%2fstore.db/result', `/api/files/${id}%2f..%2f${id}/result`],
+    ...[`/api/files/${id}/result`, `/api/files/${id}/report`, '/api/files/0123456789abcdef'],
+    ...['/api/files/0123456789abcdef/events', `/api/files/${id}/start`],
   ]) {
     assert.equal((await visitor.ask('GET', path)).status, 404, path);
   }

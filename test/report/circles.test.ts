@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { heaviestCircles, type WeightedCells } from '../../src/report/figures/circles.ts';
-import { between, makeRandom, whole } from '../../src/sample/random.ts';
 import { fc } from '../properties.ts';
 
 const MILE = 1609.344;
@@ -87,20 +86,4 @@ test('the middle of a circle is none of the places that another circle has, and 
     heaviestCircles(tableOf(places), (index) => places[index]!.value, MILE, most).map(({ value }) => value);
   assert.deepEqual(valuesOf(3), [103, 20, 10]);
   assert.deepEqual(valuesOf(2), [103, 20]);
-});
-
-test('few places are tried as the middle: most cannot have the heaviest circle', () => {
-  const random = makeRandom(1, 'circles');
-  const places = Array.from({ length: 2000 }, () => ({
-    lat: between(random, 40, 41),
-    lng: between(random, -101, -100),
-    value: whole(random, 1, 1000),
-  }));
-  let weighed = 0;
-  const weightOf = (index: number) => {
-    weighed++;
-    return places[index]!.value;
-  };
-  heaviestCircles(tableOf(places), weightOf, MILE, 10);
-  assert.ok(weighed < 1.8 * places.length, `${weighed} of ${places.length}`);
 });

@@ -1,9 +1,7 @@
 import { inflateSync } from 'node:zlib';
 
-/**
- * The text of each page of a PDF that Chromium printed: its writer (Skia) puts objects one after the other, and names the
- * characters of each font's glyphs in a table. Not for other PDFs.
- */
+/** The text of each page of a PDF that Chromium printed: its writer (Skia) puts objects one after the other, and names the
+ * characters of each font's glyphs in a table. Not for other PDFs. */
 export function textOfPages(pdf: Buffer): string[] {
   const file = pdf.toString('latin1');
   const objects = new Map<string, string>();

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
@@ -7,12 +6,11 @@ import { rowsInTurn } from '../../src/rows/kept-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { putPlace } from '../../src/rows/placed-fields.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
+import { temporaryFolder as folderOfTest } from '../temporary-folder.ts';
 
 /** A folder for the files of one test file, removed at its end. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-rows-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return folderOfTest({ after });
 }
 
 export const ADDED: readonly AddedColumn[] = [

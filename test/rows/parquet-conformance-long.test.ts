@@ -33,10 +33,8 @@ for (const name of files) {
     } catch (error) {
       assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));
       const isEncrypted = name.endsWith('.encrypted');
-      assert.ok(
-        isEncrypted || DAMAGED_FOOTERS.some((bad) => name.endsWith(bad)),
-        `${name} is refused: ${error.message}`,
-      );
+      const isBad = isEncrypted || DAMAGED_FOOTERS.some((bad) => name.endsWith(bad));
+      assert.ok(isBad, `${name} is refused: ${error.message}`);
       assert.equal(isEncrypted, error.message.endsWith('is encrypted'));
       return;
     }
@@ -79,9 +77,8 @@ function assertSameBody(file: string, output: string): void {
 /** Values whose pages are bad cannot be read as text; their pages were copied without a look. */
 async function assertReadable(file: string): Promise<void> {
   const book = await openRowFile(file);
-  await allRows(book, [...book.columns.keys()]).catch((error) =>
-    assert.ok(error instanceof PerilbookError, String(error)),
-  );
+  const columns = [...book.columns.keys()];
+  await allRows(book, columns).catch((error) => assert.ok(error instanceof PerilbookError, String(error)));
 }
 
 function reasonOf(error: PerilbookError): string {
@@ -135,18 +132,14 @@ test('checksums of other writers: right ones are read, wrong ones name the page'
     return messages;
   };
   for (const name of [
-    'datapage_v1-uncompressed-checksum.parquet',
-    'datapage_v1-snappy-compressed-checksum.parquet',
-    'plain-dict-uncompressed-checksum.parquet',
-    'rle-dict-snappy-checksum.parquet',
+    ...['datapage_v1-uncompressed-checksum.parquet', 'datapage_v1-snappy-compressed-checksum.parquet'],
+    ...['plain-dict-uncompressed-checksum.parquet', 'rle-dict-snappy-checksum.parquet'],
   ]) {
     assert.deepEqual(await problems(name), [], name);
   }
   const wrong = (page: number, column: string) =>
     `is damaged: page ${page} of column ${column} in row group 1 does not match its checksum`;
   assert.deepEqual(await problems('datapage_v1-corrupt-checksum.parquet'), [wrong(1, 'a'), wrong(2, 'b')]);
-  assert.deepEqual(await problems('rle-dict-uncompressed-corrupt-checksum.parquet'), [
-    wrong(1, 'long_field'),
-    wrong(1, 'binary_field'),
-  ]);
+  const ofDictionary = await problems('rle-dict-uncompressed-corrupt-checksum.parquet');
+  assert.deepEqual(ofDictionary, [wrong(1, 'long_field'), wrong(1, 'binary_field')]);
 });

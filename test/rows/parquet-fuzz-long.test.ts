@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { randomFrom } from '../random-from.ts';
 import { times } from '../tier.ts';
 import { temporaryFolder, writeRows } from './book-fixture.ts';
 import { ALL_TYPES, alternating, madeParquet } from './parquet-fixture.ts';
@@ -13,11 +14,8 @@ const golden = join(import.meta.dirname, 'golden-parquet');
 
 /** The same numbers in every run. */
 function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const random = randomFrom(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 /** Opens, reads and writes a file; the only allowed error is one that names the problem. */

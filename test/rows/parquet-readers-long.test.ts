@@ -2,30 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, parse } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  Field as ArrowField,
-  Bool,
-  type DataType,
-  DateDay,
-  Decimal,
-  Dictionary,
-  DurationSecond,
-  FixedSizeBinary,
-  Float64,
-  Int8,
-  Int32,
-  LargeUtf8,
-  List,
-  Null,
-  Schema,
-  Struct,
-  Table,
-  TimestampMicrosecond,
-  tableFromIPC,
-  tableToIPC,
-  Utf8,
-  vectorFromArray,
-} from 'apache-arrow';
+import * as arrow from 'apache-arrow';
 import { parquetMetadata } from 'hyparquet';
 import pl from 'nodejs-polars';
 import * as arrowRs from 'parquet-wasm';
@@ -87,7 +64,7 @@ function readByPolars(file: string): Columns {
 }
 
 function readByArrowRs(file: string): Columns {
-  const table = tableFromIPC(arrowRs.readParquet(readFileSync(file)).intoIPCStream());
+  const table = arrow.tableFromIPC(arrowRs.readParquet(readFileSync(file)).intoIPCStream());
   return Object.fromEntries(
     table.schema.fields.map(({ name, type }, index) => [
       name,
@@ -187,16 +164,19 @@ function writtenByPolars(file: string): void {
 }
 
 function writtenByArrowRs(file: string): void {
-  const vector = (type: DataType, value: (row: number) => unknown) => vectorFromArray(ROWS.map(value), type);
-  const table = new Table({
-    lat: vector(new Float64(), (i) => 38 + i / 100),
-    kind: vector(new Dictionary(new Utf8(), new Int8()), (i) => (i % 5 === 0 ? null : `kind ${i % 3}`)),
-    zip: vector(new LargeUtf8(), (i) => `0${2139 + i}`),
-    seen: vector(new TimestampMicrosecond('America/New_York'), (i) => 1.7e12 + i),
-    age: vector(new DurationSecond(), (i) => BigInt(i * 3600)),
-    rooms: vector(new Int32(), (i) => (i % 2 === 0 ? null : i)),
+  const vector = (type: arrow.DataType, value: (row: number) => unknown) =>
+    arrow.vectorFromArray(ROWS.map(value), type);
+  const table = new arrow.Table({
+    lat: vector(new arrow.Float64(), (i) => 38 + i / 100),
+    kind: vector(new arrow.Dictionary(new arrow.Utf8(), new arrow.Int8()), (i) =>
+      i % 5 === 0 ? null : `kind ${i % 3}`,
+    ),
+    zip: vector(new arrow.LargeUtf8(), (i) => `0${2139 + i}`),
+    seen: vector(new arrow.TimestampMicrosecond('America/New_York'), (i) => 1.7e12 + i),
+    age: vector(new arrow.DurationSecond(), (i) => BigInt(i * 3600)),
+    rooms: vector(new arrow.Int32(), (i) => (i % 2 === 0 ? null : i)),
   });
-  writeFileSync(file, arrowRs.writeParquet(arrowRs.Table.fromIPCStream(tableToIPC(table, 'stream'))));
+  writeFileSync(file, arrowRs.writeParquet(arrowRs.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))));
 }
 
 test('other programs read the added columns of each file, and its own columns with their types', async (t) => {
@@ -246,18 +226,30 @@ test('the schemas of Spark and Avro in a file get the added columns', async () =
   assert.deepEqual(JSON.parse(ofAvro!), { ...avro, fields: [...avro.fields, ...avroFields] });
 });
 
-const anyType: fc.Arbitrary<DataType> = fc.letrec<{ type: DataType }>((tie) => ({
+const anyType: fc.Arbitrary<arrow.DataType> = fc.letrec<{ type: arrow.DataType }>((tie) => ({
   type: fc.oneof(
     { maxDepth: 3 },
-    fc.constantFrom<DataType>(
-      ...[new Utf8(), new LargeUtf8(), new Int8(), new Int32(), new Float64(), new DurationSecond()],
-      ...[new Bool(), new Decimal(2, 12), new FixedSizeBinary(16), new TimestampMicrosecond('America/New_York')],
-      ...[new Dictionary(new Utf8(), new Int8()), new DateDay(), new Null()],
+    fc.constantFrom<arrow.DataType>(
+      ...[
+        new arrow.Utf8(),
+        new arrow.LargeUtf8(),
+        new arrow.Int8(),
+        new arrow.Int32(),
+        new arrow.Float64(),
+        new arrow.DurationSecond(),
+      ],
+      ...[
+        new arrow.Bool(),
+        new arrow.Decimal(2, 12),
+        new arrow.FixedSizeBinary(16),
+        new arrow.TimestampMicrosecond('America/New_York'),
+      ],
+      ...[new arrow.Dictionary(new arrow.Utf8(), new arrow.Int8()), new arrow.DateDay(), new arrow.Null()],
     ),
-    tie('type').map((type) => new List(new ArrowField('item', type, true))),
+    tie('type').map((type) => new arrow.List(new arrow.Field('item', type, true))),
     fc
       .array(tie('type'), { maxLength: 3 })
-      .map((types) => new Struct(types.map((type, i) => new ArrowField(`f${i}`, type)))),
+      .map((types) => new arrow.Struct(types.map((type, i) => new arrow.Field(`f${i}`, type)))),
   ),
 })).type;
 const anySchema = fc
@@ -267,20 +259,20 @@ const anySchema = fc
   })
   .map(
     (fields) =>
-      new Schema(
-        fields.map(([name, type, nullable]) => new ArrowField(name, type, nullable, new Map([['of', name]]))),
+      new arrow.Schema(
+        fields.map(([name, type, nullable]) => new arrow.Field(name, type, nullable, new Map([['of', name]]))),
         new Map([['key', 'value']]),
       ),
   );
 
 /** The value of the key `ARROW:schema`. */
-function schemaKey(schema: Schema): string {
-  const bytes = Buffer.from(tableToIPC(new Table(schema), 'stream'));
+function schemaKey(schema: arrow.Schema): string {
+  const bytes = Buffer.from(arrow.tableToIPC(new arrow.Table(schema), 'stream'));
   return bytes.subarray(0, 8 + bytes.readInt32LE(4)).toString('base64');
 }
-const schemaOfKey = (key: string): Schema => tableFromIPC(Buffer.from(key, 'base64')).schema;
+const schemaOfKey = (key: string): arrow.Schema => arrow.tableFromIPC(Buffer.from(key, 'base64')).schema;
 
-const shownField = (field: ArrowField): string =>
+const shownField = (field: arrow.Field): string =>
   JSON.stringify([
     field.name,
     String(field.type),

@@ -24,6 +24,7 @@ interface Case {
 }
 
 const NYC = { ok: 4, empty: 1 };
+const EARLY_TORNADOES = { ok: 3512, null_island: 3, outside_us: 2 };
 const byNumber = { options: { header: false }, columns: { lat: '16', lng: '17' } };
 
 const CASES: readonly Case[] = [
@@ -42,12 +43,7 @@ const CASES: readonly Case[] = [
   { kind: 'more fields than names', file: 'storms/2014_torn.csv', outcome: { ok: 905, null_island: 1 } },
   { kind: 'two header rows, footer', file: 'sites/superfund_npl.csv', outcome: { ok: 1340, empty: 2 } },
   { kind: 'no header', file: 'storms/2011_torn.csv', outcome: { ok: 1765, null_island: 10 }, ...byNumber },
-  {
-    kind: 'no header',
-    file: 'storms/2005-2007_torn.csv',
-    outcome: { ok: 3512, null_island: 3, outside_us: 2 },
-    ...byNumber,
-  },
+  { kind: 'no header', file: 'storms/2005-2007_torn.csv', outcome: EARLY_TORNADOES, ...byNumber },
   { kind: 'no header, not said', file: 'storms/2011_torn.csv', outcome: /looks like data/ },
   { kind: 'no table of points', file: 'storms/hurdat2_2014_2018.txt', outcome: /HURDAT2/ },
   { kind: 'no locations', file: 'portfolios/OEDInputFields.csv', outcome: /Name the latitude/ },

@@ -44,6 +44,9 @@ const made = (sheets = [PORTFOLIO, OTHER], options: FixtureOptions = {}) =>
     ...options,
   });
 
+/** The XML of a workbook's first sheet. */
+const sheetOf = (file: string) => partsOf(readFileSync(file))['xl/worksheets/sheet1.xml']!;
+
 async function open(content: Buffer, options?: OpenOptions) {
   const file = join(folder, 'in.xlsx');
   writeFileSync(file, content);
@@ -101,7 +104,7 @@ test('an enriched workbook is refreshed in its place', async () => {
     added: ADDED,
     fill: fillWith(['failed', null, null]),
   });
-  const cells = cellsOf(partsOf(readFileSync(second))['xl/worksheets/sheet1.xml']!);
+  const cells = cellsOf(sheetOf(second));
   assert.deepEqual(
     [cells.E1, cells.E2, cells.F2, cells.G2, cells.H2],
     ['hazard_status', 'failed', undefined, undefined, undefined],
@@ -118,7 +121,7 @@ test('new columns never stand on cells that have no column name', async () => {
   };
   const output = join(folder, 'out.xlsx');
   await writeRows(await open(made([stray])), { output, fill: FILL });
-  const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!);
+  const cells = cellsOf(sheetOf(output));
   assert.deepEqual([cells.H9, cells.I1, cells.I9], [45292.75, 'hazard_status', 'ok']);
 });
 
@@ -168,7 +171,7 @@ test('tags with a prefix, other quotes, comments and CDATA are read and written'
   assert.deepEqual(book.columns, ['<lat>']);
   const output = join(folder, 'out.xlsx');
   await writeRows(book, { output, added: ADDED.slice(2), fill: fillWith([2]) });
-  const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
+  const sheet = sheetOf(output);
   assert.ok(
     sheet.includes('</x:c><x:c r="B1" t="inlineStr"><x:is><x:t xml:space="preserve">hail_score</x:t></x:is></x:c>'),
     sheet,
@@ -225,7 +228,7 @@ test('texts of a CSV are texts of a workbook, with all their characters, and are
   writeFileSync(csv, `zip,lat,${'x'.repeat(80)}\n01234,38.50,"<&\u0001_x0041_"\n`);
   const excel = join(folder, 'b.xlsx');
   await writeRows(await openRowFile(csv), { output: excel, fill: FILL, numbers: new Set([1]) });
-  const cells = cellsOf(partsOf(readFileSync(excel))['xl/worksheets/sheet1.xml']!);
+  const cells = cellsOf(sheetOf(excel));
   assert.deepEqual(
     [cells.A2, cells.B2, cells.C2, cells.D2, cells.F2],
     ['01234', 38.5, '&lt;&amp;_x0001__x005F_x0041_', 'ok', 1.5],
@@ -241,7 +244,7 @@ test('line ends in a cell of a new workbook are line feeds', async () => {
   const [csv, excel] = [join(folder, 'ends.csv'), join(folder, 'ends.xlsx')];
   writeFileSync(csv, '"a\r\nb",lat\r\n"c\r\nd\re\nf",38\r\n');
   await writeRows(await openRowFile(csv), { output: excel, fill: FILL });
-  const sheet = partsOf(readFileSync(excel))['xl/worksheets/sheet1.xml']!;
+  const sheet = sheetOf(excel);
   assert.match(sheet, />a\nb<.*>c\nd\ne\nf</s);
 });
 
@@ -295,7 +298,7 @@ test('a formula without a stored value is not an empty cell', async () => {
   // New columns do not replace a formula beside the table.
   const output = join(folder, 'out.xlsx');
   await writeRows(book, { output, fill: FILL });
-  const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
+  const sheet = sheetOf(output);
   assert.ok(sheet.includes('<c r="E5"><f>B5</f></c><c r="F5"'), sheet);
 });
 

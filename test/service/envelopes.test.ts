@@ -98,17 +98,9 @@ test('a coordinate is echoed as the number it is, and -0 as 0', async (t) => {
 
 test('features come nearest first, each with its distance in whole metres, and the answer gives the search radius', async (t) => {
   const { lat, lng } = HERE;
+  const west = [lng - 0.02, lat + 0.01];
   const records = [
-    feature(
-      {
-        type: 'LineString',
-        coordinates: [
-          [lng - 0.02, lat + 0.01],
-          [lng + 0.02, lat + 0.01],
-        ],
-      },
-      { name: 'line' },
-    ),
+    feature({ type: 'LineString', coordinates: [west, [lng + 0.02, lat + 0.01]] }, { name: 'line' }),
     point(lng, lat + 0.02, {}),
     feature(square(lng - 0.01, lat - 0.01, 0.02), { name: 'around' }),
     point(lng, lat + 0.005, { name: 'near', distance_m: 'their own' }),

@@ -32,18 +32,22 @@ function assertFailure(reply: Reply, status: number, code: string): void {
 test('every failure has its status, its code and the one shape, and costs nothing', async (t) => {
   const { get, accounts, clock } = await setUp(t);
   const narrow = createKey(accounts, 'tester', ['wildfire'], clock).key;
-  const wildfire = pathTo('/v1/wildfire/risk');
-  assertFailure(await get(wildfire, null), 401, 'UNAUTHENTICATED');
-  assertFailure(await get(wildfire, 'pb_short'), 401, 'UNAUTHENTICATED');
-  assertFailure(await get(wildfire, `pb_${'A'.repeat(43)}`), 401, 'UNAUTHENTICATED');
-  assertFailure(await get(pathTo('/v1/flood/risk')), 404, 'UNKNOWN_TOPIC');
-  assertFailure(await get(pathTo('/v1/bundle/risk')), 404, 'UNKNOWN_TOPIC');
-  assertFailure(await get(pathTo('/v1/constructor/risk')), 404, 'UNKNOWN_TOPIC');
-  assertFailure(await get(pathTo('/v1/bundle/gold')), 404, 'UNKNOWN_TOPIC');
-  assertFailure(await get('/'), 404, 'UNKNOWN_TOPIC');
-  assertFailure(await get(pathTo('/v2/wildfire/risk')), 404, 'UNKNOWN_TOPIC');
-  assertFailure(await get(pathTo('/v1/brownfield/risk'), narrow), 403, 'SCOPE_REQUIRED');
-  assertFailure(await get(pathTo('/v1/bundle/standard'), narrow), 403, 'SCOPE_REQUIRED');
+  for (const key of [null, 'pb_short', `pb_${'A'.repeat(43)}`]) {
+    assertFailure(await get(pathTo('/v1/wildfire/risk'), key), 401, 'UNAUTHENTICATED');
+  }
+  for (const path of [
+    'v1/flood/risk',
+    'v1/bundle/risk',
+    'v1/constructor/risk',
+    'v1/bundle/gold',
+    '',
+    'v2/wildfire/risk',
+  ]) {
+    assertFailure(await get(pathTo(`/${path}`)), 404, 'UNKNOWN_TOPIC');
+  }
+  for (const path of ['/v1/brownfield/risk', '/v1/bundle/standard']) {
+    assertFailure(await get(pathTo(path), narrow), 403, 'SCOPE_REQUIRED');
+  }
   assertFailure(await get(pathTo('/v1/wildfire/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
 });
@@ -119,7 +123,9 @@ test('a topic whose data is not loaded is unavailable, an area without a row has
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
 });
 
-test('a county without any row in the loaded index is unavailable', async (t) => {
+test('without areas every location is unavailable, and so is a county without any row in the loaded index', async (t) => {
+  const empty = await setUp(t, { deliveries: [] });
+  assertFailure(await empty.get(pathTo('/v1/park/risk')), 502, 'UPSTREAM_UNAVAILABLE');
   const { get, database, clock } = await setUp(t);
   const records = [{ geoid: '31003', topic: 'drought', rating: 'Very Low', score: 1, frequency: 1 } as const];
   importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
@@ -181,21 +187,11 @@ test('without a recent reading nearby there is no data; without any recent readi
     concentration: hours + 1,
     measuredAt: clock.at - hours * hour,
   });
-  const load = (sample = false) =>
-    importDataset(
-      database,
-      {
-        kind: 'readings',
-        info: info('readings', sample),
-        records: [
-          at('ozone', 'near', 9),
-          at('ozone', 'far', 1, HERE.lat + 5),
-          at('pm25', 'near', 9),
-          at('pm25', 'next', 2, HERE.lat + 0.1),
-        ],
-      },
-      clock,
-    );
+  const load = (sample = false) => {
+    const ozone = [at('ozone', 'near', 9), at('ozone', 'far', 1, HERE.lat + 5)];
+    const records = [...ozone, at('pm25', 'near', 9), at('pm25', 'next', 2, HERE.lat + 0.1)];
+    importDataset(database, { kind: 'readings', info: info('readings', sample), records }, clock);
+  };
   load();
   assertFailure(await get(pathTo('/v1/ozone/risk')), 404, 'NO_DATA');
   assert.equal((await get(pathTo('/v1/pm25/risk'))).body.data.result.value.measurement.value, 3);
@@ -210,11 +206,6 @@ test('without a recent reading nearby there is no data; without any recent readi
   load(true);
   clock.at += 100 * hour;
   assert.equal((await get(pathTo('/v1/ozone/risk'))).status, 200);
-});
-
-test('without areas every location is unavailable', async (t) => {
-  const { get } = await setUp(t, { deliveries: [] });
-  assertFailure(await get(pathTo('/v1/park/risk')), 502, 'UPSTREAM_UNAVAILABLE');
 });
 
 test('health needs no key and says whether the data is a sample', async (t) => {

@@ -92,11 +92,9 @@ const creditsOf = (replies: readonly Reply[]) =>
 
 const CALLERS = 12;
 
-/*
- * What is promised of a kill, once the lease of the killed instance has ended: what it left pending is released by the others. An
+/* What is promised of a kill, once the lease of the killed instance has ended: what it left pending is released by the others. An
  * answer that arrived is charged, except the last one of each connection to the killed instance. Nothing is charged that was
- * not handed over whole.
- */
+ * not handed over whole. */
 test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {
   const { nextUrl, instances, ports, begin, keyOf, charged, rowsOf } = await threeInstances(t);
 

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Client } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
@@ -11,7 +9,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { sharedPostgres } from '../postgres-server.ts';
-import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock } from './small-data.ts';
+import { databaseFile, deliveries, openDatabase, pathTo, request, StillClock } from './small-data.ts';
 
 const server = await sharedPostgres();
 
@@ -63,9 +61,7 @@ test('a role that may only charge runs an instance, and can make neither tables 
 
 test('the command line starts a service on PostgreSQL, and a key that is revoked there is refused at once', async (t) => {
   const url = await server.database();
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-accounts-'));
-  releaseLater(t, () => rmSync(folder, { recursive: true }));
-  const db = join(folder, 'data.db');
+  const db = databaseFile(t);
   const data = openDatabase(t, db);
   for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
   const of = ['--account', 'acme', '--accounts', url];

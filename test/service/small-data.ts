@@ -24,6 +24,7 @@ import {
   sqliteAccounts,
 } from '../../src/service/accounts/open-accounts.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { createAccount, createKey, driverOf } from './file-accounts.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */
@@ -164,9 +165,7 @@ export function releaseLater(t: TestContext, release: () => unknown): void {
 
 /** The path of a database file in a directory that is removed when the test ends. */
 export function databaseFile(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'perilbook-service-'));
-  releaseLater(t, () => rmSync(directory, { recursive: true, force: true }));
-  return join(directory, 'data.db');
+  return join(temporaryFolder({ after: (release: () => void) => releaseLater(t, release) }), 'data.db');
 }
 
 /** Opens a data file with `deliveries(measuredAt)`, loaded now. */

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type LoadResult, loadFiles } from '../../../src/data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../../src/data/loaders/loader.ts';
 import type { DataDatabase } from '../../../src/data/tables/data-database.ts';
 import { openDatabase, releaseLater, StillClock } from '../../service/small-data.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 /** Writes a file that is removed when the test ends. */
 export function fileOf(t: TestContext, name: string, content: string | Buffer): string {
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-load-'));
-  releaseLater(t, () => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, basename(name));
+  const file = join(temporaryFolder({ after: (release: () => void) => releaseLater(t, release) }), basename(name));
   writeFileSync(file, content);
   return file;
 }

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -10,6 +8,7 @@ import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { times } from '../../tier.ts';
 import { all, featuresOf, fileOf, geojson, lines, loading } from './loading.ts';
 
@@ -144,7 +143,7 @@ test("each agency's file is known by its columns and shapes, whatever of its col
 
 test('what is no file of data is said so: a folder, a page, a spreadsheet, an error of a service', async (t) => {
   const { load } = loading(t);
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-folder-'));
+  const folder = temporaryFolder(t);
   const refused = (loader: string, file: string, message: RegExp) =>
     assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message, context: { file } });
   await refused('hail', folder, /it is a folder/);

@@ -80,9 +80,7 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
   };
   const { sources, mirror, contact } = read(
     [
-      'mirror: https://mirror.example.com/agencies',
-      'contact: data@example.com',
-      'sources:',
+      ...['mirror: https://mirror.example.com/agencies', 'contact: data@example.com', 'sources:'],
       '  nri-tracts: {url: "https://files.example.com/nri-tracts.csv.zip", licence: ours}',
       '  areas: {url: "https://files.example.com/us-{year}.zip", state_url: "https://files.example.com/{st}-{year}.zip"}',
       '  hail: {page: "https://files.example.com/storms/"}',
