@@ -157,6 +157,11 @@ function explainFailure(error: Error, started: boolean, answered: boolean): [Fai
       return ['HEADERS_TIMEOUT', 'The service did not begin to answer in time'];
     case 'UND_ERR_BODY_TIMEOUT':
       return ['BODY_TIMEOUT', 'The service stopped in the middle of its answer'];
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+      return [
+        'CONNECT',
+        'The service does not speak TLS there: if its address begins with http://, not https://, write that',
+      ];
     case 'UND_ERR_CLOSED':
     case 'UND_ERR_DESTROYED':
       return ['CLOSED', 'The client was closed'];

@@ -25,7 +25,9 @@ for (const [what, address] of [
 
 test('no TLS on the other side: never reached', async (t) => {
   const url = await serveSockets(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  assert.equal(await outcome(clientOf(t, url.replace('http:', 'https:'))), 'never CONNECT');
+  const exchange = await clientOf(t, url.replace('http:', 'https:')).send(ask);
+  assert.ok(exchange.kind === 'failure' && `${exchange.reached} ${exchange.code}` === 'never CONNECT');
+  assert.match(exchange.message, /does not speak TLS.* http:\/\//);
 });
 
 test('a TLS handshake that never ends: never reached', async (t) => {
