@@ -6,6 +6,9 @@ export type CallKind = 'single' | 'standard' | 'enterprise';
 /** A call that answers many topics at once. */
 export type BundleKind = Exclude<CallKind, 'single'>;
 
+/** The cheaper one first. */
+export const BUNDLE_KINDS = ['standard', 'enterprise'] as const satisfies readonly BundleKind[];
+
 /** Credits per successful call (docs/developer/service-api.md, 2.1 to 2.3). */
 export const CREDITS: Readonly<Record<CallKind, number>> = { single: 1, standard: 15, enterprise: 35 };
 

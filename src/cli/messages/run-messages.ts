@@ -89,7 +89,7 @@ function spentMessage(summary: RunResult['summary']): string {
     return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
   if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
-  return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: topics were asked again, or more places bought.`;
+  return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: topics were asked again or in bundles, or more places bought.`;
 }
 
 /** The most important ratings in one line; none without a finding. */

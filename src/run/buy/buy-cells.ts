@@ -1,5 +1,5 @@
 import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../client/retry.ts';
-import type { BundleKind, Call } from '../../contract/credits.ts';
+import { BUNDLE_KINDS, type Call } from '../../contract/credits.ts';
 import {
   difference,
   hasTopic,
@@ -96,8 +96,6 @@ async function all(workers: readonly Promise<void>[], { health }: Buying): Promi
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
-
 /** Buys the missing topics of one cell, call by call. After every call the rest is priced again: a bundle may have returned more than
  * expected, another run may have answered, a key may have lost a scope.
  *
@@ -125,7 +123,7 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
         work = {
           ...work,
           missing: difference(work.missing, topicSet(topics)),
-          spentBundles: call.kind === 'single' ? work.spentBundles : new Set(BUNDLES),
+          spentBundles: call.kind === 'single' ? work.spentBundles : new Set(BUNDLE_KINDS),
         };
         break;
       case 'replan':

@@ -1,4 +1,4 @@
-import { type BundleKind, type Call, CREDITS, type Scope } from '../../contract/credits.ts';
+import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, type Scope } from '../../contract/credits.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
@@ -69,10 +69,7 @@ export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKe
   };
   // A bundle that costs more than the whole minute can never be sent.
   const { creditsPerMinute } = job.account.subscription;
-  return priceListWithout(
-    priceList,
-    new Set((['standard', 'enterprise'] as const).filter((kind) => CREDITS[kind] > creditsPerMinute)),
-  );
+  return priceListWithout(priceList, new Set(BUNDLE_KINDS.filter((kind) => CREDITS[kind] > creditsPerMinute)));
 }
 
 function seenOr(seen: readonly TopicSlug[] | null, assumed: ReadonlySet<TopicSlug>): ReadonlySet<TopicSlug> {

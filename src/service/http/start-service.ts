@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inBatches } from '../../base/batches.ts';
 import { PerilbookError } from '../../base/errors.ts';
+import { BUNDLE_KINDS } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
@@ -122,7 +123,7 @@ function addRoutes(
     return reply;
   }
 
-  for (const kind of ['standard', 'enterprise'] as const) {
+  for (const kind of BUNDLE_KINDS) {
     addReading(app, clock, `/v1/bundle/${kind}`, 'refused', (request, reply) => answer(request, reply, { kind }));
   }
   addReading(app, clock, '/v1/:topic/risk', 'refused', (request, reply) =>
