@@ -20,7 +20,7 @@ export interface Permit {
 }
 
 /** The throttle of one process: no window of 60 seconds sees more credits than the limit. A call waits for a connection, then for its
- * credits, both first come, first served. Connections are counted here: a second Bottleneck for them took a millisecond a call. */
+ * credits, both first come, first served, except that calls of begun places go first. Connections are counted here: a second Bottleneck for them took a millisecond a call. */
 export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limit: number;
@@ -50,8 +50,15 @@ export class Throttle implements AsyncDisposable {
   }
 
   /** Runs the job once a connection and its credits are free. The signal ends the waiting, never a running job. Queue only a bounded
-   * number: every waiting job is kept in memory. */
-  async schedule<T>(credits: number, job: (permit: Permit) => Promise<T>, signal?: AbortSignal): Promise<T> {
+   * number: every waiting job is kept in memory.
+   *
+   * @param isBegun whether the place of this call was asked about before: if the credits end early, few places are incomplete */
+  async schedule<T>(
+    credits: number,
+    job: (permit: Permit) => Promise<T>,
+    signal?: AbortSignal,
+    isBegun = false,
+  ): Promise<T> {
     if (credits > this.#limit) throw this.#overweight(credits);
     const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
     const isOver = () => signals.some(({ aborted }) => aborted);
@@ -60,7 +67,7 @@ export class Throttle implements AsyncDisposable {
     const giveUp = () => reject(interrupted());
     for (const each of signals) each.addEventListener('abort', giveUp);
     try {
-      this.#acquire(credits, isOver).then(resolve, reject);
+      this.#acquire(credits, isBegun, isOver).then(resolve, reject);
       await acquired;
     } finally {
       for (const each of signals) each.removeEventListener('abort', giveUp);
@@ -94,9 +101,14 @@ export class Throttle implements AsyncDisposable {
   }
 
   /** Waits for a connection, the credits and the end of a pause. Holds nothing if the wait was cancelled. */
-  async #acquire(credits: number, isOver: () => boolean): Promise<void> {
+  async #acquire(credits: number, isBegun: boolean, isOver: () => boolean): Promise<void> {
     if (this.#freeSockets > 0) this.#freeSockets--;
-    else await new Promise<void>((resolve) => this.#waitingForSocket.push(resolve));
+    else {
+      await new Promise<void>((resolve) => {
+        if (isBegun) this.#waitingForSocket.unshift(resolve);
+        else this.#waitingForSocket.push(resolve);
+      });
+    }
     await this.#credits.take(credits);
     for (let ms = this.#pauseMs(); ms > 0 && !isOver(); ms = this.#pauseMs()) {
       await this.#clock.sleep(ms, this.#closing.signal);

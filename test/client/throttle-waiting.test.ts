@@ -53,6 +53,18 @@ test('the signal ends the waiting at once, wherever a call waits, and spends not
   }
 });
 
+test('the next call of a begun place goes before the first one of another', async (t) => {
+  const { throttle } = setUp(t, { sockets: 1 });
+  const order: string[] = [];
+  const held = heldJob();
+  const begin = (name: string, isBegun: boolean) =>
+    throttle.schedule(1, async () => order.push(name), undefined, isBegun);
+  const all = [throttle.schedule(1, held.job), begin('first', false), begin('second', false), begin('begun', true)];
+  held.land();
+  await Promise.all(all);
+  assert.deepEqual(order, ['begun', 'first', 'second']);
+});
+
 test('the signal does not end a call that has begun; one that has ended begins none', async (t) => {
   const { throttle } = setUp(t);
   const abort = new AbortController();

@@ -27,6 +27,8 @@ export interface CallRequest {
   /** The part of these that is bought for whole areas. */
   readonly areas: NonNullable<ClaimRequest['areas']>;
   readonly policy: RetryPolicy;
+  /** Whether another call was made at this cell. */
+  readonly isBegun: boolean;
 }
 
 /** One union member per kind, so that TypeScript can narrow it. */
@@ -94,6 +96,7 @@ export async function buyCall(
         CREDITS[call.kind],
         (permit) => attemptCall(buying, { ...request, request, tried, permit }),
         health.signal,
+        request.isBegun || tried !== NOTHING_TRIED,
       );
     } catch (error) {
       // The throttle refuses who still waits at a stop.

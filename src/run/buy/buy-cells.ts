@@ -104,7 +104,7 @@ async function all(workers: readonly Promise<void>[], { health }: Buying): Promi
 async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
   const { freshness, plan, health } = buying;
   let [work, credits] = [begun, 0];
-  for (;;) {
+  for (let isBegun = false; ; isBegun = true) {
     if (health.stopped) return { outcome: 'stopped', work, credits };
     const next = nextCall(buying, work);
     if (next === null) return { outcome: 'done', work, credits };
@@ -113,7 +113,7 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
     const areas = areasToClaim(plan.scan.areas, work.number, work.forAreas, wanted);
     const isTopicRetry = call.kind === 'single' && hasTopic(work.singlesOnly, call.topic);
     const policy = isTopicRetry ? TOPIC_RETRY_POLICY : RETRY_POLICY;
-    const bought = await buyCall(buying, { work, call, wanted, areas, policy });
+    const bought = await buyCall(buying, { work, call, wanted, areas, policy, isBegun });
     credits += bought.credits;
     switch (bought.outcome.kind) {
       case 'answered':
