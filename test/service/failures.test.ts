@@ -20,6 +20,11 @@ import {
   subscriptionOf,
 } from './small-data.ts';
 
+/** Clients date by `Date` in which period and minute a call counts; a cache would answer one location for another. */
+function assertOwnHeaders({ headers }: Reply): void {
+  assert.deepEqual([headers.get('date'), headers.get('cache-control')], [new Date(NOON).toUTCString(), 'no-store']);
+}
+
 function assertFailure(reply: Reply, status: number, code: string): void {
   assert.equal(reply.status, status, JSON.stringify(reply.body));
   errorEnvelope.parse(reply.body);
@@ -27,6 +32,7 @@ function assertFailure(reply: Reply, status: number, code: string): void {
   assert.equal(reply.body.meta.credit_cost, 0);
   assert.equal(reply.body.meta.timestamp, new Date(NOON).toISOString());
   assert.equal(reply.headers.get('x-credit-cost'), null);
+  assertOwnHeaders(reply);
 }
 
 test('every failure has its status, its code and the one shape, and costs nothing', async (t) => {
@@ -98,8 +104,10 @@ test('a single topic that fails is a 502 and free; a bundle with one that fails 
   });
   assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
-  const { status, headers, body } = await get(pathTo('/v1/bundle/enterprise'));
+  const reply = await get(pathTo('/v1/bundle/enterprise'));
+  const { status, headers, body } = reply;
   assert.equal(status, 200);
+  assertOwnHeaders(reply);
   assert.deepEqual(body.data.topics.hail, { error: 'unavailable' });
   assert.equal(Object.keys(body.data.topics).length, 37);
   assert.equal(headers.get('x-credit-cost'), '35');
