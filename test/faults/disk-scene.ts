@@ -41,12 +41,8 @@ export async function setDiskScene(t: TestContext) {
   const before = new Set(readdirSync(folder));
   const { secret } = harness.key();
   const settings = {
-    input: 'input.csv',
-    output: 'output.csv',
-    store: 'disk.db',
-    topics: 'natural',
-    concurrency: SOCKETS,
-    budget: 1_000_000,
+    ...{ input: 'input.csv', output: 'output.csv', store: 'disk.db', topics: 'natural' },
+    ...{ concurrency: SOCKETS, budget: 1_000_000 },
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
     service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };

@@ -142,14 +142,9 @@ export async function openFaultProxy(options: FaultProxyOptions) {
 async function askService(url: string, key: string): Promise<Answer> {
   // As it is: an answer that a fault bends must say truly how it is coded.
   const response = await fetch(url, { headers: { 'x-api-key': key, 'accept-encoding': 'identity' } });
-  const headers = [...response.headers].filter(
-    ([name]) => !/^(connection|keep-alive|transfer-encoding|content-length)$/.test(name),
-  );
-  return {
-    status: response.status,
-    headers: Object.fromEntries(headers),
-    body: Buffer.from(await response.arrayBuffer()),
-  };
+  const ofHop = /^(connection|keep-alive|transfer-encoding|content-length)$/;
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !ofHop.test(name)));
+  return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
 /** The bytes of an answer; its length is as stated in its headers, where they state one. */

@@ -53,17 +53,15 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
     assert.equal(stored, CELLS);
   }
   assert.equal(charged(), 0);
-  assert.deepEqual(
-    readdirSync(folder).filter((name) => name.startsWith('.killed')),
-    [],
-  );
+  assert.ok(readdirSync(folder).every((name) => !name.startsWith('.killed')));
 
   /** Without the time of the answers, which differs from run to run. */
   function rowsOf(name: string): string[] {
-    const lines = readFileSync(join(folder, `${name}.csv`), 'utf8')
+    const text = readFileSync(join(folder, `${name}.csv`), 'utf8');
+    return text
       .trimEnd()
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '')
       .split('\n');
-    return lines.map((line) => line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, ''));
   }
 
   function storedIn(name: string): number {

@@ -50,11 +50,8 @@ export async function writeLedger(folder: string, random: Random): Promise<Writt
     note();
     const landed = open.splice(0, whole(random, 0, open.length));
     if (landed.length === 0) continue;
-    await store.settle(
-      landed.map((claim) =>
-        chargedFor(claim, 15, { answers: [{ ...ANSWER, fields: ['x'.repeat(whole(random, 1, 3_000))] }] }),
-      ),
-    );
+    const answers = () => [{ ...ANSWER, fields: ['x'.repeat(whole(random, 1, 3_000))] }];
+    await store.settle(landed.map((claim) => chargedFor(claim, 15, { answers: answers() })));
     settled += landed.length;
     note();
   }
@@ -90,9 +87,7 @@ export async function cutPower(folder: string, written: Written, nth: number, ra
   const where = `promise ${nth}, then ${remains}`;
   if (health !== 'ok') wrong.push(`${where}: ${health}`);
   if (claimed < at.claimed || settled < at.settled) {
-    wrong.push(
-      `${where}: ${claimed} claims and ${settled} answers of ${at.claimed} and ${at.settled} that were promised`,
-    );
+    wrong.push(`${where}: ${claimed} claims, ${settled} answers; promised were ${at.claimed} and ${at.settled}`);
   }
   // What was not promised is there as a whole transaction or not at all.
   if (![at, next].some((moment) => moment.claimed === claimed && moment.settled === settled)) {

@@ -36,23 +36,17 @@ const EVENTS: readonly Event[] = [
   {
     what: 'deleted',
     happen: (folder) => rmSync(join(folder, 'buyer.db')),
-    message: /buyer\.db was deleted/,
-    hint: /Restore a copy/,
-    foundAt: null,
+    ...{ message: /buyer\.db was deleted/, hint: /Restore a copy/, foundAt: null },
   },
   {
     what: 'renamed',
     happen: (folder) => renameSync(join(folder, 'buyer.db'), join(folder, 'kept.db')),
-    message: /was moved to .*kept\.db/,
-    hint: /--store .*kept\.db/,
-    foundAt: 'kept.db',
+    ...{ message: /was moved to .*kept\.db/, hint: /--store .*kept\.db/, foundAt: 'kept.db' },
   },
   {
     what: 'replaced by another store, which is renamed over it',
     happen: (folder) => renameSync(join(folder, 'other.db'), join(folder, 'buyer.db')),
-    message: /was deleted.* another file is in its place/,
-    hint: /Restore a copy/,
-    foundAt: null,
+    ...{ message: /was deleted.* another file is in its place/, hint: /Restore a copy/, foundAt: null },
   },
 ];
 
@@ -65,12 +59,8 @@ async function openSetup(t: TestContext) {
   await store.close();
   const run = async (name = 'buyer.db', progress = newProgress()) => {
     const owner = { name: 'buyer', isAlive: () => true };
-    await using store = openSqliteStore(
-      join(harness.folder, name),
-      systemClock,
-      owner,
-      (topic) => columnsOf(topic).length,
-    );
+    const file = join(harness.folder, name);
+    await using store = openSqliteStore(file, systemClock, owner, (topic) => columnsOf(topic).length);
     return await harness.run({ topics: ['hail'], concurrency: SOCKETS, budget: 10_000 }, { store, progress });
   };
   return { harness, run };
