@@ -27,22 +27,12 @@ test('fields come from the plan, or are read once, in the order asked; the first
   const scan = { cells, places, layout: { hasPoints: false } } as unknown as Scan;
   const reads: (readonly number[])[] = [];
   const counted = completeFields(['hail', 'wildfire'], true, () => false);
-  const output = new OutputFields(
-    job,
-    { scan, complete },
-    {
-      bare: [['torn']],
-      completeOf: () => counted,
-      read: async (numbers) => {
-        reads.push(numbers);
-        return numbers.map((cell) => ({
-          status: cell === 3 ? 'failed' : 'ok',
-          hasAnswers: cell !== 3,
-          made: () => [`read ${cell}`],
-        }));
-      },
-    },
-  );
+  const made = (cell: number) => ({ hasAnswers: cell !== 3, made: () => [`read ${cell}`] });
+  const read = async (numbers: readonly number[]) => {
+    reads.push(numbers);
+    return numbers.map((cell) => ({ status: cell === 3 ? ('failed' as const) : ('ok' as const), ...made(cell) }));
+  };
+  const output = new OutputFields(job, { scan, complete }, { bare: [['torn']], completeOf: () => counted, read });
   const given: Field[] = [];
   const sink = placeFields((_, fields) => given.push(fields[0]!));
   await output.give(sink, [3, 4, 2, 0]);

@@ -49,12 +49,7 @@ test('a topic without data the last time is bought as a single, where a key may 
 test('a cell that is planned later is bought last, once', () => {
   const queue = new CellQueue(planOf());
   const lacks = topicSet(['hail']);
-  queue.replan(
-    new Map([
-      [2, lacks],
-      [0, NO_TOPICS],
-    ]),
-  );
+  queue.replan(new Map([[2, lacks]]).set(0, NO_TOPICS));
   queue.replan(new Map([[2, lacks]]));
   assert.deepEqual([...queue.order], [1, 0, 2]);
   assert.deepEqual([queue.missing.get(2), queue.missing.get(0)], [lacks, NO_TOPICS]);

@@ -45,10 +45,8 @@ test(`${PLACES} places answered from local data are what the service says of the
 
   writeFileSync(join(folder, 'key'), secret, { mode: 0o600 });
   const plenty = 'subscription: {credits_per_month: 10000000, credits_per_minute: 10000000}';
-  writeFileSync(
-    join(folder, 'job.yaml'),
-    `input: book.csv\noutput: out.csv\ntopics: all\noptimize: calls\n${plenty}\n`,
-  );
+  const job = `input: book.csv\noutput: out.csv\ntopics: all\noptimize: calls\n${plenty}\n`;
+  writeFileSync(join(folder, 'job.yaml'), job);
   const answered = async (from: string) => {
     const words = wordsIn(`run job.yaml ${from}`);
     const { code, stderr } = await perilbook(words, { folder, clock, env: { XDG_DATA_HOME: folder } });

@@ -8,17 +8,12 @@ import { column, openHarness, places } from './harness.ts';
 function narrowAnswers(file: string): void {
   const cells = openCells(file);
   const { handle: database } = cells;
-  const rows = database
-    .prepare<[], { source: number; lat7: number; lng7: number }>('SELECT source, lat7, lng7 FROM cells')
-    .all();
+  type Key = { source: number; lat7: number; lng7: number };
+  const rows = database.prepare<[], Key>('SELECT source, lat7, lng7 FROM cells').all();
   for (const { source, ...cell } of rows) {
     const answers = [...cells.read(source, cell)!.answers.values()];
-    cells.merge(
-      source,
-      cell,
-      answers.map((answer) => ({ ...answer, fields: answer.fields.slice(0, -1) })),
-      [],
-    );
+    const narrow = answers.map((answer) => ({ ...answer, fields: answer.fields.slice(0, -1) }));
+    cells.merge(source, cell, narrow, []);
   }
   database.close();
 }

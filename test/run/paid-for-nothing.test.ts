@@ -26,10 +26,8 @@ test('a bundle that was paid and of no use is not bought again when another run 
   const [place] = places(1) as [[number, number]];
   harness.writeInput([place]);
   const { calls, baseUrl } = await withBadPlace(t, harness, 'bundle/', place[0]);
-  const other = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, {
-    name: 'another',
-    isAlive: () => true,
-  });
+  const owner = { name: 'another', isAlive: () => true };
+  const other = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, owner);
   t.after(() => other.close());
   const source = await harness.store.source('harness');
   const words = { job: 'other', input: 'x', output: 'y', account: 'embedded', plannedCredits: 0, budget: 1_000 };

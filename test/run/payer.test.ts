@@ -22,16 +22,9 @@ const SECOND = keyOf('second');
 
 async function payerOf(creditsPerMinute = 300, clock = new MovedClock('2026-03-15T12:00:00Z')): Promise<Payer> {
   const nothingRefused = { refusedScopes: async () => [] } as unknown as Store;
-  const job = makeJob(
-    [
-      {
-        input: 'in.csv',
-        subscription: { credits_per_month: 10_000, credits_per_minute: creditsPerMinute },
-        anniversary_day: 5,
-      },
-    ],
-    { dataFolder: '/', workingFolder: '/' },
-  );
+  const subscription = { credits_per_month: 10_000, credits_per_minute: creditsPerMinute };
+  const settings = { input: 'in.csv', subscription, anniversary_day: 5 };
+  const job = makeJob([settings], { dataFolder: '/', workingFolder: '/' });
   const keys = await ApiKeys.open([FIRST, SECOND], nothingRefused, 1);
   return new Payer(job, keys, new RunTimes(clock, clock.now(), 5, () => {}), { standard: null, enterprise: null });
 }
