@@ -96,12 +96,16 @@ test('an account whose subscription nobody said has no allowance and no overage'
   const set = wordsIn('quota set --store store.db --account embedded --left 5');
   assert.equal((await perilbook(set, { folder, clock })).code, 2);
 
-  // Overages are off unless a job allows them: nothing is billed beyond the allowance.
+  // Where overages are off, a call in flight is not expected to be billed beyond the allowance.
   const starter = await quota('--subscription', 'starter');
   assert.match(starter.stdout, /allowance +10,000 credits[\s\S]+left +0 credits/);
   assert.doesNotMatch(starter.stdout, /overage|\$/);
   const billed = await quota('--subscription', 'starter', '--overage-ceiling', '3000');
-  assert.match(billed.stdout, /overage +55,766 credits beyond the allowance, \$2230\.64/);
+  const overage = /overage +55,766 credits beyond the allowance, \$2230\.64/;
+  assert.match(billed.stdout, overage);
+  const charged = { charge: 'charged', credits: 65_766, period, outcome: '200', answers: [], failures: [] } as const;
+  await store.settle([{ call: claim.call, ...charged }]);
+  assert.match((await quota('--subscription', 'starter')).stdout, overage, 'what was billed is not hidden');
   const database = new Database(join(folder, 'store.db'));
   assert.equal(database.prepare('SELECT count(*) FROM periods WHERE elsewhere IS NOT NULL').pluck().get(), 0);
   database.close();

@@ -72,10 +72,11 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
 
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
-/** Credits that all programs spent beyond the allowance; 0 where overages are off. */
+/** Credits that all programs spent beyond the allowance. Where the job allows no overages, those that were charged for certain: an earlier
+ * run allowed them, or the provider did. */
 function overageOf({ account: { subscription, overageCredits }, spending }: AccountState): number {
-  if (overageCredits === 0) return 0;
-  return Math.max(0, total(spending) + (spending.correction?.elsewhere ?? 0) - subscription.creditsPerMonth);
+  const spent = overageCredits === 0 ? spending.charged : total(spending);
+  return Math.max(0, spent + (spending.correction?.elsewhere ?? 0) - subscription.creditsPerMonth);
 }
 
 function overageMessage({ subscription: { overageRate } }: JobAccount, credits: number): string {
