@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import type { Settlement } from '../../src/store/ledger/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from '../fake-service.ts';
@@ -57,4 +58,13 @@ test('a bundle that was paid and of no use is not bought again when another run 
   await turn;
   assert.equal(calls.atBadPlace, 1);
   assert.equal(ended.summary.credits_spent, harness.charged());
+});
+
+test('what calls cost is told, also where their answers cannot be stored', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput(places(1));
+  Object.assign(harness.store, { settle: () => Promise.reject(new Error('the disk is full')) });
+  const progress = newProgress();
+  await assert.rejects(harness.run({ topics: 'radon' }, { progress }), /the disk is full/);
+  assert.deepEqual([progress.creditsSpent, harness.charged()], [1, 1]);
 });

@@ -215,12 +215,13 @@ async function sendCall(
   }
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
+  const { credits } = consequence.ledger;
+  // Before it is stored: a disk that is full does not hide what the call cost.
+  record(progress, 'callSettled', consequence.ledger);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
   await store
     .settle([makeSettlement(buying, { ...claimed, date }, consequence)])
     .catch((error) => health.stopAtError(error));
-  const { credits } = consequence.ledger;
-  record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));
   if (verdict.rate.remaining !== null) {
     // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
