@@ -17,10 +17,8 @@ function oldNode(t: TestContext) {
   const launcher = join(folder, 'bin/perilbook.cjs');
   copyFileSync(LAUNCHER, launcher);
   const old = join(folder, 'old.cjs');
-  writeFileSync(
-    old,
-    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });",
-  );
+  const lie = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });";
+  writeFileSync(old, lie);
   return { folder, args: ['--require', old, launcher] };
 }
 

@@ -90,16 +90,10 @@ test('the members are there, all others are as they were, and writing again give
           assert.equal(array.replaceAll(/,"hazard_status":"ok"[^}]*?1\.5(?= ?\})/g, ''), `[${lines.join(' ,\n')}]`);
         }
         const output = await enrichJson(`${lines.join('\n')}\n`);
-        const expected = objects.map((made) => ({
-          ...made,
-          hazard_status: 'ok',
-          hazard_note: FIELDS[1],
-          hail_score: 1.5,
-        }));
-        const read = output
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line));
+        const added = { hazard_status: 'ok', hazard_note: FIELDS[1], hail_score: 1.5 };
+        const expected = objects.map((made) => ({ ...made, ...added }));
+        const written = output.trimEnd().split('\n');
+        const read = written.map((line) => JSON.parse(line));
         assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
         writeFileSync(join(folder, 'again.ndjson'), output);
         const { columns } = await openRowFile(join(folder, 'again.ndjson'));

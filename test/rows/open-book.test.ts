@@ -17,14 +17,8 @@ async function rowFileOf(content: Buffer | string, options: OpenOptions = {}) {
   return await openRowFile(file, options);
 }
 
-async function assertRefused(content: Buffer | string, message: RegExp): Promise<void> {
-  await assert.rejects(rowFileOf(content), (error: { code?: string; message?: string; hint?: string }) => {
-    assert.equal(error.code, 'INPUT_UNREADABLE');
-    assert.match(error.message ?? '', message);
-    assert.match(error.hint ?? '', /\w.*[.:]/);
-    return true;
-  });
-}
+const assertRefused = (content: Buffer | string, message: RegExp) =>
+  assert.rejects(rowFileOf(content), { code: 'INPUT_UNREADABLE', message, hint: /\w.*[.:]/ });
 
 const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[] = [
   ['', /is empty$/],
@@ -34,10 +28,7 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   [zstdCompressSync(Buffer.from('PAR1\x15\x04\x15', 'latin1')), /is a Parquet file that was compressed again/],
   [gzipSync(''), /is empty$/],
   [Buffer.from('PAR1\x15\x04\x15', 'latin1'), /is a Parquet file that was cut off$/],
-  [
-    'PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml',
-    /is an Excel workbook or another zip archive, and it is cut off or damaged/,
-  ],
+  ['PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml', /is an Excel workbook or .* and it is cut off or damaged/],
   ['PK\x03\x04\x14\0\0\0in.csv', /another zip archive/],
   [Buffer.from('\xff\xfe\0\0l\0\0\0', 'latin1'), /is text in UTF-32/],
   [Buffer.from('\xff\xfel\0a\0t\0\n', 'latin1'), /ends within a UTF-16 character/],
@@ -136,11 +127,8 @@ test('a file that changes during a pass is refused', async () => {
 
 test('standard input and output stand for a dash, and the input can be read twice', async () => {
   const stdout = new PassThrough();
-  const book = await openRowFile(
-    '-',
-    {},
-    { stdin: Readable.from([Buffer.from('lat,l'), Buffer.from('ng\n1,2\n')]), stdout },
-  );
+  const stdin = Readable.from([Buffer.from('lat,l'), Buffer.from('ng\n1,2\n')]);
+  const book = await openRowFile('-', {}, { stdin, stdout });
   assert.deepEqual((await allRows(book, [1]))[0]!.fields, ['2']);
   const result = await writeRows(book, { output: '-' });
   stdout.end();
@@ -149,9 +137,9 @@ test('standard input and output stand for a dash, and the input can be read twic
   assert.deepEqual(result, { rows: 1, bytes: text.length });
 });
 
-test('a named pipe is read like a file', {
-  skip: process.platform === 'win32' && 'Windows has no such pipes',
-}, async () => {
+const SPECIAL_FILES = { skip: process.platform === 'win32' && 'Windows has no such files' };
+
+test('a named pipe is read like a file', SPECIAL_FILES, async () => {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const [book] = await Promise.all([
@@ -170,24 +158,17 @@ test('leaving a read early closes the file, and it can be read again', async () 
   assert.equal((await allRows(book, [0])).length, 20_000);
 });
 
-test('an endless device is refused, and the wait for a silent pipe ends when the user asks', {
-  skip: process.platform === 'win32' && 'Windows has no such files',
-}, async () => {
+test('an endless device is refused, and the wait for a silent pipe ends when asked', SPECIAL_FILES, async () => {
   for (const device of ['/dev/zero', '/dev/urandom']) {
-    await assert.rejects(openRowFile(device), {
-      code: 'INPUT_UNREADABLE',
-      message: `${device} is a device, not a file`,
-    });
+    const message = `${device} is a device, not a file`;
+    await assert.rejects(openRowFile(device), { code: 'INPUT_UNREADABLE', message });
   }
   const pipe = join(folder, 'silent');
   execFileSync('mkfifo', [pipe]);
   for (const file of [pipe, '-']) {
     const stopped = new AbortController();
-    const opening = openRowFile(
-      file,
-      {},
-      { stdin: new PassThrough(), stdout: new PassThrough(), interrupt: stopped.signal },
-    );
+    const silent = { stdin: new PassThrough(), stdout: new PassThrough() };
+    const opening = openRowFile(file, {}, { ...silent, interrupt: stopped.signal });
     stopped.abort();
     await assert.rejects(opening, { code: 'INTERRUPTED' });
   }

@@ -31,10 +31,8 @@ test('the OpenAPI document is valid, and has the endpoints, the key, the topics 
   const references = JSON.stringify(body).matchAll(/#\/components\/(\w+)\/(\w+)/g);
   for (const [, kind, name] of references) assert.ok(body.components[kind!][name!], `${kind} ${name}`);
   assert.match(JSON.stringify(body.components.schemas.nuclearReactorsResult), /Within 50000 m/);
-  const ids = Object.values(body.paths as Record<string, { get: { operationId: string } }>).map(
-    ({ get: { operationId } }) => operationId,
-  );
-  assert.equal(new Set(ids).size, ids.length);
+  const paths = Object.values<{ get: { operationId: string } }>(body.paths);
+  assert.equal(new Set(paths.map((path) => path.get.operationId)).size, paths.length);
 });
 
 test('every answer matches the OpenAPI document, topic by topic', async (t) => {

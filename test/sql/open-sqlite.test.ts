@@ -81,9 +81,9 @@ test('a file from before the first step, or after the last, is refused and left 
   }
 });
 
-test('a private file is of its owner alone, a new one and one that an earlier version made', {
-  skip: process.platform === 'win32' && 'Windows has no such modes',
-}, (t) => {
+const MODES = { skip: process.platform === 'win32' && 'Windows has no such modes' };
+
+test('a private file is of its owner alone, a new one and one that an earlier version made', MODES, (t) => {
   const folder = temporaryFolder(t);
   const umask = process.umask(0o022);
   t.after(() => process.umask(umask));

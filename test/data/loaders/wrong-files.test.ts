@@ -258,37 +258,6 @@ const lots = (count: number, lat: number, lng: number, state = '') =>
 const CALIFORNIA = [36, -119] as const;
 const NEVADA = [39, -117] as const;
 
-test('a data set that would lose more than a third, or other states, is replaced with --replace only', async (t) => {
-  const { database, load } = loading(t);
-  const count = () => featuresOf(database, 'sites_oilGasWell').length;
-  await load('wells', fileOf(t, 'ca.csv', lots(90, ...CALIFORNIA)));
-  const few = fileOf(t, 'few.csv', lots(59, ...CALIFORNIA));
-  await assert.rejects(load('wells', few), {
-    code: 'SERVICE_DATA',
-    message: /CA has 90 records here and 59 in the load/,
-    hint: /--replace/,
-  });
-  await load('wells', fileOf(t, 'ca.csv', lots(60, ...CALIFORNIA)));
-  const nevada = fileOf(t, 'nv.csv', lots(100, ...NEVADA));
-  await assert.rejects(load('wells', nevada), {
-    code: 'SERVICE_DATA',
-    message: /file covers NV, and the rows of CA would be lost/,
-    hint: /--states NV.*--replace/,
-  });
-  assert.equal(count(), 60);
-  await load('wells', nevada, { states: ['NV'] });
-  const others = fileOf(t, 'ut.csv', lots(100, ...NEVADA) + lots(1, 40.5, -111.9).split('\n').slice(1).join('\n'));
-  await assert.rejects(load('wells', others), {
-    message: /file covers NV, UT, and the rows of CA would be lost/,
-    hint: /--states NV,UT /,
-    context: { dataset: 'sites:oilGasWell', covered: ['NV', 'UT'] },
-  });
-  await load('wells', nevada, { replace: true });
-  assert.equal(count(), 100);
-  await load('wells', fileOf(t, 'few.csv', lots(1, ...NEVADA)), { replace: true });
-  assert.equal(count(), 1);
-});
-
 test('--states adds to the states that are there, and replaces the rows of its own only', async (t) => {
   const { database, load } = loading(t);
   const wells = () => {
