@@ -63,7 +63,6 @@ export class TextTable implements Texts {
     };
     const packed = packedBy(noting);
     const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
-    for (const slug of slugs) noting(slug);
     if (missing.size === 0) return packed;
     const given = yield* this.#give(database, missing, slugs);
     return packedBy((text) => given.get(text) ?? this.numberOf(text));
