@@ -4,7 +4,7 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/;
 /** Normalizes a service's address: lower-case scheme and host, no default port, no dot segments, no trailing slashes, percent-encoding
  * in upper case and only where needed. Text that is no HTTP address is returned unchanged. */
 export function normalizedAddress(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return text;
   // A job refuses such an address. Rewriting it would only store its secret under another name.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return text;

@@ -64,15 +64,11 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
 export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation {
   refusePassword(text, use);
   const address = shownAddress(text);
-  const refuse = (message: string, hint: string) => {
+  const refuse = (message: string, hint: string): never => {
     throw new PerilbookError(use.unusable, `${message}, in the ${use.name} ${address}`, hint, { file: address });
   };
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
-  }
+  const url =
+    URL.parse(text) ?? refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
   const parameters = url.searchParams;
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);

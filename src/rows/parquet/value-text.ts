@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { ValueType } from '../../formats/typed-value.ts';
 import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
 
@@ -97,16 +98,9 @@ function bytesText(bytes: Uint8Array, type: Leaf['type'], meaning: Meaning): str
   }
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true });
-
 function isPlainText(bytes: Buffer): boolean {
   for (const byte of bytes) if (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 13) return false;
-  try {
-    strict.decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
+  return isUtf8(bytes);
 }
 
 function doubleText(value: number): string {
