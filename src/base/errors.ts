@@ -60,6 +60,15 @@ export function bug(message: string): PerilbookError {
   return new PerilbookError('BUG', message, 'Please report this.');
 }
 
+/** The result of some work; null where it fails, for any reason. */
+export function resultOrNull<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
 /** True for an error of the operating system with this code (`ENOENT`, `EACCES`, …). */
 export function hasSystemCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;

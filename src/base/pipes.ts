@@ -1,8 +1,8 @@
-import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, readSync, type Stats, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PerilbookError } from './errors.ts';
+import { PerilbookError, resultOrNull } from './errors.ts';
 
 /* Named pipes and `<(command)`. A blocking open or read of a pipe holds a thread until another program writes, and a process
  * cannot end while one of its threads is held: not even at a second Ctrl-C. So pipes are opened without blocking. */
@@ -24,13 +24,20 @@ export function interruptible<Stream extends Readable>(stream: Stream, name: str
   return stream;
 }
 
+/** The first bytes of a file: as many as it has, and at most `length`. */
+export function readHead(path: string, length: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(length);
+    return head.subarray(0, readSync(file, head));
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Whether a path is a pipe: what is read from it is gone. */
 export function isPipe(path: string): boolean {
-  try {
-    return statSync(path).isFIFO();
-  } catch {
-    return false;
-  }
+  return resultOrNull(() => statSync(path).isFIFO()) === true;
 }
 
 const READER_POLL_MS = 50;

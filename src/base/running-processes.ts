@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { resultOrNull } from './errors.ts';
 
 let machine: string | undefined;
 
@@ -33,18 +34,11 @@ export function processOwner(): { readonly name: string; isAlive(owner: string):
 
 /** Linux alone has such namespaces. */
 function pidNamespace(): string {
-  try {
-    return `.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
-  } catch {
-    return '';
-  }
+  const link = resultOrNull(() => readlinkSync('/proc/self/ns/pid'));
+  return link === null ? '' : `.${link.replace(/\D/g, '')}`;
 }
 
 /** Tells this start of this machine from any other machine; null where the system has no such thing (it is Linux's). */
 export function bootIdentity(): string | null {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return null;
-  }
+  return resultOrNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
 }

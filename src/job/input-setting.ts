@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { formatOfOutput } from '../rows/file-formats.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import { isPattern, patternFolder } from '../rows/parts/list-parts.ts';
@@ -89,12 +89,8 @@ function besideFolder(path: string): string {
 }
 
 function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    // Missing or not accessible: opening it later reports the error.
-    return false;
-  }
+  // Missing or not accessible: opening it later reports the error.
+  return resultOrNull(() => statSync(path).isDirectory()) === true;
 }
 
 /** A file may be called `a[1].csv`. */

@@ -1,6 +1,6 @@
-import { type Stats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { platform } from 'node:os';
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { shellWord } from '../base/shown-path.ts';
 import { makeRedactor } from '../client/redact.ts';
 import { isLoopback } from '../contract/service-address.ts';
@@ -13,7 +13,8 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
   // Windows has no such bits.
   if (platform() === 'win32') return [];
   return keys.flatMap(({ file }) => {
-    const stats = file === undefined ? undefined : statsOf(file);
+    // Reading the key says why a file has none.
+    const stats = file === undefined ? null : resultOrNull(() => statSync(file));
     // A device is for others, and must stay so.
     if (!stats?.isFile() || (stats.mode & FOR_OTHERS) === 0) return [];
     const { mode } = stats;
@@ -22,15 +23,6 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
       `Others on this machine can read the key file (mode ${octal}). To protect it: chmod 600 ${shellWord(file!)}`,
     ];
   });
-}
-
-function statsOf(file: string): Stats | undefined {
-  try {
-    return statSync(file);
-  } catch {
-    // Reading the key says why.
-    return undefined;
-  }
 }
 
 /** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */

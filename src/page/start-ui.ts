@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { accessRefusal, cookieName, HEADERS, hostRefusal, type RequestRefusal } from './web/access-check.ts';
@@ -35,7 +35,7 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     // An address that cannot be decoded (`/%`) would be answered before any hook runs.
-    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/undecodable'),
+    rewriteUrl: ({ url = '/' }) => (resultOrNull(() => decodeURIComponent(url)) === null ? '/undecodable' : url),
   });
   app.addHook('onSend', async (_request, reply) => {
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
@@ -84,15 +84,6 @@ async function end(app: FastifyInstance, api: UiApi, closing: AbortController): 
   closing.abort();
   await app.close();
   return stopped;
-}
-
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const HTML = 'text/html; charset=utf-8';

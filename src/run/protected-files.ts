@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
+import { readHead } from '../base/pipes.ts';
 import { perilbookColumns } from '../columns/row.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { Job } from '../job/settings.ts';
@@ -114,7 +115,7 @@ export function metricsOutput(path: string): Output {
 
 /** An output that is recognized by its first bytes. */
 export function recognizedOutput(path: string, what: string, start: RegExp): Output {
-  return { path, what, isOwn: (target) => start.test(readHead(target)) };
+  return { path, what, isOwn: (target) => start.test(readHead(target, HEAD_BYTES).toString('utf8')) };
 }
 
 /** The path of each output that runs of the store have written. A run that was killed may have written some parts of a folder. */
@@ -140,12 +141,8 @@ async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> 
 /** Whether an output is an earlier file. A pipe or a device has nothing to keep, and opening it would block. */
 export function isEarlierFile(output: string): boolean {
   if (output === '-') return false;
-  try {
-    return statSync(output, { throwIfNoEntry: false })?.isFile() === true;
-  } catch {
-    // A folder that may not be entered, a loop of links: the check of the output says so.
-    return false;
-  }
+  // A folder that may not be entered, a loop of links: the check of the output says so.
+  return resultOrNull(() => statSync(output).isFile()) === true;
 }
 
 /** The topics whose columns an earlier output has and a job does not ask for; none where there is no such file. */
@@ -164,13 +161,3 @@ export async function topicsOnlyBefore({ output, parts, prefix, topics }: Job): 
 }
 
 const HEAD_BYTES = 8_192;
-
-function readHead(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(HEAD_BYTES);
-    return head.toString('utf8', 0, readSync(file, head));
-  } finally {
-    closeSync(file);
-  }
-}

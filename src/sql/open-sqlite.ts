@@ -1,5 +1,7 @@
-import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { resultOrNull } from '../base/errors.ts';
+import { readHead } from '../base/pipes.ts';
 
 /** An open SQLite file. The opener closes it, with `using` or `close()`. */
 export type SqliteDatabase = Database.Database & Disposable;
@@ -151,16 +153,5 @@ const HEADER = 'SQLite format 3\0';
 export function isSqliteFile(path: string): boolean {
   // Opening a pipe would wait for its writer.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch {
-    return false;
-  }
-  try {
-    const head = Buffer.alloc(HEADER.length);
-    return readSync(file, head) === head.length && head.toString('latin1') === HEADER;
-  } finally {
-    closeSync(file);
-  }
+  return resultOrNull(() => readHead(path, HEADER.length))?.toString('latin1') === HEADER;
 }

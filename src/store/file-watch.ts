@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 
 /** Remembers the opened file of a store; returns a check that gives the error if it was deleted, moved or replaced, else null. A process
  * can write to an open file after it was deleted or renamed: the next run would not find the answers bought after that, and would buy
@@ -9,7 +9,7 @@ import { PerilbookError } from '../base/errors.ts';
  * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX). */
 export function watchFile(file: string): () => PerilbookError | null {
   const opened = statSync(file);
-  const isOpened = (stats: Stats | undefined) => stats?.ino === opened.ino && stats.dev === opened.dev;
+  const isOpened = (stats: Stats | null | undefined) => stats?.ino === opened.ino && stats.dev === opened.dev;
   return () => {
     const there = statSync(file, { throwIfNoEntry: false });
     if (isOpened(there)) return null;
@@ -35,26 +35,18 @@ function explanation(now: string): readonly [what: string, hint: string] {
 }
 
 /** The present path of an open file, `deleted` or `unknown`: Linux lists the open files of a process; elsewhere its old folder is searched. */
-function whereabouts(file: string, isOpened: (stats: Stats | undefined) => boolean): string {
+function whereabouts(file: string, isOpened: (stats: Stats | null | undefined) => boolean): string {
   for (const folder of ['/proc/self/fd', '/dev/fd', dirname(file)]) {
-    for (const name of ifReadable(() => readdirSync(folder)) ?? []) {
+    // Files are deleted meanwhile, or may not be read.
+    for (const name of resultOrNull(() => readdirSync(folder)) ?? []) {
       const path = join(folder, name);
-      const stats = ifReadable(() => statSync(path));
+      const stats = resultOrNull(() => statSync(path));
       if (!isOpened(stats)) continue;
       if (stats!.nlink === 0) return 'deleted';
       if (folder === dirname(file)) return path;
-      const target = ifReadable(() => readlinkSync(path));
-      if (target !== undefined && isOpened(ifReadable(() => statSync(target)))) return target;
+      const target = resultOrNull(() => readlinkSync(path));
+      if (target !== null && isOpened(resultOrNull(() => statSync(target)))) return target;
     }
   }
   return 'unknown';
-}
-
-/** Undefined where a file was deleted meanwhile, or may not be read. */
-function ifReadable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

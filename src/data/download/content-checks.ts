@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import type { PerilbookError } from '../../base/errors.ts';
 import { isZip } from '../../formats/bytes/unpack.ts';
 import { agencyZip } from '../loaders/agency-file.ts';
@@ -48,15 +47,4 @@ export async function checkZip(file: string, url: string, mostBytes: number): Pr
   if (bytes <= mostBytes) return;
   const megabytes = Math.round(mostBytes / 1e6);
   throw downloadFailed(`The zip of ${url} unpacks to more than ${megabytes} MB`, ADDRESS_MOVED);
-}
-
-/** The first bytes of a file. */
-export function readHead(file: string): Buffer {
-  const descriptor = openSync(file, 'r');
-  try {
-    const head = Buffer.alloc(HEAD_BYTES);
-    return head.subarray(0, readSync(descriptor, head, 0, HEAD_BYTES, 0));
-  } finally {
-    closeSync(descriptor);
-  }
 }

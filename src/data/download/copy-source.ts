@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { readHead } from '../../base/pipes.ts';
 import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
-import { readHead, unexpectedStart } from './content-checks.ts';
+import { HEAD_BYTES, unexpectedStart } from './content-checks.ts';
 import { downloadFailed } from './download-errors.ts';
 import { isWhole } from './download-file.ts';
 import { readManifest, writeManifest } from './manifest.ts';
@@ -52,7 +53,7 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
         ? 'is not there'
         : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await hashFile(source_)) !== entry.sha256)
           ? 'does not match its manifest'
-          : unexpectedStart(entry.file, readHead(source_));
+          : unexpectedStart(entry.file, readHead(source_, HEAD_BYTES));
     if (problem !== null) {
       throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
     }

@@ -1,7 +1,8 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
+import { readHead } from '../../base/pipes.ts';
 import { type AttemptOptions, withAttempts } from './attempts.ts';
-import { checkZip, HEAD_BYTES, readHead, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
+import { checkZip, HEAD_BYTES, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
 import {
   ADDRESS_MOVED,
   downloadFailed,
@@ -205,7 +206,7 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
   const { url, target, firstLine } = request;
   const { bytes, etag, lastModified } = state;
   const part = partOf(target);
-  const problem = unexpectedStart(target, readHead(part), firstLine);
+  const problem = unexpectedStart(target, readHead(part, HEAD_BYTES), firstLine);
   if (problem !== null) throw refusedStart(url, part, problem);
   if (/\.(zip|xlsx)$/i.test(target)) {
     try {

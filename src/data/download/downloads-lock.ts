@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { hasSystemCode, PerilbookError, resultOrNull } from '../../base/errors.ts';
 
 /** Locks a downloads folder; the lock of a process that no longer runs is removed.
  * @param owner the name of this process, and whether another one is still running
@@ -18,7 +18,7 @@ export function lockDownloads(
     } catch (error) {
       if (!hasSystemCode(error, 'EEXIST')) throw error;
     }
-    const other = readHolder(file);
+    const other = resultOrNull(() => readFileSync(file, 'utf8'));
     // The lock was released meanwhile, or its process no longer runs.
     if (attempt < 2 && (other === null || !isAlive(other))) {
       rmSync(file, { force: true });
@@ -29,13 +29,5 @@ export function lockDownloads(
       `Another perilbook data command downloads into "${folder}" (${other})`,
       `Wait until it has ended. If there is none, remove the file ${file}.`,
     );
-  }
-}
-
-function readHolder(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { resultOrNull } from '../../base/errors.ts';
 import { writeWhole } from './whole-file.ts';
 
 /** The record of a downloaded file, used to detect changes. */
@@ -59,12 +60,9 @@ const MANIFEST_FILE = 'manifest.json';
 
 /** Reads a manifest; an unreadable one counts as empty, and the files are downloaded again. */
 export function readManifest(folder: string): Map<string, FileEntry> {
-  try {
-    const read = manifestFile.safeParse(JSON.parse(readFileSync(join(folder, MANIFEST_FILE), 'utf8')));
-    return new Map(read.success ? Object.entries(read.data.files) : []);
-  } catch {
-    return new Map();
-  }
+  const file = join(folder, MANIFEST_FILE);
+  const manifest = resultOrNull(() => manifestFile.parse(JSON.parse(readFileSync(file, 'utf8'))));
+  return new Map(Object.entries(manifest?.files ?? {}));
 }
 
 export function writeManifest(folder: string, manifest: Manifest): void {

@@ -1,3 +1,4 @@
+import { resultOrNull } from '../../base/errors.ts';
 import { withAttempts } from './attempts.ts';
 import { unexpectedStart } from './content-checks.ts';
 import { ADDRESS_MOVED, downloadFailed, refusedAnswer, TRY_LATER } from './download-errors.ts';
@@ -24,23 +25,14 @@ async function askedText(url: string, context: DownloadContext, mostBytes: numbe
 export async function getArcgisJson(url: string, context: DownloadContext): Promise<Record<string, unknown>> {
   return await withAttempts(context, async () => {
     const text = await askedText(url, context, MOST_BYTES);
-    const value = parsedObject(text);
-    if (value === null) {
+    const value = resultOrNull(() => JSON.parse(text) as Record<string, unknown> | null);
+    if (typeof value !== 'object' || value === null) {
       const problem = unexpectedStart('answer.json', Buffer.from(text.slice(0, 1_024))) ?? 'no whole JSON';
       throw downloadFailed(`${url} answered with ${problem}`, TRY_LATER, { again: true });
     }
     if (value.error !== undefined) throw arcgisError(url, value.error);
     return value;
   });
-}
-
-function parsedObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }
 
 function arcgisError(url: string, error: unknown) {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { resultOrNull } from '../../base/errors.ts';
 
 /** Writes a small file atomically: a kill or a power cut leaves the old file or the new one. */
 export function writeWhole(file: string, text: string): void {
@@ -68,11 +69,7 @@ export function keptPart(part: string, url: string): (PartState & { readonly byt
 /** The state file of a partial download; null if either file is missing or unreadable. */
 export function readPartState<T>(part: string, schema: z.ZodType<T>): T | null {
   if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
-  try {
-    return schema.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8'))).data ?? null;
-  } catch {
-    return null;
-  }
+  return resultOrNull(() => schema.parse(JSON.parse(readFileSync(`${part}.json`, 'utf8'))));
 }
 
 export function dropPart(part: string): void {

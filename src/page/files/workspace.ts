@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { resultOrNull } from '../../base/errors.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { readJobFile } from '../../job/read-job-file.ts';
 
@@ -29,7 +30,8 @@ export class Workspace {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const id of readdirSync(folder).filter((name) => ID.test(name))) {
-      const entry = readEntry(join(folder, id, 'book.json'));
+      const file = join(folder, id, 'book.json');
+      const entry = resultOrNull(() => entrySchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
       if (entry === null) this.#discardOld(id, now);
       else this.#files.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
     }
@@ -96,13 +98,5 @@ export class Workspace {
 
   #inside(id: string, name: string): string {
     return join(this.#folder, id, 'input', basename(name));
-  }
-}
-
-function readEntry(file: string): Omit<ChosenFile, 'id'> | null {
-  try {
-    return entrySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    return null;
   }
 }

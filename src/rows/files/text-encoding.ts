@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { PerilbookError } from '../../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import type { TextEncoding } from '../../formats/bytes/decode-text.ts';
 
 /** The two byte orders of UTF-16. */
@@ -11,18 +11,11 @@ export type FileEncoding = TextEncoding | Utf16;
 /** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`). @throws USAGE */
 export function encodingNamed(name: string): FileEncoding {
   const encodings: readonly FileEncoding[] = ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'];
-  const named = encodings.find((encoding) => encoding === standardName(name));
+  const standardName = resultOrNull(() => new TextDecoder(name).encoding);
+  const named = encodings.find((encoding) => encoding === standardName);
   if (named) return named;
   const hint = `Give one of ${encodings.join(', ')}, or convert the file to UTF-8 first.`;
   throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not a supported encoding`, hint);
-}
-
-function standardName(name: string): string | null {
-  try {
-    return new TextDecoder(name).encoding;
-  } catch {
-    return null;
-  }
 }
 
 const SAMPLE_BYTES = 4096;
