@@ -65,8 +65,6 @@ function parseMirror(
   if (/^https?:\/\//i.test(given)) return { mirror: given };
   const copy = resolve(context.workingFolder, given);
   if (statSync(copy, { throwIfNoEntry: false })?.isDirectory()) return { copy };
-  throw usageError(
-    `--mirror "${given}" is neither an address nor a folder`,
-    'Give http://… or https://…, or a copy of the downloads folder of another machine.',
-  );
+  const hint = 'Give http://… or https://…, or a copy of the downloads folder of another machine.';
+  throw usageError(`--mirror "${given}" is neither an address nor a folder`, hint);
 }

@@ -123,10 +123,8 @@ function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]
   if (first === undefined) return {};
   if (jobFile === undefined) return { input: words.length === 1 ? first : [...words] };
   if (words.length === 1) return relativeTo(dirname(jobFile), readJobFile(resolve(workingFolder, jobFile), jobFile));
-  throw usageError(
-    `The job file ${jobFile} cannot be combined with other arguments`,
-    'Name the input files in it (input:), or leave it out.',
-  );
+  const hint = 'Name the input files in it (input:), or leave it out.';
+  throw usageError(`The job file ${jobFile} cannot be combined with other arguments`, hint);
 }
 
 /** A job for commands that need only its store and account, not its input. */
@@ -154,10 +152,8 @@ function gather(
       throw usageError('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
     }
     if (part.location && job.location && (part.location.column ?? job.location.column) !== undefined) {
-      throw usageError(
-        '--location cannot be combined with --lat and --lng',
-        'Give one column with both, or one for each.',
-      );
+      const hint = 'Give one column with both, or one for each.';
+      throw usageError('--location cannot be combined with --lat and --lng', hint);
     }
     job = mergeJobFiles(job, part);
   }

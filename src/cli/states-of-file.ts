@@ -18,12 +18,8 @@ export async function statesOfFile(context: CliContext, file: string): Promise<s
   const job = readJob(context, [file], {});
   const states = await statesOfJob(context, job);
   if (states.length > 0) return states;
-  throw new PerilbookError(
-    'INPUT_UNREADABLE',
-    `No row of "${file}" is in the US`,
-    'Check the columns of the coordinates.',
-    { file },
-  );
+  const hint = 'Check the columns of the coordinates.';
+  throw new PerilbookError('INPUT_UNREADABLE', `No row of "${file}" is in the US`, hint, { file });
 }
 
 /** The states of the locations in a job's input and the states within the margin; none if no location lies in the US. @throws INPUT_* */

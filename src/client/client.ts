@@ -130,11 +130,9 @@ export function createClient(options: ClientOptions): Client {
 /** @throws KEY_REFUSED for a key that no header can carry; to be called before a call is claimed, not between claim and send */
 export function requireSendable(key: string): void {
   if (/^[\x21-\x7e]+$/.test(key)) return;
-  throw new PerilbookError(
-    'KEY_REFUSED',
-    'The key is empty or has characters that no key can have (a space, a line break, a quote from a word processor)',
-    'Copy the key again, without anything before or after it.',
-  );
+  const message =
+    'The key is empty or has characters that no key can have (a space, a line break, a quote from a word processor)';
+  throw new PerilbookError('KEY_REFUSED', message, 'Copy the key again, without anything before or after it.');
 }
 
 /** Headers whose value is secret. */

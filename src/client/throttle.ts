@@ -158,9 +158,6 @@ export class Throttle implements AsyncDisposable {
 }
 
 function interrupted(): PerilbookError {
-  return new PerilbookError(
-    'INTERRUPTED',
-    'Interrupted while waiting for the rate limit',
-    'Run the same command again to resume.',
-  );
+  const hint = 'Run the same command again to resume.';
+  return new PerilbookError('INTERRUPTED', 'Interrupted while waiting for the rate limit', hint);
 }

@@ -33,11 +33,8 @@ export function parseService(service: JobFile['service'], folder: string): Servi
   if (service === undefined || service === 'local') return { kind: 'local' };
   if (service === 'sample') return { kind: 'sample' };
   if (service.base_url === '') {
-    throw new PerilbookError(
-      'USAGE',
-      'A key needs the address of its service',
-      'Add --base-url, or service: {base_url: …} in the job file.',
-    );
+    const hint = 'Add --base-url, or service: {base_url: …} in the job file.';
+    throw new PerilbookError('USAGE', 'A key needs the address of its service', hint);
   }
   const keys = service.api_keys ?? [{ env: DEFAULT_KEY_VARIABLE }];
   return {
@@ -73,11 +70,8 @@ function parseSubscription(subscription: NonNullable<JobFile['subscription']>): 
 function parseOverages(overages: JobFile['overages'], subscription: Subscription): number {
   if (overages === undefined || overages.ceiling === 0) return 0;
   if (subscription.overageRate === null || subscription.overageRate === 0) {
-    throw new PerilbookError(
-      'JOB_FILE',
-      'overages: a ceiling in dollars needs the overage rate of the subscription',
-      'Add it, for example subscription: {…, overage_rate: 0.03}.',
-    );
+    const message = 'overages: a ceiling in dollars needs the overage rate of the subscription';
+    throw new PerilbookError('JOB_FILE', message, 'Add it, for example subscription: {…, overage_rate: 0.03}.');
   }
   return creditsFor(overages.ceiling, subscription.overageRate);
 }

@@ -31,11 +31,8 @@ export function resolveInput(
   const list = [given].flat();
   if (list.includes('-')) {
     if (list.length === 1) return { input: '-', output: singleOutput('-', output, workingFolder), parts: null };
-    throw new PerilbookError(
-      'USAGE',
-      'Standard input (-) cannot be combined with other input files',
-      'Name files only.',
-    );
+    const hint = 'Name files only.';
+    throw new PerilbookError('USAGE', 'Standard input (-) cannot be combined with other input files', hint);
   }
   const sources = list.map((path) => resolve(workingFolder, path));
   const [first] = sources as [string];
@@ -44,20 +41,15 @@ export function resolveInput(
   if (isSingleFile) return { input: first, output: singleOutput(first, output, workingFolder), parts: null };
   const folder = commonFolder(sources.map(folderOf));
   if (output === '-') {
-    throw new PerilbookError(
-      'USAGE',
-      'Several input files cannot be written to standard output',
-      'Name a folder: -o enriched/.',
-    );
+    const hint = 'Name a folder: -o enriched/.';
+    throw new PerilbookError('USAGE', 'Several input files cannot be written to standard output', hint);
   }
   // Spark names folders so: one that exists, or is named as a folder, is meant.
   if (output !== undefined && !/[/\\]$/.test(output) && formatOfOutput(output) !== null) {
     if (!isFolder(resolve(workingFolder, output))) {
-      throw new PerilbookError(
-        'USAGE',
-        `${output} is the name of a file, and the output of several files is a folder`,
-        `Name a folder: -o enriched/. To make one with this name: -o ${output}/.`,
-      );
+      const message = `${output} is the name of a file, and the output of several files is a folder`;
+      const hint = `Name a folder: -o enriched/. To make one with this name: -o ${output}/.`;
+      throw new PerilbookError('USAGE', message, hint);
     }
   }
   return {

@@ -50,12 +50,9 @@ const MOST_BYTES = 1_000_000;
 export function readJobText(path: string, file: string): string {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MOST_BYTES) {
-    throw new PerilbookError(
-      'JOB_FILE',
-      `Job file ${file} has ${grouped(size)} bytes, and at most ${grouped(MOST_BYTES)} are read`,
-      'Check that it is a job file. For many part files, name their folder.',
-      { file },
-    );
+    const message = `Job file ${file} has ${grouped(size)} bytes, and at most ${grouped(MOST_BYTES)} are read`;
+    const hint = 'Check that it is a job file. For many part files, name their folder.';
+    throw new PerilbookError('JOB_FILE', message, hint, { file });
   }
   try {
     return readFileText(path);

@@ -176,11 +176,8 @@ function parseTimeToLive(overrides: Readonly<Record<string, string>>): Job['time
   for (const name of names) {
     const slugs = parseTopics(name);
     if (slugs.length === 0) {
-      throw new PerilbookError(
-        'JOB_FILE',
-        `time_to_live: unknown topic ${JSON.stringify(name)}${didYouMean(name, TOPIC_SLUGS)}`,
-        'perilbook topics lists them.',
-      );
+      const message = `time_to_live: unknown topic ${JSON.stringify(name)}${didYouMean(name, TOPIC_SLUGS)}`;
+      throw new PerilbookError('JOB_FILE', message, 'perilbook topics lists them.');
     }
     for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));
   }

@@ -59,11 +59,8 @@ export function createClient(settings: ClientSettings): AnswerSource {
   const { base_url, api_key, ...account } = settings;
   const keys = [api_key].flat();
   if (keys.length === 0 || !keys.every((key) => typeof key === 'string' && key.trim() !== '')) {
-    throw new PerilbookError(
-      'USAGE',
-      'api_key is missing or empty',
-      'Pass the key: createClient({ base_url, api_key }).',
-    );
+    const hint = 'Pass the key: createClient({ base_url, api_key }).';
+    throw new PerilbookError('USAGE', 'api_key is missing or empty', hint);
   }
   const named = keys.map((key, index) => [`api_key ${index + 1}`, key] as const);
   const service = { base_url, api_keys: named.map(([env]) => ({ env })) };
@@ -91,11 +88,8 @@ export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
   if (settings.budget !== undefined) return settings;
   if (kind !== 'service') return { ...settings, budget: NO_LIMIT };
-  throw new PerilbookError(
-    'NEEDS_APPROVAL',
-    'Answers of a metered service need a budget',
-    'Pass budget: the most credits to spend; 0 for what the store has.',
-  );
+  const hint = 'Pass budget: the most credits to spend; 0 for what the store has.';
+  throw new PerilbookError('NEEDS_APPROVAL', 'Answers of a metered service need a budget', hint);
 }
 
 /** Looks up single places of local data; null for another source. */

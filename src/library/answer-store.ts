@@ -70,9 +70,6 @@ export async function openStore(address?: string): Promise<AnswerStore> {
 export function storeBehind(handle: AnswerStore | undefined): Store {
   const store = handle && STORES.get(handle);
   if (store !== undefined) return store;
-  throw new PerilbookError(
-    'USAGE',
-    handle === undefined ? 'Missing store' : 'The store is closed, or openStore did not make it',
-    'Pass store: await openStore(), and dispose of it at the end.',
-  );
+  const message = handle === undefined ? 'Missing store' : 'The store is closed, or openStore did not make it';
+  throw new PerilbookError('USAGE', message, 'Pass store: await openStore(), and dispose of it at the end.');
 }

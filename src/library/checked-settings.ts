@@ -11,11 +11,8 @@ export function checkedSettings(given: object): JobFile {
   const { path, message, isName } = first;
   const isSecret = path.includes('api_keys');
   const name = isName || isSecret ? path.slice(0, -1) : path;
-  throw new PerilbookError(
-    'USAGE',
-    `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`,
-    isSecret ? KEY_HINT : 'Correct this setting: docs/reference/job-file.md lists them.',
-  );
+  const hint = isSecret ? KEY_HINT : 'Correct this setting: docs/reference/job-file.md lists them.';
+  throw new PerilbookError('USAGE', `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`, hint);
 }
 
 /** Options of the library's functions that are not settings. */

@@ -83,12 +83,9 @@ export function connectionTo(
     return { kind: 'local', source, sample: false, data };
   }
   if (data !== null && !data.sample && lacksBoundariesOnly(data, topics)) {
-    throw new PerilbookError(
-      'LOCAL_DATA',
-      `Boundaries of tracts and counties are missing in ${dataFile}: without them no location has an answer`,
-      `Get them: ${getAllBoundariesCommand(job, workingFolder, findState?.()[0])}.`,
-      { file: dataFile },
-    );
+    const message = `Boundaries of tracts and counties are missing in ${dataFile}: without them no location has an answer`;
+    const hint = `Get them: ${getAllBoundariesCommand(job, workingFolder, findState?.()[0])}.`;
+    throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
   }
   throw new PerilbookError(
     'LOCAL_DATA',

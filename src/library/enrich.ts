@@ -92,11 +92,8 @@ export function enrichInRun<Row>(
   const job = jobOfSource(source, settings, handle.address);
   const size = batch ?? (source.kind === 'local' ? LOCAL_BATCH : SERVICE_BATCH);
   if (!Number.isInteger(size) || size < 1 || size > MOST_ROWS) {
-    throw new PerilbookError(
-      'USAGE',
-      `batch: ${size} is not a number of rows`,
-      `Give 1 to ${MOST_ROWS}, or leave it out.`,
-    );
+    const hint = `Give 1 to ${MOST_ROWS}, or leave it out.`;
+    throw new PerilbookError('USAGE', `batch: ${size} is not a number of rows`, hint);
   }
   const read = locationReader(locate ?? null);
   return enriched({ rows, source, store, job, size, locate: read, signal, onEvent, shared });
@@ -129,12 +126,8 @@ function locationReader<Row>(locate: ((row: Row) => Located) | null): (row: Row)
     }
     if (isObject(location) && (number > 1 || hasDegrees)) return location;
     const what = `${typeName(location)}${isObject(location) ? ' without lat and lng' : ''}`;
-    throw new PerilbookError(
-      'USAGE',
-      `locate returned ${what} for row ${number}`,
-      'Return { lat, lng }, with null for both where a row has no location.',
-      { row: number },
-    );
+    const hint = 'Return { lat, lng }, with null for both where a row has no location.';
+    throw new PerilbookError('USAGE', `locate returned ${what} for row ${number}`, hint, { row: number });
   };
 }
 

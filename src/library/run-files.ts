@@ -65,11 +65,8 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
 function requireBudget({ job, summary }: Prepared): void {
   if (summary.credits === 0 || job.budget !== null) return;
   const credits = creditsNow(summary);
-  throw new PerilbookError(
-    'NEEDS_APPROVAL',
-    `This run would spend ${counted(credits, 'credit')} without approval`,
-    `Set budget: ${credits} in the job, or less.`,
-  );
+  const message = `This run would spend ${counted(credits, 'credit')} without approval`;
+  throw new PerilbookError('NEEDS_APPROVAL', message, `Set budget: ${credits} in the job, or less.`);
 }
 
 function readJobOptions(job: string | JobFile, options: JobOptions) {
@@ -97,9 +94,6 @@ function foldersOf({ workingFolder, dataFolder }: JobOptions) {
 /** Standard input and output belong to the program. */
 function refuseStreams({ input, output }: Job): void {
   if (input !== '-' && output !== '-') return;
-  throw new PerilbookError(
-    'USAGE',
-    'A program cannot run a job on standard input or output (-)',
-    'Name files, or use enrich for rows in memory.',
-  );
+  const hint = 'Name files, or use enrich for rows in memory.';
+  throw new PerilbookError('USAGE', 'A program cannot run a job on standard input or output (-)', hint);
 }

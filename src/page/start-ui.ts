@@ -118,11 +118,6 @@ function startFailure(error: unknown, port: number): unknown {
     return new PerilbookError('USAGE', `Cannot listen on port ${port}`, 'Choose a port from 0 to 65535.', {}, error);
   }
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
-  return new PerilbookError(
-    'USAGE',
-    `Cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`,
-    'Choose another --port, or leave it out for a free one.',
-    {},
-    error,
-  );
+  const message = `Cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`;
+  return new PerilbookError('USAGE', message, 'Choose another --port, or leave it out for a free one.', {}, error);
 }

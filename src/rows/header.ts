@@ -73,12 +73,9 @@ function refuseLocationAsHeader(names: readonly [string, string], isPair: boolea
     (candidate) => candidate && isLocation(...candidate),
   );
   if (!location) return;
-  throw new PerilbookError(
-    'INPUT_COLUMNS',
-    `The first line is a location (${location.join(', ')}), not column names`,
-    'If the file has no header line, add --no-header, or header: false in the job file.',
-    { file },
-  );
+  const message = `The first line is a location (${location.join(', ')}), not column names`;
+  const hint = 'If the file has no header line, add --no-header, or header: false in the job file.';
+  throw new PerilbookError('INPUT_COLUMNS', message, hint, { file });
 }
 
 function isLocation(lat: string, lng: string): boolean {

@@ -178,12 +178,9 @@ function indexOfNamed(names: readonly string[], wanted: string, role: Role): num
 
 function ambiguous(names: readonly string[], wanted: string, role: Role, matching: readonly number[]): PerilbookError {
   const candidates = matching.map((i) => `column ${i + 1}`).join(' or ');
-  return new PerilbookError(
-    'INPUT_COLUMNS',
-    `The ${role} column "${wanted}" may be ${candidates}`,
-    `Name it by its number: ${OPTIONS[role]} ${matching[0]! + 1}.`,
-    { column: wanted, columns: names },
-  );
+  const message = `The ${role} column "${wanted}" may be ${candidates}`;
+  const hint = `Name it by its number: ${OPTIONS[role]} ${matching[0]! + 1}.`;
+  return new PerilbookError('INPUT_COLUMNS', message, hint, { column: wanted, columns: names });
 }
 
 /** Properties of these names are taken before the geometries. */

@@ -97,11 +97,8 @@ async function claimed(
 }
 
 function interrupted(): PerilbookError {
-  return new PerilbookError(
-    'INTERRUPTED',
-    'The check was interrupted',
-    'Run it again; the ledger shows what was spent.',
-  );
+  const hint = 'Run it again; the ledger shows what was spent.';
+  return new PerilbookError('INTERRUPTED', 'The check was interrupted', hint);
 }
 
 /** A call that any key may ask for. Without its coordinates the request cannot be answered. */

@@ -190,11 +190,8 @@ async function buy(
 export function checkPurchase({ plan, connection }: Prepared): void {
   const topics = [...plan.price.unobtainable.keys()];
   if (topics.length > 0) {
-    throw new PerilbookError(
-      'SCOPE_MISSING',
-      `No key may buy ${topics.join(', ')}`,
-      'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).',
-    );
+    const hint = 'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).';
+    throw new PerilbookError('SCOPE_MISSING', `No key may buy ${topics.join(', ')}`, hint);
   }
   if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
 }

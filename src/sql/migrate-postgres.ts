@@ -22,20 +22,14 @@ export async function migratePostgres(
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = await pool.read((session) => readVersion(session, schema));
   if (version > 0 && version < first) {
-    throw new PerilbookError(
-      use.unusable,
-      `The ${use.name} ${address} was made by an earlier development version of Perilbook`,
-      `Name another ${use.name} with ${use.option}, or another schema in its address.`,
-      { file: address },
-    );
+    const message = `The ${use.name} ${address} was made by an earlier development version of Perilbook`;
+    const hint = `Name another ${use.name} with ${use.option}, or another schema in its address.`;
+    throw new PerilbookError(use.unusable, message, hint, { file: address });
   }
   if (version > last) {
-    throw new PerilbookError(
-      use.tooNew,
-      `The ${use.name} ${address} was written by a later Perilbook (version ${version}, this one knows ${last})`,
-      `Update Perilbook, or name another ${use.name} with ${use.option}.`,
-      { file: address },
-    );
+    const message = `The ${use.name} ${address} was written by a later Perilbook (version ${version}, this one knows ${last})`;
+    const hint = `Update Perilbook, or name another ${use.name} with ${use.option}.`;
+    throw new PerilbookError(use.tooNew, message, hint, { file: address });
   }
   if (version === last) return;
   await pool.read(async (session) => {

@@ -49,11 +49,8 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
   const hasPassword = [...parameters.keys()].some((name) => /^password$/i.test(name));
   // The driver decodes the user: `me%3Aword` is a password too.
   if (!/:|%3a/i.test(login) && !hasPassword) return;
-  throw new PerilbookError(
-    unusable,
-    `The address of the ${name} contains a password`,
-    'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.',
-  );
+  const hint = 'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.';
+  throw new PerilbookError(unusable, `The address of the ${name} contains a password`, hint);
 }
 
 /** Reads an address: `postgres://user@host:port/database?schema=…&sslmode=…&sslrootcert=…&password_file=…`.

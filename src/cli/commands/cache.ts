@@ -82,10 +82,8 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
   const age = flags['older-than'];
   const ms = durationOption('older-than', age);
   if (ms === undefined && !flags.rejected) {
-    throw usageError(
-      'cache prune needs --older-than or --rejected',
-      'For example: perilbook cache prune --older-than 400d',
-    );
+    const hint = 'For example: perilbook cache prune --older-than 400d';
+    throw usageError('cache prune needs --older-than or --rejected', hint);
   }
   const result: Record<string, number> = {};
   const lines: string[] = [];

@@ -29,10 +29,8 @@ export async function getAction(
   flags: Flags<'data get'>,
 ): Promise<number> {
   if (names.length === 0) {
-    throw usageError(
-      'Missing argument: topics, sources, natural or all',
-      'For example: perilbook data get natural --for FILE. perilbook data lists the sources.',
-    );
+    const hint = 'For example: perilbook data get natural --for FILE. perilbook data lists the sources.';
+    throw usageError('Missing argument: topics, sources, natural or all', hint);
   }
   return await getData(context, settings, names, await statesWanted(context, flags), flags);
 }
@@ -78,10 +76,8 @@ export async function updateAction(
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
   const wanted = downloadedSources(chosen, downloads);
   if (wanted.length === 0) {
-    throw usageError(
-      'Nothing to update: no data was downloaded yet',
-      'For example: perilbook data get natural --for FILE',
-    );
+    const hint = 'For example: perilbook data get natural --for FILE';
+    throw usageError('Nothing to update: no data was downloaded yet', hint);
   }
   return await obtainAndLoad(context, settings, wanted, flags);
 }

@@ -57,11 +57,8 @@ export async function loadAction(
 function refuseSample(database: DataDatabase, flags: Flags<'data load'>): void {
   const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
   if (real.length === 0 || flags.replace === true) return;
-  throw new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load sample data: the database holds ${counted(real.length, 'data set')} from agencies' files (${real[0]!.name})`,
-    'Name another file with --db, or add --replace to replace them.',
-  );
+  const message = `Cannot load sample data: the database holds ${counted(real.length, 'data set')} from agencies' files (${real[0]!.name})`;
+  throw new PerilbookError('SERVICE_DATA', message, 'Name another file with --db, or add --replace to replace them.');
 }
 
 function parseLoaderOptions({ workingFolder }: CliContext, flags: Flags<'data load'>): LoaderOptions {

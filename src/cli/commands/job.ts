@@ -28,10 +28,8 @@ export async function jobCheckCommand(
   }
   if (formatOfOutput(file) !== null) {
     const check = commandLine('plan', [file], {});
-    throw usageError(
-      `${file} is an input file, not a job file`,
-      `A job file ends in .yaml. To check an input: ${check}.`,
-    );
+    const hint = `A job file ends in .yaml. To check an input: ${check}.`;
+    throw usageError(`${file} is an input file, not a job file`, hint);
   }
   const path = resolve(context.workingFolder, file);
   const host = runHost(context);

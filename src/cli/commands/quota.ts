@@ -102,17 +102,13 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
 }
 
 function noAccount(): PerilbookError {
-  return usageError(
-    'No run has used an account with a quota: local data and the sample have none',
-    'Name one: --account NAME or --base-url ADDRESS, with --subscription.',
-  );
+  const hint = 'Name one: --account NAME or --base-url ADDRESS, with --subscription.';
+  return usageError('No run has used an account with a quota: local data and the sample have none', hint);
 }
 
 function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
-  return usageError(
-    `${what} needs one account, but this store has ${accounts.map(({ name }) => name).join(', ')}`,
-    'Choose one: --account NAME.',
-  );
+  const message = `${what} needs one account, but this store has ${accounts.map(({ name }) => name).join(', ')}`;
+  return usageError(message, 'Choose one: --account NAME.');
 }
 
 async function recordCorrection(
@@ -135,17 +131,13 @@ function spentAtProvider(
 ): number {
   const value = left ?? spent;
   if (value === undefined || (left !== undefined && spent !== undefined)) {
-    throw usageError(
-      'quota set needs either --left or --spent',
-      "Copy the figure from the provider's page: perilbook quota set JOB --left 4200.",
-    );
+    const hint = "Copy the figure from the provider's page: perilbook quota set JOB --left 4200.";
+    throw usageError('quota set needs either --left or --spent', hint);
   }
   const allowance = subscription.creditsPerMonth;
   if (left !== undefined && !hasSubscription) {
-    throw usageError(
-      `--left needs the allowance of ${account}, which is unknown`,
-      'Give its job or --subscription, or use --spent.',
-    );
+    const hint = 'Give its job or --subscription, or use --spent.';
+    throw usageError(`--left needs the allowance of ${account}, which is unknown`, hint);
   }
   if (left !== undefined && left > allowance) {
     throw usageError(

@@ -45,10 +45,8 @@ export async function changeAccount(
   const [figures, overages] = [parseFigures(flags), parseOverages(flags)];
   const subscription = flags.subscription && SUBSCRIPTIONS[flags.subscription];
   if (subscription === undefined && figures === undefined && overages === undefined) {
-    throw usageError(
-      `Nothing to change in account "${name}"`,
-      'Give --subscription, figures of a custom one, --overages or --no-overages.',
-    );
+    const hint = 'Give --subscription, figures of a custom one, --overages or --no-overages.';
+    throw usageError(`Nothing to change in account "${name}"`, hint);
   }
   const { subscription: terms, ...account } = await accounts.changeAccount(name, {
     ...(subscription && { subscription }),
@@ -233,10 +231,8 @@ function parseCustomSubscription(
   if (creditsPerMonth !== undefined && creditsPerMinute !== undefined) {
     return customSubscription(creditsPerMonth, creditsPerMinute, overageRate);
   }
-  throw usageError(
-    'A custom subscription needs both --credits-per-month and --credits-per-minute',
-    'Give both; starter and professional have their own figures.',
-  );
+  const hint = 'Give both; starter and professional have their own figures.';
+  throw usageError('A custom subscription needs both --credits-per-month and --credits-per-minute', hint);
 }
 
 function parseOverages(flags: Flags<'service account create'> | Flags<'service account change'>): boolean | undefined {

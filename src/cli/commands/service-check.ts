@@ -180,10 +180,8 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
   }
   const { protocol, hostname } = new URL(service.baseUrl);
   if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return service;
-  throw usageError(
-    `Cannot check the service at "${service.baseUrl}": plain http:// would show the key to others`,
-    'Use an https:// address; plain http:// is allowed for this machine only.',
-  );
+  const message = `Cannot check the service at "${service.baseUrl}": plain http:// would show the key to others`;
+  throw usageError(message, 'Use an https:// address; plain http:// is allowed for this machine only.');
 }
 
 /** The key with all scopes and, if named, the key that lacks some. */
@@ -244,11 +242,8 @@ function checkSender(
     }
     unanswered++;
     if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
-      throw new PerilbookError(
-        'SERVICE_DOWN',
-        `Cannot reach the service at ${baseUrl}: ${exchange.message}`,
-        'Check the address, and whether the service is running.',
-      );
+      const hint = 'Check the address, and whether the service is running.';
+      throw new PerilbookError('SERVICE_DOWN', `Cannot reach the service at ${baseUrl}: ${exchange.message}`, hint);
     }
     throw new Broken(exchange.message);
   };

@@ -80,10 +80,6 @@ export function fileSystemError(error: unknown, folder: string): unknown {
   if (syscall === undefined) return error;
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   const hint = isFull ? FREE_SPACE : `Check that ${folder} can be written; the stored data is unchanged.`;
-  return downloadFailed(
-    `Cannot write into ${folder}: ${isFull ? 'the disk is full' : error.message}`,
-    hint,
-    null,
-    error,
-  );
+  const message = `Cannot write into ${folder}: ${isFull ? 'the disk is full' : error.message}`;
+  return downloadFailed(message, hint, null, error);
 }

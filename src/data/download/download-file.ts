@@ -224,8 +224,6 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
 
 function tooLarge({ url, mostBytes }: FileRequest, bytes: number) {
   const megabytes = (value: number) => Math.ceil(value / 1e6);
-  return downloadFailed(
-    `${url} has ${megabytes(bytes)} MB or more; at most ${megabytes(mostBytes)} MB are expected`,
-    ADDRESS_MOVED,
-  );
+  const message = `${url} has ${megabytes(bytes)} MB or more; at most ${megabytes(mostBytes)} MB are expected`;
+  return downloadFailed(message, ADDRESS_MOVED);
 }

@@ -24,10 +24,7 @@ export function lockDownloads(
       rmSync(file, { force: true });
       continue;
     }
-    throw new PerilbookError(
-      'USAGE',
-      `Another perilbook data command downloads into "${folder}" (${other})`,
-      `Wait until it has ended. If there is none, remove the file ${file}.`,
-    );
+    const hint = `Wait until it has ended. If there is none, remove the file ${file}.`;
+    throw new PerilbookError('USAGE', `Another perilbook data command downloads into "${folder}" (${other})`, hint);
   }
 }

@@ -217,11 +217,7 @@ function keyIn(file: string): string {
     return readFileText(file).trim();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw downloadFailed(
-      `Cannot read the key file "${file}": ${reason}`,
-      'Check key_file in sources.yaml.',
-      null,
-      error,
-    );
+    const hint = 'Check key_file in sources.yaml.';
+    throw downloadFailed(`Cannot read the key file "${file}": ${reason}`, hint, null, error);
   }
 }

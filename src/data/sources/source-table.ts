@@ -43,11 +43,9 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   }
   const needy = [...chosen].find(({ when }) => when === 'states');
   if (needy !== undefined && !hasStates) {
-    throw new PerilbookError(
-      'USAGE',
-      `${needy.name} cannot be downloaded for the whole US: it is too large, or published by state only`,
-      `Name the states (--states VA,MD), or a file with the locations (--for FILE).`,
-    );
+    const message = `${needy.name} cannot be downloaded for the whole US: it is too large, or published by state only`;
+    const hint = `Name the states (--states VA,MD), or a file with the locations (--for FILE).`;
+    throw new PerilbookError('USAGE', message, hint);
   }
   return {
     sources: all.filter((source) => chosen.has(source)),
@@ -72,9 +70,6 @@ function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlu
   if (name === 'natural') return new Set(NATURAL_SLUGS);
   if (name === 'all') return new Set(all.flatMap(({ topics }) => topics));
   const choices = ['natural', 'all', ...all.flatMap((source) => [source.name, ...source.topics])];
-  throw new PerilbookError(
-    'USAGE',
-    `There is no source or topic "${name}"${didYouMean(name, choices)}`,
-    'perilbook data lists the sources, perilbook topics the topics.',
-  );
+  const hint = 'perilbook data lists the sources, perilbook topics the topics.';
+  throw new PerilbookError('USAGE', `There is no source or topic "${name}"${didYouMean(name, choices)}`, hint);
 }

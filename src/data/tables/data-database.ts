@@ -45,12 +45,8 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
     });
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
-    throw new PerilbookError(
-      'SERVICE_DATA',
-      `Cannot open the data file "${file}": ${error instanceof Error ? error.message : String(error)}`,
-      'Check that the directory exists, that it can be written, and that the file is a data file.',
-      { file },
-      error,
-    );
+    const message = `Cannot open the data file "${file}": ${error instanceof Error ? error.message : String(error)}`;
+    const hint = 'Check that the directory exists, that it can be written, and that the file is a data file.';
+    throw new PerilbookError('SERVICE_DATA', message, hint, { file }, error);
   }
 }

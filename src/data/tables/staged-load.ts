@@ -145,12 +145,9 @@ export class StagedLoad implements Disposable {
 
   #assertOwned(): void {
     if (this.#isOwned()) return;
-    throw new PerilbookError(
-      'SERVICE_DATA',
-      `Cannot continue to load dataset "${this.#dataset}": another load of it has started`,
-      'Wait until the other load has ended, then check: perilbook data.',
-      { dataset: this.#dataset },
-    );
+    const message = `Cannot continue to load dataset "${this.#dataset}": another load of it has started`;
+    const hint = 'Wait until the other load has ended, then check: perilbook data.';
+    throw new PerilbookError('SERVICE_DATA', message, hint, { dataset: this.#dataset });
   }
 
   #flush(): void {

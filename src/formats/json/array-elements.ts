@@ -78,10 +78,8 @@ function takeElements(source: ByteSource, window: ReadWindow, start: number, fir
     return elementsIn(held(window), start, ELEMENTS_A_BATCH);
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
-    throw source.refused(
-      `is a JSON array that cannot be read after element ${firstLine - 1}`,
-      'Check the commas and brackets there.',
-    );
+    const hint = 'Check the commas and brackets there.';
+    throw source.refused(`is a JSON array that cannot be read after element ${firstLine - 1}`, hint);
   }
 }
 

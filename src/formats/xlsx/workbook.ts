@@ -152,10 +152,8 @@ function chooseSheet(
 
 function refuseOthers(source: ByteSource, zip: Zip): void {
   if (zip.find('content.xml') && zip.find('META-INF/manifest.xml')) {
-    throw source.refused(
-      'is an OpenDocument spreadsheet (.ods)',
-      'Save it as "Excel Workbook (.xlsx)" or as CSV first.',
-    );
+    const hint = 'Save it as "Excel Workbook (.xlsx)" or as CSV first.';
+    throw source.refused('is an OpenDocument spreadsheet (.ods)', hint);
   }
   if (!zip.find('[Content_Types].xml')) throw source.refused('is a zip archive', UNPACK);
 }

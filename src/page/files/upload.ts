@@ -43,12 +43,9 @@ function limited(most: number) {
 }
 
 function tooLarge(most: number): RefusedRequest {
-  return new RefusedRequest(
-    413,
-    'TOO_LARGE',
-    `The file is larger than the upload limit (${Math.round(most / 1e6).toLocaleString('en-US')} MB)`,
-    'Open it by its path instead, or start perilbook ui with a larger --max-upload.',
-  );
+  const message = `The file is larger than the upload limit (${Math.round(most / 1e6).toLocaleString('en-US')} MB)`;
+  const hint = 'Open it by its path instead, or start perilbook ui with a larger --max-upload.';
+  return new RefusedRequest(413, 'TOO_LARGE', message, hint);
 }
 
 /** In bytes: file systems allow 255, and the names of outputs and temporary files are longer. */

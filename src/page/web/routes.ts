@@ -95,12 +95,8 @@ const UPLOAD_TYPE = 'application/octet-stream';
 /** Refuses an upload of another content type before its body is parsed. */
 async function requireUpload({ headers }: FastifyRequest): Promise<void> {
   if (headers['content-type'] === UPLOAD_TYPE) return;
-  throw new RefusedRequest(
-    415,
-    'CONTENT_TYPE',
-    `The content type of an upload must be ${UPLOAD_TYPE}`,
-    'Reload the page.',
-  );
+  const hint = 'Reload the page.';
+  throw new RefusedRequest(415, 'CONTENT_TYPE', `The content type of an upload must be ${UPLOAD_TYPE}`, hint);
 }
 
 function addPage(app: FastifyInstance): void {

@@ -151,10 +151,7 @@ async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: 
 }
 
 function noOutput(name: string, file: string): PerilbookError {
-  return new PerilbookError(
-    'INPUT_COLUMNS',
-    `${name} is not an output of Perilbook: it has no hazard columns at its end`,
-    'Name the output of an earlier run, written with the same prefix.',
-    { file },
-  );
+  const message = `${name} is not an output of Perilbook: it has no hazard columns at its end`;
+  const hint = 'Name the output of an earlier run, written with the same prefix.';
+  return new PerilbookError('INPUT_COLUMNS', message, hint, { file });
 }

@@ -183,9 +183,6 @@ function firstWidths({ bytes, from, isWhole }: Head, delimiter: string): number[
 function checkedDelimiter(delimiter: string): string {
   // A letter, digit or sign would split the numbers that are added.
   if (/^[\t\x20-\x7e]$/.test(delimiter) && !/[\w".+-]/.test(delimiter)) return delimiter;
-  throw new PerilbookError(
-    'USAGE',
-    `${JSON.stringify(delimiter)} cannot be a delimiter`,
-    'Give one character, for instance a comma, a semicolon, a tab or a bar.',
-  );
+  const hint = 'Give one character, for instance a comma, a semicolon, a tab or a bar.';
+  throw new PerilbookError('USAGE', `${JSON.stringify(delimiter)} cannot be a delimiter`, hint);
 }

@@ -188,11 +188,8 @@ function identityOf({ dev, ino, size, mtimeMs, mode }: Stats): FileIdentity {
 }
 
 function changed(file: string): PerilbookError {
-  return unreadable(
-    file,
-    'has changed since it was opened',
-    'Run again when no other program writes to it; answers that were bought are kept.',
-  );
+  const hint = 'Run again when no other program writes to it; answers that were bought are kept.';
+  return unreadable(file, 'has changed since it was opened', hint);
 }
 
 /** @param what a clause about the file, such as `is empty` */

@@ -197,10 +197,7 @@ export function addPieces(gathered: ByteBuffer, bytes: Buffer, pieces: readonly 
 /** Only the first mebibyte is checked before anything is bought. Readers of JSON keep the last of two members of one name: the
  * user's own value would be lost. */
 function clashIn(file: string, line: number, column: string): PerilbookError {
-  return new PerilbookError(
-    'INPUT_COLUMNS',
-    `The input already has a column ${column} on line ${line}`,
-    'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.',
-    { file, line, column },
-  );
+  const message = `The input already has a column ${column} on line ${line}`;
+  const hint = 'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.';
+  return new PerilbookError('INPUT_COLUMNS', message, hint, { file, line, column });
 }

@@ -177,12 +177,9 @@ function fits(kind: NumberColumn['kind'], value: number): boolean {
 function misfit({ name, kind }: NumberColumn, field: Value): PerilbookError {
   const names = { number: 'number', count: 'whole number of 32 bits', integer: 'whole number' } as const;
   const what = `a ${kind in names ? names[kind as 'count'] : kind}`;
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `An answer has ${JSON.stringify(field)} in ${name}, which is not ${what}`,
-    'Choose a CSV output, which takes any value, and report this to the provider.',
-    { column: name },
-  );
+  const message = `An answer has ${JSON.stringify(field)} in ${name}, which is not ${what}`;
+  const hint = 'Choose a CSV output, which takes any value, and report this to the provider.';
+  return new PerilbookError('SERVICE_DATA', message, hint, { column: name });
 }
 
 /** Arrays too large for the memory are caused by the input, not by a bug. */

@@ -155,12 +155,9 @@ function otherSystem(crs: unknown): string | null {
 /** Refuses points that are not in degrees, before anything is bought. */
 export function assertDegrees(file: string, column: string, { otherSystem }: GeometryColumn): void {
   if (otherSystem === null) return;
-  throw new PerilbookError(
-    'INPUT_COLUMNS',
-    `The points of column ${column} are in ${otherSystem}, not in longitude and latitude`,
-    'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.',
-    { file, column },
-  );
+  const message = `The points of column ${column} are in ${otherSystem}, not in longitude and latitude`;
+  const hint = 'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.';
+  throw new PerilbookError('INPUT_COLUMNS', message, hint, { file, column });
 }
 
 const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];

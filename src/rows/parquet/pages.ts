@@ -104,12 +104,8 @@ function matchesChecksum(header: ThriftStruct, bytes: Buffer): boolean {
 }
 
 function wrongChecksum(file: string, column: string, page: string, rowGroup: number): PerilbookError {
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    `${file} is damaged: ${page} of column ${column} in row group ${rowGroup} does not match its checksum`,
-    'Copy or download the file again.',
-    { file, column },
-  );
+  const message = `${file} is damaged: ${page} of column ${column} in row group ${rowGroup} does not match its checksum`;
+  return new PerilbookError('INPUT_UNREADABLE', message, 'Copy or download the file again.', { file, column });
 }
 
 /** Null for index pages and unknown kinds of page: they hold no values. */

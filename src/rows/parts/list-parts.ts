@@ -85,12 +85,9 @@ function refuseSameNames(parts: readonly ListedPart[]): void {
     const plain = name.normalize('NFC').toLowerCase();
     const other = names.get(plain);
     if (other !== undefined) {
-      throw new PerilbookError(
-        'INPUT_UNREADABLE',
-        `The parts ${other} and ${name} differ only in case or accents`,
-        'Rename one of them: some file systems would write both to one file.',
-        { file: name },
-      );
+      const message = `The parts ${other} and ${name} differ only in case or accents`;
+      const hint = 'Rename one of them: some file systems would write both to one file.';
+      throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: name });
     }
     names.set(plain, name);
   }

@@ -104,12 +104,9 @@ function findRegion({ input, columns }: OpenSheet, widest: number, { dropFrom, a
   }
   if (dropFrom !== null && widest > columns.length && end > columns.length) {
     const column = columnLetters(columns.length);
-    throw new PerilbookError(
-      'INPUT_COLUMNS',
-      `The new columns would replace cells without a column name, from column ${column} of ${input.name} on`,
-      'Give them a name in the header row, or move them: nothing is bought twice.',
-      { file: input.name, column },
-    );
+    const message = `The new columns would replace cells without a column name, from column ${column} of ${input.name} on`;
+    const hint = 'Give them a name in the header row, or move them: nothing is bought twice.';
+    throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: input.name, column });
   }
   const letters = added.map((_, index) => columnLetters(from + index));
   return { from, to: dropFrom === null ? end : Math.max(end, columns.length), letters };

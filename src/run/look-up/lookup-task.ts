@@ -34,12 +34,8 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
   using opened = new DisposableStack();
   const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
   if (data.version !== setup.version) {
-    throw new PerilbookError(
-      'LOCAL_DATA',
-      `The data in ${dataFile} was replaced while the run began`,
-      'Run again: it begins with the new data.',
-      { file: dataFile },
-    );
+    const message = `The data in ${dataFile} was replaced while the run began`;
+    throw new PerilbookError('LOCAL_DATA', message, 'Run again: it begins with the new data.', { file: dataFile });
   }
   // A file has few sets of missing topics and a million cells.
   const topicsOf = memo(topicsIn);

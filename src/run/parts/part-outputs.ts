@@ -88,13 +88,8 @@ async function makeFolder(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     if (hasSystemCode(error, 'EEXIST') || hasSystemCode(error, 'ENOTDIR')) throw notAFolder(folder, error);
-    throw new PerilbookError(
-      'OUTPUT_UNWRITABLE',
-      `The folder ${folder} cannot be made`,
-      'Check its path and permissions, or choose another output folder.',
-      { file: folder },
-      error,
-    );
+    const hint = 'Check its path and permissions, or choose another output folder.';
+    throw new PerilbookError('OUTPUT_UNWRITABLE', `The folder ${folder} cannot be made`, hint, { file: folder }, error);
   }
 }
 

@@ -69,13 +69,8 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
       const message = 'The name of the key file looks like a key itself, and is not shown; there is no such file';
       throw new PerilbookError('KEY_MISSING', message, 'Put the key into a file (chmod 600), and name that file.');
     }
-    throw new PerilbookError(
-      'KEY_MISSING',
-      `The key file ${file} cannot be read${error instanceof Error && !('code' in error) ? `: ${error.message}` : ''}`,
-      'Check the path and that you may read it.',
-      { file },
-      error,
-    );
+    const message = `The key file ${file} cannot be read${error instanceof Error && !('code' in error) ? `: ${error.message}` : ''}`;
+    throw new PerilbookError('KEY_MISSING', message, 'Check the path and that you may read it.', { file }, error);
   }
 }
 
@@ -83,12 +78,8 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
 function onlyLine(content: string, file: string): string {
   const lines = content.split(/\r?\n/).filter((line) => line.trim() !== '');
   if (lines.length <= 1) return lines[0] ?? '';
-  throw new PerilbookError(
-    'KEY_MISSING',
-    `The key file ${file} has ${lines.length} lines`,
-    'Put the key into it, and nothing else.',
-    { file },
-  );
+  const hint = 'Put the key into it, and nothing else.';
+  throw new PerilbookError('KEY_MISSING', `The key file ${file} has ${lines.length} lines`, hint, { file });
 }
 
 /** The keys in the order of the job, with their refusals: a 401 makes a key invalid, a 403 denies it one scope. */

@@ -80,12 +80,9 @@ export function findLayout(rowFile: RowSource, job: Job): Layout {
 
 /** Only Parquet has a standard form for points. */
 function otherThanParquet(output: string): PerilbookError {
-  return new PerilbookError(
-    'OUTPUT_UNWRITABLE',
-    `GeoParquet needs a Parquet output, not ${output === '-' ? 'standard output' : output}`,
-    'Name the output .parquet, or leave out --geoparquet (geoparquet: in the job file).',
-    { file: output },
-  );
+  const message = `GeoParquet needs a Parquet output, not ${output === '-' ? 'standard output' : output}`;
+  const hint = 'Name the output .parquet, or leave out --geoparquet (geoparquet: in the job file).';
+  return new PerilbookError('OUTPUT_UNWRITABLE', message, hint, { file: output });
 }
 
 /** @throws INPUT_COLUMNS where the input has a column of the same name as one that is added */
@@ -93,12 +90,9 @@ function refuseTaken(names: readonly string[], added: readonly AddedColumn[], fi
   const taken = new Set(names.map((name) => name.toLowerCase()));
   const clash = added.find(({ name }) => taken.has(name.toLowerCase()));
   if (clash === undefined) return;
-  throw new PerilbookError(
-    'INPUT_COLUMNS',
-    `The input already has a column ${clash.name}`,
-    'Give the new columns a prefix (--prefix) or rename that column.',
-    { file, column: clash.name },
-  );
+  const message = `The input already has a column ${clash.name}`;
+  const hint = 'Give the new columns a prefix (--prefix) or rename that column.';
+  throw new PerilbookError('INPUT_COLUMNS', message, hint, { file, column: clash.name });
 }
 
 function keptColumns(

@@ -155,30 +155,18 @@ const bytesOf = (chunk: Int32Array<ArrayBuffer>): Buffer =>
 /** An error of the temporary file, with what to do if there is no room for it. */
 export function asDiskFull(error: unknown): unknown {
   if (!['ENOSPC', 'EFBIG', 'EDQUOT'].some((code) => hasSystemCode(error, code))) return error;
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    'The temporary folder is full: the scan needs 4 bytes a row',
-    'Set TMPDIR to a folder with more space.',
-    {},
-    error,
-  );
+  const message = 'The temporary folder is full: the scan needs 4 bytes a row';
+  return new PerilbookError('INPUT_UNREADABLE', message, 'Set TMPDIR to a folder with more space.', {}, error);
 }
 
 /** The error of a file that has grown since the scan. */
 export function moreRows(file: string, scanned: number): PerilbookError {
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    `${file} has changed: it has more than the ${scanned} rows that were scanned`,
-    'Run again when no other program writes to it.',
-  );
+  const message = `${file} has changed: it has more than the ${scanned} rows that were scanned`;
+  return new PerilbookError('INPUT_UNREADABLE', message, 'Run again when no other program writes to it.');
 }
 
 /** The error of a file that has another number of rows than the scan counted. */
 export function otherRows(file: string, rows: number, scanned: number): PerilbookError {
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    `${file} has ${rows} rows now, where ${scanned} were scanned`,
-    'Run again when no other program writes to it.',
-    { file },
-  );
+  const message = `${file} has ${rows} rows now, where ${scanned} were scanned`;
+  return new PerilbookError('INPUT_UNREADABLE', message, 'Run again when no other program writes to it.', { file });
 }

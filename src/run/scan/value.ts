@@ -33,12 +33,9 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
       if (columns.length > 0) return columns;
     }
   }
-  throw new PerilbookError(
-    'INPUT_COLUMNS',
-    'order_by tiv: no column BuildingTIV, OtherTIV, ContentsTIV, BITIV or TIV',
-    'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.',
-    { file },
-  );
+  const message = 'order_by tiv: no column BuildingTIV, OtherTIV, ContentsTIV, BITIV or TIV';
+  const hint = 'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.';
+  throw new PerilbookError('INPUT_COLUMNS', message, hint, { file });
 }
 
 /** The column that a setting names: by its exact name, else without regard to case. @throws INPUT_COLUMNS */
@@ -46,12 +43,8 @@ export function columnByName(columns: readonly string[], name: string, setting: 
   const exact = columns.indexOf(name);
   const index = exact >= 0 ? exact : columns.findIndex((column) => column.toLowerCase() === name.toLowerCase());
   if (index >= 0) return index;
-  throw new PerilbookError(
-    'INPUT_COLUMNS',
-    `${setting}: no column ${name}${didYouMean(name, columns)}`,
-    `The columns are: ${columns.join(', ')}`,
-    { file, column: name },
-  );
+  const message = `${setting}: no column ${name}${didYouMean(name, columns)}`;
+  throw new PerilbookError('INPUT_COLUMNS', message, `The columns are: ${columns.join(', ')}`, { file, column: name });
 }
 
 /** `Building TIV`, `building_tiv` and `BuildingTIV` are one name. */

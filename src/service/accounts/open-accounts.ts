@@ -58,13 +58,10 @@ export function openAccounts(file: string): AccountsDatabase {
 }
 
 function unusable(file: string, reason: string, context: PerilbookError['context'], cause?: unknown): PerilbookError {
-  return new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot open the accounts file "${file}": ${reason}`,
-    'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.',
-    context,
-    cause,
-  );
+  const message = `Cannot open the accounts file "${file}": ${reason}`;
+  const hint =
+    'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.';
+  return new PerilbookError('SERVICE_ACCOUNT', message, hint, context, cause);
 }
 
 /** The accounts of a SQLite file. Everything happens before the promise is returned, by the clock of this machine.

@@ -83,10 +83,8 @@ export function* createKey(
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already */
 export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: number): SqlWork<NewKey> {
   if (!(graceSeconds >= 0 && graceSeconds < Number.POSITIVE_INFINITY)) {
-    throw refused(
-      `Cannot rotate key ${keyId} with a grace of ${graceSeconds} seconds`,
-      'Give a number of seconds, 0 or more.',
-    );
+    const hint = 'Give a number of seconds, 0 or more.';
+    throw refused(`Cannot rotate key ${keyId} with a grace of ${graceSeconds} seconds`, hint);
   }
   const [, [old], [instantRow]] = yield* read(
     statement(`SELECT id FROM keys WHERE id = $1 ${dialect.forUpdate}`, [keyId]),
@@ -97,10 +95,8 @@ export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: 
   const { now } = instantRow!;
   const state = stateOf(old, now);
   if (state !== 'active') {
-    throw refused(
-      `Cannot rotate key ${keyId}: it is ${state}`,
-      state === 'rotating' ? `Rotate its successor, key ${old.replacedBy}.` : 'Make a new key.',
-    );
+    const hint = state === 'rotating' ? `Rotate its successor, key ${old.replacedBy}.` : 'Make a new key.';
+    throw refused(`Cannot rotate key ${keyId}: it is ${state}`, hint);
   }
   const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt);
   const successor = yield* insertKey(old.accountId, old.scopes, now, expiresAt);

@@ -47,11 +47,8 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
     ),
   );
   if (added.length === 0) {
-    throw new PerilbookError(
-      'SERVICE_ACCOUNT',
-      `Cannot make account "${account.name}": the name is taken`,
-      'Choose another name.',
-    );
+    const hint = 'Choose another name.';
+    throw new PerilbookError('SERVICE_ACCOUNT', `Cannot make account "${account.name}": the name is taken`, hint);
   }
   return yield* findAccount(account.name);
 }
@@ -101,11 +98,8 @@ const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
 export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   const [[row]] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]));
   if (row === undefined) {
-    throw new PerilbookError(
-      'SERVICE_ACCOUNT',
-      `Cannot find account "${name}"`,
-      '`perilbook service account list` shows the accounts.',
-    );
+    const hint = '`perilbook service account list` shows the accounts.';
+    throw new PerilbookError('SERVICE_ACCOUNT', `Cannot find account "${name}"`, hint);
   }
   return parseAccount(row);
 }

@@ -88,11 +88,8 @@ export function metricsAddress(text: string): MetricsAddress {
     throw new PerilbookError('USAGE', `--metrics ${text} is not an address`, 'Write it like 127.0.0.1:9464.');
   }
   if (!/^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(host)) {
-    throw new PerilbookError(
-      'USAGE',
-      `--metrics ${text} could be read from other machines`,
-      'Use 127.0.0.1 or [::1], and let an agent on this machine read it.',
-    );
+    const hint = 'Use 127.0.0.1 or [::1], and let an agent on this machine read it.';
+    throw new PerilbookError('USAGE', `--metrics ${text} could be read from other machines`, hint);
   }
   return { host: host.replace(/[[\]]/g, ''), port: Number(port) };
 }

@@ -154,11 +154,6 @@ function listenFailure(error: unknown, host: string, port: number): unknown {
     return new PerilbookError('USAGE', `Cannot listen on port ${port}`, 'Choose a port from 0 to 65535.', {}, error);
   }
   if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
-  return new PerilbookError(
-    'USAGE',
-    `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'another program does' : code}`,
-    'Choose another port or host.',
-    {},
-    error,
-  );
+  const message = `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'another program does' : code}`;
+  return new PerilbookError('USAGE', message, 'Choose another port or host.', {}, error);
 }

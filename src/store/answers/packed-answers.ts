@@ -45,11 +45,9 @@ export function* answersIn(bytes: Buffer): Generator<PackedAnswer> {
 
 /** The error for damaged bytes of a cell. */
 export function damagedCell(): PerilbookError {
-  return new PerilbookError(
-    'STORE_UNUSABLE',
-    'The store is damaged: the answers of a cell have changed since they were written',
-    'Put back a copy of the store, or name another file with --store: its answers are then bought again.',
-  );
+  const message = 'The store is damaged: the answers of a cell have changed since they were written';
+  const hint = 'Put back a copy of the store, or name another file with --store: its answers are then bought again.';
+  return new PerilbookError('STORE_UNUSABLE', message, hint);
 }
 
 /** The answers of a cell as they are stored. @param packer its texts have a number for each topic */

@@ -40,12 +40,9 @@ export class TextTable implements Texts {
   textOf(number: number): string {
     const text = this.#texts[number];
     if (text !== undefined) return text;
-    throw new PerilbookError(
-      'STORE_UNUSABLE',
-      `The store ${this.#store} is damaged: its text ${number} is missing`,
-      'Restore a copy of the store, or name another one with --store: its answers are then bought again.',
-      { file: this.#store },
-    );
+    const message = `The store ${this.#store} is damaged: its text ${number} is missing`;
+    const hint = 'Restore a copy of the store, or name another one with --store: its answers are then bought again.';
+    throw new PerilbookError('STORE_UNUSABLE', message, hint, { file: this.#store });
   }
 
   /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it
