@@ -3,7 +3,7 @@ import { PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics
 import type { DataDatabase } from '../data/tables/data-database.ts';
 import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import { importDataset } from '../data/tables/import-dataset.ts';
-import type { AreaRecord, Dataset, DatasetInfo, DatasetName, TableName } from '../data/tables/records.ts';
+import type { AreaRecord, Dataset, DatasetName, TableName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks, points } from './points.ts';
 import { makeRandom, type Random } from './random.ts';
@@ -82,7 +82,7 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
   const generated = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
-    info: makeInfo(name),
+    info: { name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true },
     records: { [Symbol.iterator]: () => records(makeRandom(seed, name))[Symbol.iterator]() },
   });
 
@@ -102,10 +102,6 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
       event === 'hurricane' ? hurricaneTracks(now, random) : points(event, land, now, random);
     yield { kind: 'records', event, ...generated(`records:${event}`, records) };
   }
-}
-
-function makeInfo(name: DatasetName): DatasetInfo {
-  return { name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true };
 }
 
 function* areas({ counties }: Land): Generator<AreaRecord> {

@@ -66,8 +66,6 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
   if (dead.length > 0) yield* giveUpCalls(tables, dead);
 }
 
-const accountAndSource = ({ account, source }: ClaimLimits) => `${source} ${account}`;
-
 /** The store on a database that is open and up to date. */
 export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatabase): Store {
   const { database, texts, owner } = tables;
@@ -79,7 +77,8 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
   const claims = inBatches<{ terms: ClaimLimits; requests: readonly ClaimRequest[] }, Claim[]>(
     async (groups) => {
       const results: Claim[][] = [];
-      for (const indexes of Map.groupBy(groups.keys(), (at) => accountAndSource(groups[at]!.terms)).values()) {
+      const payerOf = (at: number) => `${groups[at]!.terms.source} ${groups[at]!.terms.account}`;
+      for (const indexes of Map.groupBy(groups.keys(), payerOf).values()) {
         const asked = indexes.flatMap((at) => {
           const { terms, requests } = groups[at]!;
           return requests.map((request) => ({ terms, request }));

@@ -31,7 +31,8 @@ export const cacheCommands = { stats: onStore(showStats), prune: onStore(prune) 
 
 async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
-  const [paid, sample] = paidAndSample(stats);
+  const paid = stats.chargesOf((source) => !isFreeSource(source));
+  const sample = stats.chargesOf(isFreeSource);
   const lines = [
     shownAddress(job.store),
     ...listed([
@@ -53,11 +54,6 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
 
 const madeUpText = ({ calls, credits }: Charges): string =>
   `${counted(calls.charged, 'call')}, ${counted(credits.charged, 'credit')}: made up, nobody charges them`;
-
-/** The charges of paid services, and those of the sample. */
-function paidAndSample({ chargesOf }: StoreStats): readonly [paid: Charges, sample: Charges] {
-  return [chargesOf((source) => !isFreeSource(source)), chargesOf(isFreeSource)];
-}
 
 /** The figures, under the same names as in `quota --json` and `status --json`. */
 function statsJson(stats: StoreStats, paid: Charges, sample: Charges): Record<string, unknown> {

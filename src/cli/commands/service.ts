@@ -121,14 +121,7 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  await using service = await startService({
-    data,
-    accounts,
-    port,
-    descriptor,
-    metrics,
-    onError,
-  });
+  await using service = await startService({ data, accounts, port, descriptor, metrics, onError });
   await using metricsServer = serving && (await serving.startMetricsServer(metricsAt!, metrics!));
   say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${addressOfAccounts(files)}`);
   if (metricsServer !== null) say(context, `Metrics: ${metricsServer.url}`);

@@ -76,10 +76,6 @@ function isFree({ account }: RunRecord): boolean {
   return account === '' || isFreeAccount(account);
 }
 
-function budgetOf(run: RunRecord): number | null {
-  return isFree(run) ? null : run.budget;
-}
-
 /** Columns to drop, in this order, on a narrow terminal. */
 const DISPENSABLE = ['free calls', 'in flight', 'unknown', 'run', 'started', 'planned'];
 
@@ -132,7 +128,7 @@ function asJson(run: RunRecord, calls: Calls) {
     finished_at: isoTime(run.finishedAt),
     resume_after: isoTime(run.resumeAfter),
     planned_credits: run.plannedCredits,
-    budget: budgetOf(run),
+    budget: isFree(run) ? null : run.budget,
     charged: run.charged,
     unknown: run.unknown,
     in_flight: run.open,

@@ -12,7 +12,11 @@ export function ageWarnings(
   now: number,
 ): string[] {
   const { name, oldAfterDays, cadence } = source;
-  const published = probed.map((probe) => probe.changedAt ?? endOfYear(yearIn(source, probe.url)));
+  const published = probed.map(({ changedAt, url }) => {
+    const year = yearIn(source, url);
+    // The data of a year is complete at its end.
+    return changedAt ?? (year === null ? null : Date.UTC(year, 11, 31));
+  });
   const newest = published.includes(null) ? null : Math.max(...(published as number[]));
   const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
   return [
@@ -63,11 +67,6 @@ function makePattern(address: string): RegExp {
     .split('{year}')
     .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+'));
   return new RegExp(`^${[before, ...after].join('(\\d{4})')}$`);
-}
-
-/** When the data of a year is complete. */
-function endOfYear(year: number | null): number | null {
-  return year === null ? null : Date.UTC(year, 11, 31);
 }
 
 function day(ms: number): string {

@@ -49,7 +49,8 @@ export async function compareWithOutput(
     output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
   const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
   const [idThen, idNow] = [readId(output, layout), readId(input, plan.scan.layout)];
-  const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
+  const nameOf = ({ columns }: RowSource, id: number) => columns[id]!.toLowerCase();
+  const isById = idThen !== null && idNow !== null && nameOf(output, idThen) === nameOf(input, idNow);
   const { shown } = sumCurrencies(job, plan.scan);
   const { decimals } = plan.scan.cells;
 
@@ -112,10 +113,6 @@ export async function compareWithOutput(
 
 function readId({ columns }: RowSource, { dropFrom, id }: Layout): number | null {
   return labelColumns(dropFrom === null ? columns : columns.slice(0, dropFrom), id).id;
-}
-
-function sameName(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }
 
 /** In degrees, as the name of a row without an id. */

@@ -33,7 +33,8 @@ export async function readKeys(
   const keys: Key[] = [];
   for (const { env, file, scopes } of sources) {
     const secret = (env !== undefined ? environment[env] : await readKeyFile(file!, interrupt))?.trim();
-    if (!secret) throw env !== undefined ? noKeyIn(env) : emptyKeyFile(file!);
+    if (!secret && env !== undefined) throw noKeyIn(env);
+    if (!secret) throw new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key into it.');
     keys.push({ secret, fingerprint: hashSecret(secret), scopes: scopes ? new Set(scopes) : null });
   }
   return keys;
@@ -46,10 +47,6 @@ function noKeyIn(env: string): PerilbookError {
     return new PerilbookError('KEY_MISSING', message, `Name the variable, not its content. ${hint}`);
   }
   return new PerilbookError('KEY_MISSING', `The environment variable ${env} holds no API key`, `Set ${env}. ${hint}`);
-}
-
-function emptyKeyFile(file: string): PerilbookError {
-  return new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key into it.');
 }
 
 /** A pipe such as `<(pass show perilbook)` gives its key once, and a process may read its keys again. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inBatches } from '../../base/batches.ts';
@@ -103,7 +102,9 @@ function addRoutes(
     asked: AskedCall['asked'],
   ): Promise<FastifyReply> {
     const { socket } = request.raw;
-    if (isQueued(reply.raw)) await once(reply.raw, 'socket');
+    // Earlier responses on this connection have not been sent: Node gives a response its socket after that. A client that pipelines
+    // requests and does not read has one answer in memory, and is not charged for later ones.
+    if (reply.raw.socket === null) await once(reply.raw, 'socket');
     // A client that has left is not charged; the socket's `close` event has passed.
     if (socket.destroyed) return reply.hijack();
     const key = request.headers[HEADERS.key];
@@ -140,12 +141,6 @@ function addRoutes(
     if (coding !== null) reply.header('content-encoding', coding);
     return reply.header('vary', 'accept-encoding').type('application/json; charset=utf-8').send(body);
   });
-}
-
-/** Whether earlier responses on the same connection have not been sent yet; Node gives a response its socket after that. A
- * client that pipelines requests and does not read has one answer in memory, and is not charged for later ones. */
-function isQueued(response: ServerResponse): boolean {
-  return response.socket === null;
 }
 
 function listenFailure(error: unknown, host: string, port: number): unknown {
