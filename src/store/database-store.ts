@@ -55,12 +55,9 @@ export function makeTables({ name, database, time, owner, widthOf }: StoreSettin
 /** Settles the calls whose lease has ended or whose process has died as unknown. */
 export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
   const { database, time, owner } = tables;
-  const [open] = yield* read(
-    statement<{ id: number; owner: string; isOver: boolean | 0 | 1 }>(
-      `SELECT calls.id, owner, lease_until <= ${database.dialect.greatest(`${time()} + ahead`, 'latest')} AS "isOver"
-       FROM calls JOIN accounts ON accounts.account = calls.account WHERE charge = 'sent'`,
-    ),
-  );
+  const sql = `SELECT calls.id, owner, lease_until <= ${database.dialect.greatest(`${time()} + ahead`, 'latest')} AS "isOver"
+    FROM calls JOIN accounts ON accounts.account = calls.account WHERE charge = 'sent'`;
+  const [open] = yield* read(statement<{ id: number; owner: string; isOver: boolean | 0 | 1 }>(sql));
   const isAlive = (name: string) => name === owner.name || owner.isAlive(name);
   const dead = open.filter((call) => call.isOver || !isAlive(call.owner)).map(({ id }) => id);
   if (dead.length > 0) yield* giveUpCalls(tables, dead);

@@ -32,13 +32,9 @@ export function* rememberObservations(
     const still = calls.at(-1)!.settlement.sample === true ? 1 : 0;
     if (samples.length > 0) {
       const later = dialect.greatest('old.until', 'excluded.until');
-      yield* write(
-        statement(
-          `INSERT INTO sample_sources AS old (source, until, still) VALUES ($1, $2, $3)
-           ON CONFLICT (source) DO UPDATE SET until = ${later}, still = excluded.still`,
-          [source, until, still],
-        ),
-      );
+      const sql = `INSERT INTO sample_sources AS old (source, until, still) VALUES ($1, $2, $3)
+        ON CONFLICT (source) DO UPDATE SET until = ${later}, still = excluded.still`;
+      yield* write(statement(sql, [source, until, still]));
     } else yield* write(statement('UPDATE sample_sources SET still = 0 WHERE source = $1 AND still = 1', [source]));
   }
   for (const { settlement, call } of settled) {
@@ -52,13 +48,9 @@ export function* rememberObservations(
       );
     }
     if (settlement.refused) {
-      yield* write(
-        statement(
-          `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at`,
-          [call.source, call.key, settlement.refused, now],
-        ),
-      );
+      const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at`;
+      yield* write(statement(sql, [call.source, call.key, settlement.refused, now]));
     }
   }
 }
@@ -72,12 +64,8 @@ export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
 
 /** The assumed contents of the bundles. */
 export function* readBundleContents({ dialect }: SqlDatabase, source: number): SqlWork<BundleContents> {
-  const [bundles] = yield* read(
-    statement<{ kind: BundleKind; topics: string; age: number }>(
-      `SELECT kind, topics, ${dialect.now} - seen_at AS age FROM bundles WHERE source = $1`,
-      [source],
-    ),
-  );
+  const sql = `SELECT kind, topics, ${dialect.now} - seen_at AS age FROM bundles WHERE source = $1`;
+  const [bundles] = yield* read(statement<{ kind: BundleKind; topics: string; age: number }>(sql, [source]));
   const contents: { -readonly [Kind in BundleKind]: BundleContents[Kind] } = { standard: null, enterprise: null };
   for (const { kind, topics, age } of bundles) {
     const slugs = JSON.parse(topics) as TopicSlug[];
@@ -88,11 +76,7 @@ export function* readBundleContents({ dialect }: SqlDatabase, source: number): S
 }
 
 export function* readRefusedScopes({ dialect }: SqlDatabase, source: number, key: string): SqlWork<ReadonlySet<Scope>> {
-  const [rows] = yield* read(
-    statement<{ scope: Scope }>(
-      `SELECT scope FROM refused_scopes WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3`,
-      [source, key, REFUSAL_HOLDS_MS],
-    ),
-  );
+  const sql = `SELECT scope FROM refused_scopes WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3`;
+  const [rows] = yield* read(statement<{ scope: Scope }>(sql, [source, key, REFUSAL_HOLDS_MS]));
   return new Set(rows.map(({ scope }) => scope));
 }

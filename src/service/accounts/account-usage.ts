@@ -91,12 +91,8 @@ export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: Limi
     const sql = 'UPDATE charges SET charged_at = charged_at - $2 WHERE account = $1 AND charged_at > $3';
     yield* write(statement(sql, [id, ahead, now]));
   }
-  const [[sum]] = yield* read(
-    statement<{ readonly credits: number }>(
-      'SELECT coalesce(sum(credits), 0) AS credits FROM charges WHERE account = $1 AND charged_at > $2',
-      [id, minuteFrom],
-    ),
-  );
+  const sql = 'SELECT coalesce(sum(credits), 0) AS credits FROM charges WHERE account = $1 AND charged_at > $2';
+  const [[sum]] = yield* read(statement<{ readonly credits: number }>(sql, [id, minuteFrom]));
   const { credits } = sum!;
   if (isAhead) {
     const sql = 'UPDATE minutes SET minute_from = $2, minute_credits = $3 WHERE account = $1';

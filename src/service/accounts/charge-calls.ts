@@ -75,11 +75,9 @@ export function listAccounts(calls: readonly Chargeable[]): number[] {
  * them from JSON. */
 function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
   const tuples = rows.map((row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(', ')})`);
-  return statement(
-    `INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
-     VALUES ${tuples.join(', ')}`,
-    rows.flat(),
-  );
+  const sql = `INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
+    VALUES ${tuples.join(', ')}`;
+  return statement(sql, rows.flat());
 }
 
 /** Adds the charges of a batch to the account's sums of minute and period. */

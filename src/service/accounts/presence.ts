@@ -60,12 +60,8 @@ export function leasePresence(database: SqlDatabase, leaseMs: number): Presence 
              AND NOT EXISTS (SELECT 1 FROM charges WHERE pending_by = instances.id)`,
           ),
         );
-        const [[row]] = yield* read(
-          statement<{ readonly id: number; readonly now: number }>(
-            `INSERT INTO instances (started_at, leased_until) SELECT ${now}, ${now} + $1 RETURNING id, started_at AS now`,
-            [leaseMs],
-          ),
-        );
+        const sql = `INSERT INTO instances (started_at, leased_until) SELECT ${now}, ${now} + $1 RETURNING id, started_at AS now`;
+        const [[row]] = yield* read(statement<{ readonly id: number; readonly now: number }>(sql, [leaseMs]));
         return row!;
       }),
     end: (instance) => database.transact(() => write(statement('DELETE FROM instances WHERE id = $1', [instance]))),
@@ -85,12 +81,9 @@ export function leasePresence(database: SqlDatabase, leaseMs: number): Presence 
       take: ([rows]) => rows!.length === 0,
     }),
     *crashed() {
-      const [rows] = yield* read(
-        statement<PendingCharge>(
-          `SELECT id, pending_by AS instance FROM charges WHERE pending_by IS NOT NULL
-             AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = pending_by AND i.leased_until > ${now})`,
-        ),
-      );
+      const sql = `SELECT id, pending_by AS instance FROM charges WHERE pending_by IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = pending_by AND i.leased_until > ${now})`;
+      const [rows] = yield* read(statement<PendingCharge>(sql));
       return byInstance(rows);
     },
   };
@@ -112,11 +105,9 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
       // Before the row, so that no row is ever without its lock.
       const lock = file === null ? { [Symbol.dispose]() {} } : hold(lockFile(file, token));
       const row = await database.transact(function* () {
-        const [others] = yield* read(
-          statement<{ readonly id: number; readonly token: string }>(
-            'SELECT id, token FROM instances WHERE NOT EXISTS (SELECT 1 FROM charges WHERE pending_by = instances.id)',
-          ),
-        );
+        const sql =
+          'SELECT id, token FROM instances WHERE NOT EXISTS (SELECT 1 FROM charges WHERE pending_by = instances.id)';
+        const [others] = yield* read(statement<{ readonly id: number; readonly token: string }>(sql));
         for (const other of others.filter((instance) => !isRunning(instance.token))) {
           yield* write(statement('DELETE FROM instances WHERE id = $1', [other.id]));
           if (file !== null) rmSync(lockFile(file, other.token), { force: true });
@@ -142,12 +133,9 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
     isDue: () => ({ statements: [], take: () => false }),
     *crashed() {
       // An id without a row belongs to a closed instance.
-      const [rows] = yield* read(
-        statement<PendingCharge & { readonly token: string | null }>(
-          `SELECT charges.id, pending_by AS instance, token FROM charges LEFT JOIN instances ON instances.id = pending_by
-           WHERE pending_by IS NOT NULL`,
-        ),
-      );
+      const sql = `SELECT charges.id, pending_by AS instance, token FROM charges LEFT JOIN instances ON instances.id = pending_by
+        WHERE pending_by IS NOT NULL`;
+      const [rows] = yield* read(statement<PendingCharge & { readonly token: string | null }>(sql));
       const running = new Map(
         rows.map(({ instance, token }) => [instance, token !== null && (held.has(instance) || isRunning(token))]),
       );

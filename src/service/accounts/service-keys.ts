@@ -117,10 +117,8 @@ export function* revokeKey({ now }: EngineDialect, keyId: number): SqlWork<void>
 
 /** The keys of an account, or of all, in the order in which they were made. */
 export function* listKeys(dialect: EngineDialect, account: string | null): SqlWork<KeyInfo[]> {
-  const [rows, [instantRow]] = yield* read(
-    statement<StoredKey>(`${SELECT_KEYS} WHERE CAST($1 AS text) IS NULL OR a.name = $1 ORDER BY k.id`, [account]),
-    instant(dialect),
-  );
+  const sql = `${SELECT_KEYS} WHERE CAST($1 AS text) IS NULL OR a.name = $1 ORDER BY k.id`;
+  const [rows, [instantRow]] = yield* read(statement<StoredKey>(sql, [account]), instant(dialect));
   return rows.map(({ accountId: _, id, account: name, scopes, ...times }) => {
     const state = stateOf(times, instantRow!.now);
     return { id, account: name, scopes: scopes.split(',') as Scope[], state, ...times };

@@ -26,13 +26,9 @@ export function* takeBack(dialect: EngineDialect, instance: number, ids: readonl
   // In the order of their ids, as all who lock several accounts.
   const lock = `SELECT id FROM accounts WHERE id IN (SELECT account FROM charges ${WHERE}) ORDER BY id ${dialect.forUpdate}`;
   yield* read(statement(lock, values));
-  const [removed] = yield* read(
-    statement<TakenBack>(
-      `DELETE FROM charges ${WHERE}
-       RETURNING account, kind, credits, charged_at AS "chargedAt", period_start AS "periodStart"`,
-      values,
-    ),
-  );
+  const sql = `DELETE FROM charges ${WHERE}
+    RETURNING account, kind, credits, charged_at AS "chargedAt", period_start AS "periodStart"`;
+  const [removed] = yield* read(statement<TakenBack>(sql, values));
   yield* write(...subtractions(removed));
 }
 

@@ -39,13 +39,9 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
     ...parseTerms(account.subscription, account.overages ?? false),
     account.signedUpAt ?? null,
   ];
-  const [added] = yield* read(
-    statement(
-      `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
-       VALUES ($1, $2, $3, $4, $5, $6, coalesce(CAST($7 AS bigint), ${now})) ON CONFLICT (name) DO NOTHING RETURNING id`,
-      values,
-    ),
-  );
+  const sql = `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
+    VALUES ($1, $2, $3, $4, $5, $6, coalesce(CAST($7 AS bigint), ${now})) ON CONFLICT (name) DO NOTHING RETURNING id`;
+  const [added] = yield* read(statement(sql, values));
   if (added.length === 0) {
     const hint = 'Choose another name.';
     throw new PerilbookError('SERVICE_ACCOUNT', `Cannot make account "${account.name}": the name is taken`, hint);
@@ -59,12 +55,8 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
   const before = yield* findAccount(name, dialect.forUpdate);
   const [[instantRow]] = yield* read(instant(dialect));
   const period = [before.id, periodStartOf(before, instantRow!.now)];
-  const [[charged]] = yield* read(
-    statement<{ readonly credits: number }>(
-      'SELECT credits FROM periods WHERE account = $1 AND period_start = $2',
-      period,
-    ),
-  );
+  const sql = 'SELECT credits FROM periods WHERE account = $1 AND period_start = $2';
+  const [[charged]] = yield* read(statement<{ readonly credits: number }>(sql, period));
   const after = changedAccount(before, change, charged?.credits ?? 0);
   const { subscription, overages } = after;
   yield* write(
@@ -112,12 +104,8 @@ export function* listAccounts(): SqlWork<ServiceAccount[]> {
 
 /** The amount that an account owes by billing period, the oldest first. */
 export function* readStatement(account: ServiceAccount, now: number): SqlWork<PeriodStatement[]> {
-  const [rows] = yield* read(
-    statement<ChargedPeriod>(
-      `SELECT period_start AS "periodStart", credits, single, standard, enterprise, allowance, overage_rate AS "overageRate"
-       FROM periods WHERE account = $1 ORDER BY period_start`,
-      [account.id],
-    ),
-  );
+  const sql = `SELECT period_start AS "periodStart", credits, single, standard, enterprise, allowance, overage_rate AS "overageRate"
+    FROM periods WHERE account = $1 ORDER BY period_start`;
+  const [rows] = yield* read(statement<ChargedPeriod>(sql, [account.id]));
   return makeStatements(rows, account, now);
 }

@@ -20,10 +20,8 @@ interface LockedAccounts {
 
 /** Locks the accounts that a subselect names until the end of the transaction, always in the same order. */
 export function accountLock({ database: { dialect } }: LedgerTime, accounts: string, value: string): SqlStatement {
-  return statement(
-    `SELECT account, ahead, latest FROM accounts WHERE account IN ${accounts} ORDER BY account ${dialect.forUpdate}`,
-    [value],
-  );
+  const sql = `SELECT account, ahead, latest FROM accounts WHERE account IN ${accounts} ORDER BY account ${dialect.forUpdate}`;
+  return statement(sql, [value]);
 }
 
 /** Locks accounts until the end of the transaction. Statements after these see everything that earlier owners of the lock have committed.

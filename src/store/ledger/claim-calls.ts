@@ -142,11 +142,9 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
   const asked = requests.map(({ cell }) => cell);
   const areas = [...new Set(requests.flatMap((request) => (request.areas ?? []).map(({ area }) => area)))];
   const cells = dialect.records('$2', 'asked', { lat7: 'integer', lng7: 'integer' });
-  const open = statement<OpenAtCell>(
-    `SELECT id, run, owner, lease_until, lat7, lng7 FROM calls
-     WHERE source = $1 AND charge = 'sent' AND (lat7, lng7) IN (SELECT lat7, lng7 FROM ${cells})`,
-    [source, toJson(asked.map(({ lat7, lng7 }) => ({ lat7, lng7 })))],
-  );
+  const sql = `SELECT id, run, owner, lease_until, lat7, lng7 FROM calls
+    WHERE source = $1 AND charge = 'sent' AND (lat7, lng7) IN (SELECT lat7, lng7 FROM ${cells})`;
+  const open = statement<OpenAtCell>(sql, [source, toJson(asked.map(({ lat7, lng7 }) => ({ lat7, lng7 })))]);
   const openAreas = statement<OpenAtArea>(
     `SELECT calls.id, run, owner, lease_until, area, topics FROM area_claims JOIN calls ON calls.id = area_claims.call
      WHERE area_claims.source = $1 AND area IN ${dialect.list('$2', 'text')}`,

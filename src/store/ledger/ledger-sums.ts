@@ -65,13 +65,9 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
 
 /** The latest charged calls of a source, with their times. */
 export function* latestCallTimes(source: number, leaseMs: number): SqlWork<readonly TimedCall[]> {
-  const [calls] = yield* read(
-    statement<TimedCall>(
-      `SELECT kind, settled_at - lease_until + $1 AS ms FROM calls
-       WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = $2 AND charge = 'charged' ORDER BY id DESC`,
-      [leaseMs, source],
-    ),
-  );
+  const sql = `SELECT kind, settled_at - lease_until + $1 AS ms FROM calls
+    WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = $2 AND charge = 'charged' ORDER BY id DESC`;
+  const [calls] = yield* read(statement<TimedCall>(sql, [leaseMs, source]));
   return calls;
 }
 
@@ -100,12 +96,9 @@ export function* correctPeriod(
 
 /** How many calls of each charge there are, and their credits. */
 export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
-  const [rows] = yield* read(
-    statement<ChargeRow & { source: string }>(
-      `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
-       FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`,
-    ),
-  );
+  const sql = `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
+    FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`;
+  const [rows] = yield* read(statement<ChargeRow & { source: string }>(sql));
   return { ...sumCharges(rows), chargesOf: (isOne) => sumCharges(rows.filter(({ source }) => isOne(source))) };
 }
 

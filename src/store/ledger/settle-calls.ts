@@ -45,13 +45,9 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
     if (!settlement.exhausted || call.claimed_at < call.period_start + CLOCKS_APART_MS) continue;
     // A refusal counts for the period in which the call was claimed: if it arrives after the anniversary, it concerns the old quota,
     // and would block the new period for a month. A call claimed before a correction tells nothing about the time after it.
-    yield* write(
-      statement(
-        `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
-           AND exhausted_at IS NULL AND coalesce(corrected_at, $5) <= $5`,
-        [now, call.credits_left, call.account, call.period_start, call.claimed_at],
-      ),
-    );
+    const sql = `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
+      AND exhausted_at IS NULL AND coalesce(corrected_at, $5) <= $5`;
+    yield* write(statement(sql, [now, call.credits_left, call.account, call.period_start, call.claimed_at]));
   }
 }
 

@@ -39,46 +39,31 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
       isDayAssumed = false,
     } = run.terms;
     const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, isAssumed, isDayAssumed };
-    yield* write(
-      statement(
-        `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)
-         ON CONFLICT (account) DO UPDATE SET terms = excluded.terms, run = excluded.run`,
-        [run.account, JSON.stringify(terms), row!.id],
-      ),
-    );
+    const sql = `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)
+      ON CONFLICT (account) DO UPDATE SET terms = excluded.terms, run = excluded.run`;
+    yield* write(statement(sql, [run.account, JSON.stringify(terms), row!.id]));
   }
   return row!.id;
 }
 
 export function endRun({ dialect }: SqlDatabase, run: number, end: RunConclusion): SqlWork<void> {
-  return write(
-    statement(
-      `UPDATE runs SET state = $2, finished_at = ${dialect.now}, resume_after = $3, summary = $4 WHERE id = $1`,
-      [...[run, end.state, end.resumeAfter, JSON.stringify(end.summary)]],
-    ),
-  );
+  const sql = `UPDATE runs SET state = $2, finished_at = ${dialect.now}, resume_after = $3, summary = $4 WHERE id = $1`;
+  return write(statement(sql, [run, end.state, end.resumeAfter, JSON.stringify(end.summary)]));
 }
 
 /** The accounts of runs, the latest run's first. */
 export function* readAccounts(): SqlWork<LedgerAccount[]> {
-  const [rows] = yield* read(
-    statement<{ account: string; terms: string }>(
-      'SELECT account, terms FROM account_terms ORDER BY run DESC, account',
-    ),
-  );
+  const sql = 'SELECT account, terms FROM account_terms ORDER BY run DESC, account';
+  const [rows] = yield* read(statement<{ account: string; terms: string }>(sql));
   return rows.map(({ account, terms }) => ({ name: account, ...(JSON.parse(terms) as AccountTerms) }));
 }
 
 /** The latest runs, newest first. */
 export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
-  const [rows] = yield* read(
-    statement<StoredRun>(
-      `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
-         planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", settings, summary
-       FROM runs WHERE CAST($1 AS text) IS NULL OR job = $1 ORDER BY id DESC LIMIT ${LATEST}`,
-      [job ?? null],
-    ),
-  );
+  const sql = `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
+      planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", settings, summary
+    FROM runs WHERE CAST($1 AS text) IS NULL OR job = $1 ORDER BY id DESC LIMIT ${LATEST}`;
+  const [rows] = yield* read(statement<StoredRun>(sql, [job ?? null]));
   return rows.map(({ owner: by, ...row }) => ({
     ...row,
     // A killed process cannot record its end. A process on another machine counts as running.
