@@ -64,9 +64,7 @@ function parsePath(value: unknown): Path {
  * % within the few tens of kilometres in which features are counted). */
 export function nearestMeters(location: Location, features: readonly unknown[]): number | null {
   const search = new NearestSearch(location);
-  for (const feature of features) {
-    search.measure(parseShape((feature as { geometry?: unknown } | null)?.geometry));
-  }
+  for (const feature of features) search.measure(parseShape((feature as { geometry?: unknown } | null)?.geometry));
   return search.meters();
 }
 

@@ -184,12 +184,8 @@ export function checkFormat(output: string, format: string): void {
   const isMade = asked === null || asked === format || formatNamed(asked).making !== undefined;
   const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));
   const isCopy = named.length === 0 || named.some(({ name }) => name === format);
-  if (isMade && !isCopy) {
-    throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
-  }
-  if (!isMade || NOT_WRITTEN.includes(extension)) {
-    throw unmade(output, `this input cannot be written as ${extension}`);
-  }
+  if (isMade && !isCopy) throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
+  if (!isMade || NOT_WRITTEN.includes(extension)) throw unmade(output, `this input cannot be written as ${extension}`);
 }
 
 function unmade(output: string, why: string): PerilbookError {

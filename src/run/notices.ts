@@ -43,9 +43,7 @@ export function scopeNotes({ topics }: Job, { priceList, price }: Pick<Plan, 'pr
   const notes: string[] = [];
   const noSingle = topics.filter((topic) => !priceList.singles(topic));
   const natural = new Set<TopicSlug>(NATURAL_SLUGS);
-  if (!priceList.bundles) {
-    notes.push('No key carries the scope bundle: every topic is bought as a single call.');
-  }
+  if (!priceList.bundles) notes.push('No key carries the scope bundle: every topic is bought as a single call.');
   if (noSingle.length > 0 && priceList.bundles) {
     const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic)) ? 'standard' : 'a';
     notes.push(

@@ -51,9 +51,7 @@ export function listAction(
     lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));
     if (description.countyRatings !== null) lines.push(...countyRatingLines(description.countyRatings));
   }
-  if (downloaded.length > 0) {
-    lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
-  }
+  if (downloaded.length > 0) lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
   const others = here.filter((entry) => entry.downloaded === null);
   if (others.length > 0) {
     lines.push(

@@ -23,9 +23,7 @@ export async function jobCheckCommand(
   flags: { readonly json?: boolean | undefined },
   [file]: readonly string[],
 ): Promise<number> {
-  if (file === undefined) {
-    throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
-  }
+  if (file === undefined) throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
   if (formatOfOutput(file) !== null) {
     const check = commandLine('plan', [file], {});
     const hint = `A job file ends in .yaml. To check an input: ${check}.`;

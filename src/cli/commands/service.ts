@@ -80,9 +80,7 @@ function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags): 
     return { data, accounts: { kind: 'postgres', url: accounts } };
   }
   const path = pathOf(accounts, accountsFileFor(data));
-  if (path === data) {
-    throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
-  }
+  if (path === data) throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
   return { data, accounts: { kind: 'file', path } };
 }
 

@@ -37,9 +37,7 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
   let sample: Promise<OpenConnection> | undefined;
   const connectionOf = async (job: Job): Promise<Connection> => {
     // Local data may be loaded and a key file may change while the page is open.
-    if (job.service.kind !== 'sample') {
-      return (await connect(host, job)).connection;
-    }
+    if (job.service.kind !== 'sample') return (await connect(host, job)).connection;
     // The files that will be opened may ask for any topic.
     const asked: Job = { ...base, service: { kind: 'sample' }, topics: TOPIC_SLUGS };
     sample ??= connect(host, asked).then((connected) => opened.use(connected));

@@ -81,9 +81,7 @@ function perDegreeOf(tilesPerRadius: number, meters: number): number {
 }
 
 function isIn({ minLng, maxLng, minLat, maxLat }: Box, { lng, lat, box }: TileFeature): boolean {
-  if (box !== null) {
-    return box.minLng <= maxLng && box.maxLng >= minLng && box.minLat <= maxLat && box.maxLat >= minLat;
-  }
+  if (box !== null) return box.minLng <= maxLng && box.maxLng >= minLng && box.minLat <= maxLat && box.maxLat >= minLat;
   return lng! >= minLng && lng! <= maxLng && lat! >= minLat && lat! <= maxLat;
 }
 

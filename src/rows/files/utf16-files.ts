@@ -24,9 +24,7 @@ async function* utf8Chunks(pass: BytePass, name: string, utf16: Utf16): AsyncGen
     rest = Buffer.from(bytes.subarray(end));
     if (end > 0) yield utf8Of(inOrder(bytes.subarray(0, end), utf16));
   }
-  if (rest.length % 2 === 1) {
-    throw unreadable(name, 'ends within a UTF-16 character', 'Fetch or copy the file again.');
-  }
+  if (rest.length % 2 === 1) throw unreadable(name, 'ends within a UTF-16 character', 'Fetch or copy the file again.');
   if (rest.length > 0) yield utf8Of(inOrder(rest, utf16));
 }
 

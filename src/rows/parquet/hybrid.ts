@@ -20,9 +20,7 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
     if (header % 2 === 1) {
       const many = Math.min(run * 8, count - filled);
       // The padding of the last group may be missing, its values may not.
-      if (at + Math.ceil((many * width) / 8) > bytes.length) {
-        throw new Damage('a page has fewer values than it states');
-      }
+      if (at + Math.ceil((many * width) / 8) > bytes.length) throw new Damage('a page has fewer values than it states');
       unpackBits(bytes, at, width, values, filled, many);
       at += run * width;
       filled += many;

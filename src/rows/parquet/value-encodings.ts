@@ -123,9 +123,7 @@ function deltaNumbers(
   const read = varints(body, from);
   const [blockSize, miniblocks, total] = [Number(read.next()), Number(read.next()), Number(read.next())];
   const size = blockSize / miniblocks;
-  if (size === 0 || size % 8 !== 0 || miniblocks > MOST_MINIBLOCKS || total !== count) {
-    throw new Damage(DAMAGED_HEADER);
-  }
+  if (size === 0 || size % 8 !== 0 || miniblocks > MOST_MINIBLOCKS || total !== count) throw new Damage(DAMAGED_HEADER);
   const values = new BigInt64Array(count);
   values[0] = zigZag(read.next());
   for (let index = 1; index < count; ) {

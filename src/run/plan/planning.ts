@@ -128,8 +128,6 @@ function cellsLacking(missing: ReadonlyTopicSets, to: number, from = 0): Uint32A
 
 function countSets(missing: ReadonlyTopicSets, cells = missing.size): Lacking {
   const counts = new Map<TopicSet, number>();
-  for (let cell = 0; cell < cells; cell++) {
-    counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
-  }
+  for (let cell = 0; cell < cells; cell++) counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
   return counts;
 }

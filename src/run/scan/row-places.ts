@@ -127,9 +127,7 @@ export class RowPlaces implements Disposable {
       this.#file ??= openUnnamed();
       const bytes = bytesOf(this.#chunk);
       const start = (number - this.#chunksInMemory) * bytes.length;
-      for (let at = 0; at < bytes.length; ) {
-        at += writeSync(this.#file, bytes, at, bytes.length - at, start + at);
-      }
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at, bytes.length - at, start + at);
     } catch (error) {
       throw asDiskFull(error);
     }
@@ -142,9 +140,7 @@ export class RowPlaces implements Disposable {
     const chunk = new Int32Array(ROWS_A_CHUNK);
     const bytes = bytesOf(chunk);
     const start = (number - this.#chunksInMemory) * bytes.length;
-    for (let at = 0; at < bytes.length; ) {
-      at += readSync(this.#file!, bytes, at, bytes.length - at, start + at);
-    }
+    for (let at = 0; at < bytes.length; ) at += readSync(this.#file!, bytes, at, bytes.length - at, start + at);
     return chunk;
   }
 }
