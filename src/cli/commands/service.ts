@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { counted } from '../../base/format-numbers.ts';
@@ -136,9 +137,7 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
   await notifySystemd(context, 'READY=1');
-  if (!context.interrupt.aborted) {
-    await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
-  }
+  if (!context.interrupt.aborted) await once(context.interrupt, 'abort');
   await notifySystemd(context, 'STOPPING=1');
   return EXIT.complete;
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -86,20 +87,13 @@ async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promi
     stdin.on('data', onEnter);
   }
   try {
-    await interrupted(context.interrupt);
+    if (!context.interrupt.aborted) await once(context.interrupt, 'abort');
     return (await ui.close()) > 0 ? EXIT.interrupted : EXIT.complete;
   } finally {
     stdin.off('data', onEnter);
     stdin.pause();
     removeEntry();
   }
-}
-
-function interrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { type Clock, timeLimit } from '../../base/clock.ts';
 
 /** A program that gets the result of a run. */
@@ -68,8 +69,6 @@ export async function runProgram(
 /** The result of `work`; undefined after the time limit. */
 async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result | undefined> {
   using limit = timeLimit(clock, ms);
-  const over = new Promise<undefined>((resolve) => {
-    limit.signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+  const over = once(limit.signal, 'abort').then(() => undefined);
   return await Promise.race([work, over]);
 }

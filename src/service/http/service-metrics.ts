@@ -108,15 +108,10 @@ export async function startMetricsServer(
     }
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        new PerilbookError(
-          'USAGE',
-          `Cannot serve metrics on ${host}:${port} (${error.code})`,
-          'Choose another port: --metrics 127.0.0.1:PORT.',
-        ),
-      ),
-    );
+    server.once('error', ({ code }: NodeJS.ErrnoException) => {
+      const hint = 'Choose another port: --metrics 127.0.0.1:PORT.';
+      reject(new PerilbookError('USAGE', `Cannot serve metrics on ${host}:${port} (${code})`, hint));
+    });
     server.listen(port, host, resolve);
   });
   const { port: bound } = server.address() as AddressInfo;
