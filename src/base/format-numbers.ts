@@ -10,6 +10,11 @@ export function counted(value: number, singular: string, plural = `${singular}s`
   return `${grouped(value)} ${value === 1 ? singular : plural}`;
 }
 
+/** 2026-12-01 */
+export function isoDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** 2026-12-01 14:05 UTC */
 export function dateTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

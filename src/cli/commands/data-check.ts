@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { PerilbookError } from '../../base/errors.ts';
-import { counted } from '../../base/format-numbers.ts';
+import { counted, isoDay } from '../../base/format-numbers.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
@@ -76,7 +76,7 @@ function resultText({ source, probed, error, warnings }: CheckedSource): [name: 
     [
       url,
       ...(rows === undefined ? [] : [counted(rows, 'row')]),
-      ...(changedAt === undefined ? [] : [`changed ${new Date(changedAt).toISOString().slice(0, 10)}`]),
+      ...(changedAt === undefined ? [] : [`changed ${isoDay(changedAt)}`]),
     ].join(', '),
   );
   return [source.name, `${warnings.length === 0 ? 'ok' : `WARNING: ${warnings.join('; ')}`}: ${answers.join('; ')}`];

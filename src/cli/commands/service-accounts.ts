@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped, isoDay } from '../../base/format-numbers.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
@@ -116,8 +116,8 @@ export async function accountStatement(
   );
   const rows = lines.map((line) => [
     line.account,
-    dayText(line.periodStart),
-    dayText(line.periodEnd),
+    isoDay(line.periodStart),
+    isoDay(line.periodEnd),
     line.isClosed ? 'closed' : 'open',
     grouped(line.allowance),
     grouped(line.creditsWithinAllowance),
@@ -127,10 +127,6 @@ export async function accountStatement(
   ]);
   const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
   return printResult(context, flags, lines, () => table(head, rows, ''));
-}
-
-function dayText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 function parseDay(name: string, text: string | undefined): number | undefined {

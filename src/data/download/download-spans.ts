@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isoDay } from '../../base/format-numbers.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed, missingFile } from './download-errors.ts';
@@ -67,7 +68,7 @@ async function* spansOf(
   context: DownloadContext,
 ): AsyncGenerator<TimeSpan> {
   if (from > context.clock.now()) return;
-  const name = `${boxName}-${dayOf(from)}-${dayOf(to)}`;
+  const name = `${boxName}-${isoDay(from)}-${isoDay(to)}`;
   const count = await fetchSpanCount(formatAddress(download.countUrl, { box, from, to }), context);
   if (count === 0) return;
   if (count <= download.mostRows) {
@@ -99,12 +100,10 @@ async function fetchSpanCount(url: string, context: DownloadContext): Promise<nu
   throw downloadFailed(`${url} answered with "${text.slice(0, 60)}" instead of a count`, ADDRESS_MOVED);
 }
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
 function formatAddress(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>): string {
   const values: Readonly<Record<string, string | number>> = {
-    from: dayOf(from),
-    to: dayOf(to),
+    from: isoDay(from),
+    to: isoDay(to),
     minlat: box.minLat,
     maxlat: box.maxLat,
     minlng: box.minLng,

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
+import { isoDay } from '../../base/format-numbers.ts';
 import { type FilesOfPart, type LoadResult, loadParts } from '../loaders/load-files.ts';
 import type { LoaderOptions } from '../loaders/loader.ts';
 import type { Source } from '../sources/source.ts';
@@ -131,10 +132,9 @@ function besidesOf({ download }: Source): ReadonlySet<string> {
 
 /** Vintage and licence that replace those of the loader. */
 function makeLoaderOptions({ licence, saysAccess, vintage }: Source, entries: readonly FileEntry[]): LoaderOptions {
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const edited = Math.max(0, ...entries.map((entry) => entry.edited ?? 0));
-  const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${day(edited)}`) : vintage;
+  const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
   const fetched = Math.max(...entries.map(({ fetchedAt }) => fetchedAt));
-  const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${day(fetched)}.` : licence;
+  const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
   return { vintage: time, licence: sentence };
 }

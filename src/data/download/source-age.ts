@@ -1,3 +1,4 @@
+import { isoDay } from '../../base/format-numbers.ts';
 import type { Source } from '../sources/source.ts';
 import type { Manifest } from './manifest.ts';
 import type { ProbedSource } from './probe-source.ts';
@@ -20,7 +21,7 @@ export function ageWarnings(
   const newest = published.includes(null) ? null : Math.max(...(published as number[]));
   const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
   return [
-    ...(isOld ? [`its newest data is of ${day(newest)}, and it is published ${cadence}`] : []),
+    ...(isOld ? [`its newest data is of ${isoDay(newest)}, and it is published ${cadence}`] : []),
     ...(isOutdated(source, probed, manifest, now)
       ? [`newer data is published: run perilbook data update ${name}`]
       : []),
@@ -67,8 +68,4 @@ function makePattern(address: string): RegExp {
     .split('{year}')
     .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+'));
   return new RegExp(`^${[before, ...after].join('(\\d{4})')}$`);
-}
-
-function day(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

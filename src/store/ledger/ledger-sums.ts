@@ -1,3 +1,4 @@
+import { isoDay } from '../../base/format-numbers.ts';
 import type { BillingPeriod } from '../../contract/billing-period.ts';
 import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../../sql/sql-work.ts';
 import type { Charges, StoreStats } from '../port.ts';
@@ -51,7 +52,7 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
     ),
   );
   return rows.map((row) => ({
-    name: by === 'day' ? new Date(Number(row.name) * DAY_MS).toISOString().slice(0, 10) : row.name,
+    name: by === 'day' ? isoDay(Number(row.name) * DAY_MS) : row.name,
     ...(row.job === null ? {} : { job: row.job }),
     calls: {
       charged: row.calls_charged!,
