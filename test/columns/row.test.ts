@@ -27,9 +27,7 @@ test('the fields stand under their columns, topics without an answer stay empty,
     { topic: 'tsunami', asOf: 0, fields: ['Very High', 1, 1] },
   ]);
   assert.deepEqual(enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, real), [
-    'deferred',
-    'why',
-    '2026-01-01T00:00:00.000Z',
+    ...['deferred', 'why', '2026-01-01T00:00:00.000Z'],
     ...['Very Low', 0, null, 0],
     ...[null, null],
     ...['Zone 1', 'Radon', 'High'],
@@ -42,11 +40,8 @@ test('an answer of another width, as another version may have kept it, is left o
     { topic: 'park', asOf: FIRST + DAY, fields: [3, 4] },
   ]);
   assert.deepEqual(enrichedFields(record, ['hail', 'park'], OK, real), [
-    'ok',
-    null,
-    '2026-01-02T00:00:00.000Z',
-    ...[null, null, null, null],
-    ...[3, 4],
+    ...['ok', null, '2026-01-02T00:00:00.000Z'],
+    ...[null, null, null, null, 3, 4],
   ]);
 });
 
@@ -64,13 +59,8 @@ test('the sample note stands before any other note, and on no row that nothing a
 });
 
 test('a row that was not looked up has its status, its reason, and nothing else', () => {
-  assert.deepEqual(bareFields(['drought', 'park'], { status: 'outside_us', note: 'elsewhere' }), [
-    'outside_us',
-    'elsewhere',
-    null,
-    ...[null, null, null],
-    ...[null, null],
-  ]);
+  const bare = bareFields(['drought', 'park'], { status: 'outside_us', note: 'elsewhere' });
+  assert.deepEqual(bare, ['outside_us', 'elsewhere', null, ...[null, null, null], ...[null, null]]);
 });
 
 test('every row has as many fields as there are columns, whatever topics were asked for and answered', () => {
@@ -110,10 +100,8 @@ test('a row is told to be sample data by its oldest answer; a row without answer
 });
 
 test('the fields of a row that lacks none are the same by the short way, with and without data, counts and a note', () => {
-  const answered = fc.record({
-    asOf: fc.integer({ min: 0, max: 3 }),
-    has: fc.constantFrom('all', 'no first', 'nothing'),
-  });
+  const has = fc.constantFrom('all', 'no first', 'nothing');
+  const answered = fc.record({ asOf: fc.integer({ min: 0, max: 3 }), has });
   const origin = fc.constantFrom('', 'from the county');
   fc.assert(
     fc.property(
@@ -139,10 +127,8 @@ test('the fields of a row that lacks none are the same by the short way, with an
         for (const _ of [1, 2]) assert.deepEqual(complete.of(oldest, own.flat()), whole);
         const later = new Date(oldest + 1).toISOString();
         assert.deepEqual(complete.leading(oldest + 1), ['ok', from === '' ? null : from, later]);
-        assert.deepEqual(
-          [...complete.firsts],
-          own.flatMap((fields) => fields.map((_, at) => (at === 0 ? 1 : 0))),
-        );
+        const firsts = own.flatMap((fields) => fields.map((_, at) => (at === 0 ? 1 : 0)));
+        assert.deepEqual([...complete.firsts], firsts);
       },
     ),
   );

@@ -8,24 +8,10 @@ import { problemsOf } from './commit-rules.ts';
 
 test('a subject is an imperative of at most 72 characters, and a body says why', () => {
   const count = (subject: string, body = 'Because.\n') => problemsOf({ id: '', subject, body }).length;
-  for (const good of [
-    'Refuse empty layers',
-    'Process one batch',
-    'Embed the sample',
-    'Pass it on',
-    'x'.toUpperCase() + 'y'.repeat(71),
-  ])
-    assert.equal(count(good), 0, good);
-  for (const bad of [
-    'Fix: a thing',
-    'Fixed a thing',
-    'Fixing a thing',
-    'Fixes a thing',
-    'fix a thing',
-    'Fix a thing.',
-    'A'.repeat(73),
-  ])
-    assert.equal(count(bad), 1, bad);
+  const good = ['Refuse empty layers', 'Process one batch', 'Embed the sample', 'Pass it on', `X${'y'.repeat(71)}`];
+  for (const subject of good) assert.equal(count(subject), 0, subject);
+  const bad = 'Fix: a thing|Fixed a thing|Fixing a thing|Fixes a thing|fix a thing|Fix a thing.';
+  for (const subject of [...bad.split('|'), 'A'.repeat(73)]) assert.equal(count(subject), 1, subject);
   assert.equal(count('Refuse empty layers', ' \n'), 1);
 });
 
@@ -35,11 +21,8 @@ const ENV = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG
 function repository(t: TestContext, messages: readonly string[]) {
   const folder = temporaryFolder(t);
   const git = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(
-      'git',
-      ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args],
-      { encoding: 'utf8', env: ENV },
-    );
+    const words = ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args];
+    const { status, stdout, stderr } = spawnSync('git', words, { encoding: 'utf8', env: ENV });
     assert.equal(status, 0, stderr);
     return stdout.trim();
   };
@@ -68,9 +51,7 @@ test('commits behind the base are checked, older ones are not; a shallow clone h
 test('a history without the base, and a folder without git, are not checked', (t) => {
   const { folder } = repository(t, ['old']);
   const other = checkCommits(folder, '0123456789012345678901234567890123456789');
-  assert.deepEqual(
-    [other.ok, other.lines],
-    [true, ['The commit 012345678901 is not in this history: no commits are checked.']],
-  );
+  assert.equal(other.ok, true);
+  assert.deepEqual(other.lines, ['The commit 012345678901 is not in this history: no commits are checked.']);
   assert.deepEqual(checkCommits(temporaryFolder(t)).lines, ['Not a git repository: no commits are checked.']);
 });

@@ -23,14 +23,8 @@ const packed = new Set(
 /** The anchors that GitHub makes of a page's headings. */
 function anchorsOf(page: string): Set<string> {
   const titles = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!);
-  return new Set(
-    titles.map((title) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  const words = titles.map((title) => title.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, ''));
+  return new Set(words.map((title) => title.replaceAll(' ', '-')));
 }
 
 test('docs/README.md links to every document, and the README to it', () => {
@@ -67,11 +61,9 @@ test('what users read names no file of the source, which the package does not ha
 });
 
 test('every source file that a document names exists, and docs/developer/architecture.md names every module', () => {
+  const sourceFile = /(?<![\w./])((?:[a-z][\w-]*\/)+[\w.-]+\.ts|test\/[\w/-]+\.yaml)\b/g;
   const named = pages.flatMap((page) =>
-    [...textOf(page).matchAll(/(?<![\w./])((?:[a-z][\w-]*\/)+[\w.-]+\.ts|test\/[\w/-]+\.yaml)\b/g)].map(([, file]) => ({
-      page,
-      file: file!,
-    })),
+    [...textOf(page).matchAll(sourceFile)].map(([, file]) => ({ page, file: file! })),
   );
   assert.ok(named.length > 200, `${named.length} names`);
   // A page may name a file from src/.

@@ -5,17 +5,12 @@ import { pageMessage, withoutTerminal } from '../../src/page/files/page-words.ts
 const UPLOAD = '/home/ann/.local/share/perilbook/ui/0123456789abcdef/input/';
 
 test('a hint on the page names no flag, no job file, no command and no folder of the workspace', () => {
-  assert.deepEqual(
-    pageMessage({
-      code: 'INPUT_COLUMNS',
-      message: `No latitude column was found in ${UPLOAD}book.csv`,
-      hint: 'Name it: --lat COLUMN (location: in the job file).',
-    }),
-    {
-      message: 'No latitude column was found in book.csv',
-      hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
-    },
-  );
+  const message = 'No latitude column was found in';
+  const hint = 'Name it: --lat COLUMN (location: in the job file).';
+  assert.deepEqual(pageMessage({ code: 'INPUT_COLUMNS', message: `${message} ${UPLOAD}book.csv`, hint }), {
+    message: `${message} book.csv`,
+    hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
+  });
   const kept = { code: 'BUG', message: 'a', hint: 'Use another name.' } as const;
   assert.deepEqual(pageMessage(kept), { message: 'a', hint: 'Use another name.' });
 });

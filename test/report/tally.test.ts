@@ -22,13 +22,9 @@ const SAN_JUAN = { lat: 18.4655, lng: -66.1057 };
 
 type Said = Partial<Record<(typeof TOPICS)[number], readonly Field[]>>;
 
-function cell(
-  number: number,
-  location: EnrichedCell['location'],
-  rows: number,
-  value: number,
-  said: Said,
-): EnrichedCell {
+type Place = EnrichedCell['location'];
+
+function cell(number: number, location: Place, rows: number, value: number, said: Said): EnrichedCell {
   const entries = Object.entries(said) as [TopicSlug, readonly Field[]][];
   const answers = new Map<TopicSlug, Answer>(
     entries.map(([topic, fields]) => {
@@ -155,17 +151,13 @@ test('states and counties by value; territories are drawn as insets', () => {
 });
 
 /** Whether a place is inside the drawing of a frame. */
-function isShown(frame: Frame, location: EnrichedCell['location']): boolean {
+function isShown(frame: Frame, location: Place): boolean {
   const [x, y] = drawnPoint(frame, project(location)!);
   return x > 0 && x < WIDTH && y > 0 && y < HEIGHT;
 }
 
 /** Whether all of the country is on the map. */
-const isWhole = (frame: Frame) =>
-  [
-    { lat: 48, lng: -124 },
-    { lat: 45, lng: -67 },
-  ].every((end) => isShown(frame, end));
+const isWhole = (frame: Frame) => isShown(frame, { lat: 48, lng: -124 }) && isShown(frame, { lat: 45, lng: -67 });
 
 test('the map fits the locations: a state, a town, two towns, the country', () => {
   const MIAMI = { lat: 25.77, lng: -80.2 };

@@ -151,9 +151,8 @@ test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {
       );
       await exit;
       await systemClock.sleep(LEASE_MS * 2);
-      const rows = await rowsOf(
-        "SELECT request_id, pending_by FROM charges WHERE account = (SELECT id FROM accounts WHERE name = 'killed')",
-      );
+      const account = "(SELECT id FROM accounts WHERE name = 'killed')";
+      const rows = await rowsOf(`SELECT request_id, pending_by FROM charges WHERE account = ${account}`);
       const unreleased = rows.filter(({ pending_by }) => pending_by !== null);
       assert.deepEqual(unreleased, []);
       const chargedIds = new Set(rows.map(({ request_id }) => request_id as string));

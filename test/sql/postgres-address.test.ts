@@ -6,15 +6,11 @@ import { STORE_DATABASE } from '../../src/store/store-address.ts';
 const connectionOf = (address: string) => locatePostgres(address, STORE_DATABASE).connection;
 
 test('an address gives host, port, database and role; the schema is perilbook', () => {
-  const { schema, connection, address } = locatePostgres(
-    'postgres://worker@localhost:5433/hazards?schema=books_2',
-    STORE_DATABASE,
-  );
+  const named = 'postgres://worker@localhost:5433/hazards?schema=books_2';
+  const { schema, connection, address } = locatePostgres(named, STORE_DATABASE);
   const { host, port, user, database, ssl } = connection;
-  assert.deepEqual(
-    [host, port, user, database, schema, ssl],
-    ['localhost', 5433, 'worker', 'hazards', 'books_2', false],
-  );
+  assert.deepEqual([host, port, user, database], ['localhost', 5433, 'worker', 'hazards']);
+  assert.deepEqual([schema, ssl], ['books_2', false]);
   assert.equal(address, 'postgres://worker@localhost:5433/hazards');
   const socket = locatePostgres('postgresql:///hazards?host=/var/run/postgresql', STORE_DATABASE);
   assert.deepEqual([socket.connection.host, socket.schema], ['/var/run/postgresql', 'perilbook']);
