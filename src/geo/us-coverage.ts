@@ -68,41 +68,59 @@ function readNation(): Outline {
   return makeOutline(packArea(shape!.geometry as MultiPolygon));
 }
 
-/** Small enough that most places at a coast are in a tile that decides. */
-const TILES_PER_DEGREE = 20;
-const TILE_DEGREES = 1 / TILES_PER_DEGREE;
-/** From the middle of a tile to a corner, and 2 % more, because a search measures in a plane. */
-const TILE_RADIUS_METERS = 1.02 * Math.SQRT1_2 * TILE_DEGREES * METERS_PER_DEGREE;
-
-const [COVERED, NOT_COVERED, MIXED] = [1, 2, 3];
-/** What is known of each tile of the globe; 0: not asked yet. Most are covered, or not, with all of their area: a look-up is faster than the
- * edges. The system gives memory only to the parts that are asked. */
-const tiles = new Uint8Array(32_000_000);
-/** More than 360 degrees have. */
-const TILE_COLUMNS = 8_000;
-/** The tile at latitude 0 and longitude 0. */
-const MIDDLE_TILE = 16_004_000;
-
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
  * up to 25 km off their coasts unless foreign land is nearer. */
 export function isCovered(location: Location): boolean {
-  const [row, column] = [Math.floor(location.lat * TILES_PER_DEGREE), Math.floor(location.lng * TILES_PER_DEGREE)];
-  const tile = MIDDLE_TILE + row * TILE_COLUMNS + column;
-  if (tiles[tile] === 0) {
-    tiles[tile] = coverageAround({ lat: (row + 0.5) * TILE_DEGREES, lng: (column + 0.5) * TILE_DEGREES });
-  }
-  if (tiles[tile] !== MIXED) return tiles[tile] === COVERED;
+  let coverage = tileCoverage(LARGE_TILES, location);
+  if (coverage === MIXED) coverage = tileCoverage(SMALL_TILES, location);
+  if (coverage !== MIXED) return coverage === COVERED;
   return outlineHolds(nationOutline(), location) || isOffCoast(location);
 }
 
-/** Whether all places of a tile are covered, none, or some, as far as distances of its middle tell. */
-function coverageAround(middle: Location): number {
-  const [lng, lat, half] = [middle.lng, middle.lat, TILE_DEGREES / 2].map((degrees) => degrees * UNITS_PER_DEGREE);
-  if (relationToBox(nationOutline(), lng!, lat!, half!) === 'holds') return COVERED;
-  const meters = metersToEdges(nationOutline(), middle, COAST_MARGIN_METERS + TILE_RADIUS_METERS);
-  if (meters === Number.POSITIVE_INFINITY) return isNearIsland(middle, TILE_RADIUS_METERS) ? MIXED : NOT_COVERED;
-  const isNear = meters + TILE_RADIUS_METERS <= COAST_MARGIN_METERS;
-  return isNear && !isForeignNearer(middle, meters + 2 * TILE_RADIUS_METERS) ? COVERED : MIXED;
+/** What is known of each tile of the globe. Most tiles are covered, or not, with all of their area: a look-up is faster than the edges. */
+interface Tiles {
+  readonly perDegree: number;
+  readonly columns: number;
+  /** 0: not asked yet. The system gives memory only to the parts that are asked. */
+  readonly coverage: Uint8Array;
+}
+
+const [COVERED, NOT_COVERED, MIXED] = [1, 2, 3];
+const LARGE_TILES = makeTiles(2);
+/** Small enough that most places at a coast are in a tile that decides. */
+const SMALL_TILES = makeTiles(20);
+
+function makeTiles(perDegree: number): Tiles {
+  const columns = 360 * perDegree + 1;
+  return { perDegree, columns, coverage: new Uint8Array((180 * perDegree + 1) * columns) };
+}
+
+function tileCoverage({ perDegree, columns, coverage }: Tiles, { lat, lng }: Location): number {
+  const [row, column] = [Math.floor(lat * perDegree), Math.floor(lng * perDegree)];
+  const tile = (row + 90 * perDegree) * columns + column + 180 * perDegree;
+  if (coverage[tile] === 0) {
+    coverage[tile] = coverageAround({ lat: (row + 0.5) / perDegree, lng: (column + 0.5) / perDegree }, 0.5 / perDegree);
+  }
+  return coverage[tile]!;
+}
+
+/** Whether all places of a box are covered, none, or some, as far as distances of its middle tell. */
+function coverageAround(middle: Location, halfDegrees: number): number {
+  const unit = UNITS_PER_DEGREE;
+  const relation = relationToBox(nationOutline(), middle.lng * unit, middle.lat * unit, halfDegrees * unit);
+  if (relation === 'holds') return COVERED;
+  // From the middle to a corner, and 2 % more, because a search measures in a plane.
+  const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;
+  if (relation === 'crosses')
+    return 2 * radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, 3 * radius) ? COVERED : MIXED;
+  const meters = metersToEdges(nationOutline(), middle, COAST_MARGIN_METERS + radius);
+  if (isNearIsland(middle, radius)) return MIXED;
+  if (meters === Number.POSITIVE_INFINITY) return NOT_COVERED;
+  if (outlineHolds(foreignOutline(), middle)) {
+    const isWhole = metersToEdges(foreignOutline(), middle, radius) === Number.POSITIVE_INFINITY;
+    return isWhole && meters > BORDER_MARGIN_METERS + radius ? NOT_COVERED : MIXED;
+  }
+  return meters + radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, meters + 2 * radius) ? COVERED : MIXED;
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
@@ -118,7 +136,7 @@ export function isForeign(location: Location): boolean {
 
 /** Whether a place outside the shapes is covered. */
 function isOffCoast(location: Location): boolean {
-  const meters = metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
+  const meters = metersToCoast(location);
   if (meters <= BORDER_MARGIN_METERS || (meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters)))
     return true;
   return isNearIsland(location, 0);
@@ -126,9 +144,16 @@ function isOffCoast(location: Location): boolean {
 
 /** Whether an omitted island, as far as its radius goes, is within some metres. */
 function isNearIsland(location: Location, meters: number): boolean {
-  return OMITTED_ISLANDS.some(
-    ({ lat, lng, km = ISLAND_KM }) => distanceMeters({ lat, lng }, location) <= meters + km * 1_000,
-  );
+  return OMITTED_ISLANDS.some(({ lat, lng, km = ISLAND_KM }) => {
+    const reach = meters + km * 1_000;
+    return Math.abs(lat - location.lat) * METERS_PER_DEGREE <= reach && distanceMeters({ lat, lng }, location) <= reach;
+  });
+}
+
+/** Infinite beyond the margin. Most places outside the shapes are near the coast, and a short search reads few edges. */
+function metersToCoast(location: Location): number {
+  const near = metersToEdges(nationOutline(), location, 2_000);
+  return near < Number.POSITIVE_INFINITY ? near : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
 }
 
 /* The land of Canada, Mexico and the British Virgin Islands, the only neighbours within 40 km of the US. foreign-land.json is made from
