@@ -94,7 +94,7 @@ function skipToLine(window: ReadWindow): void {
   const { bytes, to } = window;
   let at = window.from;
   while (at < to && bytes[at] !== LF && bytes[at] !== CR) at++;
-  if (at < to) at += bytes[at] === CR && bytes[at + 1] === LF ? 2 : 1;
+  at += bytes[at] === CR && bytes[at + 1] === LF ? 2 : 1;
   window.from = Math.min(at, to);
 }
 
