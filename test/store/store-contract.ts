@@ -104,6 +104,10 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       ...propose(LA, 'single'),
       wanted: [{ topic: 'wildfire' as const, freshSince }],
     });
+    // One answer of two is enough: the other topic may be cheaper alone.
+    const hail = { topic: 'hail' as const, freshSince: clock.now() };
+    const both = { ...propose(LA, 'standard'), wanted: [...wantedSince(clock.now()).wanted, hail] };
+    assert.equal((await other.claim(await terms(other), [both]))[0]!.outcome, 'answered');
     const [asOld] = await other.claim(await terms(other), [wantedSince(clock.now())]);
     const [younger] = await other.claim(await terms(other), [wantedSince(clock.now() + 1)]);
     assert.deepEqual([asOld!.outcome, younger!.outcome], ['answered', 'granted']);
