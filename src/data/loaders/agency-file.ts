@@ -82,7 +82,7 @@ export async function agencyZip(file: string): Promise<Zip> {
 
 /** The parts of a path into a zip; null for any other path. */
 export function zipPath(file: string): { readonly archive: string; readonly member: string } | null {
-  const parts = /(.*\.zip)[\\/](.+)/i.exec(file);
+  const parts = /^(.*\.zip)[\\/](.+)$/i.exec(file);
   return parts === null ? null : { archive: parts[1]!, member: parts[2]! };
 }
 

@@ -40,7 +40,7 @@ function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader 
 
 /** The year in the name of a file, or ''. */
 function yearIn(file: string): string {
-  return /(?:^|\D)(20\d\d)\D/.exec(basename(file))?.[1] ?? '';
+  return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
 }
 
 function parseAreas(

@@ -22,15 +22,14 @@ export const earthquakes = featureLoader('records:earthquake', {
   begin() {
     // A query returns at most 20,000 events, so a load has several files, whose times may overlap.
     const ids = new Set<string>();
-    return ({ geometry, properties: { depth, ...properties } }) => {
+    return ({ geometry, properties }) => {
       const { type } = properties;
       if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
-      const record = { geometry: withDepth(geometry, depth), properties };
       const id = earthquakeId(properties);
-      if (id === null) return record;
-      if (ids.has(id)) return 'an earthquake that an earlier row has';
-      ids.add(id);
-      return { ...record, key: id };
+      if (id !== null && ids.has(id)) return 'an earthquake that an earlier row has';
+      if (id !== null) ids.add(id);
+      const own = id === null ? {} : { key: id };
+      return { ...own, geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
     };
   },
 });
@@ -59,7 +58,7 @@ export const wildfirePerimeters = fireLoader(
   'records:wildfire.perimeters',
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
   'outlines',
-  ({ geometry }) => (/Polygon/.test(geometry.type) ? null : 'not the outline of a fire'),
+  ({ geometry }) => (/Polygon$/.test(geometry.type) ? null : 'not the outline of a fire'),
 );
 
 /** @param refuse returns why a wildfire is not of this kind; null if it is */
@@ -109,9 +108,19 @@ function earthquakeId({ id, net, code }: FileFeature['properties']): string | nu
 }
 
 /** The depth is a column of the CSV and the third coordinate in GeoJSON. */
-function withDepth(geometry: Geometry, depth: unknown): Geometry {
+function withDepth(geometry: Geometry, { depth }: FileFeature['properties']): Geometry {
   const kilometres = typeof depth === 'string' ? numberIn(depth) : null;
   if (kilometres === null || geometry.type !== 'Point') return geometry;
   const [lng, lat] = geometry.coordinates as [number, number];
   return { type: 'Point', coordinates: [lng, lat, kilometres] satisfies Position };
+}
+
+const NUMBERS = new Set(['mag', 'nst', 'gap', 'dmin', 'rms', 'horizontalError', 'depthError', 'magError', 'magNst']);
+
+function withNumbers(properties: FileFeature['properties']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => name !== 'depth')
+      .map(([name, value]) => [name, NUMBERS.has(name) && typeof value === 'string' ? numberIn(value) : value]),
+  );
 }
