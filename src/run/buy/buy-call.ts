@@ -6,13 +6,13 @@ import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../client/retry.
 import type { Permit } from '../../client/throttle.ts';
 import { findVerdict } from '../../client/verdict.ts';
 import { flatten } from '../../columns/topic-columns.ts';
-import { BUNDLE_KINDS, type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/ledger/port.ts';
 import { claimLimits } from '../plan/account-state.ts';
 import type { Key } from '../plan/api-keys.ts';
-import type { PriceList } from '../plan/cheapest-calls.ts';
+import { bundleWith, type PriceList } from '../plan/cheapest-calls.ts';
 import { record } from '../progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
@@ -288,9 +288,9 @@ function learnOfKey({ payer, health, effects }: Buying, { key, call }: ClaimedCa
 }
 
 /** How the topics of a call are bought without its scope: a bundle may cost many times the planned single. */
-function callsInstead({ singles, bundles, ...topicsOf }: PriceList, call: Call): string {
-  const topic = bundles && call.kind === 'single' && !singles(call.topic) ? call.topic : null;
-  const bundle = topic !== null && BUNDLE_KINDS.find((kind) => topicsOf[kind].has(topic));
-  if (!bundle) return 'what is left is planned again without it';
-  return `${topic} is left to ${bundle} bundles, ${CREDITS[bundle]} credits each`;
+function callsInstead(priceList: PriceList, call: Call): string {
+  const bundle =
+    call.kind === 'single' && !priceList.singles(call.topic) ? bundleWith(priceList, call.topic) : undefined;
+  if (bundle === undefined) return 'what is left is planned again without it';
+  return `${scopeOf(call)} is left to ${bundle} bundles, ${CREDITS[bundle]} credits each`;
 }

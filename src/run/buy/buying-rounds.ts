@@ -6,7 +6,7 @@ import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../notices.ts';
 import { accountState } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import { isTrusted, LEVELS, readCells, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
-import type { PriceList } from '../plan/cheapest-calls.ts';
+import { bundleWith, type PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchasesFor } from '../plan/reach.ts';
 import { record } from '../progress.ts';
@@ -90,8 +90,8 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
   }
 }
 
-function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: TopicSlug): boolean {
-  return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
+function mayBuy(priceList: PriceList, topic: TopicSlug): boolean {
+  return priceList.singles(topic) || bundleWith(priceList, topic) !== undefined;
 }
 
 /** Whether too many of the verified areas differ: then each remaining place is bought for itself, and the user is told why. */

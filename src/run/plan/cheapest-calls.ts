@@ -29,12 +29,12 @@ export interface Purchase {
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(PAID_SLUGS);
 
-const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
-  [],
-  ['standard'],
-  ['enterprise'],
-  ['standard', 'enterprise'],
-];
+const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [[], ['standard'], ['enterprise'], BUNDLE_KINDS];
+
+/** The cheapest bundle that returns a topic and that a key may buy. */
+export function bundleWith(priceList: PriceList, topic: TopicSlug): BundleKind | undefined {
+  return priceList.bundles ? BUNDLE_KINDS.find((kind) => priceList[kind].has(topic)) : undefined;
+}
 
 /** The cheapest set of calls that answers the `missing` topics of one cell.
  *
