@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { cellOf } from '../../src/geo/coordinates.ts';
+import { DOWN_AFTER } from '../../src/run/buy/run-health.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { run } from '../../src/run/run-job.ts';
+import type { Settlement } from '../../src/store/ledger/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { fakeService } from '../fake-service.ts';
-import { openHarness, places } from './harness.ts';
+import { callAt, chargedFor, termsOf } from '../store/claims.ts';
+import { openCells } from '../store/open-cells.ts';
+import { column, type Harness, openHarness, places } from './harness.ts';
 
 test('an interrupt lets calls in flight land, writes all rows, and the next run goes on', async (t) => {
   const harness = await openHarness(t, { factor: 1 });
@@ -90,4 +101,144 @@ test('where the service asks to wait, no other call is sent before', async (t) =
   const ended = await harness.run({ topics: ['wildfire'], concurrency: 1 }, { baseUrl: url });
   assert.deepEqual([ended.state, sentAt.length], ['complete', 4]);
   assert.ok(Math.min(...sentAt) - before >= 30_000, `sent after ${Math.min(...sentAt) - before} ms`);
+});
+
+test('a bundle that was paid and of no use is not bought again when another run is at the cell in between', async (t) => {
+  const harness = await openHarness(t, { factor: 50 });
+  const [place] = places(1) as [[number, number]];
+  harness.writeInput([place]);
+  const { url, script, faulted } = await fakeService(t, harness.url);
+  // Paid, and of no use.
+  script([{ address: ['/bundle/'], isElsewhere: true }]);
+  const owner = { name: 'another', isAlive: () => true };
+  const other = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, owner);
+  t.after(() => other.close());
+  const terms = await termsOf(other, { source: await harness.store.source('harness'), account: 'embedded' });
+  const request = {
+    ...callAt(0, { kind: 'single', topic: 'radon' }),
+    cell: cellOf({ lat: place[0], lng: place[1] }, 4),
+    wanted: [],
+  };
+  /** Another run takes its turn at the cell, for some seconds. */
+  const takeTurn = async () => {
+    const [claim] = await other.claim(terms, [request]);
+    await harness.clock.sleep(3_000);
+    await other.settle([chargedFor(claim, 0, { charge: 'free' })]);
+  };
+  let turns = 0;
+  let turn: Promise<void> = Promise.resolve();
+  const { settle } = harness.store;
+  const withTurns = async (settlements: readonly Settlement[]) => {
+    await settle(settlements);
+    if (++turns <= 3) turn = takeTurn();
+  };
+  Object.assign(harness.store, { settle: withTurns });
+  const ended = await harness.run({ topics: [...NATURAL_SLUGS, 'park'], budget: 200 }, { baseUrl: url });
+  await turn;
+  assert.equal(faulted(), 1);
+  assert.equal(ended.summary.credits_spent, harness.charged());
+});
+
+test('what calls cost is told, also where their answers cannot be stored', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput(places(1));
+  Object.assign(harness.store, { settle: () => Promise.reject(new Error('the disk is full')) });
+  const progress = newProgress();
+  await assert.rejects(harness.run({ topics: 'radon' }, { progress }), /the disk is full/);
+  assert.deepEqual([progress.creditsSpent, harness.charged()], [1, 1]);
+});
+
+const PLACES = 60;
+/** The most calls that are sent at once, by default. */
+const SOCKETS = 8;
+
+/** Answers each request on a connection of its own, and after some of them refuses connections for a time; null: for ever. */
+async function restarting(t: TestContext, { url, clock }: Harness, answers: number, awayMs: number | null) {
+  let left = answers;
+  let server: Server;
+  const listen = async (port: number) => {
+    server = createServer(async (request, response) => {
+      const key = String(request.headers['x-api-key']);
+      const real = await fetch(url + request.url, { headers: { 'x-api-key': key } });
+      const cost = real.headers.get('x-credit-cost') ?? '0';
+      response.writeHead(real.status, { connection: 'close', 'x-credit-cost': cost }).end(await real.text());
+      if (--left !== 0) return;
+      server.close();
+      if (awayMs === null) return;
+      await once(server, 'close');
+      await clock.sleep(awayMs);
+      await listen((server.address() as AddressInfo | null)?.port ?? bound);
+    });
+    // The last answer may have been its last.
+    server.unref().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const bound = (server!.address() as AddressInfo).port;
+  t.after(() => server.close());
+  return `http://127.0.0.1:${bound}`;
+}
+
+/** A run of one topic at each place. */
+async function runAt(harness: Harness, baseUrl: string) {
+  harness.writeInput(places(PLACES));
+  const progress = newProgress();
+  const { state, stop, summary } = await harness.run(
+    { topics: ['park'], budget: PLACES + SOCKETS },
+    { baseUrl, progress },
+  );
+  const charged = harness.charged();
+  const ledger = await harness.ledger();
+  // A connection that the server had not accepted when it stopped to listen is reset.
+  assert.ok(ledger.charged === charged && ledger.open === 0 && ledger.unknown <= SOCKETS, JSON.stringify(ledger));
+  const unsent = progress.calls - charged - ledger.unknown;
+  return { state, stop: stop?.reason ?? null, ok: summary.status.ok, charged, unsent };
+}
+
+test('a service that restarts for 12 seconds does not end a run that it had answered; nothing is paid twice', async (t) => {
+  const harness = await openHarness(t, { factor: 20 });
+  const { unsent, ...ended } = await runAt(harness, await restarting(t, harness, 10, 12_000));
+  assert.deepEqual(ended, { state: 'complete', stop: null, ok: PLACES, charged: PLACES });
+  assert.ok(unsent <= 2 * SOCKETS + DOWN_AFTER, `${unsent} requests were not sent`);
+});
+
+for (const answers of [0, 10]) {
+  test(`a service that goes away after ${answers} answers is asked a bounded number of times`, async (t) => {
+    const harness = await openHarness(t, { factor: 20 });
+    const url = answers === 0 ? 'http://127.0.0.1:9' : await restarting(t, harness, answers, null);
+    const { unsent, charged, ok, ...ended } = await runAt(harness, url);
+    assert.deepEqual(ended, { state: 'paused', stop: 'service_down' });
+    assert.deepEqual([ok, charged >= answers], [charged, true]);
+    assert.ok(unsent <= 2 * SOCKETS + DOWN_AFTER, `${unsent} requests were not sent`);
+  });
+}
+
+/** Takes the last field from every answer, as a version with one column less would have kept them. */
+function narrowAnswers(file: string): void {
+  const cells = openCells(file);
+  const { handle: database } = cells;
+  type Key = { source: number; lat7: number; lng7: number };
+  const rows = database.prepare<[], Key>('SELECT source, lat7, lng7 FROM cells').all();
+  for (const { source, ...cell } of rows) {
+    const answers = [...cells.read(source, cell)!.answers.values()];
+    const narrow = answers.map((answer) => ({ ...answer, fields: answer.fields.slice(0, -1) }));
+    cells.merge(source, cell, narrow, []);
+  }
+  database.close();
+}
+
+test('answers of another width, which are written as empty fields, are not called ok, and are bought again', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput(places(3));
+  await harness.run({ topics: ['hail'] });
+  narrowAnswers(join(harness.folder, 'store.db'));
+  await harness.run({ topics: ['hail'], budget: 0 });
+  const written = column(harness.output(), 'hail_rating').map((rating, row) => [
+    column(harness.output(), 'hazard_status')[row],
+    rating === '' ? 'empty' : 'filled',
+  ]);
+  for (const pair of written) assert.notDeepEqual(pair, ['ok', 'empty']);
+  const again = await harness.run({ topics: ['hail'] });
+  assert.deepEqual([again.summary.status.ok, again.summary.credits_spent], [3, 3]);
+  assert.ok(column(harness.output(), 'hail_rating').every((rating) => rating !== ''));
 });

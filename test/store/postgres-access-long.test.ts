@@ -1,14 +1,36 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { ROLE_WITH_PASSWORD, sharedPostgres } from '../postgres-server.ts';
+import { ROLE_WITH_PASSWORD, startPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ANSWER, callAt, chargedFor, PERIOD, RUN, termsOf } from './claims.ts';
 
-const server = await sharedPostgres();
+const CERTIFICATES = join(import.meta.dirname, '../faults/certificates');
+
+/** The server wants its key for itself alone. */
+const folder = mkdtempSync(join(tmpdir(), 'perilbook-tls-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const [key, certificate] = [join(folder, 'server.key'), join(folder, 'server.pem')];
+copyFileSync(join(CERTIFICATES, 'service.key'), key);
+copyFileSync(join(CERTIFICATES, 'good.pem'), certificate);
+chmodSync(key, 0o600);
+chmodSync(folder, 0o755);
+if (process.getuid?.() === 0) chownSync(key, 65_534, 65_534);
+
+const server = await startPostgres({ settings: { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key } });
 const OWNER = { name: 'me', isAlive: () => true };
 const open = (address: string) => openPostgresStore(address, systemClock, OWNER);
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations/postgres');
@@ -88,4 +110,12 @@ test('a password comes from a file, is read at each connection, and is in no mes
   });
   writeFileSync(file, 'right one\n');
   await (await open(address)).close();
+});
+
+test('a server must prove itself by a certificate, unless the address says otherwise', async () => {
+  const openBy = (mode: string) => open(`${server.storeAddress()}&sslmode=${mode}`);
+  const message = /has no certificate that can be verified/;
+  await assert.rejects(openBy('verify-full'), { code: 'STORE_UNUSABLE', message });
+  const verified = `verify-full&sslrootcert=${join(CERTIFICATES, 'authority.pem')}`;
+  for (const mode of [verified, 'require', 'disable']) await (await openBy(mode)).close();
 });

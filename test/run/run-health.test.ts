@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { RunHealth, type HealthSignal as Signal } from '../../src/run/buy/run-health.ts';
-import { onEnd, type Stop } from '../../src/run/stop.ts';
+import { limitReached, onEnd, rowsAreDone, type Stop, storeMovedStop } from '../../src/run/stop.ts';
 import { STANDARD } from '../client/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
@@ -196,4 +197,22 @@ test('a single whose topic failed five times in a row, and any call of a service
     away.recordAttempt(STANDARD, verdict(kind, code));
     assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RETRY_POLICY, kind);
   }
+});
+
+test('a run that ends at a limit says which, and how much of it may have been charged for nothing', () => {
+  const lost = ': 1 call without a usable answer may have cost 15 of them';
+  for (const [budget, creditsSpent, callsUnknown, reason, message] of [
+    [40, 0, 0, 'budget', 'Budget (40 credits) is too small for even one location.'],
+    [40, 30, 0, 'budget', 'The budget of 40 credits is reached.'],
+    [40, 15, 1, 'budget', `The budget of 40 credits is reached${lost}.`],
+    [40, 0, 1, 'budget', `The budget of 40 credits is reached${lost}.`],
+    [null, 30, 0, 'limit', "The run's limit of 40 credits (the plan and its retries) is reached."],
+    [90, 30, 1, 'limit', `The run's limit of 40 credits (the plan and its retries) is reached${lost}.`],
+  ] as const) {
+    const progress = { creditsSpent, callsUnknown, creditsUnknown: 15 * callsUnknown };
+    assert.deepEqual(limitReached({ budget }, { budget: 40 }, progress), { reason, message, resumeAfter: null });
+  }
+  assert.equal(rowsAreDone(1).message, 'The limit of 1 row is reached.');
+  const moved = storeMovedStop(new PerilbookError('STORE_MOVED', 'The store was moved', 'Open it again.'));
+  assert.deepEqual([moved.reason, moved.message], ['store_moved', 'The store was moved. Open it again.']);
 });
