@@ -38,6 +38,7 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   ['  <!DOCTYPE html><html>', /is a web page/],
   ['{"type": "FeatureCollection"}', /is JSON/],
   ['[[1, 2]]', /is JSON/],
+  ['{\n  "lat": 1\n}\n', /is JSON/],
   [Buffer.from([1, 2, 3, 0, 5, 6]), /is binary data/],
 ];
 

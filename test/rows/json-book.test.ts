@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { fc } from '../properties.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { LONG } from '../tier.ts';
 import { ADDED, allRows, fillWith, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
@@ -21,9 +22,17 @@ async function enrichJson(content: string, request: Partial<RowRequest> = {}, fo
   return readFileSync(output, 'utf8');
 }
 
-test('each line keeps its bytes and gets its members before the closing brace', async () => {
-  const source = '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n{"id":2}';
-  const expected = `\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]},${MEMBERS} }\r\n\n  {${MEMBERS}}\n{"id":2,${MEMBERS}}`;
+/** Checks that an output is the same when it is enriched again. */
+async function assertSameAgain(output: string, format = 'ndjson'): Promise<void> {
+  const { columns } = await openRowFile(join(folder, `out.${format}`));
+  const dropFrom = columns.indexOf('hazard_status');
+  assert.ok(columns.slice(dropFrom).every((name) => ADDED.some((column) => column.name === name)));
+  assert.equal(await enrichJson(output, { dropFrom }, format), output);
+}
+
+test('each line keeps its bytes and gets its members before the closing brace, if it is an object', async () => {
+  const source = '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n[1]\n{"id":2}';
+  const expected = `\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]},${MEMBERS} }\r\n\n  {${MEMBERS}}\n[1]\n{"id":2,${MEMBERS}}`;
   assert.equal(await enrichJson(source), expected);
   // A reader that guesses types from the first lines must not take the column for whole numbers.
   const whole = await enrichJson('{"id":2}', { fill: fillWith(['ok', '', 5]) });
@@ -36,9 +45,7 @@ test('each element of an array keeps its bytes and those around it, and is a row
   const expected = source.replaceAll(/"\}(?= )|\}(?=\n)|3\}/g, (end) => end.replace('}', `,${MEMBERS}}`));
   const output = await enrichJson(source, {}, 'json');
   assert.equal(output, expected);
-  const again = await openRowFile(join(folder, 'out.json'));
-  const dropFrom = again.columns.indexOf('hazard_status');
-  assert.equal(await enrichJson(output, { dropFrom }, 'json'), output);
+  await assertSameAgain(output, 'json');
   const rows = await allRows(await openRowFile(join(folder, 'in.json')), [0, 1]);
   const told = rows.map(({ fields, problem }) => `${fields} ${problem}`);
   const odd = ', The element is not a JSON object.';
@@ -70,10 +77,6 @@ test('rows say their line, and members of objects can be the location', async ()
   ]);
 });
 
-test('a line that is no object stays as it is', async () => {
-  assert.equal(await enrichJson('{"a":1}\n[1]\n'), `{"a":1,${MEMBERS}}\n[1]\n`);
-});
-
 const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string());
 const object = fc.dictionary(fc.string(), value, { maxKeys: 5 }).map((made) => ({ ...made, k: 1 }));
 
@@ -95,11 +98,7 @@ test('the members are there, all others are as they were, and writing again give
         const written = output.trimEnd().split('\n');
         const read = written.map((line) => JSON.parse(line));
         assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
-        writeFileSync(join(folder, 'again.ndjson'), output);
-        const { columns } = await openRowFile(join(folder, 'again.ndjson'));
-        const dropFrom = columns.indexOf('hazard_status');
-        assert.ok(columns.slice(dropFrom).every((name) => ADDED.some((column) => column.name === name)));
-        assert.equal(await enrichJson(output, { dropFrom }), output);
+        await assertSameAgain(output);
       },
     ),
     { numRuns: 100 },
@@ -122,14 +121,6 @@ test('a file of many lines or elements is read in windows', LONG, async () => {
   assert.equal(await enrichJson(`[${lines.join(',\n')}]`, {}, 'json'), `[${expected.join(',\n')}]`);
 });
 
-test('JSON that is neither lines nor features is named for what it is', async () => {
-  for (const content of ['{\n  "lat": 1\n}\n', '[[1, 2]]', '{"type": "FeatureCollection"}']) {
-    const file = join(folder, 'other.json');
-    writeFileSync(file, content);
-    await assert.rejects(openRowFile(file), { code: 'INPUT_UNREADABLE', message: /is JSON/ });
-  }
-});
-
 test('a line that holds a FeatureCollection is a line', async () => {
   const line = '{"k":1,"shape":{"type":"FeatureCollection","features":[]}}';
   assert.equal(await enrichJson(`${line}\n${line}\n`), `${line.replace(/\}$/, `,${MEMBERS}}`)}\n`.repeat(2));
@@ -139,4 +130,90 @@ test('a member of our name that comes late is not hidden behind ours', async () 
   const lines = Array.from({ length: 20_000 }, (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}"}`);
   const source = [...lines, '{"id":-1,"hail_score":"mine"}'].join('\n');
   await assert.rejects(enrichJson(source), { code: 'INPUT_COLUMNS', message: /hail_score on line 20001/ });
+});
+
+const SOURCE = `{ "type": "FeatureCollection", "name": "x",
+"features": [
+  {"type":"Feature","properties":{"id": 1.0},"geometry":{"type":"Point","coordinates":[-90.5, 30.25, 7]}},
+  {"type":"Feature","properties":null,"geometry":null},
+  {"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}
+] }
+`;
+
+test('features are rows, and their properties get the new members', async () => {
+  const expected = SOURCE.replace('{"id": 1.0}', `{"id": 1.0,${MEMBERS}}`)
+    .replace('"properties":null', `"properties":{${MEMBERS}}`)
+    .replace('[3,4]]}}', `[3,4]]},"properties":{${MEMBERS}}}`);
+  assert.equal(await enrichJson(SOURCE, {}, 'geojson'), expected);
+  const book = await openRowFile(join(folder, 'in.geojson'));
+  assert.deepEqual(book.columns, ['geometry.latitude', 'geometry.longitude', 'id']);
+  assert.deepEqual(findLocationColumns(book.columns), { lat: 0, lng: 1, note: null });
+  assert.deepEqual(await allRows(book, [0, 1, 2]), [
+    { number: 1, line: 1, fields: ['30.25', '-90.5', '1'] },
+    { number: 2, line: 2, fields: ['', '', ''] },
+    { number: 3, line: 3, fields: ['', '', ''], problem: 'The geometry is a LineString, not a Point.' },
+  ]);
+  await assertSameAgain(expected, 'geojson');
+});
+
+test('GeoJSON that is cut off or damaged is refused', async () => {
+  const [cut, damaged] = [SOURCE.slice(0, 200), SOURCE.replace('null,"geo', 'nul,"geo')];
+  for (const text of [cut, damaged, SOURCE.slice(0, -5), `${SOURCE}x`, `${feature(1)}\n${feature(2).slice(0, -9)}\n`]) {
+    const refusal = { code: 'INPUT_UNREADABLE', message: /damaged or cut off/ };
+    await assert.rejects(enrichJson(text, {}, 'geojson'), refusal);
+  }
+});
+
+test('real points come back with all their bytes', { skip: noRealData }, async () => {
+  for (const [name, count] of [
+    ['quakes/earthquakes.geojson', 6107],
+    ['sites/nuclear_power_plants.geojson', 55],
+    ['sites/seattle_parks.geojson', 1514],
+  ] as const) {
+    const [file, output] = [realFile(name), join(folder, 'real.geojson')];
+    const result = await writeRows(await openRowFile(file), { output, fill: fillWith(FIELDS) });
+    assert.equal(result.rows, count);
+    assert.equal(readFileSync(output, 'utf8').replaceAll(`,${MEMBERS}`, ''), readFileSync(file, 'utf8'));
+  }
+});
+
+test('the id of a feature goes into a table, and stays where it is in GeoJSON', async () => {
+  const point = '"geometry":{"type":"Point","coordinates":[-90.5,30.25]}';
+  const features = [`{"type":"Feature","id":"a",${point},"properties":{"id":1}}`, `{"type":"Feature",${point}}`];
+  const output = await enrichJson(`{"type":"FeatureCollection","features":[${features.join(',')}]}`, {}, 'geojson');
+  const table = join(folder, 'ids.csv');
+  await writeRows(await openRowFile(join(folder, 'in.geojson')), { output: table });
+  const lines = readFileSync(table, 'utf8').trimEnd().split('\n');
+  assert.deepEqual(lines, [
+    'geometry.latitude,geometry.longitude,feature.id,id,hazard_status,hazard_note,hail_score',
+    '30.25,-90.5,a,1,ok,,1.5',
+    '30.25,-90.5,,,ok,,1.5',
+  ]);
+  await assertSameAgain(output, 'geojson');
+});
+
+const feature = (id: number) =>
+  `{"type":"Feature","properties":{"id":${id}},"geometry":{"type":"Point","coordinates":[-9${id},4${id}]}}`;
+
+test('an empty collection, a single feature, and features one after the other are rows too', async () => {
+  const pretty = (id: number, indent: number) => JSON.stringify(JSON.parse(feature(id)), null, indent);
+  for (const [content, ids] of [
+    ['{"type":"FeatureCollection","features":[]}', []],
+    [feature(1), ['1']],
+    [`\ufeff${pretty(1, 2)}\n`, ['1']],
+    [`${feature(1)}\n${feature(2)}\n\n`, ['1', '2']],
+    [`\x1e${feature(1)}\n\x1e${pretty(2, 1)}\n`, ['1', '2']],
+  ] as const) {
+    const output = await enrichJson(content, {}, 'geojson');
+    const book = await openRowFile(join(folder, 'in.geojson'));
+    assert.equal(book.unit, 'feature');
+    assert.equal(findLocationColumns(book.columns).lat, 0);
+    const rows = await allRows(book, [0, 1, ...(ids.length > 0 ? [2] : [])]);
+    const told = rows.map(({ line, fields }) => `${line} ${fields}`);
+    const expected = ids.map((id) => `${id} 4${id},-9${id},${id}`);
+    assert.deepEqual(told, expected);
+    const isPretty = /\n +"/.test(content);
+    if (!isPretty) assert.equal(output, content.replaceAll(/("id":\d)/g, `$1,${MEMBERS}`));
+    assert.equal((await allRows(await openRowFile(join(folder, 'out.geojson')), [])).length, ids.length);
+  }
 });
