@@ -3,12 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSheet } from 'read-excel-file/node';
+import { checkFormat, formatOfOutput } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { columnTypes } from '../../src/rows/value-types.ts';
 import { fc } from '../properties.ts';
 import { fillWith, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 import { type Answer, askedDuckdb, quoted } from './duckdb-child.ts';
-import { madeParquet } from './parquet-fixture.ts';
+import { ALL_TYPES, alternating, madeParquet } from './parquet-fixture.ts';
 import { workbook } from './xlsx-fixture.ts';
 
 const folder = temporaryFolder();
@@ -33,7 +34,7 @@ async function convert(input: string, output: string, request: Partial<RowReques
 const parquet = async (file: string): Promise<Answer> =>
   await askedDuckdb(`select * from read_parquet(${quoted(file)})`);
 
-const objects = (file: string): Record<string, unknown>[] =>
+const objects = (file: string) =>
   readFileSync(file, 'utf8')
     .trimEnd()
     .split('\n')
@@ -194,4 +195,86 @@ test('Parquet: each type in NDJSON and in Excel', async () => {
     ...[1, '9007199254740993', 1.5, true, '2024-02-29T00:00:00.000Z', '2024-02-29T12:30:00.250Z', '[1,null]', 'x'],
     ...['NaN', 0.1, '1850-01-01', null, 'ok', 1.5],
   ]);
+});
+
+test('CSV to Parquet: many rows, in several row groups', async () => {
+  const count = 150_000;
+  const lines = Array.from({ length: count }, (_, i) => `${i},street ${i},city ${i % 50}`);
+  writeFileSync(join(folder, 'many.csv'), `id,street,city\n${lines.join('\n')}\n`);
+  const file = quoted(await convert('many.csv', 'many.parquet', { added: ALL_TYPES, fill: alternating }));
+  const { rows } = await askedDuckdb(
+    `select count(*), count(distinct id), count(distinct street), count(distinct city), sum(hail_reports),
+       count(*) filter (street = 'street ' || id and city = 'city ' || (id::int % 50)),
+       (select num_row_groups from parquet_file_metadata(${file})) from read_parquet(${file})`,
+  );
+  assert.deepEqual(rows, [
+    [String(count), String(count), String(count), '50', String((count / 2) * 3), String(count), '3'],
+  ]);
+});
+
+test('features in a file called .ndjson stay features in one that is called so too', async () => {
+  const feature = (geometry: string) => `{"type":"Feature","geometry":${geometry},"properties":{"a":1}}\n`;
+  const outline = '{"type":"Polygon","coordinates":[[[-97,38],[-96,38],[-96,39],[-97,38]]]}';
+  writeFileSync(join(folder, 'f.ndjson'), feature('{"type":"Point","coordinates":[-97.2,38.5]}') + feature(outline));
+  const features = objects(await convert('f.ndjson', 'f.out.ndjson'));
+  const told = features.map(({ type, geometry, properties }) => `${type} ${geometry.type} ${properties.a}`);
+  assert.deepEqual(told, ['Feature Point 1', 'Feature Polygon 1']);
+  // Any other name asks for a table.
+  const table = readFileSync(await convert('f.ndjson', 'f.csv'), 'utf8');
+  assert.match(table, /^geometry\.latitude,geometry\.longitude,a,/);
+});
+
+test('CSV to NDJSON: columns of one name, or of none, keep what is in them', async () => {
+  writeFileSync(join(folder, 'twins.csv'), 'id,name,name,\n1,Ann,Lee,x\n');
+  const row = readFileSync(await convert('twins.csv', 'twins.ndjson'), 'utf8');
+  assert.ok(row.startsWith('{"id":1,"name":"Ann","name_2":"Lee","column_4":"x",'), row);
+});
+
+test('NDJSON to CSV: members that come late in a large file have a column too', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}","hazard_status":"old"}`);
+  lines.push('{"id":-1,"late":"here"}', '{"id":-2,"late":null,"later":{"a":1}}');
+  writeFileSync(join(folder, 'late.ndjson'), `${lines.join('\n')}\n`);
+  for (const dropFrom of [null, 2]) {
+    const written = readFileSync(await convert('late.ndjson', 'late.csv', { dropFrom }), 'utf8').split('\n');
+    assert.equal(written.length, lines.length + 2);
+    const old = dropFrom === null ? 'hazard_status,' : '';
+    assert.equal(written[0], `id,pad,${old}late,later,hazard_status,hail_score`);
+    assert.deepEqual(written.slice(-3), [`-1,,${old && ','}here,,ok,1.5`, `-2,,${old && ','},"{""a"":1}",ok,1.5`, '']);
+  }
+});
+
+test('NDJSON to CSV: numbers keep their digits', async () => {
+  const numbers = ['1234567890.123456789', '9007199254740993', '1e400', '-118.243683123456789', '1E5', '0.25'];
+  writeFileSync(join(folder, 'digits.ndjson'), numbers.map((number) => `{"id":${number}}\n`).join(''));
+  const written = readFileSync(await convert('digits.ndjson', 'digits.csv'), 'utf8');
+  assert.equal(written, ['id,hazard_status,hail_score', ...numbers.map((number) => `${number},ok,1.5`), ''].join('\n'));
+});
+
+test('the name of the output decides its format', () => {
+  assert.deepEqual(
+    ['a.parquet', 'A.PQ', 'b.csv', 'b.csv.gz', 'c.jsonl', 'd.tsv.zst', 'e', 'f.txt', '-'].map(formatOfOutput),
+    ['parquet', 'parquet', 'csv', 'csv', 'ndjson', 'tsv', null, null, null],
+  );
+});
+
+test('an output whose name promises what would not stand in it is refused', () => {
+  // The name of the output, and the format of the input.
+  const refused =
+    'a.json csv, a.json parquet, a.xls csv, a.xlsm csv, a.xlsx xlsm, a.xlsx.gz xlsx, a.csv.bz2 csv, a.zip csv, ' +
+    'a.csv.xz tsv, a.parquet.gz csv, a.parquet.zst parquet';
+  const taken =
+    'a.geojson geojson, a.geojson csv, a.GeoJSON.gz parquet, a.json geojson, a.json.gz ndjson, a.csv.gz parquet, ' +
+    'a.parquet csv, a csv, a.txt csv, a.xlsx csv, a.xlsm xlsm, a.hazards parquet, - csv, /dev/full csv';
+  const check = (pair: string) => checkFormat(...(pair.split(' ') as [output: string, format: string]));
+  for (const pair of refused.split(', ')) assert.throws(() => check(pair), { code: 'OUTPUT_UNWRITABLE' }, pair);
+  for (const pair of taken.split(', ')) check(pair);
+});
+
+test('an output that is called .tsv has tabs, whatever the input has', async () => {
+  writeFileSync(join(folder, 'commas.csv'), 'id,name\n1,"a,b"\n2,"c\td"\n');
+  const tabs = readFileSync(await convert('commas.csv', 'tabs.tsv'), 'utf8');
+  assert.match(tabs, /^id\tname\t.*\n1\ta,b\t.*\n2\t"c\td"\t/);
+  // Tabs stay byte for byte, quotes included.
+  writeFileSync(join(folder, 'tabs.txt'), 'id\tname\n1\t"a"\n');
+  assert.match(readFileSync(await convert('tabs.txt', 'again.tsv'), 'utf8'), /\n1\t"a"\t/);
 });
