@@ -30,7 +30,7 @@ function harmless(text: string): string {
  * @param isWritten true for a text from Perilbook, which must not run as a formula in a spreadsheet or control a terminal; false
  * for the user's own */
 export function textFormatter({ delimiter, encoding }: FieldFormat): (text: string, isWritten: boolean) => string {
-  const options = { delimiter, eof: false, quoted_match: /[\r\n]/ };
+  const options = { delimiter, eof: false };
   return (given, isWritten) => {
     if (PLAIN.test(given) && !given.includes(delimiter)) return given;
     return encodeText(stringify([[isWritten ? harmless(printable(given)) : given]], options), encoding);
