@@ -3,9 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { guessUtf16 } from '../../src/rows/files/text-encoding.ts';
-import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { collected } from '../collected.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 import { ADDED, allRows, enrich, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
@@ -74,19 +72,18 @@ test('rows say their number, their line and what is wrong with them', async () =
   writeFileSync(file, '\nlat,lng,c,\n1,2,"x\r\ny",\n\n3,4,z\n5\n6,7,8,9,10\n"11","1""2"\n');
   const book = await openRowFile(file);
   assert.deepEqual(book.columns, ['lat', 'lng', 'c', '']);
+  const short = 'The row has 1 field where the header has 4.';
+  const long = 'The row has 5 fields where the header has 4: a text with a delimiter in it needs quotes.';
   assert.deepEqual(await allRows(book, [1, 0]), [
     { number: 1, line: 3, fields: ['2', '1'] },
     { number: 2, line: 6, fields: ['4', '3'] },
-    { number: 3, line: 7, fields: ['', '5'], problem: 'The row has 1 field where the header has 4.' },
-    {
-      number: 4,
-      line: 8,
-      fields: ['7', '6'],
-      isTooLong: true,
-      problem: 'The row has 5 fields where the header has 4: a text with a delimiter in it needs quotes.',
-    },
+    { number: 3, line: 7, fields: ['', '5'], problem: short },
+    { number: 4, line: 8, fields: ['7', '6'], isTooLong: true, problem: long },
     { number: 5, line: 9, fields: ['1"2', '11'] },
   ]);
+  // A row can do without its third column here.
+  const problems = (await allRows(book, [0, 1, 2], 2)).map(({ problem }) => problem);
+  assert.deepEqual(problems, [undefined, undefined, short, long, undefined]);
 });
 
 test('rows that all have more fields than the header are read, and the user is told', async () => {
@@ -134,14 +131,6 @@ test('line ends and quotes that fall on the edge of the window change nothing', 
   }
 });
 
-test('text in windows-1252 is read, and added text is written in it', async () => {
-  const output = await enrich(folder, Buffer.from('name,lat,lng\r\nCaf\xe9 \x80,1,2\r\n', 'latin1'), {
-    columns: [0],
-    fill: async (rows) => rows.map((row) => [row.fields[0]!, 'µg/m³ ≥', null]),
-  });
-  assert.equal(output, `name,lat,lng,${NAMES}\r\nCaf\xe9 \x80,1,2,Caf\xe9 \x80,\xb5g/m\xb3 ?,\r\n`);
-});
-
 test('whatever the bytes, a file is refused with a reason or comes back whole', async () => {
   const noise = fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.uint8Array({ maxLength: 80, max: 64 }));
   const runs = times({ short: 40, long: 250, soak: 2_000 });
@@ -170,63 +159,31 @@ test('whatever the bytes, a file is refused with a reason or comes back whole', 
   assert.ok(refused > 0 && refused < runs);
 });
 
-test('a row that is too short for a column it can do without is read without it', async () => {
-  const file = join(folder, 'short.csv');
-  writeFileSync(file, 'lat,lng,tiv\n1,2,3\n4,5\n6\n');
-  const book = await openRowFile(file);
-  const rows = await collected(book.read([0, 1, 2], 2));
-  const read = rows.flat().map(({ fields, problem }) => `${fields} ${problem}`);
-  const short = '6,, The row has 1 field where the header has 3.';
-  assert.deepEqual(read, ['1,2,3 undefined', '4,5, undefined', short]);
-});
-
-const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
-
-async function withoutHeader(content: string) {
-  writeFileSync(input, content);
-  return await openRowFile(input, { header: false });
-}
-
 test('without a header columns are named by their numbers, and the output has no header line either', async () => {
-  const book = await withoutHeader('\ufeff7,30.5,-90\n8,31.5,-91\n');
-  assert.deepEqual(book.columns, ['1', '2', '3']);
-  const { lat, lng } = findLocationColumns(book.columns, { lat: '2', lng: '3' });
-  assert.deepEqual(await allRows(book, [lat, lng]), [
-    { number: 1, line: 1, fields: ['30.5', '-90'] },
-    { number: 2, line: 2, fields: ['31.5', '-91'] },
-  ]);
-  const { rows } = await writeRows(book, { output });
-  assert.equal(rows, 2);
-  assert.equal(readFileSync(output, 'utf8'), '\ufeff7,30.5,-90,ok,,1.5\n8,31.5,-91,ok,,1.5\n');
-});
-
-test('without a header: blank lines and a line that declares the delimiter come before the first row', async () => {
-  const book = await withoutHeader('sep=;\r\n\r\n1;2\r\n');
-  assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 3, fields: ['1', '2'] }]);
-  await writeRows(book, { output });
-  assert.equal(readFileSync(output, 'utf8'), 'sep=;\r\n\r\n1;2;ok;;1.5\r\n');
-});
-
-test('without a header the width is the usual one: a torn first row is the exception and not the rule', async () => {
-  const book = await withoutHeader('1,2\n1,2,3\n1,2,3\n1,2,3,4\n');
-  assert.deepEqual(book.columns, ['1', '2', '3']);
-  const problems = (await allRows(book, [0, 2])).map((row) => row.problem);
-  assert.match(problems[0] ?? '', /2 fields where the file has 3/);
-  assert.deepEqual(problems.slice(1, 3), [undefined, undefined]);
-  assert.match(problems[3] ?? '', /4 fields where the file has 3/);
-});
-
-test('without a header and column numbers the error asks for them', async () => {
-  const { columns } = await withoutHeader('1,2\n');
-  assert.throws(() => findLocationColumns(columns), {
-    code: 'INPUT_COLUMNS',
-    hint: /no header line: give the numbers of the latitude and the longitude column/,
-  });
-  assert.throws(() => findLocationColumns(columns, { lat: '1', lng: '3' }), { message: /no longitude column "3"/ });
-});
-
-test('without a header a single row without a line end is a row', async () => {
-  const book = await withoutHeader('30.5,-90');
-  await writeRows(book, { output });
-  assert.equal(readFileSync(output, 'utf8'), '30.5,-90,ok,,1.5');
+  const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
+  const torn = [
+    '1,2,,invalid,The row has 2 fields where the file has 3.,\n1,2,3,ok,,1.5\n1,2,3,ok,,1.5\n1,2,3,4,invalid,',
+    'The row has 4 fields where the file has 3: a text with a delimiter in it needs quotes.,\n',
+  ];
+  for (const [content, columns, rows, written] of [
+    [
+      '\ufeff7,30.5,-90\n8,31.5,-91\n',
+      '1,2,3',
+      '1 7,30.5,-90|2 8,31.5,-91',
+      '\ufeff7,30.5,-90,ok,,1.5\n8,31.5,-91,ok,,1.5\n',
+    ],
+    // Blank lines and a line that declares the delimiter come before the first row.
+    ['sep=;\r\n\r\n1;2\r\n', '1,2', '3 1,2', 'sep=;\r\n\r\n1;2;ok;;1.5\r\n'],
+    // The width is the usual one: a torn first row is the exception and not the rule.
+    ['1,2\n1,2,3\n1,2,3\n1,2,3,4\n', '1,2,3', '1 1,2,|2 1,2,3|3 1,2,3|4 1,2,3', torn.join('')],
+    ['30.5,-90', '1,2', '1 30.5,-90', '30.5,-90,ok,,1.5'],
+  ] as const) {
+    writeFileSync(input, content);
+    const book = await openRowFile(input, { header: false });
+    const all = [...book.columns.keys()];
+    const read = (await allRows(book, all)).map(({ line, fields }) => `${line} ${fields}`);
+    assert.deepEqual([String(book.columns), read.join('|')], [columns, rows]);
+    assert.equal((await writeRows(book, { output, columns: all })).rows, read.length);
+    assert.equal(readFileSync(output, 'utf8'), written);
+  }
 });

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
-import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
+import { decodeText, encodeText, guessEncoding } from '../../src/formats/bytes/decode-text.ts';
+import {
+  encodingNamed,
+  type FileEncoding,
+  guessUtf16,
+  unfinishedBytes,
+  utf8Of,
+  utf16Of,
+} from '../../src/rows/files/text-encoding.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { OpenOptions } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
@@ -89,13 +97,18 @@ for (const [name, { named, bom, encode, unit }] of Object.entries(ENCODINGS)) {
   }
 }
 
-test('UTF-16 without a mark is found by its zeros, and its names and values are read', async () => {
-  for (const encode of [utf16le, utf16be]) {
-    const file = join(folder, 'utf16.csv');
-    writeFileSync(file, encode('Größe,lat,lng\r\n"Łódź 🏭",1.5,-2\r\n'));
+test('UTF-16 without a mark and windows-1252 are found, and their names and values are read', async () => {
+  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+  for (const [encode, name] of [
+    [utf16le, 'Łódź 🏭'],
+    [utf16be, 'Łódź 🏭'],
+    [latin1, 'Caf\xe9'],
+  ] as const) {
+    const file = join(folder, 'unmarked.csv');
+    writeFileSync(file, encode(`Größe,lat,lng\r\n"${name}",1.5,-2\r\n`));
     const book = await openRowFile(file);
     assert.deepEqual(book.columns, ['Größe', 'lat', 'lng']);
-    assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 2, fields: ['Łódź 🏭', '1.5'] }]);
+    assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 2, fields: [name, '1.5'] }]);
   }
 });
 
@@ -141,4 +154,50 @@ test('the first character beyond ASCII decides how added text is written, even w
     assert.equal(line, `${plain},ok,µ,-0.25`, name);
     assert.equal((await enriched(content, 'csv', { encoding: 'utf-8' }, ['ok', 'µ'])).includes('ok,µ,'), true, name);
   }
+});
+
+/** Any 16-bit units: halves of surrogate pairs that stand alone are frequent. */
+const units = fc.array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat(0x7f)), {
+  maxLength: 40,
+});
+
+test('UTF-8 cut anywhere is finished by the bytes that follow', () => {
+  fc.assert(
+    fc.property(units, fc.nat(120), (numbers, at) => {
+      const whole = utf8Of(Buffer.from(Uint16Array.from(numbers).buffer));
+      const cut = Math.min(at, whole.length);
+      const end = cut - unfinishedBytes(whole.subarray(0, cut));
+      assert.deepEqual(Buffer.concat([utf16Of(whole.subarray(0, end)), utf16Of(whole.subarray(end))]), utf16Of(whole));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('bytes are UTF-16 by their mark; neither UTF-32 nor zeros are', () => {
+  const guess = (bytes: string) => guessUtf16(Buffer.from(bytes, 'latin1'));
+  assert.deepEqual([guess('\xff\xfe\x30\x31'), guess('\xfe\xff\x30\x31')], ['utf-16le', 'utf-16be']);
+  for (const other of ['\xff\xfe\0\0', 'lat,lng\n1,2\n', '\0'.repeat(400), '']) assert.equal(guess(other), null);
+});
+
+test('a sample is UTF-8 unless it has bytes that cannot be', () => {
+  assert.equal(guessEncoding(Buffer.from('plain')), 'utf-8');
+  assert.equal(guessEncoding(Buffer.from('é€')), 'utf-8');
+  assert.equal(guessEncoding(Buffer.from('é€🌀').subarray(0, -1)), 'utf-8');
+  assert.equal(guessEncoding(Buffer.from('Caf\xe9 au lait', 'latin1')), 'windows-1252');
+  const pasted = Buffer.from('Caf\xe9\n', 'latin1');
+  assert.equal(guessEncoding(Buffer.concat([pasted, Buffer.from('Peña,Cañon\n')])), 'utf-8');
+  assert.equal(guessEncoding(Buffer.concat([Buffer.from('Peña\n'), pasted, pasted])), 'windows-1252');
+});
+
+test('bytes that are not UTF-8 are read as windows-1252, the replacement character itself stays', () => {
+  const decode = (bytes: Buffer) => decodeText(bytes, 0, bytes.length, 'utf-8');
+  assert.equal(decode(Buffer.from('37\ufffd36')), '37\ufffd36');
+  assert.equal(decode(Buffer.from('\x80 \xb5g', 'latin1')), '€ µg');
+  assert.equal(decodeText(Buffer.from('\x93a\x94', 'latin1'), 0, 3, 'windows-1252'), '“a”');
+});
+
+test('added text is written in the encoding of the file', () => {
+  assert.equal(encodeText('µg/m³', 'utf-8'), Buffer.from('µg/m³').toString('latin1'));
+  assert.equal(encodeText('µg/m³ €≥', 'windows-1252'), '\xb5g/m\xb3 \x80?');
+  assert.equal(encodeText('plain', 'windows-1252'), 'plain');
 });

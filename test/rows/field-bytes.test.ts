@@ -22,30 +22,6 @@ const text = fc.oneof(
 );
 const field: fc.Arbitrary<Field> = fc.oneof(fc.constant(null), number, text);
 
-test('a text with a line end, a quote or the delimiter is quoted; only texts of the service lose control characters', () => {
-  const columns: AddedColumn[] = [
-    { name: 'own', type: 'text', keeps: 0 },
-    { name: 'added', type: 'text' },
-  ];
-  for (const [text, own, added] of [
-    ['a\rb', '"a\rb"', 'a\\u000db'],
-    ['a\r\nb', '"a\r\nb"', '"a\nb"'],
-    ['a\nb', '"a\nb"', '"a\nb"'],
-    ['a,b', '"a,b"', '"a,b"'],
-    ['say "no"', '"say ""no"""', '"say ""no"""'],
-    ['=1', '=1', "'=1"],
-  ] as const) {
-    let encoded = '';
-    const sink = new FieldEncoder({ delimiter: ',', encoding: 'utf-8' }, columns, false, (bytes, length) => {
-      encoded = bytes.toString('latin1', 0, length);
-    });
-    sink.put(text);
-    sink.put(text);
-    sink.endPlace();
-    assert.equal(encoded, `${own},${added}`);
-  }
-});
-
 test('encoded fields are the texts of numbers and formatted texts, whatever they hold', () => {
   const formats = fc.record({
     delimiter: fc.constantFrom(',', ';', '\t'),
