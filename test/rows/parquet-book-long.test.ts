@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import type { Field } from '../../src/contract/answer.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
@@ -165,22 +164,19 @@ test('a value that its column cannot hold is an error, and nothing is written', 
   }
 });
 
-test('files that are cut off, damaged or packed once more are refused', async () => {
+test('files whose footer or columns would be outside of them are refused', async () => {
   const file = join(folder, 'whole.parquet');
   await madeParquet(`${TABLE}(0, 100) t(i)`, file);
   const whole = readFileSync(file);
-  const bad = join(folder, 'bad.parquet');
-  const refused = async (bytes: Buffer, message: RegExp) => {
-    writeFileSync(bad, bytes);
-    await assert.rejects(openRowFile(bad), { code: 'INPUT_UNREADABLE', message });
-  };
-  await refused(whole.subarray(0, 2000), /was cut off$/);
-  await refused(whole.subarray(0, 9), /was cut off$/);
   const longFooter = Buffer.from(whole);
   longFooter.writeUInt32LE(0xffffffff, whole.length - 8);
-  await refused(longFooter, /more than the file/);
-  await refused(Buffer.concat([whole.subarray(0, 4), whole.subarray(500)]), /outside the file/);
-  await refused(gzipSync(whole), /compressed again/);
+  for (const [bytes, message] of [
+    [longFooter, /more than the file/],
+    [Buffer.concat([whole.subarray(0, 4), whole.subarray(500)]), /outside the file/],
+  ] as const) {
+    writeFileSync(file, bytes);
+    await assert.rejects(openRowFile(file), { code: 'INPUT_UNREADABLE', message });
+  }
 });
 
 test('real files: which columns are the location, and what stands in them', { skip: noRealData }, async () => {

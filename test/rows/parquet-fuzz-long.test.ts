@@ -39,10 +39,25 @@ async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
   }
 }
 
-function flipped(bytes: Buffer, from: number, to: number, random: (below: number) => number): Buffer {
-  const copy = Buffer.from(bytes);
-  for (let times = 1 + random(3); times > 0; times--) copy[from + random(to - from)] = random(256);
-  return copy;
+/** How many of some files are read and how many refused, with some bytes changed in their footers or in their pages. */
+async function digestFlipped(files: readonly Buffer[], part: 'footer' | 'pages', trials: number, seed: number) {
+  const random = seeded(seed);
+  const counts = { read: 0, refused: 0 };
+  for (let i = 0; i < trials; i++) {
+    const bytes = Buffer.from(files[i % files.length]!);
+    const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+    const [from, to] = part === 'footer' ? [footer, bytes.length] : [4, footer];
+    for (let changed = 1 + random(3); changed > 0; changed--) bytes[from + random(to - from)] = random(256);
+    counts[await digest(bytes)]++;
+  }
+  return counts;
+}
+
+/** A file that DuckDB writes. */
+async function fileOf(query: string, options?: string): Promise<Buffer> {
+  const file = join(folder, 'made.parquet');
+  await madeParquet(query, file, options);
+  return readFileSync(file);
 }
 
 const FOOTERS = times({ long: 240, soak: 4_000 });
@@ -50,20 +65,9 @@ const PAGES = times({ long: 150, soak: 2_400 });
 
 test('footers with bytes that are not theirs: each is read or refused', { timeout: 300_000 }, async (t) => {
   const sources = readdirSync(golden).filter((name) => name.endsWith('.parquet'));
-  const files = sources.map((name) => readFileSync(join(golden, name)));
-  const nested = join(folder, 'nested.parquet');
-  await madeParquet(
-    `select [i] as list, {'zip': 'z', 'n': {'deep': i}} as address, map {'k': i} as tags from range(40) t(i)`,
-    nested,
-  );
-  files.push(readFileSync(nested));
-  const random = seeded(1);
-  const counts = { read: 0, refused: 0 };
-  for (let i = 0; i < FOOTERS; i++) {
-    const bytes = files[i % files.length]!;
-    const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
-    counts[await digest(flipped(bytes, footer, bytes.length, random))]++;
-  }
+  const nested = `select [i] as list, {'zip': 'z', 'n': {'deep': i}} as address, map {'k': i} as tags from range(40) t(i)`;
+  const files = [...sources.map((name) => readFileSync(join(golden, name))), await fileOf(nested)];
+  const counts = await digestFlipped(files, 'footer', FOOTERS, 1);
   t.diagnostic(JSON.stringify(counts));
   assert.ok(counts.refused > FOOTERS / 4 && counts.read > FOOTERS / 40);
 });
@@ -72,21 +76,9 @@ test('pages with bytes that are not theirs: each is read or refused', { timeout:
   const query = `select i as a, i::double / 3 as b, 'text ' || (i % 9) as c, [i] as d,
     timestamp '2024-01-01' + to_seconds(i) as e, (i / 7)::decimal(20, 2) as f from range(400) t(i)`;
   const files: Buffer[] = [];
-  for (const options of [
-    ...['compression snappy', 'compression zstd', 'compression gzip'],
-    ...['compression lz4_raw', 'parquet_version v2'],
-  ]) {
-    const file = join(folder, 'pages.parquet');
-    await madeParquet(query, file, options);
-    files.push(readFileSync(file));
-  }
-  const random = seeded(2);
-  const counts = { read: 0, refused: 0 };
-  for (let i = 0; i < PAGES; i++) {
-    const bytes = files[i % files.length]!;
-    const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
-    counts[await digest(flipped(bytes, 4, footer, random))]++;
-  }
+  for (const codec of ['snappy', 'zstd', 'gzip', 'lz4_raw']) files.push(await fileOf(query, `compression ${codec}`));
+  files.push(await fileOf(query, 'parquet_version v2'));
+  const counts = await digestFlipped(files, 'pages', PAGES, 2);
   t.diagnostic(JSON.stringify(counts));
   assert.ok(counts.refused > PAGES / 12);
 });
