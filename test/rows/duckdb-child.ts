@@ -1,7 +1,5 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 
 /** What DuckDB reads from a query: names, types, and the values as texts. */
 export interface Answer {
@@ -10,68 +8,59 @@ export interface Answer {
   readonly rows: readonly (readonly unknown[])[];
 }
 
-/** Answers a line of queries with a line of answers. Nothing is kept from one line to the next: the files change. */
-const PROGRAM = `
-  import { createInterface } from 'node:readline';
-  import { DuckDBInstance } from '@duckdb/node-api';
+/** Nothing is kept from one message to the next: the files change. */
+async function answers(queries: readonly string[]): Promise<(Answer | string)[]> {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
   const settings = { threads: '2', enable_external_file_cache: 'false' };
-  const text = (value) => (typeof value === 'bigint' ? String(value) : value);
-  for await (const line of createInterface(process.stdin)) {
-    const instance = await DuckDBInstance.create(':memory:', settings);
-    const connection = await instance.connect();
-    const answers = [];
-    for (const sql of JSON.parse(line)) {
-      try {
-        const read = await connection.runAndReadAll(sql);
-        const rows = JSON.parse(JSON.stringify(read.getRowsJson(), (_, value) => text(value)));
-        answers.push({ names: read.columnNames(), types: read.columnTypes().map(String), rows });
-      } catch (error) {
-        answers.push({ error: error.message });
-      }
+  const instance = await DuckDBInstance.create(':memory:', settings);
+  const connection = await instance.connect();
+  const text = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  const all: (Answer | string)[] = [];
+  for (const sql of queries) {
+    try {
+      const read = await connection.runAndReadAll(sql);
+      const rows: Answer['rows'] = JSON.parse(JSON.stringify(read.getRowsJson(), text));
+      all.push({ names: read.columnNames(), types: read.columnTypes().map(String), rows });
+    } catch (error) {
+      all.push((error as Error).message);
     }
-    connection.closeSync();
-    instance.closeSync();
-    process.stdout.write(JSON.stringify(answers) + '\\n');
   }
-`;
+  connection.closeSync();
+  instance.closeSync();
+  return all;
+}
+
+if (import.meta.main) process.on('message', async (queries: string[]) => process.send!(await answers(queries)));
+
 const LONGEST_MS = 60_000;
 
-type Child = ChildProcessByStdio<Writable, Readable, null>;
-let running: Child | null = null;
+let running: ReturnType<typeof startChild> | null = null;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Starts DuckDB's process, which costs half a second, and ends with this one. It does not keep this one from ending. */
-function startChild(): Child {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], {
-    cwd: import.meta.dirname,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+function startChild() {
+  const child = fork(import.meta.filename, { stdio: 'ignore', execArgv: [] });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('its process ended')));
+  ended.catch(() => {});
   child.unref();
-  for (const pipe of [child.stdin, child.stdout]) (pipe as Socket).unref();
-  child.stdin.on('error', () => {});
-  return child;
+  return { child, ended };
 }
 
 async function answerTo(queries: readonly string[]): Promise<(Answer | string)[]> {
   running ??= startChild();
-  const child = running;
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const lines = createInterface(child.stdout).once('line', resolve);
-  const onExit = () => reject(new Error('its process ended'));
-  child.once('exit', onExit);
-  const timer = setTimeout(() => reject(new Error(`no answer in ${LONGEST_MS} ms`)), LONGEST_MS);
+  const { child, ended } = running;
+  child.channel?.ref();
   try {
-    child.stdin.write(`${JSON.stringify(queries)}\n`);
-    const answers = JSON.parse(await promise) as (Answer & { error?: string })[];
-    return answers.map((answer) => answer.error ?? answer);
+    child.send(queries);
+    const message = once(child, 'message', { signal: AbortSignal.timeout(LONGEST_MS) });
+    const [all] = await Promise.race([message, ended]);
+    return all;
   } catch (error) {
     child.kill('SIGKILL');
     running = null;
     return queries.map(() => `DuckDB gave up: ${(error as Error).message}`);
   } finally {
-    clearTimeout(timer);
-    child.off('exit', onExit);
-    lines.close();
+    child.channel?.unref();
   }
 }
 
