@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
@@ -253,6 +254,33 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const [claim] = await other.claim(ofOther, [propose(LA, 'standard')]);
     assert.ok(claim?.outcome === 'granted');
     assert.equal(claim.byOthers, 45);
+  });
+
+  it('a ledger’s clock that is set back neither forgets nor holds the calls of the last minute', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
+    const other = await another('b');
+    const [limits, ofOther] = [await terms(), await terms(other)];
+    const claimed = async (cell: Cell) => {
+      const [claim] = await other.claim(ofOther, [propose(cell, 'single')]);
+      assert.ok(claim?.outcome === 'granted');
+      await other.settle([free(claim, clock)]);
+      return claim.byOthers;
+    };
+    const [first] = await store.claim(limits, [propose(LA, 'standard')]);
+    await store.settle([charged(first!, clock, 15)]);
+    clock.move(-600_000);
+    assert.equal(await claimed(NY), 15);
+    clock.move(60_099);
+    assert.equal(await claimed(NY), 15);
+    const [open] = await store.claim(limits, [propose(BOSTON, 'single')]);
+    clock.move(1);
+    assert.equal(await claimed(NY), 1);
+    // A lease ends when its time has passed, and not ten minutes later.
+    clock.move(limits.leaseMs - 2);
+    assert.equal((await other.claim(ofOther, [propose(BOSTON, 'single')]))[0]!.outcome, 'claimed');
+    clock.move(1);
+    assert.equal((await other.claim(ofOther, [propose(BOSTON, 'single')]))[0]!.outcome, 'granted');
+    await store.settle([charged(open!, clock, 1)]);
   });
 
   it('an outcome that comes after the lease ended still corrects the ledger', async (setup) => {
@@ -524,6 +552,46 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const [latest] = await store.runs({ job: 'job' });
     assert.partialDeepStrictEqual(latest, { run, charged: 0, unknown: 1, ...end });
     assert.deepEqual(await store.runs({ job: 'another' }), []);
+    const unknown = { credits: { charged: 0, unknown: 1, inFlight: 0 } };
+    const sums = async (by: 'run' | 'job' | 'kind', job: string) => await store.statement({ by, job });
+    assert.partialDeepStrictEqual(await sums('run', 'job'), [{ name: run, job: 'job', ...unknown }]);
+    assert.partialDeepStrictEqual(await sums('job', 'job'), [{ name: 'job', ...unknown }]);
+    const [byKind] = await sums('kind', 'job');
+    assert.deepEqual(Object.keys(byKind!), ['name', 'calls', 'credits']);
+    assert.deepEqual(await sums('kind', 'another'), []);
+    const { chargesOf } = await store.stats();
+    const unknownOf = (name: string) => chargesOf((source) => source === name).credits.unknown;
+    assert.deepEqual([unknownOf('somewhere'), unknownOf('elsewhere')], [1, 0]);
+  });
+
+  it('a run is found as it was started, cut off once its process is dead; its account under its latest terms', async (setup) => {
+    const { store, another, alive, clock } = setup;
+    const terms = { subscription: customSubscription(9, 60), anniversaryDay: 5, reserve: 3, overageCredits: 0 };
+    const settings = { input: 'in', topics: ['hail'] };
+    const run = await store.startRun({ ...RUN, settings, terms: { ...terms, isAssumed: true } });
+    const other = await another('b');
+    await other.startRun({ ...RUN, account: 'another', terms: { ...terms, isDayAssumed: true } });
+    const ended = await other.startRun({ ...RUN, account: '' });
+    await other.finishRun(ended, { state: 'stopped', resumeAfter: null, summary: null });
+    const states = async (of: Store) => (await of.runs()).map(({ state }) => state);
+    assert.deepEqual(await states(other), ['stopped', 'running', 'running']);
+    alive.delete('a');
+    assert.deepEqual(await states(other), ['stopped', 'running', 'cut off']);
+    alive.clear();
+    assert.deepEqual(await states(store), ['stopped', 'cut off', 'running'], 'its own process runs');
+    assert.deepEqual((await other.runs()).at(-1), {
+      ...{ ...RUN, run, state: 'cut off', settings, summary: null, startedAt: clock.now(), finishedAt: null },
+      ...{ charged: 0, unknown: 0, open: 0, resumeAfter: null },
+    });
+    assert.deepEqual([(await other.runs())[0]!.settings, (await other.runs())[0]!.finishedAt], [null, clock.now()]);
+    const accounts = [
+      { name: 'another', ...terms, isAssumed: false, isDayAssumed: true },
+      { name: 'account', ...terms, isAssumed: true, isDayAssumed: false },
+    ];
+    assert.deepEqual(await store.ledgerAccounts(), accounts);
+    await store.startRun({ ...RUN, terms });
+    assert.deepEqual(await store.ledgerAccounts(), [{ ...accounts[1]!, isAssumed: false }, accounts[0]]);
+    assert.deepEqual(await store.runSpending(run), { charged: 0, unknown: 0, open: 0 });
   });
 
   it('the latest charged calls of a source have their times, by the clock that settles them', async (setup) => {
