@@ -9,12 +9,10 @@ const rows: readonly Record<'kind' | 'name' | 'lat' | 'lng', string>[] = parse(
   { columns: true },
 );
 
-/**
- * Places of places.csv, to about a kilometre: `capital`, `territory`, `edge` (islands, piers and border towns) and `island` (those that
- * outlines leave out or cut off, shores, and more towns at borders) are in the US; `abroad` and `neighbour` are not. A `neighbour` lies next to
- * the US. Each is one that another margin, a coarser outline or an omitted island would judge otherwise. Those within some 400 m of the border
- * are left out: the outlines are not so exact, and the service judges what passes.
- */
+/** Places of places.csv, to about a kilometre: `capital`, `territory`, `edge` (islands, piers and border towns) and `island` (those that
+ * outlines leave out or cut off, shores, and more towns at borders) are in the US; `abroad` and `neighbour` are not. A `neighbour` lies
+ * next to the US. Each is one that another margin, a coarser outline or an omitted island would judge otherwise. Those within some 400 m of
+ * the border are left out: the outlines are not so exact, and the service judges what passes. */
 export function placesOf(kind: Kind): readonly Place[] {
   return rows.filter((row) => row.kind === kind).map(({ name, lat, lng }) => [name, Number(lat), Number(lng)]);
 }

@@ -62,11 +62,8 @@ export async function hashFile(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/**
- * A zip, without folders and what macOS adds.
- *
- * @throws PerilbookError SERVICE_DATA if it is no zip, is truncated, or has an encrypted file
- */
+/** A zip, without folders and what macOS adds.
+ * @throws PerilbookError SERVICE_DATA if it is no zip, is truncated, or has an encrypted file */
 export async function agencyZip(file: string): Promise<Zip> {
   const { readZip } = await import('../../formats/zip/zip-reader.ts');
   const zip = await readZip(await agencyFile(file), (what, cause) =>
@@ -86,12 +83,9 @@ export function zipPath(file: string): { readonly archive: string; readonly memb
   return parts === null ? null : { archive: parts[1]!, member: parts[2]! };
 }
 
-/**
- * The bytes of a text file in blocks, without a byte order mark. Compressed files are unpacked; a path below a .zip
+/** The bytes of a text file in blocks, without a byte order mark. Compressed files are unpacked; a path below a .zip
  * (`hail.csv.zip/hail.csv`) names a file in it.
- *
- * @throws PerilbookError SERVICE_DATA when the file cannot be read, is a damaged archive, or is not text
- */
+ * @throws PerilbookError SERVICE_DATA when the file cannot be read, is a damaged archive, or is not text */
 export async function* textBytes(file: string): AsyncGenerator<Buffer, void, void> {
   const inZip = zipPath(file);
   let isFirst = true;

@@ -5,11 +5,8 @@ import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 /** The sheet with the table in EPA's workbook of landfills; in other workbooks the first is read. */
 const TABLE_SHEET = /database/i;
 
-/**
- * The records of a file of delimited text, or of the table in an .xlsx workbook, in batches.
- *
- * @throws PerilbookError SERVICE_DATA for a file that is damaged or cut
- */
+/** The records of a file of delimited text, or of the table in an .xlsx workbook, in batches.
+ * @throws PerilbookError SERVICE_DATA for a file that is damaged or cut */
 export async function* tableRecords(
   file: string,
   form: TextForm = {},
@@ -54,8 +51,7 @@ export interface Columns {
   need(...names: string[]): number;
 }
 
-/** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12.
- * LATITUDE"). */
+/** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12. LATITUDE"). */
 export function findColumns(header: readonly string[], file: string): Columns {
   const indexes = new Map<string, number>();
   for (const [index, name] of header.entries()) {

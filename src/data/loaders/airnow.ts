@@ -20,8 +20,7 @@ const PARAMETERS: Readonly<
   pm10: { name: 'PM10', unit: 'UG/M3', micrograms: (value) => value },
 };
 
-/** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring
- * Site Fact Sheet). */
+/** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring Site Fact Sheet). */
 const SITE_COLUMNS = { ids: [0], lat: 8, lng: 9 };
 
 /** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */

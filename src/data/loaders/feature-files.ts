@@ -108,12 +108,9 @@ export function noteOfUnended(file: string): string {
 /** Coordinate systems in degrees of longitude and latitude; NAD83 is within two metres of WGS84. */
 const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 
-/**
- * The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
- *
+/** The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
  * @param onMore called if the file is one page of an ArcGIS answer with further pages
- * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
- */
+ * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees */
 export async function* geojsonFeatures(
   file: string,
   onMore: () => void = () => {},
@@ -177,11 +174,8 @@ function parsed({ json, line }: FeatureText, file: string): FileFeature {
   }
 }
 
-/**
- * The features of a shapefile, or of the one in a zip.
- *
- * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown
- */
+/** The features of a shapefile, or of the one in a zip.
+ * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown */
 async function* featuresOfShapefile(
   file: string,
   note: (text: string) => void,

@@ -9,11 +9,8 @@ import { LOADERS, loaderNamed } from './loader-table.ts';
 
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 
-/**
- * The files that a loader reads: as named, or, in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`).
- *
- * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set
- */
+/** The files that a loader reads: as named, or, in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`).
+ * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set */
 export async function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): Promise<string[]> {
   const paths: string[] = [];
   for (const file of files) {

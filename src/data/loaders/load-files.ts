@@ -43,14 +43,11 @@ interface LoadEffects {
   readonly onRecords: (records: number) => void;
 }
 
-/**
- * Loads agency files by hand. Together they replace the loader's dataset, or with `states` its parts of these states. Loading
- * them again gives the same database; when no row is usable, the dataset stays as it was.
- *
+/** Loads agency files by hand. Together they replace the loader's dataset, or with `states` its parts of these states. Loading them again
+ * gives the same database; when no row is usable, the dataset stays as it was.
  * @param onRecords gets the number of records so far
- * @throws PerilbookError SERVICE_DATA for a file of another loader, without usable rows, or whose load would lose rows
- * without permission (`replace`)
- */
+ * @throws PerilbookError SERVICE_DATA for a file of another loader, without usable rows, or whose load would lose rows without permission
+ * (`replace`) */
 export async function loadFiles(
   database: DataDatabase,
   name: string,
@@ -64,11 +61,8 @@ export async function loadFiles(
   return await loadParts(database, name, [{ of: states, files, options }], { replace }, { clock, onRecords });
 }
 
-/**
- * Loads files as parts of a dataset; each part replaces the same stored part.
- *
- * @param level of the stored parts, for a load without files
- */
+/** Loads files as parts of a dataset; each part replaces the same stored part.
+ * @param level of the stored parts, for a load without files */
 export async function loadParts(
   database: DataDatabase,
   name: string,

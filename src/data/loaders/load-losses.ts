@@ -13,14 +13,11 @@ const FEWEST_COMPARED = 10;
 
 type RowsByState = ReadonlyMap<string, number>;
 
-/**
- * Refuses a load with none, or a third fewer, of the records of a stored part: if a publisher renames a state or sends half a file, the
+/** Refuses a load with none, or a third fewer, of the records of a stored part: if a publisher renames a state or sends half a file, the
  * answer must not become "0 sites".
- *
  * @param loaded the number of records of each part of the load
  * @param byState for a load of the whole US: the records in each state
- * @throws PerilbookError SERVICE_DATA; its context names the states
- */
+ * @throws PerilbookError SERVICE_DATA; its context names the states */
 export function refuseLosses(
   dataset: DatasetName,
   { parts, rows: storedRows }: StoredParts,
@@ -50,11 +47,8 @@ export function refuseLosses(
   );
 }
 
-/**
- * Refuses a load of years before those of the stored parts: last year's file would silently replace this year's.
- *
- * @throws PerilbookError SERVICE_DATA; its context names the states
- */
+/** Refuses a load of years before those of the stored parts: last year's file would silently replace this year's.
+ * @throws PerilbookError SERVICE_DATA; its context names the states */
 export function refuseOlderYears(
   dataset: DatasetName,
   loaded: readonly Pick<DatasetPart, 'state' | 'vintage'>[],
@@ -94,13 +88,10 @@ export function storedRatings(database: DataDatabase, level: Level): RatingCount
   return new Map(rows.map(([code, topic, count]) => [`${stateOf(code)} ${topic}`, count]));
 }
 
-/**
- * Refuses a risk index with none, or a third fewer, of the ratings of a hazard in a state: its places would silently get the ratings of
+/** Refuses a risk index with none, or a third fewer, of the ratings of a hazard in a state: its places would silently get the ratings of
  * their counties.
- *
  * @param states the states that the load replaces, or `US`
- * @throws PerilbookError SERVICE_DATA; its context names the states
- */
+ * @throws PerilbookError SERVICE_DATA; its context names the states */
 export function refuseLostHazards(before: RatingCounts, now: RatingCounts, states: ReadonlySet<string>): void {
   const lost = [...before]
     .map(([key, here]) => ({ state: key.slice(0, 2), topic: key.slice(3), here, rows: now.get(key) ?? 0 }))
@@ -141,12 +132,9 @@ function refuse(
   throw new PerilbookError('SERVICE_DATA', `Cannot replace dataset "${dataset}": ${why}`, hint, { dataset, states });
 }
 
-/**
- * Refuses a file of some states, loaded without --states, that would replace data of others.
- *
+/** Refuses a file of some states, loaded without --states, that would replace data of others.
  * @param askedOf the source of a download; '' for a file that is loaded by hand
- * @throws PerilbookError SERVICE_DATA; its context has the states of the file as `covered`
- */
+ * @throws PerilbookError SERVICE_DATA; its context has the states of the file as `covered` */
 export function refuseLossOfStates(
   dataset: DatasetName,
   own: ReadonlySet<string>,

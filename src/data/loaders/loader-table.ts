@@ -32,11 +32,8 @@ export type LoaderName = keyof typeof TABLE;
 /** All loaders by their names on the command line. */
 export const LOADERS: ReadonlyMap<string, Loader> = new Map(Object.entries(TABLE));
 
-/**
- * The loader with a name.
- *
- * @throws PerilbookError USAGE when there is none
- */
+/** The loader with a name.
+ * @throws PerilbookError USAGE when there is none */
 export function loaderNamed(name: string): Loader {
   const loader = LOADERS.get(name);
   if (loader !== undefined) return loader;

@@ -55,18 +55,14 @@ const ANY_STATES: readonly DatasetName[] = ['records:wildfire.current', 'records
 function nationOf(dataset: DatasetName): Nation {
   if (ANY_STATES.includes(dataset)) return { states: 0, records: 0 };
   if (dataset.startsWith('records:')) return { states: 4, records: 100 };
-  // Nuclear plants are in 28 states. Boundaries and wells are published by state: they always cover the states in the
-  // file.
+  // Nuclear plants are in 28 states. Boundaries and wells are published by state: they always cover the states in the file.
   if (dataset === 'sites:nuclearReactors') return { states: 15, records: 1 };
   return { states: dataset === 'areas' || dataset === 'sites:oilGasWell' ? 57 : 25, records: 1 };
 }
 
-/**
- * Loads files in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files determine the states.
- *
+/** Loads files in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files determine the states.
  * @param onRead is called when all records are read; it may refuse the load
- * @throws PerilbookError SERVICE_DATA when records would be lost without permission
- */
+ * @throws PerilbookError SERVICE_DATA when records would be lost without permission */
 export async function replaceParts(
   database: DataDatabase,
   target: LoadTarget,

@@ -155,8 +155,7 @@ interface TornadoPart {
   readonly row: TornadoRow;
 }
 
-/** The ends of a part are within the box of the whole track; single files differ in the last digits, and some tracks
- * bend. */
+/** The ends of a part are within the box of the whole track; single files differ in the last digits, and some tracks bend. */
 const MARGIN_DEGREES = 0.1;
 
 /** A tornado has a row for the whole track (sg 1) and more for the parts in each state (sg 2) and further counties (-9). Parts have the

@@ -46,8 +46,7 @@ const BREAKPOINTS: Readonly<Record<PollutantSlug, Breakpoints>> = {
 export function categoryOfConcentration(pollutant: PollutantSlug, concentration: number): AqiCategory {
   const { highest, decimals, ugPerUnit } = BREAKPOINTS[pollutant];
   const scale = 10 ** decimals;
-  // 12 digits first, so that 35.4 * 10 is not truncated to 353. Converted and rounded values have 4: 86 ppb must not
-  // become 85.
+  // 12 digits first, so that 35.4 * 10 is not truncated to 353. Converted and rounded values have 4: 86 ppb must not become 85.
   const digits = ugPerUnit === 1 ? 12 : 4;
   const cut = Math.trunc(Number(((concentration / ugPerUnit) * scale).toPrecision(digits))) / scale;
   const index = highest.findIndex((limit) => cut <= limit);

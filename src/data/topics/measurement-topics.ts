@@ -48,13 +48,10 @@ interface PollutantReadings {
   readonly newest: number;
 }
 
-/**
- * Makes the rule of the measurement topics. There is no data when the county has no row, or no monitor within 80 km
- * reported in the last hours; when no monitor anywhere reported, the readings are too old. `airQuality`: `metric` is the
- * category of the year's median index value, `progressValue` that median as a percentage of 500, at most 100;
- * `additionalInfo.year` is our extension. Pollutants: the newest reading of the nearest monitor that reported. The
- * topic's dataset must be loaded.
- */
+/** Makes the rule of the measurement topics. There is no data when the county has no row, or no monitor within 80 km reported in the last
+ * hours; when no monitor anywhere reported, the readings are too old. `airQuality`: `metric` is the category of the year's median index
+ * value, `progressValue` that median as a percentage of 500, at most 100; `additionalInfo.year` is our extension. Pollutants: the newest
+ * reading of the nearest monitor that reported. The topic's dataset must be loaded. */
 export function createMeasurementRule(
   database: DataDatabase,
   versionOf: DataVersion,
