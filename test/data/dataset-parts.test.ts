@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { removeSource } from '../../src/data/download/remove-source.ts';
 import { loadParts } from '../../src/data/loaders/load-files.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
@@ -11,7 +11,7 @@ import { fc } from '../properties.ts';
 import { openDatabase, point, StillClock } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
-import { fileOf, geojson, loading } from './loaders/loading.ts';
+import { fileOf, geojson, loading, towers } from './loaders/loading.ts';
 
 const clock = new StillClock();
 const PARKS = SOURCES.find(({ name }) => name === 'parks')!;
@@ -136,38 +136,6 @@ test('a source that replaces another takes the place of all its parts, however m
   assert.deepEqual(rowsOfParts, [['VA', 1]]);
 });
 
-/** A file of towers: so many in each state. */
-function towers(t: TestContext, counts: Readonly<Record<string, number>>): string {
-  const rows = Object.entries(counts).flatMap(([of, count]) =>
-    Array.from({ length: count }, (_, index) => `${of}${index},${of},38,-78.${index}`),
-  );
-  return fileOf(t, 'towers.csv', `Licensee,LocState,latdec,londec\n${rows.join('\n')}\n`);
-}
-
-for (const [what, states, before, after, message] of [
-  ['the whole', 'US', { VA: 9, MD: 9, TX: 9 }, { VA: 5, MD: 6, TX: 6 }, 'it has 27 records, and the load has 17'],
-  ['a state with ten', 'US', { VA: 10, MD: 90 }, { VA: 6, MD: 90 }, 'VA has 10 records here and 6 in the load'],
-  ['a state with nine', 'US', { VA: 9, MD: 90 }, { MD: 90 }, null],
-  ['a state by itself', ['VA'], { VA: 3 }, { VA: 1 }, 'VA has 3 records here and 1 in the load'],
-  ['one of two', ['VA', 'MD'], { VA: 9, MD: 9 }, { VA: 2, MD: 16 }, 'VA has 9 records here and 2 in the load'],
-  [
-    'four of five',
-    ['VA', 'MD', 'TX', 'OH', 'UT'],
-    { VA: 9, MD: 9, TX: 9, OH: 9, UT: 9 },
-    { UT: 9, OH: 1 },
-    'VA has 9 records here and 0 in the load; MD has 9 records here and 0 in the load; TX has 9 records here and 0 in the load; and 1 more',
-  ],
-  ['two thirds of a state', ['VA'], { VA: 3 }, { VA: 2 }, null],
-] as const) {
-  test(`a loss is refused or not: ${what}`, async (t) => {
-    const { load } = loading(t);
-    await load('cell-towers', towers(t, before), { states });
-    const again = load('cell-towers', towers(t, after), { states });
-    if (message === null) await again;
-    else await assert.rejects(again, { message: `Cannot replace dataset "sites:cellTower": ${message}` });
-  });
-}
-
 for (const [loader, records, most] of [
   ['cell-towers', 1, 24],
   ['nuclear-reactors', 1, 14],
@@ -221,57 +189,10 @@ test('fires may end, a place at sea is of the states that are given, and countie
   assert.deepEqual(rowsOfParts, [['CA', 2]]);
 });
 
-test('a state of national data is compared with itself', async (t) => {
-  const { database, load } = loading(t);
-  const file = (counts: Readonly<Record<string, number>>) => towers(t, counts);
-  await load('cell-towers', file({ VA: 40, MD: 30, TX: 100, OH: 5 }), { states: 'US' });
-  await assert.rejects(load('cell-towers', file({ VA: 0, MD: 30, TX: 120, OH: 5 }), { states: 'US' }), {
-    code: 'SERVICE_DATA',
-    message: 'Cannot replace dataset "sites:cellTower": VA has 40 records here and 0 in the load',
-  });
-  // Five may go by chance.
-  await load('cell-towers', file({ VA: 41, MD: 30, TX: 100 }), { states: 'US' });
-  assert.equal(describeData(database).datasets[0]!.rows, 171);
-  // A state in place of its share of the whole US is compared with that share.
-  await assert.rejects(load('cell-towers', file({ VA: 2 }), { states: ['VA'] }), {
-    message: /VA has 41 records here and 2 in the load/,
-  });
-  await load('cell-towers', file({ VA: 2 }), { states: ['VA'], replace: true });
-  assert.equal(describeData(database).datasets[0]!.rows, 132);
-  await assert.rejects(load('cell-towers', file({ MD: 1 }), { states: ['MD'] }), {
-    message: /MD has 30 records here and 1 in the load/,
-  });
-});
-
 test('a load tells of each thousand of its records', async (t) => {
   const seen: number[] = [];
   const parts = [{ of: 'US', files: [towers(t, { VA: 2_500 })], options: {} }];
   const onRecords = (records: number) => seen.push(records);
   await loadParts(openDatabase(t), 'cell-towers', parts, {}, { clock, onRecords });
   assert.deepEqual(seen, [1_000, 2_000]);
-});
-
-test('older years do not take the place of newer ones in silence, of the whole US or of a state', async (t) => {
-  const { database, load } = loading(t);
-  const releases = (year: number, ...states: string[]) =>
-    fileOf(
-      t,
-      'tri.csv',
-      `YEAR,TRI_FACILITY_ID,ST,LATITUDE,LONGITUDE\n${states.map((of) => `${year},${of},${of},38,-78\n`).join('')}`,
-    );
-  const vintages = () => describeData(database).datasets[0]!.parts.map(({ state: of, vintage }) => `${of} ${vintage}`);
-  const older = (years: string) => ({
-    code: 'SERVICE_DATA',
-    message: `Cannot replace dataset "sites:toxicReleaseInventory": ${years}`,
-    hint: /the newer file.*--replace/,
-  });
-  await load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
-  const state = load('tri', releases(2023, 'VA'), { states: ['VA'] });
-  await assert.rejects(state, older('VA is of 2024 here and of 2023 in the load'));
-  await load('tri', releases(2025, 'VA'), { states: ['VA'] });
-  assert.deepEqual(vintages(), ['US 2024', 'VA 2025']);
-  const again = load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
-  await assert.rejects(again, older('VA is of 2025 here and of 2024 in the load'));
-  await load('tri', releases(2024, 'VA', 'MD'), { states: 'US', replace: true });
-  assert.deepEqual(vintages(), ['US 2024']);
 });

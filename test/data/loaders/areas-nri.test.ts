@@ -162,22 +162,29 @@ test('a table that is not the index is refused, and the stored data is unchanged
   assert.deepEqual(describeData(database), before);
 });
 
-test('ratings of a hazard that a state had are not lost in silence; those of other states are not compared', async (t) => {
+test('a hazard that a state of the load had keeps two thirds of its ratings; other states are not compared', async (t) => {
   const { load } = loading(t);
   const table = (...codes: string[]) =>
     nriTable(
       codes.map((fips) => county(fips, { STATEFIPS: fips.slice(0, 2), STATEABBRV: fips < '51' ? 'MD' : 'VA' })),
       'March 2023',
     );
+  const whole = (...codes: string[]) => fileOf(t, 'a.csv', table(...codes));
   const without = (...codes: string[]) => fileOf(t, 'b.csv', table(...codes).replaceAll('DRGT_AFREQ', 'OTHER'));
-  await load('nri', fileOf(t, 'a.csv', table('51001', '24001')));
+  await load('nri', whole('51001', '51003', '51005', '24001'));
   const lost = (states: readonly string[], ...problems: string[]) => ({
-    message: `Cannot replace dataset "nri": ${problems.map((of) => `drought has 1 rating in ${of} here and 0 in the load`).join('; ')}`,
+    message: `Cannot replace dataset "nri": ${problems.join('; ')}`,
     context: { dataset: 'nri', states },
   });
-  await assert.rejects(load('nri', without('24001'), { states: ['MD'] }), lost(['MD'], 'MD'));
-  await assert.rejects(load('nri', without('24001', '51001'), { states: 'US' }), lost(['MD', 'VA'], 'MD', 'VA'));
-  await load('nri', fileOf(t, 'c.csv', table('24001')), { states: ['MD'] });
+  const [inMaryland, inVirginia] = [
+    'drought has 1 rating in MD here and 0 in the load',
+    'drought has 3 ratings in VA here and 1 in the load',
+  ];
+  await assert.rejects(load('nri', without('24001'), { states: ['MD'] }), lost(['MD'], inMaryland));
+  const all = [without('24001', '51003', '51005'), whole('51001')];
+  await assert.rejects(load('nri', all, { states: 'US' }), lost(['MD', 'VA'], inMaryland, inVirginia));
+  await assert.rejects(load('nri', all, { states: ['VA'] }), lost(['VA'], inVirginia));
+  await load('nri', [whole('51001', '51003'), without('51005')], { states: ['VA'] });
   const { notes } = await load('nri', without('24001'), { states: ['MD'], replace: true });
   assert.match(notes.join(), /no columns of drought \(DRGT\)/);
 });

@@ -1,119 +1,114 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  listedStates,
-  refuseLosses,
-  refuseLossOfStates,
-  refuseLostHazards,
-  refuseOlderYears,
-} from '../../../src/data/loaders/load-losses.ts';
-import type { DatasetPart } from '../../../src/data/tables/parts.ts';
-import type { DatasetName } from '../../../src/data/tables/records.ts';
+import { describeData } from '../../../src/data/tables/describe-data.ts';
+import { loading, towers } from './loading.ts';
 
-const part = (state: string, rows = 10) => ({ state, rows }) as DatasetPart;
+const refused = (problem: string, context: object) => ({
+  code: 'SERVICE_DATA',
+  message: `Cannot replace dataset "sites:cellTower": ${problem}`,
+  context: { dataset: 'sites:cellTower', ...context },
+});
 
-test('a load that loses a third of some states is refused with the first three of them, and names all to the program', () => {
-  const states = ['AL', 'GA', 'MD', 'NC', 'VA'];
-  const losing = (lost: number, now: number) => () => {
-    const loaded = new Map(states.map((state, index) => [state, index < lost ? now : 10]));
-    refuseLosses('sites:park', { parts: states.map((state) => part(state)), rows: 50 }, loaded, new Map());
-  };
-  const told = (...of: string[]) => of.map((state) => `${state} has 10 records here and 6 in the load`).join('; ');
-  for (const [lost, problem] of [
-    [1, told('AL')],
-    [3, told('AL', 'GA', 'MD')],
-    [5, `${told('AL', 'GA', 'MD')}; and 2 more`],
-  ] as const) {
-    const context = { dataset: 'sites:park', states: states.slice(0, lost) };
-    assert.throws(losing(lost, 6), { message: `Cannot replace dataset "sites:park": ${problem}`, context });
-  }
-  losing(5, 7)();
-  const whole = (rows: number) => () =>
-    refuseLosses('sites:park', { parts: [part('US', 9)], rows: 9 }, new Map([['US', rows]]), new Map());
-  whole(6)();
-  assert.throws(whole(5), {
-    message: /it has 9 records, and the load has 5$/,
-    context: { dataset: 'sites:park', states: ['US'] },
+const FIVE = ['VA', 'MD', 'TX', 'OH', 'UT'];
+const NINE = { VA: 9, MD: 9, TX: 9, OH: 9, UT: 9 };
+const NINE_LOST = ['VA', 'MD', 'TX'].map((state) => `${state} has 9 records here and 0 in the load`).join('; ');
+const LARGE = 'VA has 10 records here and 6 in the load; NC has 12 records here and 0 in the load';
+
+for (const [what, states, before, after, problem, lost] of [
+  ['the whole', 'US', { VA: 9, MD: 9, TX: 9 }, { VA: 5, MD: 6, TX: 6 }, 'it has 27 records, and the load has 17', 'US'],
+  ['two thirds of the whole', 'US', { VA: 9 }, { VA: 6 }],
+  ['states with ten and more', 'US', { VA: 10, NC: 12, MD: 90 }, { VA: 6, MD: 90 }, LARGE, 'VA NC'],
+  ['a state with nine, two thirds of one with twelve', 'US', { VA: 9, NC: 12, MD: 90 }, { NC: 8, MD: 90 }],
+  ['a state by itself', ['VA'], { VA: 3 }, { VA: 1 }, 'VA has 3 records here and 1 in the load', 'VA'],
+  ['two thirds of a state', ['VA'], { VA: 3 }, { VA: 2 }],
+  ['one of two', ['VA', 'MD'], { VA: 9, MD: 9 }, { VA: 2, MD: 16 }, 'VA has 9 records here and 2 in the load', 'VA'],
+  ['three of five', FIVE, NINE, { UT: 9, OH: 9 }, NINE_LOST, 'VA MD TX'],
+  ['four of five', FIVE, NINE, { UT: 9, OH: 1 }, `${NINE_LOST}; and 1 more`, 'VA MD TX OH'],
+] as const) {
+  test(`a loss is refused or not, and names all states to the program: ${what}`, async (t) => {
+    const { load } = loading(t);
+    await load('cell-towers', towers(t, before), { states });
+    const again = load('cell-towers', towers(t, after), { states });
+    if (problem === undefined) await again;
+    else await assert.rejects(again, refused(problem, { states: lost.split(' ') }));
   });
+}
+
+test('a state of national data is compared with itself', async (t) => {
+  const { database, load } = loading(t);
+  const loadIn = (states: 'US' | string[], counts: Readonly<Record<string, number>>, replace = false) =>
+    load('cell-towers', towers(t, counts), { states, replace });
+  const rows = () => describeData(database).datasets[0]!.rows;
+  await loadIn('US', { VA: 40, MD: 30, TX: 100, OH: 5 });
+  const none = refused('VA has 40 records here and 0 in the load', { states: ['VA'] });
+  await assert.rejects(loadIn('US', { MD: 30, TX: 120, OH: 5 }), none);
+  // Five may go by chance.
+  await loadIn('US', { VA: 41, MD: 30, TX: 100 });
+  assert.equal(rows(), 171);
+  // A state in place of its share of the whole US is compared with that share.
+  await assert.rejects(
+    loadIn(['VA'], { VA: 20 }),
+    refused('VA has 41 records here and 20 in the load', { states: ['VA'] }),
+  );
+  await loadIn(['VA'], { VA: 20 }, true);
+  assert.equal(rows(), 150);
+  await assert.rejects(
+    loadIn(['MD'], { MD: 1 }),
+    refused('MD has 30 records here and 1 in the load', { states: ['MD'] }),
+  );
+  const own = refused('VA has 20 records here and 12 in the load', { states: ['VA'] });
+  await assert.rejects(loadIn('US', { VA: 12, MD: 30, TX: 100 }), own);
 });
 
-test('a load of the whole US is compared in each state of ten records or more; what may shrink is not', () => {
-  const stateRows = { VA: 12, MD: 9, NC: 12 };
-  const stored = { parts: [part('VA', 10), { ...part('US', 33), stateRows } as DatasetPart], rows: 43 };
-  const load = (dataset: DatasetName, rows: Record<string, number>) => () =>
-    refuseLosses(dataset, stored, new Map([['US', 40]]), new Map(Object.entries(rows)));
-  load('sites:park', { VA: 7, NC: 8 })();
-  load('readings', {})();
-  load('records:wildfire.current', {})();
-  const message = /VA has 10 records here and 6 in the load; NC has 12 records here and 0 in the load$/;
-  assert.throws(load('sites:park', { VA: 6 }), { message, context: { dataset: 'sites:park', states: ['VA', 'NC'] } });
-});
-
-test('a load of years before those of the parts that it replaces is refused', () => {
-  const parts = (text: string) =>
-    text.split(', ').map((one) => ({ state: one.slice(0, 2), vintage: one.slice(3) }) as DatasetPart);
+test('older years do not take the place of newer ones in silence, of the whole US or of a state', async (t) => {
+  const inVirginia = 'VA is of 2023 here and of 2022 in the load';
   for (const [loaded, stored, ...problems] of [
-    ['VA 2022', 'VA 2023', 'VA is of 2023 here and of 2022 in the load'],
-    ['VA 2005-2022', 'US 2006-2023', 'VA is of 2023 here and of 2022 in the load'],
-    ['US 2022', 'VA 2023, MD 2021, NC 2024', 'VA is of 2023 here', 'NC is of 2024 here'],
+    ['VA 2022', 'VA 2023', inVirginia],
+    ['VA 2005-2022', 'US 2006-2023', inVirginia],
+    ['US 2022', 'VA 2023, MD 2021, NC 2024', 'NC is of 2024 here and of 2022 in the load', inVirginia],
     ['VA 2023', 'VA 2023'],
     ['VA 2022', 'US 2023, VA 2021'],
     ['VA 2022', 'MD 2023'],
     ['VA to 2022', 'VA 2023'],
     ['VA 2022-01', 'VA 2023'],
   ] as const) {
-    const refused = () => refuseOlderYears('airQuality', parts(loaded), parts(stored));
-    if (problems.length === 0) refused();
-    else {
-      const message = new RegExp(`: ${problems.join('.*; ')}`);
-      assert.throws(refused, {
-        message,
-        context: { dataset: 'airQuality', states: problems.map(() => loaded.slice(0, 2)) },
-      });
-    }
+    const { database, load } = loading(t);
+    const loadPart = (part: string, replace = false) => {
+      const [state, vintage] = [part.slice(0, 2), part.slice(3)];
+      const file = towers(t, state === 'US' ? { VA: 1, MD: 1, NC: 1 } : { [state]: 1 });
+      return load('cell-towers', file, { states: state === 'US' ? 'US' : [state], vintage, replace });
+    };
+    for (const part of stored.split(', ')) await loadPart(part, true);
+    if (problems.length > 0) {
+      const error = refused(problems.join('; '), { states: problems.map(() => loaded.slice(0, 2)) });
+      await assert.rejects(loadPart(loaded), { ...error, hint: /the newer file.*--replace/ });
+      await loadPart(loaded, true);
+    } else await loadPart(loaded);
+    const parts = describeData(database).datasets[0]!.parts.map(({ state, vintage }) => `${state} ${vintage}`);
+    const others = loaded.startsWith('US') ? [] : stored.split(', ').filter((part) => !part.startsWith('VA'));
+    assert.deepEqual(parts, [...others, loaded]);
   }
 });
 
-test('a hazard that a state of the load had keeps two thirds of its ratings', () => {
-  const before = new Map([
-    ['VA hail', 3],
-    ['MD hail', 3],
-    ['MD drought', 3],
-  ]);
-  const refused = (now: number, ...states: string[]) => {
-    const left = new Map([...before.keys()].map((key) => [key, key === 'MD drought' ? 3 : now]));
-    return () => refuseLostHazards(before, left, new Set(states));
-  };
-  refused(2, 'US')();
-  refused(1, 'NC')();
-  const of = (state: string) => `hail has 3 ratings in ${state} here and 1 in the load`;
-  assert.throws(refused(1, 'VA'), {
-    message: `Cannot replace dataset "nri": ${of('VA')}`,
-    context: { dataset: 'nri', states: ['VA'] },
-  });
-  assert.throws(refused(1, 'US'), { message: `Cannot replace dataset "nri": ${of('VA')}; ${of('MD')}` });
-});
-
-test('a file of some states does not replace those of others in silence', () => {
-  const refused = (own: string[], stored: string[], askedOf: string) => () =>
-    refuseLossOfStates(
-      'sites:park',
-      new Set(own),
-      stored.map((state) => part(state)),
-      askedOf,
-    );
-  refused(['VA', 'MD'], ['VA'], '')();
-  assert.throws(refused(['VA', 'MD'], ['MD', 'NC', 'GA'], ''), {
-    message: 'Cannot replace dataset "sites:park": the file covers MD, VA, and the rows of GA, NC would be lost',
+test('a file of some states does not replace those of others in silence, and lists six or seven, or six and the rest', async (t) => {
+  const { load } = loading(t);
+  const replacing = (...states: string[]) =>
+    load('cell-towers', towers(t, Object.fromEntries(states.map((state) => [state, 3]))));
+  await replacing('MD', 'NC', 'GA');
+  await assert.rejects(replacing('VA', 'MD'), {
+    ...refused('the file covers MD, VA, and the rows of GA, NC would be lost', { covered: ['MD', 'VA'] }),
     hint: 'Add --states MD,VA to keep the other states, or --replace to drop them.',
-    context: { dataset: 'sites:park', covered: ['MD', 'VA'] },
   });
-  assert.throws(refused(['VA'], ['US'], 'parks'), {
-    message: /the rows of all other states would be lost$/,
-    hint: /^Check that the file/,
-  });
+  await replacing('MD', 'NC', 'GA', 'TX');
   const states = ['VA', 'NC', 'MD', 'GA', 'FL', 'AL', 'SC', 'WV'];
-  const listed = [6, 7, 8].map((count) => listedStates(states.slice(0, count)));
-  const six = 'AL, FL, GA, MD, NC';
-  assert.deepEqual(listed, [`${six}, VA`, `${six}, SC, VA`, `${six}, SC and 2 more`]);
+  for (const [count, listed] of [
+    [6, 'AL, FL, GA, MD, NC, VA'],
+    [7, 'AL, FL, GA, MD, NC, SC, VA'],
+    [8, 'AL, FL, GA, MD, NC, SC and 2 more'],
+  ] as const) {
+    const message = `Cannot replace dataset "sites:cellTower": the file covers ${listed}, and the rows of TX would be lost`;
+    await assert.rejects(replacing(...states.slice(0, count)), { message });
+  }
+  await load('cell-towers', towers(t, { MD: 3, NC: 3, GA: 3, TX: 3 }), { states: 'US' });
+  await assert.rejects(replacing('VA'), { message: /the rows of all other states would be lost$/ });
 });

@@ -51,6 +51,14 @@ export function geojson(features: readonly object[], more: object = {}): string 
   return JSON.stringify({ type: 'FeatureCollection', features: all, ...more });
 }
 
+/** A file of cell towers: so many in each state. */
+export function towers(t: TestContext, counts: Readonly<Record<string, number>>): string {
+  const rows = Object.entries(counts).flatMap(([of, count]) =>
+    Array.from({ length: count }, (_, index) => `${of}${index},${of},38,-78.${index}`),
+  );
+  return fileOf(t, 'towers.csv', `Licensee,LocState,latdec,londec\n${rows.join('\n')}\n`);
+}
+
 /** A line as GeoJSON, from its positions as Well-Known Text has them: `-90.2 32.4, -90.1 32.5`. Several parts are a MultiLineString. */
 export function lines(...parts: readonly string[]) {
   const all = parts.map((part) => part.split(', ').map((position) => position.split(' ').map(Number)));

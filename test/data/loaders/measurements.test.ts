@@ -177,6 +177,9 @@ test('AirNow: readings need the locations of monitors, and ozone is stored in mi
       ['pm25', '010030010', 30.497, -87.88, -0.4, at],
       ['pm10', '000010102', 48.95, -54.6, 12, at],
     ]);
+    // A monitor may miss an hour.
+    const fewer = fileOf(t, 'HourlyData_2025112018.dat', HOURLY.split('\n', 1)[0]!);
+    assert.equal((await load('airnow', fewer, { sites: fileOf(t, 'sites.dat', sites) })).records, 1);
   }
   const { load } = loading(t);
   await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /no locations of monitors/ });
