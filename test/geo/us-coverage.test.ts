@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';
-import type { GeometryCollection, Topology } from 'topojson-specification';
 import { type Location, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
 import { outlineHolds } from '../../src/geo/outline.ts';
+import { usAtlas } from '../../src/geo/us-atlas.ts';
+import { countyAt } from '../../src/geo/us-counties.ts';
 import { isCovered, isForeign, isOffshore, nationOutline } from '../../src/geo/us-coverage.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
@@ -80,7 +80,7 @@ test('what a tile decides is what the edges say, around random corners, near nei
 });
 
 test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', LONG, () => {
-  const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
+  const atlas = usAtlas('states-10m');
   const nation = feature(atlas, atlas.objects.nation);
   for (const lat of [43, 44, 45, 46.5, 47]) {
     const first = (from: number, isThere: (lng: number) => boolean) => {
@@ -95,3 +95,56 @@ test('west of the Pacific coast about 25 km are covered, as far as the outline o
     assert.ok(km > 24.9 && km < 36, `${km} km at ${lat}`);
   }
 });
+
+const COUNTIES: readonly [name: string, lat: number, lng: number, county?: string, state?: string][] = [
+  ['Los Angeles', 34.0522, -118.2437, '06037', 'California'],
+  ['Manhattan', 40.7128, -74.006, '36061', 'New York'],
+  ['Anchorage', 61.2181, -149.9003, '02020', 'Alaska'],
+  ['Attu, west of the 180th meridian', 52.9, 172.9, '02016', 'Alaska'],
+  ['Honolulu', 21.3069, -157.8583, '15003', 'Hawaii'],
+  ['San Juan', 18.4655, -66.1057, '72127', 'Puerto Rico'],
+  ['Saipan', 15.18, 145.75, '69110', 'Commonwealth of the Northern Mariana Islands'],
+  ['Washington', 38.9072, -77.0369, '11001', 'District of Columbia'],
+  ['Fairfax City, an island in Fairfax County', 38.8462, -77.3064, '51600', 'Virginia'],
+  ['Navy Pier, off the drawn coast', 41.8917, -87.6043, '17031', 'Illinois'],
+  ['London', 51.5, -0.12],
+  ['a place at the equator', 0, 0],
+  ['the North Pole', 90, 180],
+  ['the South Pole', -90, -180],
+];
+
+for (const [name, lat, lng, county, state] of COUNTIES) {
+  test(`the county of ${name}: ${county ?? 'none'}`, () => {
+    const found = countyAt({ lat, lng });
+    assert.deepEqual([found?.code, found?.state.name], [county, state]);
+  });
+}
+
+test('the county of a location is the one that d3-geo finds, all over the country', () => {
+  const atlas = usAtlas('counties-10m');
+  const counties = new Map(
+    feature(atlas, atlas.objects.counties).features.map((county) => [String(county.id), county]),
+  );
+  let checked = 0;
+  for (let step = 0; step < 400; step++) {
+    // Golden ratio steps cover the box evenly, and are the same in every run.
+    const place: Location = { lat: 25 + ((step * 0.618034) % 1) * 24, lng: -124 + ((step * 0.754878) % 1) * 57 };
+    if (!isCovered(place)) continue;
+    const found = countyAt(place);
+    assert.ok(found, JSON.stringify(place));
+    const holds = geoContains(counties.get(found.code)!, [place.lng, place.lat]);
+    const others = holds ? [] : [...counties].filter(([, county]) => geoContains(county, [place.lng, place.lat]));
+    // Off the coast nobody holds it. d3's edges are great circles, ours are straight in degrees: neighbours may differ there.
+    assert.ok(holds || others.length === 0 || isNearEdge(place), `${JSON.stringify(place)} ${found.name}`);
+    checked++;
+  }
+  assert.ok(checked > 200);
+});
+
+/** Whether the county changes within some hundred metres. */
+function isNearEdge({ lat, lng }: Location): boolean {
+  const around = [-0.005, 0.005].flatMap((dy) =>
+    [-0.005, 0.005].map((dx) => countyAt({ lat: lat + dy, lng: lng + dx })?.code),
+  );
+  return new Set(around).size > 1;
+}
