@@ -177,7 +177,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
       countUrl: `${USGS}/count?format=text&${QUAKE_QUERY}`,
       // The catalog rejects larger queries.
       mostRows: 20_000,
-      // The search radius of 100 km around every US location, which may be 25 km off the drawn coast (search-boxes.test.ts).
+      // The search radius of 100 km around every US location, which may be 25 km off the drawn coast (source-requests.test.ts).
       boxes: {
         states: { minLat: 23.3, maxLat: 50.6, minLng: -126.6, maxLng: -65.2 },
         alaska: { minLat: 50, maxLat: 72.6, minLng: -180, maxLng: -127.8 },

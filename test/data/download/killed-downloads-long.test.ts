@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { createWebClient } from '../../../src/data/download/web-client.ts';
 import { startBin } from '../../cli/bin-process.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 import { agencyMirror } from './agency-mirror.ts';
@@ -42,29 +40,4 @@ test('a process that is killed while it downloads leaves the old data; the next 
   assert.match(ended.stderr, /air-quality: loaded 1 record, /);
   assert.equal(mirror.requests.at(-1)!.headers.range, 'bytes=15000-');
   assert.ok(readFileSync(part.replace(/\.part$/, '')).equals(zip));
-});
-
-test('a proxy of the environment is used, and left aside for the hosts of NO_PROXY', async (t) => {
-  const mirror = await agencyMirror(t);
-  mirror.files.set('www.spc.noaa.gov/x.csv', { body: Buffer.from('om,yr\n') });
-  const asked: string[] = [];
-  const proxy = createServer((request, response) => {
-    asked.push(request.url!);
-    response.end('om,yr\n');
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  t.after(() => proxy.close());
-  const address = proxy.address() as { port: number };
-  const ask = async (env: Record<string, string>) => {
-    const client = createWebClient({ userAgent: 'perilbook/0', env, mirror: mirror.url });
-    const signal = new AbortController().signal;
-    const status = await client.get('https://www.spc.noaa.gov/x.csv', {}, signal, async (answer) => answer.status);
-    await client.close();
-    return status;
-  };
-  const env = { http_proxy: `http://127.0.0.1:${address.port}` };
-  assert.equal(await ask(env), 200);
-  assert.deepEqual(asked, [`${mirror.url}/www.spc.noaa.gov/x.csv`]);
-  assert.equal(await ask({ ...env, NO_PROXY: '127.0.0.1' }), 200);
-  assert.equal(asked.length, 1);
 });

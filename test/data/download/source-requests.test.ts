@@ -1,9 +1,102 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newestLink } from '../../../src/data/download/source-requests.ts';
+import { feature } from 'topojson-client';
+import { layerRequests, newestLink } from '../../../src/data/download/source-requests.ts';
+import type { LayerDownload, SpanDownload } from '../../../src/data/sources/source.ts';
+import { SOURCES } from '../../../src/data/sources/source-table.ts';
+import { stateOf } from '../../../src/data/tables/states.ts';
+import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
+import { type Box, boxesAround } from '../../../src/geo/bounding-boxes.ts';
+import type { Location } from '../../../src/geo/coordinates.ts';
+import { polygonsOf } from '../../../src/geo/outline.ts';
+import { usAtlas } from '../../../src/geo/us-atlas.ts';
+import { countyAt } from '../../../src/geo/us-counties.ts';
+import { placesOf } from '../../geo/listed-places.ts';
 
 const PAGE = 'https://www.nhc.noaa.gov/data/hurdat/';
 const ATLANTIC = 'hurdat2-1851-(\\d{4})-(\\d{6,8})\\.txt';
+
+/** Locations that far off the drawn coast are in the US too (geo/us-coverage.ts). */
+const OFFSHORE_METERS = 25_000;
+
+/** Every corner of every state's outline. */
+function corners(): (Location & { readonly state: string })[] {
+  const atlas = usAtlas('states-10m');
+  return feature(atlas, atlas.objects.states).features.flatMap(({ id, geometry }) => {
+    assert.ok(geometry.type === 'Polygon' || geometry.type === 'MultiPolygon');
+    const state = stateOf(String(id));
+    return polygonsOf(geometry)
+      .flat(2)
+      .map(([lng, lat]) => ({ state, lat: lat!, lng: lng! }));
+  });
+}
+
+const ISLANDS = placesOf('island').map(([, lat, lng]) => ({ lat, lng }));
+
+const holds = (outer: Box, inner: Box): boolean =>
+  outer.minLat <= inner.minLat &&
+  outer.maxLat >= inner.maxLat &&
+  outer.minLng <= inner.minLng &&
+  outer.maxLng >= inner.maxLng;
+
+/** The locations around which some place within so many metres is in none of the boxes. */
+function cutOff(locations: readonly Location[], meters: number, boxes: readonly Box[]): Location[] {
+  return locations.filter(
+    (location) => !boxesAround(location, meters).every((around) => boxes.some((box) => holds(box, around))),
+  );
+}
+
+const { boxes: EARTHQUAKES } = SOURCES.find(({ name }) => name === 'earthquakes')!.download as SpanDownload;
+
+test('the boxes of earthquakes hold the search radius around every place of the US', () => {
+  const boxes = Object.values(EARTHQUAKES);
+  const meters = SEARCH_RADII.earthquake + OFFSHORE_METERS;
+  assert.deepEqual(cutOff(corners(), meters, boxes).slice(0, 5), []);
+  assert.deepEqual(cutOff(ISLANDS, SEARCH_RADII.earthquake, boxes), []);
+  // Named, because a mistake in the corners above would hide them.
+  const named = {
+    'South Point, Hawaii': { lat: 18.91, lng: -155.68 },
+    'Kure Atoll': { lat: 28.394, lng: -178.294 },
+    'Pago Pago': { lat: -14.28, lng: -170.7 },
+    'Swains Island': { lat: -11.056, lng: -171.078 },
+    'St. Croix': { lat: 17.68, lng: -64.9 },
+    'Mona, western Puerto Rico': { lat: 18.08, lng: -67.89 },
+    'Attu, beyond the 180th meridian': { lat: 52.9, lng: 172.9 },
+    'Semisopochnoi, at the 180th meridian': { lat: 51.95, lng: 179.6 },
+    'Cape Flattery': { lat: 48.38, lng: -124.73 },
+  };
+  for (const [name, location] of Object.entries(named)) assert.deepEqual(cutOff([location], meters, boxes), [], name);
+});
+
+test('boxes of earthquakes do not overlap, so that no event is asked for twice', () => {
+  const boxes = Object.entries(EARTHQUAKES);
+  for (const [first, a] of boxes) {
+    for (const [second, b] of boxes) {
+      const isApart = a.maxLng <= b.minLng || b.maxLng <= a.minLng || a.maxLat <= b.minLat || b.maxLat <= a.minLat;
+      assert.ok(first === second || isApart, `${first} and ${second}`);
+    }
+  }
+});
+
+test('the boxes of a state hold the search radius around its places, for each source that is asked by box', () => {
+  const asked = SOURCES.filter(({ download }) => download.kind === 'layer' && download.stateWhere === 'box');
+  assert.equal(asked.length, 3);
+  const byState = Map.groupBy(corners(), ({ state }) => state);
+  for (const source of asked) {
+    assert.ok(source.download.kind === 'layer');
+    const meters = SEARCH_RADII[source.topics[0] as 'powerPlant'];
+    const boxesOf = (state: string) =>
+      layerRequests(source, source.download as LayerDownload, state, '', 0).flatMap(({ box }) => box ?? []);
+    for (const [state, locations] of byState) {
+      const around = cutOff(locations, meters + OFFSHORE_METERS, boxesOf(state));
+      assert.deepEqual(around.slice(0, 3), [], `${source.name} of ${state}`);
+    }
+    for (const island of ISLANDS) {
+      const county = countyAt(island);
+      if (county !== null) assert.deepEqual(cutOff([island], meters, boxesOf(stateOf(county.code))), []);
+    }
+  }
+});
 
 test('the newest file of a listing is that of the greatest year, then of the latest day', () => {
   const listing = [

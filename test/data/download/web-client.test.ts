@@ -1,14 +1,31 @@
 import assert from 'node:assert/strict';
-import { createServer, type ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { transferMessage } from '../../../src/cli/messages/download-messages.ts';
+import { checkSources, obtainSources } from '../../../src/data/download/get-sources.ts';
 import { createTransferRate } from '../../../src/data/download/transfer-rate.ts';
 import { createWebClient } from '../../../src/data/download/web-client.ts';
+import type { FileDownload, Source } from '../../../src/data/sources/source.ts';
+import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { agencyMirror } from './agency-mirror.ts';
+import { downloading } from './downloading.ts';
 
 const signal = new AbortController().signal;
+
+/** A server on loopback. @returns its address */
+async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 test('at most six requests run at once, and two to one host', async (t) => {
   const mirror = await agencyMirror(t);
@@ -35,7 +52,7 @@ test('at most six requests run at once, and two to one host', async (t) => {
 
 test('a redirect is followed, and a key goes to no other host', async (t) => {
   const seen: (string | undefined)[] = [];
-  const server = createServer((request, response) => {
+  const base = await serve(t, (request, response) => {
     seen.push(request.headers['x-api-key'] as string | undefined);
     const here = request.headers.host!;
     if (request.url === '/a') response.writeHead(302, { location: '/b' }).end();
@@ -44,14 +61,8 @@ test('a redirect is followed, and a key goes to no other host', async (t) => {
     else if (request.url === '/round') response.writeHead(302, { location: '/round' }).end();
     else response.end('data');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const client = createWebClient({ userAgent: 'perilbook/0', env: {} });
   t.after(() => client.close());
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const status = async (path: string) =>
     client.get(`${base}/${path}`, { 'x-api-key': 'k' }, signal, async (answer) => answer.status);
   // Where localhost is not 127.0.0.1 alone, the last step finds nobody.
@@ -70,4 +81,55 @@ test('the rate is that of the last seconds, and what was here before is none of 
   assert.equal(transferMessage(rate.read()), '4.0 MB of about 10.0 MB, 500.0 kB/s, under a minute left');
   for (let second = 5; second <= 40; second++) rate.see('a', 4_000_000, second * 1_000);
   assert.equal(rate.read().secondsLeft, null);
+});
+
+const AFDC = SOURCES.find(({ name }) => name === 'alternative-fuels-afdc')!;
+const STATIONS = 'Fuel Type Code,Station Name,State,Latitude,Longitude\nE85,One,VA,37.5,-78.1\n';
+
+test('the key of an agency goes to the agency, and elsewhere only where it was given for that address', async (t) => {
+  const { mirror, folder, context, with: contextWith } = await downloading(t);
+  const client = createWebClient({ userAgent: 'perilbook/0.0.0', env: {} });
+  t.after(() => client.close());
+  for (const path of ['v1.csv', '127.0.0.1/v1.csv']) mirror.files.set(path, { body: Buffer.from(STATIONS) });
+  const keyFile = join(folder, 'afdc.key');
+  writeFileSync(keyFile, 'key-in-file\n');
+  const at = (url: string): Source => ({ ...AFDC, download: { ...(AFDC.download as FileDownload), files: [{ url }] } });
+  const published = at(`${mirror.url}/v1.csv`);
+  const keysSent = async (source: Source, download = contextWith({ client })) => {
+    const env = { PERILBOOK_AFDC_KEY: 'key-of-env' };
+    mirror.requests.length = 0;
+    const [checked] = await checkSources([source], folder, () => ({}), env, download);
+    const wanted = [{ source, slices: ['US'] }];
+    const [got] = await obtainSources(wanted, { downloads: folder }, env, download, async (obtained) => obtained);
+    assert.deepEqual([checked!.error, got!.error], [undefined, undefined]);
+    return new Set(mirror.requests.map(({ headers }) => headers['x-api-key']));
+  };
+  assert.deepEqual(await keysSent(published), new Set(['key-of-env']));
+  assert.deepEqual(await keysSent({ ...published, keyFile }), new Set(['key-in-file']));
+  assert.deepEqual(await keysSent({ ...published, isElsewhere: true, keyFile }), new Set(['key-in-file']));
+  assert.deepEqual(await keysSent({ ...published, isElsewhere: true }), new Set([undefined]));
+  for (const source of [at('https://127.0.0.1/v1.csv'), { ...at('https://127.0.0.1/v1.csv'), keyFile }]) {
+    assert.deepEqual(await keysSent(source, context), new Set([undefined]), 'of a mirror');
+  }
+});
+
+test('a proxy of the environment is used, and left aside for the hosts of NO_PROXY', async (t) => {
+  const mirror = await agencyMirror(t);
+  mirror.files.set('www.spc.noaa.gov/x.csv', { body: Buffer.from('om,yr\n') });
+  const asked: string[] = [];
+  const proxy = await serve(t, (request, response) => {
+    asked.push(request.url!);
+    response.end('om,yr\n');
+  });
+  const ask = async (env: Record<string, string>) => {
+    const client = createWebClient({ userAgent: 'perilbook/0', env, mirror: mirror.url });
+    const status = await client.get('https://www.spc.noaa.gov/x.csv', {}, signal, async (answer) => answer.status);
+    await client.close();
+    return status;
+  };
+  const env = { http_proxy: proxy };
+  assert.equal(await ask(env), 200);
+  assert.deepEqual(asked, [`${mirror.url}/www.spc.noaa.gov/x.csv`]);
+  assert.equal(await ask({ ...env, NO_PROXY: '127.0.0.1' }), 200);
+  assert.equal(asked.length, 1);
 });
