@@ -36,7 +36,7 @@ export interface MirroredQuake {
   readonly updated?: number;
 }
 
-interface AskedRequest {
+export interface AskedRequest {
   /** host/path?query, as the agency would be asked. */
   readonly target: string;
   readonly headers: IncomingMessage['headers'];
@@ -45,33 +45,25 @@ interface AskedRequest {
 /** Answers in place of the mirror, or returns false. */
 type Fault = (request: AskedRequest, response: ServerResponse) => unknown;
 
-/** The agencies' servers on loopback, asked as MIRROR/host/path. */
-export interface AgencyMirror {
-  readonly url: string;
-  readonly files: Map<string, MirroredFile>;
-  readonly layers: Map<string, MirroredLayer>;
-  quakes: readonly MirroredQuake[];
-  readonly requests: AskedRequest[];
-  /** Answers 200 and 206 with data in them since the last call; pages of links are none. */
-  downloads(): number;
-  /** The fault happens to so many requests whose target fits. */
-  fail(target: RegExp, times: number, fault: Fault): void;
-}
+export type AgencyMirror = Awaited<ReturnType<typeof agencyMirror>>;
 
-export async function agencyMirror(t: TestContext): Promise<AgencyMirror> {
+/** The agencies' servers on loopback, asked as MIRROR/host/path. */
+export async function agencyMirror(t: TestContext) {
   const faults: { target: RegExp; times: number; fault: Fault }[] = [];
   let downloads = 0;
-  const mirror: Omit<AgencyMirror, 'url'> = {
-    files: new Map(),
-    layers: new Map(),
-    quakes: [],
-    requests: [],
+  const mirror = {
+    files: new Map<string, MirroredFile>(),
+    layers: new Map<string, MirroredLayer>(),
+    quakes: [] as readonly MirroredQuake[],
+    requests: [] as AskedRequest[],
+    /** Answers 200 and 206 with data in them since the last call; pages of links are none. */
     downloads() {
       const seen = downloads;
       downloads = 0;
       return seen;
     },
-    fail(target, times, fault) {
+    /** The fault happens to so many requests whose target fits. */
+    fail(target: RegExp, times: number, fault: Fault) {
       faults.push({ target, times, fault });
     },
   };
@@ -90,8 +82,7 @@ export async function agencyMirror(t: TestContext): Promise<AgencyMirror> {
     const [path] = target.split('?');
     const file = mirror.files.get(path!);
     if (file !== undefined) {
-      const isData = !file.body.subarray(0, 5).equals(Buffer.from('<html'));
-      downloads += sendFile(file, request, response) && isData ? 1 : 0;
+      if (sendFile(file, request, response) && !file.body.toString('latin1', 0, 5).includes('<html')) downloads += 1;
       return;
     }
     const layer = mirror.layers.get(path!.replace(/\/query$/, ''));
@@ -133,8 +124,8 @@ function sendFile(file: MirroredFile, { headers }: IncomingMessage, response: Se
   const { body, etag, lastModified } = file;
   const named = {
     'accept-ranges': 'bytes',
-    ...(etag === undefined ? {} : { etag }),
-    ...(lastModified === undefined ? {} : { 'last-modified': lastModified }),
+    ...(etag && { etag }),
+    ...(lastModified && { 'last-modified': lastModified }),
   };
   const isSame =
     headers['if-none-match'] === undefined
@@ -163,14 +154,12 @@ function described({ fields, edited, maxRecordCount = 2_000, hasOffset = true, f
     objectIdField: 'OBJECTID',
     maxRecordCount,
     supportedQueryFormats: formats ?? 'JSON, geoJSON, PBF',
-    fields: ['OBJECTID', ...fields].map((name) => ({
-      name,
-      type: name === 'OBJECTID' ? 'esriFieldTypeOID' : 'esriFieldTypeString',
-    })),
+    fields: [
+      { name: 'OBJECTID', type: 'esriFieldTypeOID' },
+      ...fields.map((name) => ({ name, type: 'esriFieldTypeString' })),
+    ],
     advancedQueryCapabilities: { supportsPagination: hasOffset },
-    ...(edited === undefined || edited === null
-      ? {}
-      : { editingInfo: { lastEditDate: edited - 1, dataLastEditDate: edited } }),
+    ...(edited && { editingInfo: { lastEditDate: edited - 1, dataLastEditDate: edited } }),
   };
 }
 
@@ -186,18 +175,16 @@ function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
   const isMore = flag === 'always' || (flag !== 'never' && from + page.length < rows.length);
   const more = isMore ? { exceededTransferLimit: true } : {};
   const names = query.get('outFields')!;
-  const attributesOf = (row: (typeof rows)[number]) =>
-    Object.fromEntries(
-      Object.entries({ OBJECTID: row.id, ...row.attributes }).filter(
-        ([name]) => names === '*' || names.split(',').includes(name),
-      ),
-    );
+  const attributesOf = (row: (typeof rows)[number]) => {
+    const all = Object.entries({ OBJECTID: row.id, ...row.attributes });
+    return Object.fromEntries(all.filter(([name]) => names === '*' || names.split(',').includes(name)));
+  };
   if (query.get('f') === 'json') {
     return { features: page.map((row) => ({ attributes: attributesOf(row) })), ...more };
   }
   return {
     type: 'FeatureCollection',
-    ...(crs === undefined ? {} : { crs: { type: 'name', properties: { name: crs } } }),
+    ...(crs && { crs: { type: 'name', properties: { name: crs } } }),
     features: page.map((row) => ({
       type: 'Feature',
       id: row.id,
@@ -251,13 +238,12 @@ function sendQuakes(
     sendPage(response, 400);
     return;
   }
-  const head = 'time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type';
-  const lines = found.map(
-    ({ time, lat, lng }) =>
-      `${new Date(time).toISOString()},${lat},${lng},10,3.1,ml,12,80,0.1,0.2,us,us${time},${new Date(time).toISOString()},"1 km of here",earthquake`,
-  );
+  const lines = found.map(({ time, lat, lng }) => {
+    const at = new Date(time).toISOString();
+    return `${at},${lat},${lng},10,3.1,ml,12,80,0.1,0.2,us,us${time},${at},"1 km of here",earthquake\n`;
+  });
   // The catalog sends in chunks, without a length.
   response.writeHead(200, { 'content-type': 'text/csv' });
-  response.write(`${head}\n`);
-  response.end(lines.map((line) => `${line}\n`).join(''));
+  response.write('time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type\n');
+  response.end(lines.join(''));
 }

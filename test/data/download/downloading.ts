@@ -6,21 +6,12 @@ import { createWebClient } from '../../../src/data/download/web-client.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
-import { type AgencyMirror, agencyMirror } from './agency-mirror.ts';
+import { agencyMirror } from './agency-mirror.ts';
 
-export interface Downloading {
-  readonly mirror: AgencyMirror;
-  readonly folder: string;
-  readonly clock: MovedClock;
-  readonly context: DownloadContext;
-  /** A context of its own: another signal, another disk. */
-  with(changes: Partial<DownloadContext>): DownloadContext;
-  /** The text of a file in the folder; null for none. */
-  read(name: string): string | null;
-}
+export type Downloading = Awaited<ReturnType<typeof downloading>>;
 
 /** A mirror, an empty folder, and what downloads from one to the other on a clock that moves by itself. */
-export async function downloading(t: TestContext, silenceMs = 5_000): Promise<Downloading> {
+export async function downloading(t: TestContext, silenceMs = 5_000) {
   const mirror = await agencyMirror(t);
   const folder = temporaryFolder(t);
   const clock = new MovedClock('2026-06-01T00:00:00Z');
@@ -39,8 +30,10 @@ export async function downloading(t: TestContext, silenceMs = 5_000): Promise<Do
     folder,
     clock,
     context,
-    with: (changes) => ({ ...context, ...changes }),
-    read(name) {
+    /** A context of its own: another signal, another disk. */
+    with: (changes: Partial<DownloadContext>) => ({ ...context, ...changes }),
+    /** The text of a file in the folder; null for none. */
+    read(name: string): string | null {
       const file = join(folder, name);
       return existsSync(file) ? readFileSync(file, 'utf8') : null;
     },

@@ -30,7 +30,7 @@ for (const [what, states, before, after, problem, lost] of [
     await load('cell-towers', towers(t, before), { states });
     const again = load('cell-towers', towers(t, after), { states });
     if (problem === undefined) await again;
-    else await assert.rejects(again, refused(problem, { states: lost.split(' ') }));
+    else await assert.rejects(again, refused(problem, { states: lost!.split(' ') }));
   });
 }
 

@@ -14,20 +14,13 @@ export function fileOf(t: TestContext, name: string, content: string | Buffer): 
   return file;
 }
 
-export interface Loading {
-  readonly database: DataDatabase;
-  load(loader: string, files: string | readonly string[], options?: LoaderOptions): Promise<LoadResult>;
-}
-
 /** A database of its own, and what loads files into it. */
-export function loading(t: TestContext): Loading {
+export function loading(t: TestContext) {
   const database = openDatabase(t);
   const clock = new StillClock();
-  return {
-    database,
-    load: (loader, files, options = {}) =>
-      loadFiles(database, loader, typeof files === 'string' ? [files] : files, options, clock),
-  };
+  const load = (loader: string, files: string | readonly string[], options: LoaderOptions = {}) =>
+    loadFiles(database, loader, typeof files === 'string' ? [files] : files, options, clock);
+  return { database, load };
 }
 
 /** The values of all batches. */
