@@ -15,7 +15,10 @@ const feature = (type: string, coordinates: unknown) => ({ type: 'Feature', geom
 const nearest = (type: string, coordinates: unknown, from = HERE) => nearestMeters(from, [feature(type, coordinates)]);
 
 function assertMeters(actual: number | null, expected: number, share = 0.001): void {
-  assert.ok(actual !== null && Math.abs(actual - expected) <= Math.max(0.01, expected * share), `${actual}`);
+  assert.ok(
+    actual !== null && Math.abs(actual - expected) <= Math.max(expected === 0 ? 0 : 0.01, expected * share),
+    `${actual}`,
+  );
 }
 
 /** A closed square ring around a centre, `half` degrees to each side. */
@@ -40,16 +43,6 @@ test('of points to the east and to the north the nearest in metres counts, and p
     [-99.9, 40],
   ];
   assertMeters(nearest('MultiPoint', around), 0.1 * EAST);
-});
-
-test('inside the hole of a polygon: the distance to the edge of the hole', () => {
-  assertMeters(nearest('Polygon', [ring([-100, 40], 1), ring([-100, 40], 0.1)]), 0.1 * EAST);
-  const island = [ring([-100, 40], 1), ring([-100, 40], 0.5), ring([-100, 40], 0.1)];
-  assert.equal(nearest('Polygon', island), 0);
-});
-
-test('lines around a place do not hold it', () => {
-  assertMeters(nearest('MultiLineString', [ring([-100, 40], 0.1)]), 0.1 * EAST);
 });
 
 test('of two areas that share an edge, the eastern or the northern one has its places', () => {
@@ -83,18 +76,22 @@ test('a search takes points, segments without length and what another search has
   assertMeters(search.meters(), 0.05 * NORTH);
 });
 
-test('a ring that is not closed holds the same places', () => {
-  const [, southeast, ...others] = ring([-100, 40], 0.5);
-  assert.equal(nearest('Polygon', [[...others, southeast]]), 0);
-  assert.equal(nearest('Polygon', [ring([-100, 40], 0.5).slice(0, -1)]), 0);
-});
+const CENTER: Position = [-100, 40];
+const [SOUTHWEST, SOUTHEAST, ...NORTH_AND_END] = ring(CENTER, 0.5);
+const [FAR, AROUND] = [[ring([-98, 40], 0.5)], [ring(CENTER, 0.5)]];
 
-test('several polygons: 0 inside any; overlapping ones do not cancel one another', () => {
-  const [far, around] = [[ring([-98, 40], 0.5)], [ring([-100, 40], 0.5)]];
-  assert.equal(nearest('MultiPolygon', [far, around]), 0);
-  assert.equal(nearest('MultiPolygon', [around, around]), 0);
-  assertMeters(nearest('MultiPolygon', [far, [ring([-101, 40], 0.9)]]), 0.1 * EAST);
-});
+for (const [what, type, coordinates, meters] of [
+  ['in the hole of a polygon', 'Polygon', [ring(CENTER, 1), ring(CENTER, 0.1)], 0.1 * EAST],
+  ['on an island in a hole', 'Polygon', [ring(CENTER, 1), ring(CENTER, 0.5), ring(CENTER, 0.1)], 0],
+  ['within lines, which do not hold it', 'MultiLineString', [ring(CENTER, 0.1)], 0.1 * EAST],
+  ['in a ring that is not closed', 'Polygon', [[SOUTHWEST, SOUTHEAST, ...NORTH_AND_END.slice(0, -1)]], 0],
+  ['in a ring that begins elsewhere', 'Polygon', [[...NORTH_AND_END, SOUTHEAST]], 0],
+  ['in one of several polygons', 'MultiPolygon', [FAR, AROUND], 0],
+  ['in polygons that overlap, and do not cancel one another', 'MultiPolygon', [AROUND, AROUND], 0],
+  ['between polygons', 'MultiPolygon', [FAR, [ring([-101, 40], 0.9)]], 0.1 * EAST],
+] as const) {
+  test(`a place ${what}`, () => assertMeters(nearest(type, coordinates), meters));
+}
 
 test('a collection, also inside another, counts with its nearest member', () => {
   const collection = (...geometries: unknown[]) => ({ type: 'GeometryCollection', geometries });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { zipSync } from 'fflate';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
 import { point } from '../../service/small-data.ts';
-import { all, featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { all, featuresOf, fileOf, loading, rejects, zipOf } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
 
 function read(file: string): Promise<unknown[]> {
@@ -46,7 +45,7 @@ test('a shapefile is read the same from files and from a zip; an unknown coordin
   ];
   const { shp, dbf, prj } = shapefileOf([one, two], 'GEOGCS["GCS_North_American_1983"]');
   const parts = { 'x/parks.shp': shp, 'x/parks.dbf': dbf, 'x/parks.prj': prj, 'x/parks.cpg': Buffer.from('UTF-8') };
-  const zip = fileOf(t, 'parks.zip', Buffer.from(zipSync(parts)));
+  const zip = zipOf(t, parts);
   assert.deepEqual(await read(zip), [
     { line: 1, geometry: { type: 'Point', coordinates: [-78.5, 38.25] }, properties: { NAME: 'one' } },
     { line: 2, geometry: { type: 'Point', coordinates: [-78.25, 38.5] }, properties: { NAME: 'two é' } },
@@ -56,8 +55,7 @@ test('a shapefile is read the same from files and from a zip; an unknown coordin
   assert.equal(featuresOf(database, 'sites_park').length, 2);
   const projected = shapefileOf([{ lng: 1, lat: 2, name: 'x' }], 'PROJCS["Web Mercator",GEOGCS["x"]]');
   const other = { 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj };
-  const bad = fileOf(t, 'bad.zip', Buffer.from(zipSync(other)));
-  await assert.rejects(load('parks', bad), /unknown coordinate system \(Web Mercator\)/);
+  await assert.rejects(load('parks', zipOf(t, other)), /unknown coordinate system \(Web Mercator\)/);
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /in one folder/);
   await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /format is not supported/);
@@ -76,7 +74,7 @@ test('a shapefile of another coordinate system is converted or refused; one with
   const place = async (prj: string, lng: number, lat: number) => {
     const { shp, dbf, prj: text } = shapefileOf([{ lng, lat, name: 'one' }], prj);
     const parts = { 'a.shp': shp, 'a.dbf': dbf, ...(prj === '' ? {} : { 'a.prj': text }) };
-    const result = await load('parks', fileOf(t, 'a.zip', Buffer.from(zipSync(parts))), { replace: true });
+    const result = await load('parks', zipOf(t, parts), { replace: true });
     return [...featuresOf(database, 'sites_park')[0].geometry.coordinates, result.notes.join()];
   };
   const near = (found: unknown, expected: number, degrees: number) =>
@@ -105,9 +103,7 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   const points = Array.from({ length: 10 }, (_, i) => ({ lng: -78 - i / 10, lat: 38, name: `park ${i}` }));
   const { shp, dbf } = shapefileOf(points, '');
   const { database, load } = loading(t);
-  const zipped = (parts: Record<string, Uint8Array>) =>
-    fileOf(t, 'parks.zip', Buffer.from(zipSync(parts, { level: 0 })));
-  await load('parks', zipped({ 'a.shp': shp, 'a.dbf': dbf }));
+  await load('parks', zipOf(t, { 'a.shp': shp, 'a.dbf': dbf }));
   const cut: readonly (readonly [string, Buffer, Buffer])[] = [
     ['table', shp, dbf.subarray(0, 200)],
     ['table’s header', shp, dbf.subarray(0, 20)],
@@ -119,11 +115,11 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   // Cut before its header was written anew: it says itself that it has five shapes, and the table has ten rows.
   const five = Buffer.from(shp.subarray(0, 100 + 5 * 28));
   five.writeInt32BE(five.length / 2, 24);
-  const halved = zipped({ 'a.shp': five, 'a.dbf': dbf });
+  const halved = zipOf(t, { 'a.shp': five, 'a.dbf': dbf });
   await assert.rejects(load('parks', halved), /it has 5 shapes, and 10 rows in its table/);
   for (const [what, shapes, table] of cut) {
     const refused = { code: 'SERVICE_DATA', message: /it ends before its features do/ };
-    await assert.rejects(load('parks', zipped({ 'a.shp': shapes, 'a.dbf': table })), refused, what);
+    await assert.rejects(load('parks', zipOf(t, { 'a.shp': shapes, 'a.dbf': table })), refused, what);
     const beside = fileOf(t, 'cut.shp', shapes);
     writeFileSync(beside.replace(/shp$/, 'dbf'), table);
     await assert.rejects(load('parks', beside), refused, what);
@@ -135,7 +131,7 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
     ['shp', 'tail'],
   ] as const;
   for (const [part, place] of parts) {
-    const damaged = readFileSync(zipped({ 'a.shp': longer, 'a.dbf': dbf }));
+    const damaged = readFileSync(zipOf(t, { 'a.shp': longer, 'a.dbf': dbf }, 0));
     damaged[damaged.indexOf(place)]! ^= 1;
     const refused = new RegExp(`its part a\\.${part} does not match its checksum`);
     await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), refused);
@@ -148,47 +144,46 @@ test('a shapefile with a shape of a wrong length is refused', async (t) => {
   const { load } = loading(t);
   for (const words of [0x7f_ff_ff_ff, 6]) {
     shp.writeInt32BE(words, 104);
-    const file = fileOf(t, 'parks.zip', Buffer.from(zipSync({ 'a.shp': shp, 'a.dbf': dbf })));
+    const file = zipOf(t, { 'a.shp': shp, 'a.dbf': dbf });
     const message = /it is damaged: its shape 1 cannot be read/;
     await assert.rejects(load('parks', file), { code: 'SERVICE_DATA', message });
   }
 });
 
 test('a shapefile ends where its header states; a length that cannot be is refused', async (t) => {
-  const zipOf = (shp: Buffer, dbf: Buffer) => fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': shp, 'a.dbf': dbf })));
   const park = { lng: -78, lat: 38, name: 'park' };
   const { shp, dbf } = shapefileOf([park], '');
   // What follows would be read as a second shape.
   const longer = shapefileOf([park, park], '').shp;
   longer.writeInt32BE(shp.length / 2, 24);
-  assert.equal((await read(zipOf(longer, dbf))).length, 1);
+  assert.equal((await read(zipOf(t, { 'a.shp': longer, 'a.dbf': dbf }))).length, 1);
   const beside = fileOf(t, 'a.shp', longer);
   writeFileSync(beside.replace(/shp$/, 'dbf'), dbf);
   assert.equal((await read(beside)).length, 1);
   for (const words of [-1, 0, 49]) {
     shp.writeInt32BE(words, 24);
     const message = new RegExp(`it is damaged: its \\.shp states a length of ${2 * words} bytes`);
-    await assert.rejects(read(zipOf(shp, dbf)), { code: 'SERVICE_DATA', message });
+    await assert.rejects(read(zipOf(t, { 'a.shp': shp, 'a.dbf': dbf })), { code: 'SERVICE_DATA', message });
   }
 });
 
 test('what follows the last shape is not read; anything else in place of a shape is refused, and never searched', async (t) => {
   const park = { lng: -78, lat: 38, name: 'park' };
   const { shp, dbf } = shapefileOf([park], '');
-  const zipOf = (shapes: Buffer, table: Buffer) => {
+  const readOf = (shapes: Buffer, table: Buffer) => {
     shapes.writeInt32BE(shapes.length / 2, 24);
-    return fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': shapes, 'a.dbf': table })));
+    return read(zipOf(t, { 'a.shp': shapes, 'a.dbf': table }));
   };
   const zeros = () => Buffer.concat([shp, Buffer.alloc(256 * 1024)]);
-  assert.equal((await read(zipOf(zeros(), dbf))).length, 1);
+  assert.equal((await readOf(zeros(), dbf)).length, 1);
   const two = shapefileOf([park, park], '');
-  await assert.rejects(read(zipOf(zeros(), two.dbf)), /it is damaged: its shape 2 cannot be read/);
-  await assert.rejects(read(zipOf(Buffer.from(two.shp), dbf)), /it has more shapes than the 1 rows in its table/);
+  await assert.rejects(readOf(zeros(), two.dbf), /it is damaged: its shape 2 cannot be read/);
+  await assert.rejects(readOf(Buffer.from(two.shp), dbf), /it has more shapes than the 1 rows in its table/);
   two.shp.writeInt32LE(5, 108);
-  await assert.rejects(read(zipOf(two.shp, two.dbf)), /its shape 1 cannot be read/);
+  await assert.rejects(readOf(two.shp, two.dbf), /its shape 1 cannot be read/);
   const noWidth = Buffer.from(dbf);
   noWidth.writeUInt16LE(0, 10);
-  await assert.rejects(read(zipOf(shp, noWidth)), /its \.dbf cannot be read/);
+  await assert.rejects(readOf(shp, noWidth), /its \.dbf cannot be read/);
 });
 
 test('a polygon is read; one whose parts overlap is refused', async (t) => {
@@ -214,7 +209,7 @@ test('a polygon is read; one whose parts overlap is refused', async (t) => {
     shp.writeInt32LE(5, 32);
     shp.writeInt32BE(1, 100);
     shp.writeInt32BE(body.length / 2, 104);
-    return fileOf(t, 'a.zip', Buffer.from(zipSync({ 'a.shp': Buffer.concat([shp, body]), 'a.dbf': dbf })));
+    return zipOf(t, { 'a.shp': Buffer.concat([shp, body]), 'a.dbf': dbf });
   };
   const [whole] = await read(polygon([0]));
   assert.deepEqual((whole as { geometry: unknown }).geometry, { type: 'Polygon', coordinates: [ring] });
@@ -227,7 +222,7 @@ test('the table of a shapefile is read in the encoding of its .cpg, however it i
     const at = dbf.indexOf('Pe') + 2;
     const table = Buffer.concat([dbf.subarray(0, at), Buffer.from(letter), Buffer.from('a'), dbf.subarray(at + 2)]);
     const parts = { 'a.shp': shp, 'a.dbf': table.subarray(0, dbf.length), 'a.cpg': Buffer.from(cpg) };
-    const [first] = await read(fileOf(t, 'a.zip', Buffer.from(zipSync(parts))));
+    const [first] = await read(zipOf(t, parts));
     return (first as { properties: { NAME: string } }).properties.NAME;
   };
   const latin = ['1252', 'ANSI 1252', 'CP1252', 'windows-1252', 'ISO 8859-1', 'ISO-8859-1', '88591', 'latin1'];

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { zipSync } from 'fflate';
 import { type LoadResult, loadFiles } from '../../../src/data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../../src/data/loaders/loader.ts';
 import type { DataDatabase } from '../../../src/data/tables/data-database.ts';
@@ -50,6 +51,11 @@ export function towers(t: TestContext, counts: Readonly<Record<string, number>>)
     Array.from({ length: count }, (_, index) => `${of}${index},${of},38,-78.${index}`),
   );
   return fileOf(t, 'towers.csv', `Licensee,LocState,latdec,londec\n${rows.join('\n')}\n`);
+}
+
+/** A zip of files. @param level 0 to store them as they are */
+export function zipOf(t: TestContext, files: Readonly<Record<string, Uint8Array>>, level: 0 | 6 = 6): string {
+  return fileOf(t, 'a.zip', Buffer.from(zipSync(files, { level })));
 }
 
 /** A line as GeoJSON, from its positions as Well-Known Text has them: `-90.2 32.4, -90.1 32.5`. Several parts are a MultiLineString. */

@@ -123,22 +123,24 @@ test('files that overlap: a report of an earlier file is not loaded again; two t
   assert.equal(featuresOf(database, 'records_tornado').length, 3);
 });
 
+/** A line of HURDAT2. */
+const fixAt = (lat: string, lng: string, time = '1800', wind = ' 85', pressure = ' 973', date = '20140628') =>
+  `${date}, ${time},  , HU, ${lat}, ${lng}, ${wind}, ${pressure},${'    0,'.repeat(12)}`;
+
 test('HURDAT2: a storm is one track with its highest wind and lowest pressure; unknown values are null', async (t) => {
   const { database, load } = loading(t);
-  const fix = (time: string, lat: string, lng: string, wind: string, pressure: string) =>
-    `20140628, ${time},  , HU, ${lat}, ${lng}, ${wind}, ${pressure},${'    0,'.repeat(12)}`;
   const text = [
     'AL012014,             ARTHUR,      3,',
-    fix('1800', '32.0N', ' 78.2W', ' 20', '1017'),
-    fix('1927', '31.2N', ' 77.8W', ' 83', ' -999').replace(/,$/, ''),
-    fix('0000', '30.5N', ' 77.4W', '-99', ' 973'),
+    fixAt('32.0N', ' 78.2W', '1800', ' 20', '1017'),
+    fixAt('31.2N', ' 77.8W', '1927', ' 83', ' -999').replace(/,$/, ''),
+    fixAt('30.5N', ' 77.4W', '0000', '-99', ' 973'),
     'CP022014,            UNNAMED,      3,',
-    fix('0000', '20.0N', '179.0W', ' 30', '-999'),
-    fix('0600', '22.0N', '179.0E', ' 30', '-999'),
-    fix('1200', '23.0N', '179.0W', ' 30', '-999'),
+    fixAt('20.0N', '179.0W', '0000', ' 30', '-999'),
+    fixAt('22.0N', '179.0E', '0600', ' 30', '-999'),
+    fixAt('23.0N', '179.0W', '1200', ' 30', '-999'),
     'EP032014,               LONE,      1,',
-    fix('0000', '20.0N', '110.0W', '-99', '-999'),
-    fix('0000', '20.0', '110.0W', '-99', '-999'),
+    fixAt('20.0N', '110.0W', '0000', '-99', '-999'),
+    fixAt('20.0', '110.0W', '0000', '-99', '-999'),
   ].join('\n');
   const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', text));
   assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [11, 10, 3, '2014']);
@@ -163,8 +165,6 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
 
 test('HURDAT2: positions and dates as they may be written, and as they may not', async (t) => {
   const { database, load } = loading(t);
-  const fix = (lat: string, lng: string, date = '20140628', time = '1800') =>
-    `${date}, ${time},  , HU, ${lat}, ${lng},   0,  973,${'    0,'.repeat(12)}`;
   const storm = (number: number, name: string, fixes: readonly string[]) =>
     [`AL${number}2014, ${name}, ${fixes.length},`, ...fixes].join('\n');
   const good = [
@@ -182,8 +182,11 @@ test('HURDAT2: positions and dates as they may be written, and as they may not',
     ...noDate.map((text) => ['32.0N', '78.2W', ...text.split(' ')]),
   ];
   const text = [
-    ...good.map(([lat, lng], index) => storm(11 + index, 'GOOD', [fix(lat, lng)])),
-    storm(20, 'BAD', [fix('10.0N', '70.0W'), ...bad.map(([lat, lng, date, time]) => fix(lat!, lng!, date, time))]),
+    ...good.map(([lat, lng], index) => storm(11 + index, 'GOOD', [fixAt(lat, lng, '1800', '  0')])),
+    storm(20, 'BAD', [
+      fixAt('10.0N', '70.0W'),
+      ...bad.map(([lat, lng, date, time]) => fixAt(lat!, lng!, time, '  0', '973', date)),
+    ]),
   ].join('\n');
   const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', text));
   assert.deepEqual(rejects(result), [
@@ -198,9 +201,8 @@ test('HURDAT2: positions and dates as they may be written, and as they may not',
 
 test('HURDAT2: lines after the header of another basin belong to no storm; a file without fixes replaces nothing', async (t) => {
   const { database, load } = loading(t);
-  const fix = (lat: string, lng: string) => `20140628, 1800,  , HU, ${lat}, ${lng},  85,  973,${'    0,'.repeat(12)}`;
-  const atlantic = ['AL012014,             ARTHUR,      1,', fix('32.0N', ' 78.2W')];
-  const indian = ['IO012014,            NANAUK,      1,', fix('16.0N', ' 65.0E')];
+  const atlantic = ['AL012014,             ARTHUR,      1,', fixAt('32.0N', ' 78.2W')];
+  const indian = ['IO012014,            NANAUK,      1,', fixAt('16.0N', ' 65.0E')];
   const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', [...atlantic, ...indian].join('\n')));
   assert.deepEqual(rejects(result), [
     ['a storm of an unknown basin', 1, 3],
@@ -208,9 +210,22 @@ test('HURDAT2: lines after the header of another basin belong to no storm; a fil
   ]);
   const [arthur] = featuresOf(database, 'records_hurricane');
   assert.deepEqual([result.records, arthur.geometry], [1, { type: 'Point', coordinates: [-78.2, 32] }]);
-  const none = fileOf(t, 'none.txt', [atlantic[0], fix('32.0', ' 78.2W')].join('\n'));
+  const none = fileOf(t, 'none.txt', [atlantic[0], fixAt('32.0', ' 78.2W')].join('\n'));
   await assert.rejects(load('hurdat2', none), { code: 'SERVICE_DATA' });
   assert.equal(featuresOf(database, 'records_hurricane').length, 1);
+});
+
+test('HURDAT2: a file with fewer lines than its last storm announces is cut', async (t) => {
+  const { load } = loading(t);
+  const fixes = ['0600', '1200', '1800'].map((time) => fixAt('32.0N', ' 78.2W', time));
+  const whole = ['AL012014,             ARTHUR,      3,', ...fixes].join('\n');
+  assert.equal((await load('hurdat2', fileOf(t, 'h.txt', whole))).records, 1);
+  for (const [cut, message] of [
+    [whole.slice(0, whole.lastIndexOf('\n')), /it is cut: 1 lines of its last storm are missing \(ARTHUR\)/],
+    [whole.slice(0, -60), /it is cut: its last line is too short \(ARTHUR\)/],
+  ] as const) {
+    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), { code: 'SERVICE_DATA', message });
+  }
 });
 
 test('IBTrACS: a track that crosses the 180th meridian is cut there', async (t) => {
@@ -237,9 +252,11 @@ test('storms of several files: one that crosses basins, or is in two editions, i
     files.map((rows, index) => fileOf(t, `${index}.csv`, header + rows)),
   );
   assert.deepEqual([result.records, rejects(result)], [2, [['a storm that an earlier file has', 1, 2]]]);
-  const edition = `AL012014,             ARTHUR,      1,\n20140628, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}\n`;
-  const later = edition.replace('  85,', '  90,');
-  const both = await load('hurdat2', [fileOf(t, 'a.txt', edition), fileOf(t, 'b.txt', later)], { replace: true });
+  const edition = (wind: string) =>
+    `AL012014,             ARTHUR,      1,\n${fixAt('32.0N', ' 78.2W', '1800', wind)}\n`;
+  const both = await load('hurdat2', [fileOf(t, 'a.txt', edition(' 85')), fileOf(t, 'b.txt', edition(' 90'))], {
+    replace: true,
+  });
   assert.equal(both.records, 1);
   assert.deepEqual(rejects(both), [
     ['a storm that an earlier file has', 1, 1],

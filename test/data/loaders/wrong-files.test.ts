@@ -202,19 +202,6 @@ test('a zip that is encrypted, leads out of its folder, or holds more than it sa
   await refused(larger, /its part wells\.csv is longer than its header states/);
 });
 
-test('HURDAT2: a file with fewer lines than its last storm announces is cut', async (t) => {
-  const { load } = loading(t);
-  const fix = (day: number) => `201406${day}, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}`;
-  const whole = ['AL012014,             ARTHUR,      3,', fix(27), fix(28), fix(29)].join('\n');
-  assert.equal((await load('hurdat2', fileOf(t, 'h.txt', whole))).records, 1);
-  for (const [cut, message] of [
-    [whole.slice(0, whole.lastIndexOf('\n')), /it is cut: 1 lines of its last storm are missing \(ARTHUR\)/],
-    [whole.slice(0, -60), /it is cut: its last line is too short \(ARTHUR\)/],
-  ] as const) {
-    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), { code: 'SERVICE_DATA', message });
-  }
-});
-
 test('GeoJSON: a coordinate system behind the features counts; one page of many is refused', async (t) => {
   const { load } = loading(t);
   const system = { crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::3857' } } };
