@@ -4,7 +4,7 @@ import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { type Area, COAST_METERS, createAreaFinder, LoadedAreas } from '../../src/data/tables/area-finder.ts';
 import { countiesWithoutRatings, createLeftOutCheck } from '../../src/data/tables/boundary-check.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import type { AreaRecord } from '../../src/data/tables/records.ts';
+import type { AreaRecord, Dataset } from '../../src/data/tables/records.ts';
 import { outlineHolds, makeOutline as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
 import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { placesOf } from '../geo/listed-places.ts';
@@ -13,16 +13,28 @@ import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/
 
 const makeOutline = (geometry: Polygon | MultiPolygon) => outlineOfRings(packArea(geometry));
 
-function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number, lat: number) => Area | null {
+function finderOf(t: TestContext, records: readonly AreaRecord[]) {
   const database = openDatabase(t);
-  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  const add = (dataset: Dataset) => importDataset(database, dataset, new StillClock());
+  add({ kind: 'areas', info: info('areas'), records });
   const find = createAreaFinder(database);
-  return (lng, lat) => find({ lat, lng });
+  return Object.assign((lng: number, lat: number): Area | null => find({ lat, lng }), {
+    database,
+    addCounty: (county: AreaRecord) => add({ kind: 'areas', level: 'county', info: info('areas'), records: [county] }),
+    rate: (...geoids: readonly string[]) => add({ kind: 'nri', info: info('nri'), records: geoids.map(ratingOf) }),
+  });
 }
+
+const ratingOf = (geoid: string) => ({ geoid, topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 }) as const;
 
 const area = (geoid: string, lng: number, lat: number, size: number, state = 'VA'): AreaRecord => ({
   ...{ geoid, level: geoid.length === 11 ? 'tract' : 'county', name: '', state, geometry: square(lng, lat, size) },
 });
+
+/** The counties of the sample. */
+const SAMPLE = [...sampleDatasets(NOON)].flatMap(({ kind, records }) =>
+  kind === 'areas' ? [...(records as Iterable<AreaRecord>)] : [],
+);
 
 test('a ring that does not end where it begins is closed, also where both positions are on one meridian or parallel', () => {
   const ring = [
@@ -93,6 +105,8 @@ test('a location is in its tract, or in its county where there is no tract', (t)
   // On the corner of four tracts, and on the edge of the two counties.
   assert.deepEqual(find(-99.5, 40.5), { geoid: '31001000400', county: '31001' });
   assert.deepEqual(find(-99, 40.5), { geoid: '31003', county: '31003' });
+  // In Kansas, which has no boundaries: the nearest area of another state is not taken.
+  assert.equal(find(-99.75, 39.999), null);
 });
 
 test('where outlines overlap, the area with the smallest geoid is found; in a gap, the nearest tract of the county', (t) => {
@@ -125,11 +139,8 @@ test('off the coast the nearest area within 5 km is found, and none beyond', (t)
 });
 
 test('outside all outlines, a place that may be in a county without boundaries has no area', (t) => {
-  const [ofUs] = sampleDatasets(NOON);
-  assert.equal(ofUs!.kind, 'areas');
-  const counties = [...(ofUs!.records as readonly AreaRecord[])];
   const only = (...geoids: string[]) => {
-    const named = counties.filter(({ geoid }) => geoids.includes(geoid));
+    const named = SAMPLE.filter(({ geoid }) => geoids.includes(geoid));
     return finderOf(t, named);
   };
   // 0.4 and 3.7 km from Madison County, in Culpeper.
@@ -145,23 +156,17 @@ test('outside all outlines, a place that may be in a county without boundaries h
 });
 
 test('where only tracts have outlines, and a rated one lacks it, a place outside them has no area', (t) => {
-  const database = openDatabase(t);
-  const records = [area('51810042801', -76.07, 36.8, 0.1)];
-  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
-  const place = { lat: 36.85, lng: -75.96 };
-  assert.equal(createAreaFinder(database)(place)!.geoid, '51810042801');
-  const rating = { topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
-  const ratings = ['51810042801', '51810042802'].map((geoid) => ({ geoid, ...rating }));
-  importDataset(database, { kind: 'nri', info: info('nri'), records: ratings }, new StillClock());
-  assert.equal(createAreaFinder(database)(place), null);
-  const county = [area('51810', -76.07, 36.8, 0.1)];
-  importDataset(database, { kind: 'areas', level: 'county', info: info('areas'), records: county }, new StillClock());
-  assert.equal(createAreaFinder(database)(place)!.geoid, '51810');
+  const find = finderOf(t, [area('51810042801', -76.07, 36.8, 0.1)]);
+  const found = () => find(-75.96, 36.85)?.geoid;
+  assert.equal(found(), '51810042801');
+  find.rate('51810042801', '51810042802');
+  assert.equal(found(), undefined);
+  find.addCounty(area('51810', -76.07, 36.8, 0.1));
+  assert.equal(found(), '51810');
 });
 
 test('counties with boundaries get no natural topic without ratings of their own, or of tracts with outlines', (t) => {
-  const database = openDatabase(t);
-  importDataset(database, { kind: 'areas', info: info('areas'), records: AREAS }, new StillClock());
+  const { database, rate } = finderOf(t, AREAS);
   assert.deepEqual([...countiesWithoutRatings(database)], [], 'no index at all is told otherwise');
   for (const [rated, ...without] of [
     [['31001000100', '31001'], '31003'],
@@ -170,11 +175,8 @@ test('counties with boundaries get no natural topic without ratings of their own
     [['31003000100'], '31001', '31003'],
     [['31001', '31003']],
   ] as const) {
-    const records = rated.map(
-      (geoid) => ({ geoid, topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 }) as const,
-    );
     database.exec('DELETE FROM ratings_tract; DELETE FROM ratings_county');
-    importDataset(database, { kind: 'nri', info: info('nri'), records }, new StillClock());
+    rate(...rated);
     assert.deepEqual([...countiesWithoutRatings(database)], without, rated.join());
   }
   assert.ok(createLeftOutCheck(new Set(['10001', '51001', '51003']))('10003'));
@@ -188,21 +190,14 @@ test('Connecticut is whole with its eight former counties, and with its nine reg
   assert.equal(finderOf(t, regions.slice(1))(...place), null);
 });
 
-test('in a state without boundaries the nearest area of another state is not taken', (t) => {
-  assert.equal(finderOf(t, AREAS)(-99.75, 39.999), null);
-});
-
 test('where a rated tract has no outline, the county stands for it, not the nearest tract', (t) => {
-  const database = openDatabase(t);
-  const records = AREAS.filter(({ geoid }) => geoid !== '31001000200');
-  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
-  const find = createAreaFinder(database);
-  const place = { lat: 40.25, lng: -99.49 };
-  assert.equal(find(place)!.geoid, '31001000100');
-  const rating = { topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
-  const ratings = ['31001000100', '31001000200'].map((geoid) => ({ geoid, ...rating }));
-  importDataset(database, { kind: 'nri', info: info('nri'), records: ratings }, new StillClock());
-  assert.equal(find(place)!.geoid, '31001');
+  const find = finderOf(
+    t,
+    AREAS.filter(({ geoid }) => geoid !== '31001000200'),
+  );
+  assert.equal(find(-99.49, 40.25)!.geoid, '31001000100');
+  find.rate('31001000100', '31001000200');
+  assert.equal(find(-99.49, 40.25)!.geoid, '31001');
 });
 
 test('at a land border the nearest area within 500 m is found; farther away is outside the US', (t) => {
@@ -244,13 +239,9 @@ test('an outline that was evicted from memory is the same when it is read again'
 });
 
 test('the sample covers the islands that outlines leave out, but for some far ones, and no foreign town', (t) => {
-  const database = openDatabase(t);
-  const [areas] = sampleDatasets(NOON);
-  assert.equal(areas!.kind, 'areas');
-  importDataset(database, areas!, new StillClock());
-  const find = createAreaFinder(database);
-  const unknown = placesOf('island').filter(([, lat, lng]) => find({ lat, lng }) === null);
+  const find = finderOf(t, SAMPLE);
+  const unknown = placesOf('island').filter(([, lat, lng]) => find(lng, lat) === null);
   assert.equal(unknown.length, 13);
-  const known = placesOf('neighbour').filter(([, lat, lng]) => find({ lat, lng }) !== null);
+  const known = placesOf('neighbour').filter(([, lat, lng]) => find(lng, lat) !== null);
   assert.deepEqual(known, []);
 });
