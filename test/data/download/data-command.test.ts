@@ -274,25 +274,35 @@ test('a machine without a network takes the downloads of another one', async (t)
   assert.match((await copy()).stdout, /was refused on the machine that it comes from/);
 });
 
-test('a file at an own address covers the same states on a machine that has no sources.yaml', async (t) => {
-  const { run, mirror, downloads, folder, own, onAnother } = await setUp(t);
+test('a file at an own address answers for its states alone, also on a machine that has no sources.yaml', async (t) => {
+  const { run, mirror, downloads, folder, own, onAnother, list } = await setUp(t);
   const body = Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n');
-  mirror.files.set('files.example.com/tri.csv', { body });
-  const get = (settings: string) => {
+  mirror.files.set('files.example.com/tri.csv', { body, etag: '"1"' });
+  const get = (settings: string, command = 'get') => {
     const sources = own(`sources: {tri: {url: "https://files.example.com/tri.csv"${settings}}}\n`);
-    return run(['get', 'tri', '--yes', ...sources]);
+    return run([...(command === 'get' ? ['get', 'tri', '--yes'] : [command]), ...sources]);
   };
   const statesAt = async (settings: string, name: string) => {
-    assert.equal((await get(settings)).code, 0);
+    const here = await get(settings);
+    assert.equal(here.code, 0);
+    // What it covers is not loaded again.
+    assert.match((await get(settings, 'update')).stderr, /tri: unchanged/);
     cpSync(downloads, join(folder, name), { recursive: true });
     const got = await onAnother(`at ${name}`, ['get', 'tri', '--mirror', name, '--yes', '--json']);
     assert.equal(got.code, 0, got.stderr);
-    const { datasets } = JSON.parse((await onAnother(`at ${name}`, ['--json'])).stdout);
-    return datasets.find((dataset: { name: string }) => dataset.name === 'sites:toxicReleaseInventory').states;
+    const other = JSON.parse((await onAnother(`at ${name}`, ['--json'])).stdout);
+    const [covered, again] = [await list(), other].map(
+      ({ datasets }) => datasets.find((one: { name: string }) => one.name === 'sites:toxicReleaseInventory').states,
+    );
+    assert.deepEqual(again, covered);
+    return [covered, ...(here.stderr.match(/The data covers .*/g) ?? [])];
   };
-  assert.deepEqual(await statesAt('', 'stick'), ['VA']);
-  assert.deepEqual(await statesAt(', states: "VA, DC"', 'newer stick'), ['DC', 'VA']);
-  assert.equal(await statesAt(', states: us', 'stick'), undefined, 'the whole US');
+  assert.deepEqual(await statesAt('', 'stick'), [
+    ['VA'],
+    'The data covers VA only. If it covers the whole US, set states: US of tri in sources.yaml.',
+  ]);
+  assert.deepEqual(await statesAt(', states: "VA, DC"', 'newer stick'), [['DC', 'VA']]);
+  assert.deepEqual(await statesAt(', states: us', 'stick'), [undefined], 'the whole US');
   const elsewhere = await get(', states: "MD, DC"');
   assert.equal(elsewhere.code, 2, elsewhere.stderr);
   assert.match(elsewhere.stderr, /no row is usable \(all are outside of DC, MD: states of tri in sources\.yaml\)/);

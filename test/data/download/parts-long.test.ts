@@ -4,22 +4,23 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Geometry } from 'geojson';
-import { feature } from 'topojson-client';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { createDataVersion } from '../../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../../src/data/tables/feature-tiles.ts';
+import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { createLayerSearch } from '../../../src/data/tables/layer-search.ts';
 import type { Layer } from '../../../src/data/tables/layers.ts';
+import type { Dataset } from '../../../src/data/tables/records.ts';
 import { boxesOfState } from '../../../src/data/tables/states-near.ts';
 import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
 import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../../src/geo/nearest.ts';
-import { usAtlas } from '../../../src/geo/us-atlas.ts';
+import { sampleDatasets } from '../../../src/sample/add-sample.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { randomFrom } from '../../random-from.ts';
-import { square } from '../../service/small-data.ts';
-import { fileOf, lines } from '../loaders/loading.ts';
+import { NOON, square } from '../../service/small-data.ts';
+import { lines } from '../loaders/loading.ts';
 import type { MirroredLayer } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
 
@@ -245,13 +246,12 @@ test('a state of which the publisher has no record has none, if others are spell
 });
 
 test('a place near a border is answered where its state was asked by box, and is partial where the neighbour is not here', async (t) => {
-  const { mirror, run, folder, options } = await setUp(t);
+  const { mirror, run, folder, options, open } = await setUp(t);
   mirror.layers.set(PLANTS, layerOf(rowsAround(300, pointAt)));
   mirror.layers.set(UST, tanks({ Vermont: 30 }, 1_770_000_000_000));
   assert.equal((await run('get', 'power-plants', 'ust-facilities', '--states', 'VT', '--yes')).code, 0);
-  const boundaries = countyFile(t, ['50', '33']);
-  const loaded = await perilbook(['data', 'load', 'counties', boundaries], options);
-  assert.equal(loaded.code, 0, loaded.stderr);
+  const [areas] = sampleDatasets(NOON);
+  importDataset(open(), { ...areas!, info: { ...areas!.info, sample: false } } as Dataset, options.clock);
   // Both in Vermont: in its middle, and 2 km from New Hampshire.
   writeFileSync(join(folder, 'places.csv'), 'id,lat,lng\nmiddle,43.95,-72.75\nborder,43.7,-72.33\n');
   const topics = ['--topics', 'powerPlant,ustFacility', '--service', 'local', '--yes', '--output', 'out.csv'];
@@ -264,42 +264,6 @@ test('a place near a border is answered where its state was asked by box, and is
   assert.match(border.hazard_note!, /no local data of NH \(perilbook data get ustFacility --states NH\)/);
   assert.match(border.power_plant_count!, /^\d+$/);
   assert.equal(border.ust_facility_count, '');
-});
-
-/** The counties of states as the Census Bureau publishes them, from us-atlas. */
-function countyFile(t: TestContext, states: readonly string[]): string {
-  const atlas = usAtlas('counties-10m');
-  const { features } = feature(atlas, atlas.objects.counties);
-  const own = features
-    .filter(({ id }) => states.includes(String(id).slice(0, 2)))
-    .map((county) => ({ ...county, properties: { GEOID: String(county.id), NAME: county.properties.name } }));
-  return fileOf(t, 'counties_2024.geojson', JSON.stringify({ type: 'FeatureCollection', features: own }));
-}
-
-test('a file of one state at an own address answers for that state alone', async (t) => {
-  const { mirror, run, rows, states, own } = await setUp(t);
-  const table = 'TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\n';
-  mirror.files.set('example.org/virginia.csv', { body: Buffer.from(table), etag: '"1"' });
-  const update = (covered: string) =>
-    run('update', ...own(`sources:\n  tri:\n    url: https://example.org/virginia.csv\n${covered}`));
-  const sources = own('sources: {tri: {url: "https://example.org/virginia.csv"}}\n');
-  const got = await run('get', 'tri', '--yes', ...sources);
-  assert.equal(got.code, 0, got.stderr);
-  assert.equal(await rows(), 2);
-  assert.deepEqual(await states(), ['VA']);
-  assert.match(got.stderr, /The data covers VA only\. If .* the whole US, set states: US of tri in sources\.yaml\./);
-  // What it covers is not loaded again, and may be set.
-  assert.match((await update('')).stderr, /tri: unchanged/);
-  const longer = Buffer.from(`${table}F3,2025,VA,38,-78.3\n`);
-  mirror.files.set('example.org/virginia.csv', { body: longer, etag: '"2"' });
-  const both = await update('    states: Virginia, DC\n');
-  assert.equal(both.code, 0, both.stderr);
-  assert.deepEqual(await states(), ['DC', 'VA']);
-  // The same file again, as the whole US.
-  assert.equal((await update('    states: "US"\n')).code, 0);
-  assert.deepEqual([await rows(), await states()], [3, undefined]);
-  assert.match((await update('    states: "US"\n')).stderr, /tri: unchanged/);
-  assert.match((await update('    states: Mars\n')).stderr, /tri\.states: "Mars" is not a state/);
 });
 
 test('a state that a file at an own address no longer has keeps its records until --replace, and the others are loaded', async (t) => {

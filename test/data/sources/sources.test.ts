@@ -112,6 +112,7 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
       'sources: {alternative-fuels-afdc: {url: "http://a.example/a.csv", key_file: key}}',
       /alternative-fuels-afdc: a key is sent to addresses of https only/,
     ],
+    ['sources: {tri: {url: "https://a.example/a", states: "VA, Mars"}}', /tri\.states: "Mars" is not a state/],
     ['miror: https://a.example', /miror/],
     ['sources: [', /sources\.yaml": line 1: a list that begins with \[ is not closed/],
     ['mirror: *m', /sources\.yaml": YAML reads &, \* and ! here/],
