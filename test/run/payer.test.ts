@@ -107,12 +107,8 @@ const SINGLE = { kind: 'single', topic: 'hail' } as const;
 const STANDARD = { kind: 'standard' } as const;
 const ENTERPRISE = { kind: 'enterprise' } as const;
 
-const keyOf = (secret: string, ...scopes: Scope[]): Key => ({
-  ...{ secret, fingerprint: hashSecret(secret) },
-  scopes: scopes.length > 0 ? new Set(scopes) : null,
-});
-const FIRST = keyOf('first', 'hail', 'bundle');
-const SECOND = keyOf('second');
+const FIRST = key('first', 'hail', 'bundle');
+const SECOND = key('second');
 
 async function payerOf(creditsPerMinute = 300, clock = new MovedClock('2026-03-15T12:00:00Z')): Promise<Payer> {
   const nothingRefused = { refusedScopes: async () => [] } as unknown as Store;

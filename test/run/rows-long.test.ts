@@ -9,14 +9,40 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { test } from 'node:test';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { nameOfInput, resolveInput } from '../../../src/job/input-setting.ts';
-import { newProgress } from '../../../src/run/progress.ts';
-import type { Store } from '../../../src/store/port.ts';
-import { column, places } from '../harness.ts';
-import { openPartScene, partOf } from './part-scene.ts';
+import { nameOfInput, resolveInput } from '../../src/job/input-setting.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import { newProgress } from '../../src/run/progress.ts';
+import type { Store } from '../../src/store/port.ts';
+import { madeParquet } from '../rows/parquet-fixture.ts';
+import { column, type Harness, openHarness, places, type RunOptions } from './harness.ts';
+
+/** A job over part files in `in/`, written to `out/`. */
+async function openPartScene(t: TestContext) {
+  // A clock 200 times as fast ends calls after 0.75 s, which a busy machine may take: they are paid for and sent again.
+  const harness = await openHarness(t, { factor: 20 });
+  const path = (...names: string[]) => join(harness.folder, ...names);
+  return {
+    ...harness,
+    write(name: string, content: string | Buffer) {
+      mkdirSync(dirname(path('in', name)), { recursive: true });
+      writeFileSync(path('in', name), content);
+    },
+    /** Files and folders in `out/`, temporary files included. */
+    outputs: () => readdirSync(path('out'), { recursive: true }).map(String).sort(),
+    out: (name: string) => readFileSync(path('out', name), 'utf8'),
+    runParts: (settings: JobFile = {}, runOptions: RunOptions = {}) =>
+      harness.run({ input: 'in', output: 'out', topics: ['hail'], ...settings }, runOptions),
+  };
+}
+
+/** A CSV text of the places from one number up to, not including, another. */
+function partOf(from: number, to: number): string {
+  const rows = places(to).slice(from);
+  return `id,lat,lng\n${rows.map(([lat, lng], index) => `${from + index},${lat},${lng}\n`).join('')}`;
+}
 
 test('a place in two parts is bought once, and ten parts have the rows of one file', async (t) => {
   const scene = await openPartScene(t);
@@ -176,4 +202,70 @@ test('one file is a part where its output is named as a folder; the default outp
     code: 'USAGE',
     message: 'Missing output folder',
   });
+});
+
+const ROWS = 6_000;
+
+/** Rows of every kind, with fields that hold line ends: 1.5 MB, three segments. */
+function messyRows(): string {
+  const known = places(30);
+  const filler = `"line one\nline ""two""\r\n${'x'.repeat(200)}"`;
+  const rows = Array.from({ length: ROWS }, (_, index) => {
+    const [north, lng] = known[(index * 7919) % known.length]!;
+    // Five locations of one place, which is told from others by its fourth decimal.
+    const lat = (north + 0.0003 + (index % 5) * 0.00001).toFixed(5);
+    if (index % 997 === 0) return `${index},n/a,${lng},${filler},1`;
+    if (index % 1_499 === 0) return `${index},48.85,2.35,,12`;
+    if (index % 2_003 === 0) return `${index},${lat}`;
+    if (index % 501 === 0) return `${index},${lat},${lng},${filler},many`;
+    return `${index},${lat},${lng},${filler},${index % 9}.25`;
+  });
+  return `id,lat,lng,text,tiv\n${rows.join('\n')}`;
+}
+
+/** Runs a job by this thread alone, and with another: the figures and the bytes are the same. */
+async function ranBoth(harness: Harness, what: string, settings: JobFile) {
+  const job: JobFile = { input: 'messy.csv', output: 'output.csv', topics: ['hail', 'tornado'], ...settings };
+  const outcome = async (rowThreads: number) => {
+    const { summary } = await harness.run(job, { rowThreads });
+    const { rows, located, invalid, outside_us, findings, columns, status, credits_spent } = summary;
+    const figures = { rows, located, invalid, outside_us, findings, columns, status, credits_spent };
+    return { figures, output: readFileSync(join(harness.folder, job.output!), 'latin1') };
+  };
+  const [one, two] = [await outcome(0), await outcome(1)];
+  assert.deepEqual(two.figures, one.figures, what);
+  assert.ok(two.output === one.output, `${what}: the same bytes`);
+  return two;
+}
+
+test('threads read and write the same rows, findings and sums as one thread does', async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'messy.csv'), messyRows());
+  const settings: JobFile = { order_by: 'tiv' };
+  const bought = await harness.run({ input: 'messy.csv', topics: ['hail', 'tornado'], ...settings }, { rowThreads: 1 });
+  assert.equal(bought.summary.credits_spent, harness.charged());
+  const { figures, output } = await ranBoth(harness, 'with values', settings);
+  assert.deepEqual([figures.rows, figures.credits_spent], [ROWS, 0]);
+  await ranBoth(harness, 'without values, degrees are read as numbers', {});
+  // Its own columns are dropped, and its values are compared with the store.
+  writeFileSync(join(harness.folder, 'messy.csv'), output);
+  await ranBoth(harness, 'an output is an input again', settings);
+});
+
+test('threads read and write the same row groups as one thread does', async (t) => {
+  const harness = await openHarness(t);
+  const known = places(30);
+  const list = (axis: 0 | 1) => `[${known.map((place) => place[axis]).join()}]`;
+  const lat = `CASE WHEN i % 997 = 0 THEN NULL WHEN i % 991 = 0 THEN 'nan'::DOUBLE WHEN i % 983 = 0 THEN 1e-9
+    WHEN i % 977 = 0 THEN 4000 WHEN i % 971 = 0 THEN 48.85 ELSE ${list(0)}[1 + i % 30] + 0.0003 + (i % 5) * 0.00001 END`;
+  for (const type of ['DOUBLE', 'VARCHAR']) {
+    const query = `SELECT i AS id, (${lat})::${type} AS lat, (${list(1)}[1 + i % 30])::${type} AS lng,
+      CASE WHEN i % 887 = 0 THEN NULL WHEN i % 883 = 0 THEN -5 WHEN i % 881 = 0 THEN 9007199254740993 ELSE i END AS tiv FROM range(0, ${ROWS}) r(i)`;
+    await madeParquet(query, join(harness.folder, 'messy.parquet'), 'row_group_size 2048');
+    const settings: JobFile = { input: 'messy.parquet', output: 'output.parquet' };
+    await harness.run({ ...settings, topics: ['hail', 'tornado'] });
+    const { figures } = await ranBoth(harness, type, settings);
+    assert.equal(figures.rows, ROWS);
+    assert.ok(figures.invalid > 15 && figures.located > 5_900);
+  }
 });
