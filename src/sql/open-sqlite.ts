@@ -25,8 +25,11 @@ export interface DatabaseFormat {
  * transaction: a killed process leaves the old version. */
 export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase {
   const isInFile = format.isPrivate === true && file !== ':memory:';
+  const stats = isInFile ? statSync(file, { throwIfNoEntry: false }) : undefined;
+  // As root, `protect` would take /dev/null from all other users.
+  if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('it is a pipe or a device');
   // SQLite would make it by the umask, and gives its WAL the same mode.
-  if (isInFile && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  if (isInFile && !stats) closeSync(openSync(file, 'a', 0o600));
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
     refuseForeign(database);
     if (isInFile) protect(file);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -37,10 +38,15 @@ test('a store of a later version, and one of an earlier development version, is 
   }
 });
 
-test('a file that is no database is refused with its name and a way out', (t) => {
-  const file = join(temporaryFolder(t), 'store.db');
+test('what is no database, or no file, is refused with its name and a way out', (t) => {
+  const [file, pipe] = ['store.db', 'pipe'].map((name) => join(temporaryFolder(t), name)) as [string, string];
   writeFileSync(file, 'policy,lat,lng\n'.repeat(100));
   assert.throws(() => openSqliteStore(file, clock, owner), { code: 'STORE_UNUSABLE', message: /store\.db/ });
+  // A device in its place, such as /dev/null, would be closed to all other users of the machine.
+  execFileSync('mkfifo', ['-m', '666', pipe]);
+  const message = `The store ${pipe} cannot be used: it is a pipe or a device`;
+  assert.throws(() => openSqliteStore(pipe, clock, owner), { code: 'STORE_UNUSABLE', message });
+  assert.equal(statSync(pipe).mode & 0o777, 0o666);
 });
 
 test('a store whose schema was damaged is told as a damaged store, not as a bug', async (t) => {
