@@ -35,19 +35,15 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     });
 
   it('a claim is in the ledger before its call is sent, and the answers after it', async (setup) => {
-    const { store, terms, source, propose, clock } = setup;
-    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
-    assert.equal(claim!.outcome, 'granted');
+    const { store, ask, source, propose, clock } = setup;
+    const claim = await ask(propose(LA, 'single'));
+    assert.equal(claim.outcome, 'granted');
     assert.deepEqual(await spent(store, clock), { charged: 0, unknown: 0, open: 1, exhaustedAt: null });
-    await store.settle([charged(claim!, clock, 1)]);
+    await store.settle([charged(claim, clock, 1)]);
     assert.deepEqual(await spent(store, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
     const [record, none] = await store.read(source, [LA, NY]);
-    assert.deepEqual(record!.answers.get('wildfire'), {
-      topic: 'wildfire',
-      asOf: clock.now(),
-      fields: ['Very Low', 0, null],
-    });
-    assert.equal(none, null);
+    const answer = { topic: 'wildfire', asOf: clock.now(), fields: ['Very Low', 0, null] };
+    assert.deepEqual([record!.answers.get('wildfire'), none], [answer, null]);
   });
 
   it('all cells of a source, in pages, are those that are read by their keys', async (setup) => {
@@ -92,14 +88,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 
   it('a second run on the same cell waits, then finds it answered', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
+    const { store, another, ask, outcomeOf, propose, clock } = setup;
     const other = await another('b');
-    const [first] = await store.claim(await terms(), [propose(LA, 'single')]);
-    const [second] = await other.claim(await terms(other), [propose(LA, 'single')]);
-    assert.equal(second!.outcome, 'claimed');
-    await store.settle([charged(first!, clock, 1)]);
-    const [third] = await other.claim(await terms(other), [propose(LA, 'single')]);
-    assert.equal(third!.outcome, 'answered');
+    const first = await ask(propose(LA, 'single'));
+    assert.equal(await outcomeOf(propose(LA, 'single'), other), 'claimed');
+    await store.settle([charged(first, clock, 1)]);
+    assert.equal(await outcomeOf(propose(LA, 'single'), other), 'answered');
     // An answer counts from the very time that is fresh enough; a later one was wanted here.
     const wantedSince = (freshSince: number) => ({
       ...propose(LA, 'single'),
@@ -108,25 +102,21 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     // One answer of two is enough: the other topic may be cheaper alone.
     const hail = { topic: 'hail' as const, freshSince: clock.now() };
     const both = { ...propose(LA, 'standard'), wanted: [...wantedSince(clock.now()).wanted, hail] };
-    assert.equal((await other.claim(await terms(other), [both]))[0]!.outcome, 'answered');
-    const [asOld] = await other.claim(await terms(other), [wantedSince(clock.now())]);
-    const [younger] = await other.claim(await terms(other), [wantedSince(clock.now() + 1)]);
-    assert.deepEqual([asOld!.outcome, younger!.outcome], ['answered', 'granted']);
+    assert.equal(await outcomeOf(both, other), 'answered');
+    assert.equal(await outcomeOf(wantedSince(clock.now()), other), 'answered');
+    assert.equal(await outcomeOf(wantedSince(clock.now() + 1), other), 'granted');
   });
 
   it('two runs of one process that claim at the same moment get a cell, and an area, once', async (setup) => {
-    const { store, terms, propose } = setup;
+    const { store, terms, propose, proposeFor } = setup;
     const both = [await terms(), { ...(await terms()), run: await store.startRun(RUN) }];
     const ask = async (requests: readonly ClaimRequest[]) => {
       const claims = await Promise.all(both.map((limits, at) => store.claim(limits, [requests[at]!])));
       return claims.flat().map(({ outcome }) => outcome);
     };
     assert.deepEqual(await ask([propose(LA, 'single'), propose(LA, 'single')]), ['granted', 'claimed']);
-    const forArea = (cell: Cell) => {
-      const request = propose(cell, 'single');
-      return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
-    };
-    assert.deepEqual(await ask([forArea(NY), forArea(BOSTON)]), ['granted', 'claimed']);
+    const forCounty = (cell: Cell) => proposeFor('county 06037', cell);
+    assert.deepEqual(await ask([forCounty(NY), forCounty(BOSTON)]), ['granted', 'claimed']);
     // Claims of two accounts at two sources: each gets its own result.
     const away = { ...(await terms()), account: 'another', source: await store.source('elsewhere'), budget: 0 };
     const claims = await Promise.all([
@@ -141,51 +131,46 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 
   it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
+    const { store, another, terms, propose, ask, outcomeOf, clock } = setup;
     const area = 'tract 06037106111';
     const forArea = (cell: Cell, topic: 'wildfire' | 'hail' = 'wildfire', freshSince = clock.now()) => ({
       ...{ ...propose(cell, 'single'), call: { kind: 'single', topic } as const, wanted: [{ topic, freshSince }] },
       areas: [{ area, wanted: [{ topic, freshSince }] }],
     });
     const other = await another('b');
-    const [first] = await store.claim(await terms(), [forArea(LA)]);
-    assert.equal(first!.outcome, 'granted');
-    const ofOther = await terms(other);
-    const [second, otherTopic] = await other.claim(ofOther, [forArea(NY), forArea(NY, 'hail')]);
+    const first = await ask(forArea(LA));
+    assert.equal(first.outcome, 'granted');
+    const [second, otherTopic] = await other.claim(await terms(other), [forArea(NY), forArea(NY, 'hail')]);
     assert.deepEqual([second!.outcome, otherTopic!.outcome], ['claimed', 'granted']);
     // A cell that is bought for itself does not wait for its area.
     const elsewhere: Cell = { lat7: 400_000_000, lng7: -1_000_000_000 };
-    const [plain] = await other.claim(ofOther, [propose(elsewhere, 'single')]);
-    assert.equal(plain!.outcome, 'granted');
-    const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: ['Very Low', 0, null] }];
-    const settled = { ...charged(first!, clock, 1), areas: [{ area, answers, comparableSince: 0 }] };
-    await store.settle([settled, charged(otherTopic!, clock, 1)]);
+    assert.equal(await outcomeOf(propose(elsewhere, 'single'), other), 'granted');
+    const settled = charged(first, clock, 1);
+    const areas = [{ area, answers: settled.answers, comparableSince: 0 }];
+    await store.settle([{ ...settled, areas }, charged(otherTopic!, clock, 1)]);
     // At a cell that has no answer of its own, and at the very time from which an answer is fresh.
-    const [third, stale] = await other.claim(ofOther, [forArea(BOSTON), forArea(BOSTON, 'wildfire', clock.now() + 1)]);
-    assert.deepEqual([third!.outcome, stale!.outcome], ['answered', 'granted']);
+    assert.equal(await outcomeOf(forArea(BOSTON), other), 'answered');
+    assert.equal(await outcomeOf(forArea(BOSTON, 'wildfire', clock.now() + 1), other), 'granted');
     // Without an answer to the topic that is wanted.
-    const [without] = await other.claim(ofOther, [forArea({ lat7: 380_000_000, lng7: -770_000_000 }, 'hail')]);
-    assert.equal(without!.outcome, 'granted');
+    assert.equal(await outcomeOf(forArea({ lat7: 380_000_000, lng7: -770_000_000 }, 'hail'), other), 'granted');
     // With one of two topics answered, the run that asks takes it and plans the rest anew.
     const both = [...propose(DENVER, 'single').wanted, { topic: 'hail' as const, freshSince: clock.now() }];
-    const [partly] = await other.claim(ofOther, [{ ...propose(DENVER, 'standard'), areas: [{ area, wanted: both }] }]);
-    assert.equal(partly!.outcome, 'answered');
+    const partly = { ...propose(DENVER, 'standard'), areas: [{ area, wanted: both }] };
+    assert.equal(await outcomeOf(partly, other), 'answered');
   });
 
   it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (setup) => {
-    const { store, terms, propose, clock } = setup;
+    const { store, ask, propose, proposeFor, clock } = setup;
     const area = 'tract 06037106111';
-    const known = await terms();
     const settle = async (cell: Cell, rating: string, comparableSince: number) => {
-      const [claim] = await store.claim(known, [propose(cell, 'single')]);
       const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] }];
-      await store.settle([{ ...charged(claim!, clock, 1), areas: [{ area, answers, comparableSince }] }]);
+      const claim = await ask(propose(cell, 'single'));
+      await store.settle([{ ...charged(claim, clock, 1), areas: [{ area, answers, comparableSince }] }]);
     };
     const outcome = async (cell: Cell) => {
-      const request = propose(cell, 'single');
-      const [claim] = await store.claim(known, [{ ...request, areas: [{ area, wanted: request.wanted }] }]);
-      if (claim!.outcome === 'granted') await store.settle([free(claim!, clock)]);
-      return claim!.outcome;
+      const claim = await ask(proposeFor(area, cell));
+      if (claim.outcome === 'granted') await store.settle([free(claim, clock)]);
+      return claim.outcome;
     };
     const released = clock.now() + 1;
     await settle(LA, 'Very Low', released);
@@ -210,36 +195,27 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 
   it('the claim of an area ends with its process, and with a call that failed', async (setup) => {
-    const { store, another, terms, propose } = setup;
-    const forArea = (cell: Cell) => {
-      const request = propose(cell, 'standard');
-      return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
-    };
-    await store.claim(await terms(), [forArea(LA)]);
+    const { another, ask, outcomeOf, proposeFor, clock } = setup;
+    const forCounty = (cell: Cell) => proposeFor('county 06037', cell, 'standard');
+    await ask(forCounty(LA));
     const other = await another('b');
-    const ofOther = await terms(other);
-    assert.equal((await other.claim(ofOther, [forArea(NY)]))[0]!.outcome, 'claimed');
+    assert.equal(await outcomeOf(forCounty(NY), other), 'claimed');
     setup.alive.delete('a');
-    const [taken] = await other.claim(ofOther, [forArea(NY)]);
-    assert.ok(taken?.outcome === 'granted');
-    const free = { charge: 'free', credits: 0, outcome: '502', answers: [], failures: [] } as const;
-    await other.settle([{ ...free, call: taken.call, period: ofOther.period }]);
-    const third = await another('c');
-    assert.equal((await third.claim(await terms(third), [forArea(LA)]))[0]!.outcome, 'granted');
+    await other.settle([free(await ask(forCounty(NY), other), clock)]);
+    assert.equal(await outcomeOf(forCounty(LA), await another('c')), 'granted');
   });
 
   it('the claim of a process that died becomes unknown, counts as spent, and frees the cell', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
-    await store.claim(await terms(), [propose(LA, 'standard')]);
+    const { another, ask, outcomeOf, propose, clock } = setup;
+    await ask(propose(LA, 'standard'));
     setup.alive.delete('a');
     const other = await another('b');
     assert.deepEqual(await spent(other, clock), { charged: 0, unknown: 15, open: 0, exhaustedAt: null });
-    const [claim] = await other.claim(await terms(other), [propose(LA, 'standard')]);
-    assert.equal(claim!.outcome, 'granted');
+    assert.equal(await outcomeOf(propose(LA, 'standard'), other), 'granted');
   });
 
   it('calls of a dead process that a claim settles count once in the minute', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
+    const { store, another, terms, propose, ask, clock } = setup;
     const claims = await store.claim(
       await terms(),
       [NY, BOSTON, LA].map((cell) => propose(cell, 'standard')),
@@ -249,10 +225,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       clock.move(1_000);
     }
     const other = await another('b');
-    const ofOther = await terms(other);
     setup.alive.delete('a');
-    const [claim] = await other.claim(ofOther, [propose(LA, 'standard')]);
-    assert.ok(claim?.outcome === 'granted');
+    const claim = await ask(propose(LA, 'standard'), other);
+    assert.ok(claim.outcome === 'granted');
     assert.equal(claim.byOthers, 45);
   });
 
@@ -284,12 +259,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 
   it('an outcome that comes after the lease ended still corrects the ledger', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
-    const [late] = await store.claim(await terms(), [propose(LA, 'single')]);
+    const { store, another, ask, propose, clock } = setup;
+    const late = await ask(propose(LA, 'single'));
     clock.move(5 * 60_000 + 1);
     const other = await another('b');
     assert.equal((await spent(other, clock)).unknown, 1);
-    await store.settle([charged(late!, clock, 1)]);
+    await store.settle([charged(late, clock, 1)]);
     assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
   });
 
@@ -309,70 +284,65 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 
   it('the quota of the period holds over runs and processes, and comes back at the anniversary', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
+    const { store, another, ask, outcomeOf, propose, clock } = setup;
     const other = await another('b');
     const limit = { periodLimit: 20 };
-    const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
-    assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
-    await store.settle([charged(first!, clock, 15)]);
-    assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    const first = await ask(propose(LA, 'standard'), store, limit);
+    assert.equal(await outcomeOf(propose(NY, 'standard'), other, limit), 'quota');
+    await store.settle([charged(first, clock, 15)]);
+    assert.equal(await outcomeOf(propose(NY, 'standard'), other, limit), 'quota');
     clock.moveTo('2026-04-05T00:00:00Z');
-    assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
+    assert.equal(await outcomeOf(propose(NY, 'standard'), other, limit), 'granted');
   });
 
-  it('a call that ends after the anniversary belongs to the new period', async ({ store, terms, propose, clock }) => {
+  it('a call that ends after the anniversary belongs to the new period', async ({ store, ask, propose, clock }) => {
     clock.moveTo('2026-04-04T23:59:59Z');
-    const [claim] = await store.claim(await terms(), [propose(LA, 'standard')]);
+    const claim = await ask(propose(LA, 'standard'));
     const before = billingPeriod(5, clock.now());
     clock.moveTo('2026-04-05T00:00:01Z');
-    await store.settle([charged(claim!, clock, 15)]);
+    await store.settle([charged(claim, clock, 15)]);
     const { charged: inOld, open, later } = await store.spending('account', before);
     assert.deepEqual([inOld, open, later], [0, 0, 15]);
     assert.equal((await spent(store, clock)).charged, 15);
   });
 
   it('what is counted in a later period counts in the earlier one too: a clock that was ahead spends no quota twice', async (setup) => {
-    const { store, terms, propose, clock } = setup;
+    const { store, ask, outcomeOf, propose, clock } = setup;
     const limit = { periodLimit: 20 };
     clock.moveTo('2026-04-04T12:00:00Z');
     const before = billingPeriod(5, clock.now());
     const after = billingPeriod(5, before.end);
-    const ahead = { ...(await terms(store, limit)), period: after };
-    const [claim] = await store.claim({ ...ahead, countedSince: before.start }, [propose(LA, 'standard')]);
-    const inEarlier = async () => (await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome;
-    const settled = { ...charged(claim!, clock, 15), period: after };
+    const both = { period: after, countedSince: before.start };
+    const claim = await ask(propose(LA, 'standard'), store, { ...limit, ...both });
+    const inEarlier = async () => await outcomeOf(propose(NY, 'standard'), store, limit);
+    const settled = { ...charged(claim, clock, 15), period: after };
     // As an open call, as one whose charge is unknown, and as a charged one.
     assert.equal(await inEarlier(), 'quota');
     await store.settle([{ ...settled, charge: 'unknown', answers: [] }]);
     assert.equal(await inEarlier(), 'quota');
     await store.settle([settled]);
     assert.equal(await inEarlier(), 'quota');
-    const both = { ...ahead, countedSince: before.start };
-    assert.equal((await store.claim(both, [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    assert.equal(await outcomeOf(propose(NY, 'standard'), store, { ...limit, ...both }), 'quota');
     // The provider's page counts none of it in the earlier period.
     await store.correct('account', before, 0);
     assert.equal(await inEarlier(), 'granted');
     // The other way round: what was spent before counts for a clock that may be ahead.
-    const claimed = async (more: Partial<ClaimLimits>) => {
-      const known = { ...(await terms(store, limit)), account: 'third', ...more };
-      return (await store.claim(known, [propose(DENVER, 'standard')]))[0]!.outcome;
-    };
+    const claimed = async (more: Partial<ClaimLimits>) =>
+      await outcomeOf(propose(DENVER, 'standard'), store, { ...limit, account: 'third', ...more });
     assert.equal(await claimed({}), 'granted');
-    assert.equal(await claimed({ period: after, countedSince: before.start }), 'quota');
+    assert.equal(await claimed(both), 'quota');
     assert.equal(await claimed({ period: after }), 'granted');
   });
 
   it('another anniversary day forgets no credits that were spent since the period began', async (setup) => {
-    const { store, terms, propose, clock } = setup;
+    const { store, ask, propose, clock } = setup;
     clock.moveTo('2026-04-21T12:00:00Z');
-    const under = async (day: number) => ({
-      ...(await terms(store, { periodLimit: 20 })),
-      period: billingPeriod(day, clock.now()),
-    });
-    const buy = async (day: number, location: typeof LA) => {
-      const [claim] = await store.claim(await under(day), [propose(location, 'single')]);
-      if (claim!.outcome !== 'granted') return claim!.outcome;
-      await store.settle([{ ...charged(claim!, clock, 10), period: billingPeriod(day, clock.now()) }]);
+    const under = (day: number, location: Cell, periodLimit = 20) =>
+      ask(propose(location, 'single'), store, { periodLimit, period: billingPeriod(day, clock.now()) });
+    const buy = async (day: number, location: Cell) => {
+      const claim = await under(day, location);
+      if (claim.outcome !== 'granted') return claim.outcome;
+      await store.settle([{ ...charged(claim, clock, 10), period: billingPeriod(day, clock.now()) }]);
       return 10;
     };
     assert.equal(await buy(1, LA), 10);
@@ -384,9 +354,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(await buy(22, BOSTON), 10);
     assert.equal((await store.spending('account', since22)).charged, 20);
     // Open calls, and those whose charge is unknown, as charged ones.
-    const [call] = await store.claim({ ...(await under(1)), periodLimit: 40 }, [propose(DENVER, 'single')]);
+    const call = await under(1, DENVER, 40);
     assert.equal((await store.spending('account', since22)).open, 1);
-    const settled = { ...charged(call!, clock, 1), period: billingPeriod(1, clock.now()), answers: [] };
+    const settled = { ...charged(call, clock, 1), period: billingPeriod(1, clock.now()), answers: [] };
     await store.settle([{ ...settled, charge: 'unknown' }]);
     assert.equal((await store.spending('account', since22)).unknown, 1);
     await store.settle([{ ...settled, charge: 'free', credits: 0 }]);
@@ -396,46 +366,43 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await Promise.all([buy(22, DENVER), buy(1, DENVER)]), ['quota', 'quota']);
     // The provider's page counts 19 of the 20: one more is left.
     await store.correct('account', since22, 19);
-    assert.equal((await store.claim(await under(22), [propose(DENVER, 'single')]))[0]!.outcome, 'granted');
+    assert.equal((await under(22, DENVER)).outcome, 'granted');
   });
 
   it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (setup) => {
-    const { store, terms, propose, clock } = setup;
+    const { store, ask, propose, clock } = setup;
     clock.moveTo('2026-04-04T23:59:59Z');
     const before = billingPeriod(5, clock.now());
     const limit = { periodLimit: 80 };
-    const [first, second] = await store.claim(await terms(store, limit), [
-      propose(LA, 'standard'),
-      propose(NY, 'single'),
-    ]);
+    const first = await ask(propose(LA, 'standard'), store, limit);
+    const claimOne = () => ask(propose(NY, 'single'), store, limit);
+    const second = await claimOne();
     clock.moveTo('2026-04-05T00:00:01Z');
-    const refusal = { charge: 'free', answers: [], exhausted: true } as const;
-    await store.settle([{ ...charged(first!, clock, 0), ...refusal }]);
+    await store.settle([exhausted(first, clock)]);
     clock.move(1_000);
-    await store.settle([{ ...charged(second!, clock, 0), ...refusal }]);
+    await store.settle([exhausted(second, clock)]);
     const said = Date.parse('2026-04-05T00:00:01Z');
     assert.deepEqual(await store.spending('account', before), {
       ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: said, exhaustedLeft: 80 },
     });
-    const claimOne = async () => (await store.claim(await terms(store, limit), [propose(NY, 'single')]))[0]!;
     // For a minute the service's clock may still be before the anniversary.
     clock.moveTo('2026-04-05T00:00:59.999Z');
-    await store.settle([{ ...charged(await claimOne(), clock, 0), ...refusal }]);
+    await store.settle([exhausted(await claimOne(), clock)]);
     clock.move(1);
-    await store.settle([{ ...charged(await claimOne(), clock, 0), ...refusal }]);
+    await store.settle([exhausted(await claimOne(), clock)]);
     assert.equal((await claimOne()).outcome, 'quota');
   });
 
   it('a correction by the provider counts in claims, replaces an earlier one, and is of its period alone', async (setup) => {
-    const { store, another, terms, propose, clock } = setup;
+    const { store, another, ask, propose, clock } = setup;
     const limit = { periodLimit: 100 };
     const period = billingPeriod(5, clock.now());
-    const [unanswered] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
-    await store.settle([{ ...charged(unanswered!, clock, 15), charge: 'unknown', answers: [] }]);
+    const unanswered = await ask(propose(LA, 'standard'), store, limit);
+    await store.settle([{ ...charged(unanswered, clock, 15), charge: 'unknown', answers: [] }]);
     const outcome = async (kind: 'single' | 'standard') => {
-      const [claim] = await (await another('b')).claim(await terms(store, limit), [propose(NY, kind)]);
-      if (claim!.outcome === 'granted') await store.settle([free(claim!, clock)]);
-      return claim!.outcome;
+      const claim = await ask(propose(NY, kind), await another('b'), limit);
+      if (claim.outcome === 'granted') await store.settle([free(claim, clock)]);
+      return claim.outcome;
     };
     assert.deepEqual(await store.correct('account', period, 90), { elsewhere: 75, at: clock.now() });
     assert.deepEqual([await outcome('standard'), await outcome('single')], ['quota', 'granted']);
@@ -451,18 +418,16 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 
   it('a correction takes back that the quota is used up; a refusal asked for before it says nothing any more', async (setup) => {
-    const { store, terms, propose, clock } = setup;
+    const { store, ask, outcomeOf, propose, clock } = setup;
     const period = billingPeriod(5, clock.now());
-    const refusal = { charge: 'free', answers: [], exhausted: true } as const;
-    const [early, late] = await store.claim(await terms(), [propose(LA, 'single'), propose(NY, 'single')]);
-    await store.settle([{ ...charged(early!, clock, 0), ...refusal }]);
-    assert.equal((await store.claim(await terms(), [propose(LA, 'single')]))[0]!.outcome, 'quota');
+    const [early, late] = [await ask(propose(LA, 'single')), await ask(propose(NY, 'single'))];
+    await store.settle([exhausted(early, clock)]);
+    assert.equal(await outcomeOf(propose(LA, 'single')), 'quota');
     clock.move(1_000);
     await store.correct('account', period, 50);
-    await store.settle([{ ...charged(late!, clock, 0), ...refusal }]);
+    await store.settle([exhausted(late, clock)]);
     assert.equal((await spent(store, clock)).exhaustedAt, null);
-    const [again] = await store.claim(await terms(), [propose(LA, 'single')]);
-    await store.settle([{ ...charged(again!, clock, 0), ...refusal }]);
+    await store.settle([exhausted(await ask(propose(LA, 'single')), clock)]);
     assert.deepEqual(await spent(store, clock), {
       ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: clock.now(), exhaustedLeft: 9_950 },
       correction: { elsewhere: 50, at: clock.now() },
@@ -689,17 +654,25 @@ async function makeSetup(opener: Opener) {
     call: kind === 'single' ? { kind, topic: 'wildfire' } : { kind },
     wanted: [{ topic: 'wildfire', freshSince: clock.now() - 365 * 86_400_000 }],
   });
-  /** A call that is claimed and settled, as charged where nothing else is said. */
-  const buy = async (cell: Cell, kind: 'single' | 'standard' = 'single', how: Partial<Settlement> = {}) => {
-    const [claim] = await store.claim(await terms(), [propose(cell, kind)]);
-    await store.settle([{ ...charged(claim!, clock, CREDITS[kind]), ...how }]);
+  const proposeFor = (area: string, cell: Cell, kind: 'single' | 'standard' = 'single'): ClaimRequest => {
+    const request = propose(cell, kind);
+    return { ...request, areas: [{ area, wanted: request.wanted }] };
   };
-  return { store, opened, source, clock, alive, another, terms, propose, buy };
+  const ask = async (request: ClaimRequest, of = store, limits: Partial<ClaimLimits> = {}) =>
+    (await of.claim(await terms(of, limits), [request]))[0]!;
+  const outcomeOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).outcome;
+  /** A call that is claimed and settled, as charged where nothing else is said. */
+  const buy = async (cell: Cell, kind: 'single' | 'standard' = 'single', how: Partial<Settlement> = {}) =>
+    await store.settle([{ ...charged(await ask(propose(cell, kind)), clock, CREDITS[kind]), ...how }]);
+  return { store, opened, source, clock, alive, another, terms, propose, proposeFor, ask, outcomeOf, buy };
 }
 
 const free = (claim: Claim, clock: MovedClock): Settlement => ({
   ...{ ...charged(claim, clock, 0), charge: 'free', answers: [] },
 });
+
+/** The settlement of a call that was refused because the quota is used up. */
+const exhausted = (claim: Claim, clock: MovedClock): Settlement => ({ ...free(claim, clock), exhausted: true });
 
 const spent = (store: Store, clock: MovedClock) => store.spending('account', billingPeriod(5, clock.now()));
 
