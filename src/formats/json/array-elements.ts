@@ -1,6 +1,5 @@
-import type { PerilbookError } from '../../base/errors.ts';
 import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
-import { endOfValue, NotJson, skipSpace } from './json-members.ts';
+import { endOfValue, NotJson, orNotJson, skipSpace } from './json-members.ts';
 import type { LineBatch } from './ndjson-lines.ts';
 
 const WINDOW_BYTES = 1024 * 1024;
@@ -52,12 +51,20 @@ export async function* elementBatches(source: ByteSource, signal?: AbortSignal):
   let start = startOfArray(held(window)) + 1;
   for (let isClosed = false; !isClosed; ) {
     signal?.throwIfAborted();
-    const elements = takeElements(source, window, start, firstLine);
+    const elements = orNotJson(
+      () => elementsIn(held(window), start, ELEMENTS_A_BATCH),
+      () => {
+        const what = `is a JSON array that cannot be read after element ${firstLine - 1}`;
+        return source.refused(what, 'Check the commas and brackets there.');
+      },
+    );
     isClosed = elements.isClosed;
     if (!isClosed && elements.found.length === 0) {
       if (window.atEnd)
         throw source.refused('is a JSON array that is not closed', 'It may have been cut off: get the file again.');
-      if (window.to - window.from > LONGEST_ELEMENT) throw tooLong(source, firstLine);
+      if (window.to - window.from > LONGEST_ELEMENT) {
+        throw source.refused(`has an element ${firstLine} without an end`, 'Perilbook reads a JSON array of objects.');
+      }
       start -= window.from;
       await window.refill();
       continue;
@@ -73,16 +80,6 @@ export async function* elementBatches(source: ByteSource, signal?: AbortSignal):
 
 const held = ({ bytes, to }: ReadWindow): Buffer => bytes.subarray(0, to);
 
-function takeElements(source: ByteSource, window: ReadWindow, start: number, firstLine: number): Elements {
-  try {
-    return elementsIn(held(window), start, ELEMENTS_A_BATCH);
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    const hint = 'Check the commas and brackets there.';
-    throw source.refused(`is a JSON array that cannot be read after element ${firstLine - 1}`, hint);
-  }
-}
-
 /** What follows the array: only white space. */
 async function* restOf(source: ByteSource, window: ReadWindow, firstLine: number): AsyncGenerator<LineBatch> {
   for (;;) {
@@ -94,8 +91,4 @@ async function* restOf(source: ByteSource, window: ReadWindow, firstLine: number
     if (window.atEnd) return;
     await window.refill();
   }
-}
-
-function tooLong(source: ByteSource, element: number): PerilbookError {
-  return source.refused(`has an element ${element} without an end`, 'Perilbook reads a JSON array of objects.');
 }

@@ -13,6 +13,15 @@ interface Member {
 
 export class NotJson extends Error {}
 
+/** Runs work on bytes that may be no JSON, for which `refused` makes the error. */
+export function orNotJson<T>(work: () => T, refused: (cause: NotJson) => Error): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof NotJson ? refused(error) : error;
+  }
+}
+
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 

@@ -1,4 +1,3 @@
-import type { PerilbookError } from '../../base/errors.ts';
 import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
 
 /** Some neighbouring lines. Valid until the next batch is asked for. */
@@ -25,7 +24,10 @@ export async function* lineBatches(source: ByteSource, signal?: AbortSignal): As
   let firstLine = 1;
   while (!window.atEnd || window.from < window.to) {
     signal?.throwIfAborted();
-    if (window.to - window.from > LONGEST_LINE) throw tooLong(source, firstLine);
+    if (window.to - window.from > LONGEST_LINE) {
+      const hint = 'Perilbook reads JSON with one object a line, an array of objects, or a GeoJSON FeatureCollection.';
+      throw source.refused(`has a line ${firstLine} without an end`, hint);
+    }
     await window.refill();
     for (;;) {
       const batch = takeLines(window, firstLine);
@@ -49,9 +51,4 @@ function takeLines({ bytes, from, to, atEnd }: ReadWindow, firstLine: number): L
     at = end < 0 ? to : end + 1;
   }
   return { bytes, lines, firstLine, from, to: at };
-}
-
-function tooLong(source: ByteSource, line: number): PerilbookError {
-  const hint = 'Perilbook reads JSON with one object a line, an array of objects, or a GeoJSON FeatureCollection.';
-  return source.refused(`has a line ${line} without an end`, hint);
 }

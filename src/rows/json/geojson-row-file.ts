@@ -4,6 +4,7 @@ import {
   memberTexts,
   NotJson,
   objectMembers,
+  orNotJson,
   skipSpace,
   withMembers,
 } from '../../formats/json/json-members.ts';
@@ -42,7 +43,10 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
-  const { features, columns, hasPoints, hasIds, shapes } = orNotJson(input.name, () => survey(bytes));
+  const { features, columns, hasPoints, hasIds, shapes } = orNotJson(
+    () => survey(bytes),
+    (error) => input.refused('is GeoJSON that is damaged or cut off', 'Write or fetch the file again.', error),
+  );
   // Without points, the location is two columns of degrees among the properties.
   const before = [...(hasPoints || features.length === 0 ? POINT_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
@@ -84,15 +88,6 @@ async function wholeFile(input: InputFile): Promise<Buffer> {
   }
   await pass.assertSame();
   return Buffer.concat(chunks);
-}
-
-function orNotJson<T>(file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw unreadable(file, 'is GeoJSON that is damaged or cut off', 'Write or fetch the file again.', error);
-  }
 }
 
 function parseFeatures(bytes: Buffer): GeojsonFeature[] {

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { elementBatches, elementsIn, startOfArray } from '../../formats/json/array-elements.ts';
-import { memberTexts, NotJson, type Piece, withMembers } from '../../formats/json/json-members.ts';
+import { memberTexts, orNotJson, type Piece, withMembers } from '../../formats/json/json-members.ts';
 import { type LineBatch, lineBatches } from '../../formats/json/ndjson-lines.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
@@ -35,21 +35,15 @@ export function isJsonArray({ head }: InputFile): boolean {
 /** Opens a JSON array of objects like NDJSON, with elements as lines. The text between the elements is copied. @throws INPUT_UNREADABLE */
 export function jsonArrayRowFile(input: InputFile): RowFile {
   const { head } = input;
-  const { found } = elementsOfHead(input);
+  const { found } = orNotJson(
+    () => elementsIn(head, startOfArray(head) + 1),
+    () => input.refused('is a JSON array that cannot be read', 'Check its commas and brackets.'),
+  );
   return objectsFile(
     input,
     ELEMENTS,
     found.map(({ from, to }) => head.toString('utf8', from, to)),
   );
-}
-
-function elementsOfHead(input: InputFile) {
-  try {
-    return elementsIn(input.head, startOfArray(input.head) + 1);
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw input.refused('is a JSON array that cannot be read', 'Check its commas and brackets.');
-  }
 }
 
 /** How the objects of a file are found in it. */
@@ -79,7 +73,7 @@ function objectsFile(input: InputFile, objects: ObjectFormat, texts: readonly st
 function makeRowFile(input: InputFile, objects: ObjectFormat, columns: readonly JsonColumn[]): RowFile {
   return {
     format: objects.format,
-    ...(objects.unit === undefined ? {} : { unit: objects.unit }),
+    unit: objects.unit,
     hasTypes: true,
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.path.length === 1),
