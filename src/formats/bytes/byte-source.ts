@@ -36,10 +36,14 @@ export async function readWhole(pass: BytePass, buffer: Buffer, position: number
 
 const BYTES_A_CHUNK = 256 * 1024;
 
-/** The bytes of a pass from a position to the end. Each chunk is a buffer of its own, the receiver's to change. */
-export async function* chunksFrom(pass: BytePass, from: number): AsyncGenerator<Buffer, void, void> {
-  for (let position = from; ; ) {
-    const chunk = Buffer.allocUnsafeSlow(BYTES_A_CHUNK);
+/** The bytes of a pass from a position to another, or to the end. Each chunk is a buffer of its own, the receiver's to change. */
+export async function* chunksFrom(
+  pass: BytePass,
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer, void, void> {
+  for (let position = from; position < to; ) {
+    const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, to - position));
     const count = await pass.readInto(chunk, 0, position);
     if (count === 0) return;
     position += count;

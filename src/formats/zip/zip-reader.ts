@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { PerilbookError } from '../../base/errors.ts';
-import { type BytePass, type ByteSource, readWhole, throughEngine } from '../bytes/byte-source.ts';
+import { type BytePass, type ByteSource, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
 
 /** A file in a zip, as the zip's directory lists it. */
 export type { Entry as ZipEntry } from 'yauzl';
@@ -72,19 +72,15 @@ async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry
   }
 }
 
-const BYTES_A_CHUNK = 256 * 1024;
-
 async function* packedEntry(source: ByteSource, damaged: Damaged, entry: Entry): AsyncGenerator<Buffer, void, void> {
   const start = await withZip(source, damaged, (zip) => zip.readLocalFileHeaderPromise(entry, { minimal: true }));
   await using pass = await source.startPass();
-  const end = start.fileDataStart + entry.compressedSize;
-  for (let at = start.fileDataStart; at < end; ) {
-    const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, end - at));
-    const count = await pass.readInto(chunk, 0, at);
-    if (count === 0) throw damaged('it is cut off');
-    at += count;
-    yield chunk.subarray(0, count);
+  let left = entry.compressedSize;
+  for await (const chunk of chunksFrom(pass, start.fileDataStart, start.fileDataStart + left)) {
+    left -= chunk.length;
+    yield chunk;
   }
+  if (left > 0) throw damaged('it is cut off');
   await pass.assertSame();
 }
 
