@@ -1,4 +1,4 @@
-import { type ErrorCode, PerilbookError } from '../base/errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 
 /** The messages to a thread. It answers each task and each end, in their order. */
 export type ThreadRequest =
@@ -6,7 +6,7 @@ export type ThreadRequest =
   | { readonly kind: 'task'; readonly work: number; readonly task: unknown }
   | { readonly kind: 'end'; readonly work: number };
 
-export type ThreadReply = { readonly result: unknown } | { readonly error: PlainError };
+export type ThreadReply = { readonly result: unknown } | { readonly error: ReturnType<typeof plainError> };
 
 /** Runs the tasks of a work in one thread, one after the other. */
 export interface TaskRunner<Task, Result> {
@@ -23,24 +23,14 @@ export type InThread<Setup, Task, Result> = (
 ) => TaskRunner<Task, Result> | Promise<TaskRunner<Task, Result>>;
 
 /** An error as a message carries it: the copy of an error loses its class and code. */
-interface PlainError {
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly coded: {
-    readonly code: ErrorCode;
-    readonly hint: string;
-    readonly context: PerilbookError['context'];
-  } | null;
-}
-
-export function plainError(error: unknown): PlainError {
+export function plainError(error: unknown) {
   if (!(error instanceof Error)) return { message: String(error), stack: undefined, coded: null };
   const { message, stack } = error;
   const coded = error instanceof PerilbookError ? { code: error.code, hint: error.hint, context: error.context } : null;
   return { message, stack, coded };
 }
 
-export function rebuildError({ message, stack, coded }: PlainError): Error {
+export function rebuildError({ message, stack, coded }: ReturnType<typeof plainError>): Error {
   if (coded !== null) return new PerilbookError(coded.code, message, coded.hint, coded.context);
   return Object.assign(new Error(message), { stack });
 }

@@ -1,4 +1,5 @@
 import proj4 from 'proj4';
+import { resultOrNull } from '../../base/errors.ts';
 import type { MakeContentError } from '../bytes/byte-source.ts';
 
 /** A position as WGS84 degrees of longitude and latitude. */
@@ -38,14 +39,12 @@ type System = Record<string, unknown>;
 
 /** Null when proj4 cannot read the text or does not know its projection. */
 function parseSystem(text: string): System | null {
-  try {
+  return resultOrNull(() => {
     proj4.defs('shapefile', text);
     const system = proj4.defs('shapefile') as unknown as System;
     forward(system)([0, 0]);
     return system;
-  } catch {
-    return null;
-  }
+  });
 }
 
 function forward(system: System): ToDegrees {

@@ -17,7 +17,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { hasSystemCode, PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { interruptible, isEndless, readPipe } from '../../base/pipes.ts';
 import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
@@ -49,14 +49,8 @@ export interface InputFile extends ByteSource {
   startPass(isShort?: boolean): Promise<BytePass>;
 }
 
-interface FileIdentity {
-  readonly dev: number;
-  readonly ino: number;
-  readonly size: number;
-  readonly mtimeMs: number;
-  /** Who may read it: an output is never open to more users. */
-  readonly mode: number;
-}
+/** With the mode, which says who may read it: an output is never open to more users. */
+type FileIdentity = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'mode'>;
 
 /** Whether a thread can open the file again and read any part of it. */
 export function isPlainFile({ identity, compression, utf16 }: InputFile): boolean {
@@ -95,7 +89,7 @@ export async function openInput(file: string, streams?: InputStreams): Promise<I
     if (!isRead) return await makeInput(file, await spool(readPipe(file, streams?.interrupt), file), null);
     const fd = await openFd(file, 'r');
     try {
-      return await makeInput(file, fd, identityOf(await statFd(fd)));
+      return await makeInput(file, fd, await statFd(fd));
     } finally {
       await closeFd(fd);
     }
@@ -183,10 +177,6 @@ function endless(name: string): PerilbookError {
   return unreadable(name, 'is a device, not a file', 'Give the name of a file, or - to read standard input.');
 }
 
-function identityOf({ dev, ino, size, mtimeMs, mode }: Stats): FileIdentity {
-  return { dev, ino, size, mtimeMs, mode };
-}
-
 function changed(file: string): PerilbookError {
   const hint = 'Run again when no other program writes to it; answers that were bought are kept.';
   return unreadable(file, 'has changed since it was opened', hint);
@@ -222,10 +212,6 @@ function asUnreadable(file: string, error: unknown): unknown {
 
 /** `; did you mean X?` for a missing file, if its folder has a file with a similar name. */
 export function didYouMeanFile(path: string): string {
-  try {
-    return didYouMean(basename(path), readdirSync(dirname(path)));
-  } catch {
-    // The folder is missing too.
-    return '';
-  }
+  // The folder may be missing too.
+  return resultOrNull(() => didYouMean(basename(path), readdirSync(dirname(path)))) ?? '';
 }

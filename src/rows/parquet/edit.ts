@@ -1,3 +1,4 @@
+import { resultOrNull } from '../../base/errors.ts';
 import type { AddedColumn, TableColumn } from '../port.ts';
 import { extendArrowSchema } from './arrow-schema.ts';
 import type { ParquetFile } from './footer.ts';
@@ -119,12 +120,8 @@ function extendJson<Schema>(
   extend: (schema: Schema, kept: readonly string[], added: readonly AddedColumn[]) => object | null,
 ): ExtendSchema {
   return (value, kept, added) => {
-    try {
-      const schema = extend(JSON.parse(value) as Schema, kept, added);
-      return schema && JSON.stringify(schema);
-    } catch {
-      return null;
-    }
+    const schema = resultOrNull(() => extend(JSON.parse(value) as Schema, kept, added));
+    return schema && JSON.stringify(schema);
   };
 }
 

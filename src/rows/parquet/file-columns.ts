@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';
 import { FOOTER, KEY_VALUE } from './format.ts';
@@ -123,14 +123,9 @@ interface Declared {
 
 function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Declared>> {
   const geo = FOOTER.keyValues.read(footer)?.find((pair) => KEY_VALUE.key.read(pair) === 'geo');
-  try {
-    const { columns } = JSON.parse((geo && KEY_VALUE.value.read(geo)) || '{}') as {
-      columns?: Record<string, Declared>;
-    };
-    return columns && typeof columns === 'object' ? columns : {};
-  } catch {
-    return {};
-  }
+  const text = geo && KEY_VALUE.value.read(geo);
+  const columns: unknown = resultOrNull(() => JSON.parse(text || '{}').columns);
+  return columns && typeof columns === 'object' ? (columns as Record<string, Declared>) : {};
 }
 
 /** A column of polygons holds no locations, but two columns of degrees beside it may. */

@@ -1,3 +1,4 @@
+import { resultOrNull } from '../../base/errors.ts';
 import { ELEMENT, FOOTER, KEY_VALUE } from './format.ts';
 import { makeStruct, setField, type ThriftStruct } from './thrift.ts';
 
@@ -37,12 +38,8 @@ export function setGeoMetadata(footer: ThriftStruct, points: readonly string[]):
 }
 
 function parsed(text: string | undefined): GeoMetadata | null {
-  try {
-    const value = JSON.parse(text ?? '') as Partial<GeoMetadata> | null;
-    const isValid =
-      typeof value?.primary_column === 'string' && typeof value.columns === 'object' && value.columns !== null;
-    return isValid ? (value as GeoMetadata) : null;
-  } catch {
-    return null;
-  }
+  const value: Partial<GeoMetadata> | null = resultOrNull(() => JSON.parse(text ?? ''));
+  const isValid =
+    typeof value?.primary_column === 'string' && typeof value.columns === 'object' && value.columns !== null;
+  return isValid ? (value as GeoMetadata) : null;
 }

@@ -1,5 +1,4 @@
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
-import type { ValueType } from '../../formats/typed-value.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
@@ -58,11 +57,6 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
 /** Fewer rows are decoded before the threads have started. */
 const LARGE_ROWS = 250_000;
 
-/** A row group is a piece; nothing is guessed. */
-function pieceOf({ rows }: RowGroup, index: number): RowPiece {
-  return { file: 0, from: index, to: index + 1, isGuess: false, line: 0, rows, lines: rows };
-}
-
 function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { readonly inPieces?: RowPieces } {
   if (!isPlainFile(file.input)) return {};
   async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
@@ -83,7 +77,10 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
   };
   return {
     inPieces: {
-      pieces: file.rowGroups.map(pieceOf),
+      // A row group is a piece; nothing is guessed.
+      pieces: file.rowGroups.map(({ rows }, from) => {
+        return { file: 0, from, to: from + 1, isGuess: false, line: 0, rows, lines: rows };
+      }),
       size: file.rows / LARGE_ROWS,
       files: [file.input.name],
       open: async () => ({ read, readNumbers }),
@@ -157,7 +154,7 @@ async function* rowsOfGroup(
     assertDegrees(file.input.name, column.field.name, column.geometry);
     pointSources.set(column.field, pointSource(at, column));
   }
-  const types = columns.map(typeOfColumn);
+  const types = columns.map((column) => (column.kind === 'point' ? 'number' : typeOfValues(column.node)));
   const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
@@ -183,10 +180,6 @@ async function* rowsOfGroup(
     done += count;
     yield rows;
   }
-}
-
-function typeOfColumn(column: FileColumn): ValueType {
-  return column.kind === 'point' ? 'number' : typeOfValues(column.node);
 }
 
 function textSource(at: GroupReader, { node }: ValueColumn): ValueSource<string> {

@@ -150,7 +150,8 @@ function readList(reader: Reader, depth: number): ThriftList {
   const header = readByte(reader);
   const elementType = header & 0x0f;
   const size = header >> 4 === 15 ? readVarint(reader) : header >> 4;
-  checkCount(reader, size);
+  // Every element takes at least a byte, so a list cannot have more elements than bytes.
+  if (size > reader.bytes.length - reader.at) throw new TooShort('it ends in the middle of a list');
   const items: ThriftValue[] = [];
   for (let i = 0; i < size; i++) items.push(readValue(reader, elementType, depth + 1));
   return { elementType, items };
@@ -160,11 +161,6 @@ function writeList(writer: ByteBuffer, { elementType, items }: ThriftList): void
   writeByte(writer, (Math.min(items.length, 15) << 4) | elementType);
   if (items.length > 14) writeVarint(writer, items.length);
   for (const item of items) CODECS[elementType]!.write(writer, item);
-}
-
-/** Every element takes at least a byte, so a list cannot have more elements than bytes. */
-function checkCount(reader: Reader, count: number): void {
-  if (count > reader.bytes.length - reader.at) throw new TooShort('it ends in the middle of a list');
 }
 
 function readByte(reader: Reader): number {
