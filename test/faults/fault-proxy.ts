@@ -19,8 +19,6 @@ export interface Passage {
   readonly clock: LeapingClock;
   /** In [0, 1); of the trial's seed. */
   readonly random: () => number;
-  /** The address of a server that must never be asked. */
-  readonly elsewhere: string;
   /** Hands the request on to the service, which may charge it. */
   ask(): Promise<Answer>;
   /** Writes bytes as they are. */
@@ -51,7 +49,6 @@ export interface FaultProxyOptions {
   readonly service: string;
   readonly clock: LeapingClock;
   readonly random?: () => number;
-  readonly elsewhere?: string;
   /** Speaks TLS with this certificate. */
   readonly certificate?: { readonly key: Buffer; readonly cert: Buffer };
 }
@@ -59,7 +56,7 @@ export interface FaultProxyOptions {
 /** A proxy between the client and the service that does to each request what a fault says. It speaks HTTP by hand: most of
  * what goes wrong between machines cannot be expressed with an HTTP library. */
 export async function openFaultProxy(options: FaultProxyOptions) {
-  const { service, clock, random = Math.random, elsewhere = '', certificate } = options;
+  const { service, clock, random = Math.random, certificate } = options;
   const entries: Entry[] = [];
   const sockets = new Set<Socket>();
   const acts = new Set<Promise<unknown>>();
@@ -77,7 +74,7 @@ export async function openFaultProxy(options: FaultProxyOptions) {
       if (!socket.destroyed) socket.write(bytes);
     };
     const passage: Passage = {
-      ...{ path, key, socket, clock, random, elsewhere },
+      ...{ path, key, socket, clock, random },
       async ask() {
         const answer = await clock.during(askService(service + path, key));
         if (answer.status === 200) entry.charged += Number(answer.headers['x-credit-cost']);

@@ -145,11 +145,11 @@ const ANSWERS: readonly FaultCase[] = [
   ),
 ];
 
-/** A redirect, to a server that must never be asked. */
-const redirect = (passage: Passage) =>
-  passage.answer({
+/** A redirect to a path that no client asks for; whoever follows it is seen. */
+const redirect = ({ socket, path, answer }: Passage) =>
+  answer({
     status: 307,
-    headers: { location: `${passage.elsewhere}${passage.path}` },
+    headers: { location: `http://localhost:${socket.localPort}/elsewhere${path}` },
     body: Buffer.alloc(0),
   });
 

@@ -50,7 +50,6 @@ export type Trial = Awaited<ReturnType<HostileSetup['trial']>>;
 export interface TrialOptions {
   readonly cells?: number;
   readonly certificate?: { readonly key: Buffer; readonly cert: Buffer };
-  readonly elsewhere?: string;
   /** A key that the service does not know. */
   readonly foreignKey?: string;
 }
@@ -69,7 +68,7 @@ export async function openHostileSetup() {
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;
 
-  async function trial(seed: number, { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {}) {
+  async function trial(seed: number, { cells = CELLS, certificate, foreignKey }: TrialOptions = {}) {
     const name = `trial ${++made}`;
     const own = new LeapingClock(START);
     createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
@@ -82,7 +81,6 @@ export async function openHostileSetup() {
     const proxy = await openFaultProxy({
       ...{ service: service.url, clock: own, random: makeRandom(seed, 'hostile') },
       ...(certificate ? { certificate } : {}),
-      ...(elsewhere === undefined ? {} : { elsewhere }),
     });
     const store = join(home, 'store.db');
     const ofJob = ['--base-url', proxy.url, '--api-key-file', 'key', '--store', store];
@@ -115,13 +113,12 @@ export async function openHostileSetup() {
         await using opened = openSqliteStore(store, own, owner, (topic) => columnsOf(topic).length);
         return await look(opened);
       },
-      close: () => proxy.close(),
+      [Symbol.asyncDispose]: () => proxy.close(),
     };
   }
 
-  const undisturbed = await trial(0);
+  await using undisturbed = await trial(0);
   const { code, rows: truth, stderr } = await undisturbed.run();
-  await undisturbed.close();
   if (code !== 0) throw new Error(`The undisturbed run ended with ${code}: ${stderr}`);
   /** `truth`: what an undisturbed run answers. */
   return { truth, trial };

@@ -92,35 +92,31 @@ const setup = await openHostileSetup();
 
 /** Runs a job against such a service, and every command that reports on it: no file and no output contains the key. */
 async function echoTrial(said: Echo): Promise<void> {
-  const trial = await setup.trial(1, { cells: 2, foreignKey: said.key });
-  try {
-    trial.proxy.disturb(() => ({
-      name: 'echo',
-      act: ({ path, key, answer }) => {
-        assert.equal(key, said.key);
-        answer(reply(new URL(path, 'http://h.example'), said));
-      },
-    }));
-    const topics = ['--topics', 'natural,radon,ozone,park'];
-    const reported = ['--yes', '--json', '--debug', '--report', 'report.html', '--concurrency', '1'];
-    for (const run of [
-      () => trial.command('run', 'book.csv', '-o', 'out.csv', ...topics, ...reported),
-      () => trial.alone('status', '--store', 'store.db', '--json'),
-      () => trial.command('quota', 'book.csv', ...topics, '--by', 'key', '--json'),
-      () => trial.command('plan', 'book.csv', ...topics, '--json'),
-      () => trial.alone('cache', 'stats', '--store', 'store.db'),
-    ]) {
-      const { stdout, stderr } = await run();
-      for (const text of [stdout, stderr]) assert.equal(keyFinder(said.key)(Buffer.from(text)), null, `${run}`);
-      assertFilesHoldNot(trial);
-    }
-    assert.ok(trial.proxy.entries.length > 0);
-    // An answer that is read keeps what is not the key.
-    const output = readFileSync(join(trial.folder, 'out.csv'), 'utf8');
-    if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
-  } finally {
-    await trial.close();
+  await using trial = await setup.trial(1, { cells: 2, foreignKey: said.key });
+  trial.proxy.disturb(() => ({
+    name: 'echo',
+    act: ({ path, key, answer }) => {
+      assert.equal(key, said.key);
+      answer(reply(new URL(path, 'http://h.example'), said));
+    },
+  }));
+  const topics = ['--topics', 'natural,radon,ozone,park'];
+  const reported = ['--yes', '--json', '--debug', '--report', 'report.html', '--concurrency', '1'];
+  for (const run of [
+    () => trial.command('run', 'book.csv', '-o', 'out.csv', ...topics, ...reported),
+    () => trial.alone('status', '--store', 'store.db', '--json'),
+    () => trial.command('quota', 'book.csv', ...topics, '--by', 'key', '--json'),
+    () => trial.command('plan', 'book.csv', ...topics, '--json'),
+    () => trial.alone('cache', 'stats', '--store', 'store.db'),
+  ]) {
+    const { stdout, stderr } = await run();
+    for (const text of [stdout, stderr]) assert.equal(keyFinder(said.key)(Buffer.from(text)), null, `${run}`);
+    assertFilesHoldNot(trial);
   }
+  assert.ok(trial.proxy.entries.length > 0);
+  // An answer that is read keeps what is not the key.
+  const output = readFileSync(join(trial.folder, 'out.csv'), 'utf8');
+  if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
 }
 
 test('any key that comes back in any place and in any writing leaves no trace', { timeout: 3_600_000 }, () =>
@@ -136,79 +132,63 @@ function assertFilesHoldNot(trial: Trial): string[] {
 }
 
 test('a run that goes well: every byte that it leaves and says, the debug lines included', async () => {
-  const trial = await setup.trial(1, { cells: 3 });
+  await using trial = await setup.trial(1, { cells: 3 });
   const seen = new Set<string>();
-  try {
-    // Looked at in the middle as well: the store's log is gone at the end.
-    trial.proxy.disturb((entry) => {
-      if (entry % 5 === 1) for (const name of assertFilesHoldNot(trial)) seen.add(name);
-      return null;
-    });
-    const { code, stdout, stderr } = await trial.run('--debug');
-    assert.equal(code, 0, stderr);
-    const planned = await trial.command('plan', 'book.csv', '--topics', 'natural', '--json');
-    for (const name of assertFilesHoldNot(trial)) seen.add(name);
-    for (const text of [stdout, stderr, planned.stdout, planned.stderr])
-      assert.equal(keyFinder(trial.key)(Buffer.from(text)), null, text.slice(0, 2_000));
-    for (const name of ['store.db', 'store.db-wal', 'out.csv']) assert.ok(seen.has(name), `${name} was seen`);
-    assert.match(stderr, /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m);
-    assert.match(stderr, /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m);
-  } finally {
-    await trial.close();
-  }
+  // Looked at in the middle as well: the store's log is gone at the end.
+  trial.proxy.disturb((entry) => {
+    if (entry % 5 === 1) for (const name of assertFilesHoldNot(trial)) seen.add(name);
+    return null;
+  });
+  const { code, stdout, stderr } = await trial.run('--debug');
+  assert.equal(code, 0, stderr);
+  const planned = await trial.command('plan', 'book.csv', '--topics', 'natural', '--json');
+  for (const name of assertFilesHoldNot(trial)) seen.add(name);
+  for (const text of [stdout, stderr, planned.stdout, planned.stderr])
+    assert.equal(keyFinder(trial.key)(Buffer.from(text)), null, text.slice(0, 2_000));
+  for (const name of ['store.db', 'store.db-wal', 'out.csv']) assert.ok(seen.has(name), `${name} was seen`);
+  assert.match(stderr, /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m);
+  assert.match(stderr, /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m);
 });
 
 test('a key file that others can read: a warning with the command that closes it, in run, plan and check', async () => {
-  const trial = await setup.trial(1, { cells: 1 });
+  await using trial = await setup.trial(1, { cells: 1 });
   const file = join(trial.folder, 'key');
   const warning = /Others on this machine can read the key file \(mode 644\)\. To protect it: chmod 600 \S+\/key\n/;
-  try {
-    assert.doesNotMatch((await trial.run()).stderr, /chmod/);
-    chmodSync(file, 0o644);
-    assert.match((await trial.run()).stderr, warning);
-    assert.match((await trial.command('plan', 'book.csv')).stderr, warning);
-    const check = `service check --base-url ${trial.proxy.url} --api-key-file key --yes`;
-    assert.match((await trial.alone(...wordsIn(check))).stderr, warning);
-    chmodSync(file, 0o640);
-    assert.match((await trial.run()).stderr, /mode 640/);
-  } finally {
-    await trial.close();
-  }
+  assert.doesNotMatch((await trial.run()).stderr, /chmod/);
+  chmodSync(file, 0o644);
+  assert.match((await trial.run()).stderr, warning);
+  assert.match((await trial.command('plan', 'book.csv')).stderr, warning);
+  const check = `service check --base-url ${trial.proxy.url} --api-key-file key --yes`;
+  assert.match((await trial.alone(...wordsIn(check))).stderr, warning);
+  chmodSync(file, 0o640);
+  assert.match((await trial.run()).stderr, /mode 640/);
 });
 
 test('an address with the key in its path: refused before anything is kept, and not repeated', async () => {
-  const trial = await setup.trial(1, { cells: 1 });
-  try {
-    const address = `http://127.0.0.1:1/${encodeURIComponent(trial.key)}`;
-    for (const words of ['plan book.csv', 'run book.csv --yes', 'service check --yes']) {
-      const said = `${words} --api-key-file key --store other.db --base-url ${address}`;
-      const { code, stdout, stderr } = await trial.alone(...wordsIn(said));
-      assert.equal(code, 2, stderr);
-      assert.match(stderr, /has the API key in it/);
-      assert.equal(keyFinder(trial.key)(Buffer.from(stdout + stderr)), null, words);
-    }
-    assertFilesHoldNot(trial);
-  } finally {
-    await trial.close();
+  await using trial = await setup.trial(1, { cells: 1 });
+  const address = `http://127.0.0.1:1/${encodeURIComponent(trial.key)}`;
+  for (const words of ['plan book.csv', 'run book.csv --yes', 'service check --yes']) {
+    const said = `${words} --api-key-file key --store other.db --base-url ${address}`;
+    const { code, stdout, stderr } = await trial.alone(...wordsIn(said));
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /has the API key in it/);
+    assert.equal(keyFinder(trial.key)(Buffer.from(stdout + stderr)), null, words);
   }
+  assertFilesHoldNot(trial);
 });
 
 test('a key that travels unencrypted to another machine: a warning; on this machine none', async () => {
-  const trial = await setup.trial(1, { cells: 1 });
+  await using trial = await setup.trial(1, { cells: 1 });
   const run = (address: string) =>
     trial.alone(...wordsIn(`run book.csv --base-url ${address} --api-key-file key --store o.db --yes --topics hail`));
-  try {
-    const warned = await run('http://no-such-host.invalid');
-    assert.match(warned.stderr, /The key is sent to no-such-host\.invalid unencrypted/);
-    for (const address of [
-      'https://no-such-host.invalid',
-      'http://127.0.0.1:1',
-      'http://[::1]:1',
-      'http://localhost:1',
-    ]) {
-      assert.doesNotMatch((await run(address)).stderr, /unencrypted/);
-    }
-  } finally {
-    await trial.close();
+  const warned = await run('http://no-such-host.invalid');
+  assert.match(warned.stderr, /The key is sent to no-such-host\.invalid unencrypted/);
+  for (const address of [
+    'https://no-such-host.invalid',
+    'http://127.0.0.1:1',
+    'http://[::1]:1',
+    'http://localhost:1',
+  ]) {
+    assert.doesNotMatch((await run(address)).stderr, /unencrypted/);
   }
 });

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the certificates of test/faults/tls.test.ts anew, in this folder, with OpenSSL 3: sh make.sh
+# Makes the certificates of test/faults/hostile-service.test.ts anew, in this folder, with OpenSSL 3: sh make.sh
 # They open nothing: the service's key is public by being here, and the authority's is thrown away.
 set -e
 new=$(mktemp -d)
