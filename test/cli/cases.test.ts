@@ -7,12 +7,12 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { assertFits, filledIn } from '../assert-fits.ts';
 import { FastClock } from '../fast-clock.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
-import { changeAccount } from '../service/file-accounts.ts';
 import { coverOnly, pathTo, releaseLater, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
@@ -138,12 +138,8 @@ async function prepareStep({ harness, folder, clock, moved, dataFile, write }: S
     await request(harness!.url + pathTo('/v1/hail/risk'), harness!.key().secret);
   }
   if (step.upgrade) {
-    changeAccount(
-      harness!.accounts,
-      'harness',
-      { subscription: customSubscription(step.upgrade, 100_000) },
-      harness!.clock,
-    );
+    const subscription = customSubscription(step.upgrade, 100_000);
+    await sqliteAccounts(harness!.accounts, harness!.clock).changeAccount('harness', { subscription });
   }
 }
 

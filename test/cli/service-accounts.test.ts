@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { assertFits } from '../assert-fits.ts';
-import { changeAccount } from '../service/file-accounts.ts';
 import { HERE, NOON, pathTo, request, setUp } from '../service/small-data.ts';
 import { perilbook } from './command-line.ts';
 
@@ -11,7 +10,7 @@ const DAY = 86_400_000;
 test('overage credits and dollars by period, as they were charged: list and statement', {
   timeout: 300_000,
 }, async (t) => {
-  const { service, key, file, accounts, clock } = await setUp(t, {
+  const { service, key, file, port, clock } = await setUp(t, {
     subscription: customSubscription(20, 1_000, 0.04),
     overages: true,
     signedUpAt: NOON - 45 * DAY,
@@ -32,7 +31,7 @@ test('overage credits and dollars by period, as they were charged: list and stat
   assertFits(await list(), [{ creditsCharged: 67, creditsWithinAllowance: 20, isClosed: false, ...overage }], 'list');
   // The next period, under other terms: the statement of the last one stays as it was.
   clock.at += 31 * DAY;
-  changeAccount(accounts, 'tester', { subscription: customSubscription(30, 1_000, null) }, clock);
+  await port.changeAccount('tester', { subscription: customSubscription(30, 1_000, null) });
   await buy(['/v1/bundle/enterprise']);
   const periods = JSON.parse(await told('statement', '--json'));
   const calls = { single: 2, standard: 2, enterprise: 1 };

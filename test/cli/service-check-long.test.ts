@@ -6,7 +6,6 @@ import { CREDITS_NEEDED } from '../../src/service/check/run-checks.ts';
 import { serveHttp } from '../client/servers.ts';
 import { FastClock } from '../fast-clock.ts';
 import { keyFinder } from '../faults/key-traces.ts';
-import { createKey } from '../service/file-accounts.ts';
 import { HERE, NOON, setUp } from '../service/small-data.ts';
 import { type Ended, perilbook as runCommand, type SetupOptions } from './command-line.ts';
 
@@ -31,11 +30,10 @@ async function checked(
   t: TestContext,
   bend: { readonly path?: (path: string) => string; readonly reply?: (said: Said, key: string) => void },
 ) {
-  const { service, key, file, accounts, clock } = await setUp(t);
+  const { service, key, file, port, charged } = await setUp(t);
   const folder = dirname(file);
   writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
-  const charged = () => Number(accounts.prepare('SELECT coalesce(sum(credits), 0) FROM charges').pluck().get());
-  const own = { folder, key, charged, narrowKey: () => createKey(accounts, 'tester', ['wildfire'], clock).key };
+  const own = { folder, key, charged, narrowKey: async () => (await port.createKey('tester', ['wildfire'], null)).key };
   const url = await serveHttp(t, async (request, response) => {
     const sent = request.headers['x-api-key'];
     const path = bend.path?.(request.url!) ?? request.url!;
@@ -82,7 +80,7 @@ test('a service that answers what it must refuse: each such charge is in the led
   const { folder, url, key, charged, narrowKey } = await checked(t, {
     path: (path) => path.replace('noSuchTopic', 'hail').replace('lat=north', `lat=${HERE.lat}`),
   });
-  writeFileSync(join(folder, 'narrow'), narrowKey(), { mode: 0o600 });
+  writeFileSync(join(folder, 'narrow'), await narrowKey(), { mode: 0o600 });
   const ended = await perilbook(check(url, '--yes', '--narrow-key-file', 'narrow'), { folder });
   assert.equal(ended.code, 3, ended.stderr);
   // The server in between makes a GET of the POST.
@@ -93,7 +91,7 @@ test('a service that answers what it must refuse: each such charge is in the led
 
 test('what a budget may not pay for is skipped, also what the service would refuse, as was told before', async (t) => {
   const { folder, url, charged, narrowKey } = await checked(t, {});
-  writeFileSync(join(folder, 'narrow'), narrowKey(), { mode: 0o600 });
+  writeFileSync(join(folder, 'narrow'), await narrowKey(), { mode: 0o600 });
   for (const [budget, code, outcome] of [
     [100, 4, 'skipped'],
     // 3: the server in between makes a GET of the POST, which is charged.

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
-import { usage } from '../service/file-accounts.ts';
 import { pathTo, request, setUp } from '../service/small-data.ts';
 
 /** What the service answers to these bytes until it closes the connection, or has been silent for a while. */
@@ -25,7 +24,7 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
   timeout: 300_000,
 }, async (t) => {
   const errors: unknown[] = [];
-  const { service, key, accounts, clock } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
+  const { service, key, charged } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
   const query = '?lat=40.25&lng=-99.75';
   const good = `/v1/drought/risk${query}`;
   const head = (path: string, ...more: string[]) =>
@@ -73,12 +72,12 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
   }
   t.diagnostic(`${cases.length} requests, ${answered} answered`);
   assert.deepEqual(errors, []);
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(charged(), 0);
   assert.equal((await request(service.url + good, key)).status, 200);
 });
 
 test('other methods are 405 with Allow, HEAD is never charged, and what Node refuses has the error shape too', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t);
+  const { service, key, charged } = await setUp(t);
   const head = (method: string, path: string, ...more: string[]) =>
     [`${method} ${path} HTTP/1.1`, `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
   const paid = ['drought/risk', 'noSuchTopic/risk', 'bundle/standard'].map((path) => pathTo(`/v1/${path}`));
@@ -103,11 +102,11 @@ test('other methods are 405 with Allow, HEAD is never charged, and what Node ref
     if (text.startsWith('HEAD ')) assert.equal(body, '', line);
     else assert.equal(errorEnvelope.parse(JSON.parse(body)).meta.credit_cost, 0, line);
   }
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(charged(), 0);
 });
 
 test('a body on GET, HTTP/1.0 and absolute-form targets: the exact status of each', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t);
+  const { service, key, charged } = await setUp(t);
   const path = pathTo('/v1/drought/risk');
   const get = (target: string, version: string, ...more: string[]) =>
     [`GET ${target} HTTP/${version}`, `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
@@ -125,5 +124,5 @@ test('a body on GET, HTTP/1.0 and absolute-form targets: the exact status of eac
     assert.match(await raw(service.port, text), new RegExp(`^HTTP/1\\.1 ${status} `), name);
   }
   const paid = cases.filter(([, , status]) => status === 200).length;
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, paid);
+  assert.equal(charged(), paid);
 });

@@ -3,7 +3,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { makeRandom } from '../../src/sample/random.ts';
-import { usage } from '../service/file-accounts.ts';
 import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';
 
@@ -23,7 +22,7 @@ function countMissing(some: ReadonlySet<string>, others: ReadonlySet<string>): n
  * whole to the system, and on the loopback the system delivers what it has: so nothing is charged that did not arrive.
  */
 test('a service that is killed under load: each way apart, call by call', async (t) => {
-  const { service, key, file, database, accounts, clock } = await setUp(t, {
+  const { service, key, file, database, accounts, clock, charged } = await setUp(t, {
     subscription: subscriptionOf(1_000_000, 1_000_000),
   });
   await service.close();
@@ -55,9 +54,9 @@ test('a service that is killed under load: each way apart, call by call', async 
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     // A restart takes back what the killed service left pending.
     await (await start(t, { data: database, accounts, clock })).close();
-    const charged = new Set(chargedIds.all() as string[]);
-    const lost = countMissing(answered, charged) - uncharged;
-    const unheard = countMissing(charged, answered) - unanswered;
+    const paid = new Set(chargedIds.all() as string[]);
+    const lost = countMissing(answered, paid) - uncharged;
+    const unheard = countMissing(paid, answered) - unanswered;
     const place = `seed ${SEED}, kill ${kill} at answer ${killAt}`;
     assert.ok(lost <= CALLERS, `${place}: ${lost} answered and not charged`);
     assert.equal(unheard, 0, `${place}: ${unheard} charged and not answered`);
@@ -69,5 +68,5 @@ test('a service that is killed under load: each way apart, call by call', async 
   );
   assert.equal(accounts.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get(), 0);
   const sums = accounts.prepare('SELECT sum(credits) FROM charges').pluck().get();
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, sums);
+  assert.equal(charged(), sums);
 });

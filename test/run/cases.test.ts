@@ -12,10 +12,10 @@ import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { newProgress } from '../../src/run/progress.ts';
+import { sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { assertFits, filledIn } from '../assert-fits.ts';
 import { type Fault, fakeService } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
-import { revokeKey } from '../service/file-accounts.ts';
 import { pathTo, request } from '../service/small-data.ts';
 import { LONG } from '../tier.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
@@ -101,7 +101,7 @@ async function openCase(t: TestContext, folder: string, { service: given = {}, k
   for (const [name, { scopes: named = [], isStated, secret, isRevoked }] of Object.entries(keys)) {
     const scopes: string[] = named.flatMap((scope) => (scope === 'natural' ? [...NATURAL_SLUGS] : [scope]));
     const key = harness.key(...scopes);
-    if (isRevoked) revokeKey(harness.accounts, key.id, harness.clock);
+    if (isRevoked) await sqliteAccounts(harness.accounts, harness.clock).revokeKey(key.id);
     const stated = isStated ? { scopes: new Set(scopes) } : {};
     known.set(name, { ...key, ...stated, ...(secret && { secret, fingerprint: 'none' }) });
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { makeFinal } from '../../src/service/accounts/settle-charges.ts';
-import { createAccount, createKey, usage } from './file-accounts.ts';
+import { usage } from './file-accounts.ts';
 import { openAccountsOf, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
 
 const PLENTY = 1_000_000;
@@ -94,10 +94,10 @@ test('a fixed minute begins with the minute of the clock', async (t) => {
 });
 
 test('simultaneous calls of several accounts and keys are each limited by their own account', async (t) => {
-  const { get, accounts, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
-  createAccount(accounts, { name: 'other', subscription: subscriptionOf(PLENTY, 7) }, clock);
-  const second = createKey(accounts, 'tester', ['drought'], clock);
-  const other = createKey(accounts, 'other', ['drought'], clock);
+  const { get, accounts, port, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
+  await port.createAccount({ name: 'other', subscription: subscriptionOf(PLENTY, 7) });
+  const second = await port.createKey('tester', ['drought'], null);
+  const other = await port.createKey('other', ['drought'], null);
   const keys = [key, second.key, other.key, 'pb_unknown'];
   const replies = await Promise.all(
     Array.from({ length: 80 }, (_, index) => get(pathTo('/v1/drought/risk'), keys[index % keys.length]!)),

@@ -3,7 +3,6 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import test from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { codingFor, encodedBody } from '../../src/service/http/content-encoding.ts';
-import { usage } from './file-accounts.ts';
 import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-data.ts';
 
 test('the coding is the best that the client accepts, and none where it names none or prefers identity', () => {
@@ -58,7 +57,7 @@ function receive(url: string, headers: Record<string, string>): Promise<Received
 }
 
 test('a compressed answer has the same content and cost', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t, withTowers());
+  const { service, key, charged } = await setUp(t, withTowers());
   const url = service.url + pathTo('/v1/cellTower/risk');
   const plain = await receive(url, { 'x-api-key': key });
   assert.equal(plain.headers['content-encoding'], undefined);
@@ -77,5 +76,5 @@ test('a compressed answer has the same content and cost', async (t) => {
   }
   const document = await receive(`${service.url}/openapi.json`, { 'accept-encoding': 'gzip' });
   assert.equal(JSON.parse(gunzipSync(document.bytes).toString()).openapi, '3.1.0');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 4);
+  assert.equal(charged(), 4);
 });

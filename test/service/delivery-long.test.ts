@@ -5,7 +5,6 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { usage } from './file-accounts.ts';
 import {
   deliveries,
   HERE,
@@ -56,24 +55,23 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 test('a client that leaves in the middle of the body is not charged', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t, LARGE);
-  const credits = () => usage(accounts, 'tester', clock.now()).creditsCharged;
+  const { service, key, accounts, charged } = await setUp(t, LARGE);
   for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.resetAndDestroy()]) {
     const socket = await halfRead(t, service.port, key, TOWERS);
-    assert.equal(credits(), 1);
+    assert.equal(charged(), 1);
     leave(socket);
-    await until(() => credits() === 0);
+    await until(() => charged() === 0);
   }
   assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 0);
   const whole = await request(service.url + TOWERS, key);
   assert.equal(whole.body.data.result.value, 300);
   assert.equal(whole.headers.get('x-ratelimit-remaining'), '999999');
   await until(() => pending(accounts) === 0);
-  assert.equal(credits(), 1);
+  assert.equal(charged(), 1);
 });
 
 test('a client that leaves while its call waits for its batch is not charged', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t);
+  const { service, key, accounts, charged } = await setUp(t);
   const count = () => accounts.prepare<[], number>('SELECT count(*) FROM charges').pluck().get();
   // Requests and the end of the connection arrive in one turn; some are read before the end is noticed, and wait.
   const head = (path: string) => `GET ${pathTo(path)} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
@@ -86,7 +84,7 @@ test('a client that leaves while its call waits for its batch is not charged', a
   // A call that is answered afterwards, so that all before it have been read.
   assert.equal((await fetch(service.url + pathTo('/v1/drought/risk'), { headers: { 'x-api-key': key } })).status, 200);
   await until(() => count() === 1);
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 1);
+  assert.equal(charged(), 1);
 });
 
 test('a charge that cannot be made final, because another process writes, is made final later', async (t) => {
@@ -111,7 +109,7 @@ test('a charge that cannot be made final, because another process writes, is mad
 });
 
 test('pipelined requests are each charged once', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t);
+  const { service, key, accounts, charged } = await setUp(t);
   const socket = connect(service.port, '127.0.0.1');
   releaseLater(t, () => socket.destroy());
   const head = `GET ${pathTo('/v1/drought/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
@@ -121,31 +119,31 @@ test('pipelined requests are each charged once', async (t) => {
     text += chunk;
   });
   await until(() => text.split('HTTP/1.1 200 ').length === 21 && pending(accounts) === 0);
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 20);
+  assert.equal(charged(), 20);
 });
 
 test('closing lets a body in flight arrive completely, and then charges it', async (t) => {
-  const { service, key, accounts, clock, file } = await setUp(t, LARGE);
+  const { service, key, accounts, charged, file } = await setUp(t, LARGE);
   const response = await fetch(service.url + TOWERS, { headers: { 'x-api-key': key } });
   const closed = service.close();
   const body = (await response.json()) as { data: { result: { value: number } } };
   assert.equal(body.data.result.value, 300);
   await closed;
   await assert.rejects(fetch(service.url));
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 1);
+  assert.equal(charged(), 1);
   assert.equal(pending(accounts), 0);
   assert.deepEqual(lockFiles(file), []);
 });
 
 test('closing disconnects a client that does not read in time, and does not charge it', async (t) => {
-  const { service, key, accounts, clock } = await setUp(t, { ...LARGE, service: { closeTimeout: 100 } });
+  const { service, key, charged } = await setUp(t, { ...LARGE, service: { closeTimeout: 100 } });
   await halfRead(t, service.port, key, TOWERS);
   await service.close();
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 0);
+  assert.equal(charged(), 0);
 });
 
 test('what a killed service left pending does not block the last credits, and its lock file goes', async (t) => {
-  const { service, key, database, accounts, clock, file } = await setUp(t, {
+  const { service, key, database, accounts, charged, clock, file } = await setUp(t, {
     ...LARGE,
     subscription: subscriptionOf(2, 100),
   });
@@ -158,7 +156,7 @@ test('what a killed service left pending does not block the last credits, and it
   await once(child, 'exit');
   assert.equal((await single()).status, 200);
   assert.equal((await single()).status, 429);
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 2);
+  assert.equal(charged(), 2);
   assert.equal(lockFiles(file).length, 2);
   await service.close();
   await start(t, { data: database, accounts, clock });

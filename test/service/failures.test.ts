@@ -3,7 +3,6 @@ import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { createKey, usage } from './file-accounts.ts';
 import {
   AREAS,
   AT_SEA,
@@ -36,8 +35,8 @@ function assertFailure(reply: Reply, status: number, code: string): void {
 }
 
 test('every failure has its status, its code and the one shape, and costs nothing', async (t) => {
-  const { get, accounts, clock } = await setUp(t);
-  const narrow = createKey(accounts, 'tester', ['wildfire'], clock).key;
+  const { get, port, charged } = await setUp(t);
+  const narrow = (await port.createKey('tester', ['wildfire'], null)).key;
   for (const key of [null, 'pb_short', `pb_${'A'.repeat(43)}`]) {
     assertFailure(await get(pathTo('/v1/wildfire/risk'), key), 401, 'UNAUTHENTICATED');
   }
@@ -55,12 +54,12 @@ test('every failure has its status, its code and the one shape, and costs nothin
     assertFailure(await get(pathTo(path), narrow), 403, 'SCOPE_REQUIRED');
   }
   assertFailure(await get(pathTo('/v1/wildfire/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(charged(), 0);
 });
 
 test('the order of the checks decides which failure is reported', async (t) => {
-  const { get, accounts, clock, single } = await setUp(t, { subscription: subscriptionOf(2, 1) });
-  const narrow = createKey(accounts, 'tester', ['wildfire'], clock).key;
+  const { get, port, single } = await setUp(t, { subscription: subscriptionOf(2, 1) });
+  const narrow = (await port.createKey('tester', ['wildfire'], null)).key;
   assertFailure(await get('/v1/flood/risk', null), 401, 'UNAUTHENTICATED');
   assertFailure(await get('/v1/flood/risk', narrow), 404, 'UNKNOWN_TOPIC');
   assertFailure(await get('/v1/brownfield/risk', narrow), 403, 'SCOPE_REQUIRED');
@@ -99,11 +98,11 @@ test('lat and lng are decimal numbers in range, each exactly once, as numbers ar
 });
 
 test('a single topic that fails is a 502 and free; a bundle with one that fails is charged in full', async (t) => {
-  const { get, accounts, clock } = await setUp(t, {
+  const { get, charged } = await setUp(t, {
     service: { failures: (topic, { lat }) => topic === 'hail' && lat === HERE.lat },
   });
   assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(charged(), 0);
   const reply = await get(pathTo('/v1/bundle/enterprise'));
   const { status, headers, body } = reply;
   assert.equal(status, 200);
@@ -111,11 +110,11 @@ test('a single topic that fails is a 502 and free; a bundle with one that fails 
   assert.deepEqual(body.data.topics.hail, { error: 'unavailable' });
   assert.equal(Object.keys(body.data.topics).length, 37);
   assert.equal(headers.get('x-credit-cost'), '35');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
+  assert.equal(charged(), 35);
 });
 
 test('a topic whose data is not loaded is unavailable, an area without a row has no data', async (t) => {
-  const { get, accounts, clock } = await setUp(t, {
+  const { get, charged } = await setUp(t, {
     deliveries: deliveries().filter(({ info }) => info.name !== 'radon'),
   });
   assertFailure(await get(pathTo('/v1/radon/risk')), 502, 'UPSTREAM_UNAVAILABLE');
@@ -128,7 +127,7 @@ test('a topic whose data is not loaded is unavailable, an area without a row has
   assert.equal(unrated.body.meta.credit_cost, 35);
   // Nothing of the standard bundle is there: that is no answer.
   assertFailure(await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })), 404, 'NO_DATA');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
+  assert.equal(charged(), 35);
 });
 
 test('without areas every location is unavailable, and so is a county without any row in the loaded index', async (t) => {
@@ -156,7 +155,7 @@ test('a hazard without any rating in the state is unavailable: its columns were 
 });
 
 test('without the boundaries of rated tracts, or of the state, an answer is unavailable: neither lasts', async (t) => {
-  const { get, accounts, clock } = await setUp(t, {
+  const { get, charged } = await setUp(t, {
     deliveries: deliveries().map((one) =>
       one.kind === 'areas' ? { ...one, records: AREAS.filter(({ level }) => level === 'county') } : one,
     ),
@@ -164,7 +163,7 @@ test('without the boundaries of rated tracts, or of the state, an answer is unav
   assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
   assertFailure(await get(pathTo('/v1/bundle/standard')), 502, 'UPSTREAM_UNAVAILABLE');
   assertFailure(await get(pathTo('/v1/hail/risk', { lat: 39, lng: -76.5 })), 502, 'UPSTREAM_UNAVAILABLE');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(charged(), 0);
   // The county that is rated itself needs no tracts.
   assert.equal((await get(pathTo('/v1/hail/risk', NEXT_DOOR))).status, 200);
 });

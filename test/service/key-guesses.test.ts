@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { createKeyGuesses } from '../../src/service/accounts/key-guesses.ts';
-import { createKey, revokeKey, usage } from './file-accounts.ts';
 import { pathTo, setUp } from './small-data.ts';
 
 const PATH = pathTo('/v1/drought/risk');
 const guess = () => `pb_${randomBytes(32).toString('base64url')}`;
 
 test('after 20 unknown keys in a minute further ones are answered 429; keys that work or worked are not', async (t) => {
-  const { get, single, clock, accounts } = await setUp(t);
+  const { get, single, clock, port, charged } = await setUp(t);
   for (let i = 0; i < 20; i++) {
     assert.equal((await get(PATH, guess())).status, 401);
     clock.at += 1_000;
@@ -20,14 +19,14 @@ test('after 20 unknown keys in a minute further ones are answered 429; keys that
   assert.equal(refused.body.error.code, 'RATE_LIMITED');
   assert.equal(refused.body.meta.credit_cost, 0);
   assert.equal((await single()).status, 200);
-  const leaked = createKey(accounts, 'tester', ['drought'], clock);
-  revokeKey(accounts, leaked.id, clock);
+  const leaked = await port.createKey('tester', ['drought'], null);
+  await port.revokeKey(leaked.id);
   for (const key of [null, 'malformed', leaked.key]) assert.equal((await get(PATH, key)).status, 401, `${key}`);
   clock.at += 39_999;
   assert.equal((await get(PATH, guess())).status, 429);
   clock.at += 1;
   assert.equal((await get(PATH, guess())).status, 401);
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 1);
+  assert.equal(charged(), 1);
 });
 
 test('simultaneous unknown keys are each counted, and a key that works is served', async (t) => {

@@ -5,7 +5,6 @@ import test from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { usage } from './file-accounts.ts';
 import {
   info,
   openAccountsOf,
@@ -20,7 +19,7 @@ import {
 } from './small-data.ts';
 
 test('a load that holds the write lock of the data file blocks no charge', async (t) => {
-  const { get, single, file, database, accounts, clock } = await setUp(t);
+  const { get, single, file, database, accounts, charged } = await setUp(t);
   for (const handle of [database, accounts]) handle.pragma('busy_timeout = 0');
   const load = openDatabase(t, file);
   load.exec('BEGIN IMMEDIATE; DELETE FROM radon');
@@ -28,12 +27,12 @@ test('a load that holds the write lock of the data file blocks no charge', async
   const bundle = await get(pathTo('/v1/bundle/enterprise'));
   assert.equal(bundle.status, 200);
   assert.equal(bundle.body.data.topics.radon.value.value, 'Zone 2', 'the load is not visible before it is whole');
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 36);
+  assert.equal(charged(), 36);
   load.exec('ROLLBACK');
 });
 
 test('a call beside another writer of the accounts waits for it, and is charged once', async (t) => {
-  const { single, accounts, clock } = await setUp(t);
+  const { single, accounts, charged } = await setUp(t);
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
     const database = new (require('better-sqlite3'))(workerData);
@@ -44,12 +43,12 @@ test('a call beside another writer of the accounts waits for it, and is charged 
   const ended = once(writer, 'exit');
   await once(writer, 'message');
   assert.equal((await single()).status, 200);
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 1);
+  assert.equal(charged(), 1);
   await ended;
 });
 
 test('a data file that cannot be written is served', async (t) => {
-  const { file, database, accounts, clock, key, service } = await setUp(t);
+  const { file, database, accounts, clock, key, service, charged } = await setUp(t);
   await service.close();
   database.close();
   chmodSync(file, 0o444);
@@ -61,11 +60,11 @@ test('a data file that cannot be written is served', async (t) => {
   assert.equal(status, 200);
   const failed = Object.values<{ error?: string }>(body.data.topics).filter(({ error }) => error !== undefined);
   assert.deepEqual(failed, []);
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
+  assert.equal(charged(), 35);
 });
 
 test('two services on one data file and one accounts file share one quota exactly', async (t) => {
-  const { file, database, accounts, clock, key, service } = await setUp(t, {
+  const { file, database, clock, key, service, charged } = await setUp(t, {
     subscription: subscriptionOf(97, 1_000_000),
   });
   await service.close();
@@ -83,7 +82,7 @@ test('two services on one data file and one accounts file share one quota exactl
   const credits = replies.reduce((sum, { headers }) => sum + Number(headers.get('x-credit-cost') ?? 0), 0);
   assert.equal(credits, 97);
   assert.ok(replies.every(({ status }) => status === 200 || status === 429));
-  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 97);
+  assert.equal(charged(), 97);
 });
 
 test('all topics of an answer are of one version of the data, also if a load replaces it meanwhile', async (t) => {

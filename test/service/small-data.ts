@@ -23,9 +23,10 @@ import {
   openAccounts,
   sqliteAccounts,
 } from '../../src/service/accounts/open-accounts.ts';
+import type { ServiceAccounts } from '../../src/service/accounts/service-accounts.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { createAccount, createKey, driverOf } from './file-accounts.ts';
+import { createAccount, createKey, driverOf, usage } from './file-accounts.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */
 export const NOON = Date.UTC(2026, 2, 15, 12, 0, 0, 250);
@@ -218,6 +219,7 @@ export interface Setup {
   readonly clock: StillClock;
   readonly database: DataDatabase;
   readonly accounts: AccountsDatabase;
+  readonly port: ServiceAccounts;
   /** A key of the account `tester` with all scopes. */
   readonly key: string;
   readonly keyId: number;
@@ -226,6 +228,8 @@ export interface Setup {
   get(path: string, key?: string | null): Promise<Reply>;
   /** One natural topic at HERE: a credit. */
   single(): Promise<Reply>;
+  /** Credits that the account was charged in all. */
+  charged(): number;
 }
 
 export interface Reply {
@@ -264,15 +268,10 @@ export async function setUp(t: TestContext, options: SetupOptions = {}): Promise
   const service = await start(t, { data: database, accounts, clock, ...options.service });
   const get: Setup['get'] = (path, other = key) => request(service.url + path, other);
   return {
-    file,
-    clock,
-    database,
-    accounts,
-    key,
-    keyId: id,
-    service,
-    get,
+    ...{ file, clock, database, accounts, key, keyId: id, service, get },
+    port: sqliteAccounts(accounts, clock),
     single: () => get(pathTo('/v1/drought/risk')),
+    charged: () => usage(accounts, 'tester', clock.now()).totalCredits,
   };
 }
 

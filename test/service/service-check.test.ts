@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
+import { type TestContext, test } from 'node:test';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../src/service/check/run-checks.ts';
-import { Broken, createAsk, expectAnswered, NotChecked, type Send } from '../../src/service/check/statement.ts';
+import {
+  Broken,
+  type CheckedStatement,
+  type CheckRequest,
+  createAsk,
+  expectAnswered,
+  NotChecked,
+  type Reply,
+  type Send,
+} from '../../src/service/check/statement.ts';
 import { STATEMENTS } from '../../src/service/check/statement-table.ts';
-import { createKey } from './file-accounts.ts';
+import { ALLOWED, LIES, type Tell, type TrueReply } from './lies.ts';
 import { HERE, NEXT_DOOR, StillClock, setUp } from './small-data.ts';
 
 const common = {
@@ -21,11 +29,9 @@ function sendTo(baseUrl: string): Send {
   };
 }
 
-const spentAt = (accounts: AccountsDatabase) => accounts.prepare('SELECT sum(credits) FROM charges').pluck().get();
-
 test('our own service meets every statement that can be checked, for the credits announced', async (t) => {
-  const { service, accounts, clock, key } = await setUp(t);
-  const narrow = createKey(accounts, 'tester', ['wildfire'], clock);
+  const { service, port, charged, key } = await setUp(t);
+  const narrow = await port.createKey('tester', ['wildfire'], null);
   const result = await runChecks({ ...common, key, narrowKey: narrow.key, send: sendTo(service.url) });
   const failed = result.statements.filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(failed, []);
@@ -33,18 +39,18 @@ test('our own service meets every statement that can be checked, for the credits
   assert.deepEqual([result.skipped, result.passed], [4, STATEMENTS.length - 4]);
   // Each topic, both bundles, and radon in another county.
   assert.equal(CREDITS_NEEDED, 37 + 15 + 35 + 1);
-  assert.equal(spentAt(accounts), CREDITS_NEEDED);
+  assert.equal(charged(), CREDITS_NEEDED);
   // Five requests that are wrong, a POST, and with a narrow key both bundles and two topics.
   assert.deepEqual([creditsAtRisk(false), creditsAtRisk(true)], [6, 6 + 15 + 35 + 2]);
 });
 
 test('a statement that the key or the data cannot check is skipped, not failed', async (t) => {
-  const { service, database, accounts, clock } = await setUp(t);
+  const { service, database, port, charged } = await setUp(t);
   database.exec("DELETE FROM datasets WHERE name IN ('radon', 'sites:park')");
-  const { key } = createKey(accounts, 'tester', ['drought', 'radon', 'park'], clock);
+  const { key } = await port.createKey('tester', ['drought', 'radon', 'park'], null);
   const { statements, failed } = await runChecks({ ...common, key, send: sendTo(service.url) });
   assert.equal(failed, 0);
-  assert.equal(spentAt(accounts), 1);
+  assert.equal(charged(), 1);
   const of = (part: string) => statements.find(({ statement }) => statement.startsWith(part))!;
   assert.equal(of('drought').outcome, 'pass');
   assert.deepEqual([of('radon').outcome, of('radon').reason], ['skipped', 'the service has no data for it now (502)']);
@@ -122,4 +128,66 @@ test('which replies are no answer, and which of them break the contract', () => 
     }
     assert.equal(said, outcome);
   }
+});
+
+type Check = (tell: Tell) => Promise<CheckedStatement[]>;
+
+/** Records what our own service answers to a check, and returns the function that checks a variant of these replies. */
+async function recorded(t: TestContext): Promise<Check> {
+  const { service, port, key } = await setUp(t);
+  const narrowKey = (await port.createKey('tester', ['wildfire'], null)).key;
+  const ours = sendTo(service.url);
+  const replies = new Map<string, Reply>();
+  const nameOf = ({ method, path, key: sent }: Pick<CheckRequest, 'method' | 'path' | 'key'>) =>
+    `${method} ${path} ${sent}`;
+  const send: Send = async (request) => {
+    const reply = await ours(request);
+    replies.set(nameOf(request), reply);
+    return reply;
+  };
+  const { failed } = await runChecks({ ...common, key, narrowKey, send });
+  assert.equal(failed, 0);
+  const keyOf = (sent: string | null): TrueReply['key'] => {
+    if (sent === null || sent === '') return sent === null ? 'missing' : 'empty';
+    return sent === key ? 'full' : sent === narrowKey ? 'narrow' : 'malformed';
+  };
+  return async (tell) => {
+    const clock = new StillClock();
+    let successes = 0;
+    const send: Send = async (request) => {
+      const { method, path, key: sent } = request;
+      const { status, headers, body } = structuredClone(replies.get(nameOf(request))!);
+      const reply: TrueReply = {
+        ...{ method, path, status, headers, body, successes, clock },
+        topic: /^\/v1\/(\w+)\/risk/.exec(path)?.[1] ?? null,
+        bundle: (/^\/v1\/bundle\/(\w+)/.exec(path)?.[1] ?? null) as TrueReply['bundle'],
+        key: keyOf(sent),
+        replyTo: (other) => structuredClone(replies.get(nameOf({ method: 'GET', path: other, key }))!),
+      };
+      if (status === 200) successes += 1;
+      tell(reply);
+      return reply;
+    };
+    const { statements } = await runChecks({ ...common, key, narrowKey, clock, send });
+    return statements.filter(({ outcome }) => outcome === 'fail');
+  };
+}
+
+test('a service that breaks the contract fails a check of the statement that it breaks, another way to keep it fails none', async (t) => {
+  const check = await recorded(t);
+  const reasons = new Map<string, string>();
+  for (const [lie, tell] of Object.entries(LIES)) {
+    const failed = await check(tell);
+    reasons.set(lie, failed.map(({ reason }) => reason).join('\n'));
+    const numbers = failed.flatMap((statement) => statement.numbers);
+    assert.ok(numbers.includes(lie.split(' ')[0]!), `${lie} is not among ${numbers.join(', ')}`);
+  }
+  for (const [name, named] of [
+    ['2.6 X-Credit-Cost differs from the body', /^tsunami: X-Credit-Cost is 2/],
+    ['3.7 a bundle is of the place next door', /^standard: it is /],
+    ['1.5 a refusal is a page of HTML', /^(GET \/v1\/drought\/|drought: )/],
+  ] as const) {
+    assert.match(reasons.get(name)!, named);
+  }
+  for (const [name, tell] of Object.entries(ALLOWED)) assert.deepEqual(await check(tell), [], name);
 });
