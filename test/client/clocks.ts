@@ -41,12 +41,6 @@ export class MovedClock implements Clock {
   }
 }
 
-/** Waits until the condition holds. If it never does, the test's next assertion fails. Counts turns of the event loop, some 4 ms each
- * and longer on a busy machine: Bottleneck needs one per job, and no test waits for more than 100 jobs. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let nth = 0; nth < 1_000 && !condition(); nth++) await new Promise((resolve) => setTimeout(resolve, 4));
-}
-
 /** Lets Bottleneck's own timers (a few ticks a job) run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 25));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settled, until } from './clocks.ts';
+import { until } from '../until.ts';
+import { settled } from './clocks.ts';
 import { HOLD_MS, setUp } from './throttles.ts';
 
 const [MINUTE, DAY] = [60_000, 86_400_000];
@@ -20,7 +21,6 @@ for (const jump of [-MINUTE, MINUTE, -2 * 60 * MINUTE, -20 * DAY, -40 * DAY, 40 
       assert.ok(started.length < count, 'they wait for their credits');
       await clock.move(HOLD_MS);
       await until(() => started.length === count);
-      assert.equal(started.length, count);
       await settled();
       await settled();
       // Forwards, then back again.

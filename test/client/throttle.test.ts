@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permit } from '../../src/client/throttle.ts';
-import { settled, until } from './clocks.ts';
+import { until } from '../until.ts';
+import { settled } from './clocks.ts';
 import { HOLD_MS, heldJob, setUp } from './throttles.ts';
 
 test('a value and an error of the job come back as they are', async (t) => {
@@ -31,7 +32,6 @@ test('what is spent comes back a minute and the margin after it landed, not befo
   assert.equal(started.length, 20);
   await clock.move(1);
   await until(() => started.length === 21);
-  assert.equal(started.length, 21);
   assert.equal(throttle.available, 285);
   await Promise.all(spent);
 });
@@ -87,7 +87,6 @@ test('the minute begins when the call has landed', async (t) => {
   const first = throttle.schedule(300, slow.job);
   const second = spend(1);
   await until(() => throttle.inFlight === 1);
-  assert.equal(throttle.inFlight, 1);
   await clock.move(100_000);
   assert.equal(started.length, 0);
   slow.land();
@@ -96,7 +95,6 @@ test('the minute begins when the call has landed', async (t) => {
   assert.equal(started.length, 0);
   await clock.move(1);
   await until(() => started.length === 1);
-  assert.equal(started.length, 1);
   await Promise.all(second);
 });
 
@@ -113,7 +111,6 @@ test('a refund comes back at once, once, and never more than was taken', async (
   assert.equal(throttle.available, 300);
   await Promise.all(spend(300));
   await until(() => started.length === 1);
-  assert.equal(started.length, 1);
 });
 
 test('a part can be refunded', async (t) => {
@@ -142,7 +139,6 @@ test('a call that can never start is refused at once, and blocks nobody', async 
   );
   await Promise.all(spend(15, 2));
   await until(() => started.length === 2);
-  assert.equal(started.length, 2);
 });
 
 test('weights do not count as sockets, and sockets are bounded', async (t) => {
@@ -155,7 +151,6 @@ test('weights do not count as sockets, and sockets are bounded', async (t) => {
   jobs[0]?.land();
   await settled();
   await until(() => throttle.inFlight === 2);
-  assert.equal(throttle.inFlight, 2);
   for (const { land } of jobs) land();
   await Promise.all(all);
   assert.equal(throttle.inFlight, 0);
@@ -173,7 +168,6 @@ test('the service’s count is trusted downwards, until its reset', async (t) =>
   assert.equal(started.length, 0);
   await clock.move(1);
   await until(() => started.length === 1);
-  assert.equal(started.length, 1);
   assert.equal(throttle.available, 285);
   await Promise.all(spent);
 });

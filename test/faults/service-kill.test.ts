@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { makeRandom } from '../../src/sample/random.ts';
-import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
+import { FORKED_SERVICE, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';
 
 const CALLERS = 16;
@@ -31,9 +31,7 @@ test('a service that is killed under load: each way apart, call by call', async 
   const answered = new Set<string>();
   let [killed, uncharged, unanswered, most] = [0, 0, 0, 0];
   for (let kill = 0; kill < KILLS; kill++) {
-    const child = fork(new URL('../service/forked-service.ts', import.meta.url), [file], {
-      execPath: process.execPath,
-    });
+    const child = fork(FORKED_SERVICE, [file]);
     t.after(() => child.kill('SIGKILL'));
     const [port] = (await once(child, 'message')) as [number];
     const url = `http://127.0.0.1:${port}${pathTo('/v1/drought/risk')}`;

@@ -3,12 +3,12 @@ import test, { type TestContext } from 'node:test';
 import { Pool } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
-import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock, subscriptionOf } from './small-data.ts';
+import { until } from '../until.ts';
+import { databaseFile, openSmallData, pathTo, releaseLater, request, subscriptionOf } from './small-data.ts';
 
 const server = await startPostgres();
 /** The topic of the calls whose charges are disturbed. */
@@ -17,8 +17,7 @@ const SINGLE = pathTo(`/v1/${TOPIC}/risk`);
 
 /** A service whose way to its accounts can be cut, and a way to look at them that cannot. */
 async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
-  const data = openDatabase(t);
-  for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
+  const data = openSmallData(t, databaseFile(t), systemClock, Date.now());
   const url = await server.database();
   const proxy = await startTcpProxy(server.port, TOPIC);
   releaseLater(t, () => proxy[Symbol.asyncDispose]());
@@ -55,14 +54,6 @@ async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
 function away(proxy: TcpProxy): void {
   proxy.refusing = true;
   proxy.cut();
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error('It did not come about within 30 s');
-    await systemClock.sleep(20);
-  }
 }
 
 for (const fault of ['request lost', 'answer lost', 'cut at once'] as const) {

@@ -5,19 +5,17 @@ import test, { type TestContext } from 'node:test';
 import { Pool } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { times } from '../tier.ts';
 import {
   databaseFile,
-  deliveries,
-  openDatabase,
+  FORKED_SERVICE,
+  openSmallData,
   pathTo,
   type Reply,
   releaseLater,
   request,
-  StillClock,
   subscriptionOf,
 } from './small-data.ts';
 
@@ -31,16 +29,12 @@ const LEASE_MS = 3_000;
 /** Three instances in processes of their own, each with the data file and one database of accounts. */
 async function threeInstances(t: TestContext) {
   const file = databaseFile(t);
-  const now = Date.now();
-  const data = openDatabase(t, file);
-  for (const delivery of deliveries(now - 60_000)) importDataset(data, delivery, new StillClock(now));
+  openSmallData(t, file, systemClock, Date.now() - 60_000);
   const url = await server.database();
   const accounts = await openPostgresAccounts(url, systemClock, { leaseMs: LEASE_MS });
   releaseLater(t, () => accounts[Symbol.asyncDispose]());
   const begin = async () => {
-    const child = fork(new URL('./forked-instance.ts', import.meta.url), [file, url, String(LEASE_MS)], {
-      execPath: process.execPath,
-    });
+    const child = fork(FORKED_SERVICE, [file, url, String(LEASE_MS)]);
     releaseLater(t, async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exit = once(child, 'exit');

@@ -1,29 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { Client } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { sharedPostgres } from '../postgres-server.ts';
-import { databaseFile, deliveries, openDatabase, pathTo, request, StillClock } from './small-data.ts';
+import { databaseFile, openSmallData, pathTo, request } from './small-data.ts';
 
 const server = await sharedPostgres();
 
 const open = (url: string) => openPostgresAccounts(url, systemClock);
-
-async function ran(url: string, ...statements: string[]): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
 
 const PAGE = readFileSync(new URL('../../docs/operator/many-instances.md', import.meta.url), 'utf8');
 const [CREATE_ROLE, ...GRANTS] = PAGE.split('```sql\n')[1]!.split('```')[0]!.trim().split(';\n');
@@ -32,13 +20,14 @@ test('a role that may only charge runs an instance, and can make neither tables 
   const url = await server.database();
   const role = new URL(url);
   role.username = 'perilbook_instance';
-  await ran(url, CREATE_ROLE!);
+  const database = role.pathname.slice(1);
+  await server.query(CREATE_ROLE!, database);
   await assert.rejects(open(role.href), { code: 'SERVICE_ACCOUNT' });
   const owner = await open(url);
   await owner.createAccount({ name: 'a', subscription: SUBSCRIPTIONS.starter });
   const { key } = await owner.createKey('a', TOPIC_SLUGS, null);
   await owner[Symbol.asyncDispose]();
-  await ran(url, ...GRANTS);
+  for (const grant of GRANTS) await server.query(grant, database);
   await using accounts = await open(role.href);
   const instance = await accounts.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
   const call = { kind: 'single', topic: 'hail' } as const;
@@ -62,8 +51,7 @@ test('a role that may only charge runs an instance, and can make neither tables 
 test('the command line starts a service on PostgreSQL, and a key that is revoked there is refused at once', async (t) => {
   const url = await server.database();
   const db = databaseFile(t);
-  const data = openDatabase(t, db);
-  for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
+  openSmallData(t, db, systemClock, Date.now());
   const of = ['--account', 'acme', '--accounts', url];
   assert.equal((await perilbook(['service', 'account', 'create', '--subscription', 'starter', ...of])).code, 0);
   const made = await perilbook(['service', 'key', 'create', '--scopes', 'all', ...of]);

@@ -4,7 +4,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { SERVICE_FAILURES } from '../../src/contract/failures.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { categoryOfAqi, categoryOfConcentration } from '../../src/data/topics/air-quality-index.ts';
 import { HERE, NEXT_DOOR, pathTo, setUp } from './small-data.ts';
 
 test('the OpenAPI document is valid, and has the endpoints, the key, the topics and the failures', async (t) => {
@@ -65,18 +64,4 @@ test('every answer matches the OpenAPI document, topic by topic', async (t) => {
   ]) {
     assert.equal(single(spoil()), false);
   }
-});
-
-test("air quality categories change at the agency's breakpoints", () => {
-  const categories = [0, 50, 51, 100, 150, 200, 300, 301, 999].map(categoryOfAqi);
-  const sensitive = 'Unhealthy for Sensitive Groups';
-  assert.deepEqual(categories.slice(0, 5), ['Good', 'Good', 'Moderate', 'Moderate', sensitive]);
-  assert.deepEqual(categories.slice(5), ['Unhealthy', 'Very Unhealthy', 'Hazardous', 'Hazardous']);
-  const pm25 = [-0.4, 9.09, 9.1, 35.4, 35.49, 35.5].map((value) => categoryOfConcentration('pm25', value));
-  assert.deepEqual(pm25, ['Good', 'Good', 'Moderate', 'Moderate', 'Moderate', sensitive]);
-  assert.equal(categoryOfConcentration('pm10', 54.9), 'Good');
-  assert.equal(categoryOfConcentration('pm10', 425), 'Hazardous');
-  // 0.054 ppm is 106.0 µg/m³, and what is cut to it reaches up to 0.055.
-  assert.equal(categoryOfConcentration('ozone', 107.9), 'Good');
-  assert.equal(categoryOfConcentration('ozone', 108.1), 'Moderate');
 });

@@ -33,13 +33,8 @@ test('a load that holds the write lock of the data file blocks no charge', async
 
 test('a call beside another writer of the accounts waits for it, and is charged once', async (t) => {
   const { single, accounts, charged } = await setUp(t);
-  const code = `
-    const { parentPort, workerData } = require('node:worker_threads');
-    const database = new (require('better-sqlite3'))(workerData);
-    database.exec('BEGIN IMMEDIATE');
-    parentPort.postMessage('begun');
-    setTimeout(() => database.exec('COMMIT').close(), 300);`;
-  const writer = new Worker(code, { eval: true, workerData: accounts.name });
+  const workerData = { file: accounts.name, holdMs: 300 };
+  const writer = new Worker(new URL('../sql/first-writer.ts', import.meta.url), { workerData });
   const ended = once(writer, 'exit');
   await once(writer, 'message');
   assert.equal((await single()).status, 200);

@@ -23,7 +23,6 @@ import {
   openAccounts,
   sqliteAccounts,
 } from '../../src/service/accounts/open-accounts.ts';
-import type { ServiceAccounts } from '../../src/service/accounts/service-accounts.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { createAccount, createKey, driverOf, usage } from './file-accounts.ts';
@@ -214,23 +213,8 @@ export function openAccountsOf(t: TestContext, dataFile: string = databaseFile(t
   return accounts;
 }
 
-export interface Setup {
-  readonly file: string;
-  readonly clock: StillClock;
-  readonly database: DataDatabase;
-  readonly accounts: AccountsDatabase;
-  readonly port: ServiceAccounts;
-  /** A key of the account `tester` with all scopes. */
-  readonly key: string;
-  readonly keyId: number;
-  readonly service: RunningService;
-  /** One request with the key, or with another or none. */
-  get(path: string, key?: string | null): Promise<Reply>;
-  /** One natural topic at HERE: a credit. */
-  single(): Promise<Reply>;
-  /** Credits that the account was charged in all. */
-  charged(): number;
-}
+/** To be forked, with the arguments that it lists. */
+export const FORKED_SERVICE = new URL('./forked-service.ts', import.meta.url);
 
 export interface Reply {
   readonly status: number;
@@ -251,8 +235,8 @@ export interface SetupOptions {
 /** What can be set differently in a service of a test. */
 export type StartOptions = Partial<Omit<ServiceOptions, 'accounts'>> & { readonly clock?: Clock };
 
-/** A service with all data and one account, on a file of its own. */
-export async function setUp(t: TestContext, options: SetupOptions = {}): Promise<Setup> {
+/** A service with all data and one account, `tester`, on a file of its own. */
+export async function setUp(t: TestContext, options: SetupOptions = {}) {
   const clock = options.clock ?? new StillClock();
   const file = databaseFile(t);
   const database = options.deliveries === undefined ? openSmallData(t, file, clock) : openDatabase(t, file);
@@ -266,11 +250,14 @@ export async function setUp(t: TestContext, options: SetupOptions = {}): Promise
   );
   const { id, key } = createKey(accounts, 'tester', ['bundle', ...TOPIC_SLUGS], clock);
   const service = await start(t, { data: database, accounts, clock, ...options.service });
-  const get: Setup['get'] = (path, other = key) => request(service.url + path, other);
+  /** One request with the key, which has all scopes, or with another or none. */
+  const get = (path: string, other: string | null = key) => request(service.url + path, other);
   return {
     ...{ file, clock, database, accounts, key, keyId: id, service, get },
     port: sqliteAccounts(accounts, clock),
+    /** One natural topic at HERE: a credit. */
     single: () => get(pathTo('/v1/drought/risk')),
+    /** Credits that the account was charged in all. */
     charged: () => usage(accounts, 'tester', clock.now()).totalCredits,
   };
 }

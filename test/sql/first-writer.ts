@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
-/* Makes a SQLite file and holds its first write for a while. Runs in a thread of its own: who waits for the lock blocks its
+/* Opens or makes a SQLite file, and holds a write of it for a while. Runs in a thread of its own: who waits for the lock blocks its
  * thread. */
 
 const { file, holdMs } = workerData as { file: string; holdMs: number };

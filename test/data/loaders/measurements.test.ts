@@ -231,14 +231,18 @@ test('ozone keeps its category through the conversion, at every ppb', () => {
 });
 
 test('a category ends with its highest value; particles are cut to the decimals of their scale first', () => {
-  assert.deepEqual([50, 51, 300, 301].map(categoryOfAqi), ['Good', 'Moderate', 'Very Unhealthy', 'Hazardous']);
+  const names = ['Good', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'];
+  assert.deepEqual([0, 50, 51, 100, 150, 200, 300, 301, 999].map(categoryOfAqi), [
+    ...['Good', 'Good', 'Moderate', ...names.slice(1), 'Hazardous'],
+  ]);
+  assert.equal(categoryOfConcentration('pm25', -0.4), 'Good');
   for (const [pollutant, values] of [
     ['pm10', [54.9, 55, 154, 254, 354, 424, 425]],
     ['pm25', [9.09, 9.1, 35.4, 55.4, 125.4, 225.4, 225.5]],
   ] as const) {
     assert.deepEqual(
       values.map((value) => categoryOfConcentration(pollutant, value)),
-      ['Good', 'Moderate', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'],
+      ['Good', 'Moderate', ...names.slice(1)],
     );
   }
 });
