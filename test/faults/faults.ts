@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { zstdCompressSync } from 'node:zlib';
-import { body, both, type Edit, envelope, headers, instead, PAGE, results, status } from './edits.ts';
-import { asHttp, type Fault, type Passage } from './fault-proxy.ts';
+import { type Answer, asHttp, type Fault, type Passage } from './fault-proxy.ts';
 
 /** How the service's charges and the ledger compare under a fault.
  * `free`: neither side counts anything. `exact`: what the service charged is what the ledger calls charged or unknown.
@@ -30,6 +29,69 @@ function fault(name: string, end: string, money: Money, act: Fault['act'], extra
 function edited(end: string, money: Money, edits: Named<Edit>, extra: Extra = {}): FaultCase[] {
   return edits.map(([name, edit]) => fault(name, end, money, instead(edit), extra));
 }
+
+/** Makes something else of an answer of the service. */
+type Edit = (answer: Answer, passage: Passage) => Answer;
+
+/** Asks the service, which charges, and hands on something else. */
+const instead =
+  (edit: Edit) =>
+  async (passage: Passage): Promise<void> =>
+    passage.answer(edit(await passage.ask(), passage));
+
+/** Another body; a text goes as it is, anything else as JSON. */
+const body = (make: (text: string, passage: Passage) => unknown): Edit => {
+  return (answer, passage) => {
+    const made = make(answer.body.toString(), passage);
+    const bytes = Buffer.isBuffer(made) ? made : Buffer.from(typeof made === 'string' ? made : JSON.stringify(made));
+    return { ...answer, body: bytes };
+  };
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: envelopes are bent freely
+type Envelope = any;
+
+/** The envelope with something changed in it. */
+const envelope = (bend: (envelope: Envelope) => unknown): Edit =>
+  body((text) => {
+    const whole = JSON.parse(text);
+    return bend(whole) ?? whole;
+  });
+
+/** Every result of the answer, of a single or of a bundle, made into something else. */
+const results = (bend: (result: Envelope) => unknown): Edit =>
+  envelope((whole) => {
+    const { data } = whole;
+    if (data.result) data.result = bend(data.result);
+    else for (const slug of Object.keys(data.topics)) data.topics[slug] = bend(data.topics[slug]);
+  });
+
+/** Other headers; undefined takes one away. */
+const headers = (change: Readonly<Record<string, string | undefined>>): Edit => {
+  return (answer) => {
+    const all = Object.entries({ ...answer.headers, ...change }).filter(([, value]) => value !== undefined);
+    return { ...answer, headers: Object.fromEntries(all) as Record<string, string> };
+  };
+};
+
+const both =
+  (first: Edit, second: Edit): Edit =>
+  (answer, passage) =>
+    second(first(answer, passage), passage);
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Refuses or fails without asking the service. */
+const status =
+  (code: number, said: unknown = {}, more: Readonly<Record<string, string>> = {}) =>
+  (passage: Passage): void =>
+    passage.answer({
+      status: code,
+      headers: { ...JSON_TYPE, ...more },
+      body: Buffer.from(typeof said === 'string' ? said : JSON.stringify(said)),
+    });
+
+const PAGE = '<!doctype html><html><body><h1>Sign in to the guest network</h1></body></html>';
 
 const MB = 2 ** 20;
 const YEAR_S = '31536000';
@@ -146,12 +208,10 @@ const ANSWERS: readonly FaultCase[] = [
 ];
 
 /** A redirect to a path that no client asks for; whoever follows it is seen. */
-const redirect = ({ socket, path, answer }: Passage) =>
-  answer({
-    status: 307,
-    headers: { location: `http://localhost:${socket.localPort}/elsewhere${path}` },
-    body: Buffer.alloc(0),
-  });
+const redirect = (passage: Passage) => {
+  const location = `http://localhost:${passage.socket.localPort}/elsewhere${passage.path}`;
+  status(307, '', { location })(passage);
+};
 
 const refused = (code: string) => ({ error: { code } });
 
