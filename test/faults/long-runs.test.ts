@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
@@ -22,7 +22,7 @@ test('an hour at the full rate of a subscription does not grow in memory', {
     clock: { start: now, factor: 1, origin: now },
   });
   const cells = Math.ceil(CREDITS_PER_MINUTE * MINUTES * 1.2) + CREDITS_PER_MINUTE;
-  await writeLargeInput(join(harness.folder, 'input.csv'), cells);
+  writeFileSync(join(harness.folder, 'input.csv'), manyLocations(cells));
   const { secret } = harness.key();
   const job = {
     ...{ input: 'input.csv', output: 'output.csv', store: 'hour.db', topics: 'wildfire' },
@@ -53,17 +53,12 @@ test('an hour at the full rate of a subscription does not grow in memory', {
 });
 
 /** Locations 11 m apart, in the areas of the small setup: so many that they are not kept as text. */
-async function writeLargeInput(file: string, cells: number): Promise<void> {
-  const stream = createWriteStream(file);
-  stream.write('id,lat,lng\n');
-  for (let from = 0; from < cells; from += 10_000) {
-    const rows = Array.from({ length: Math.min(10_000, cells - from) }, (_, index) => {
-      const number = from + index;
-      return `${number},${(40.01 + 0.0001 * (number % 4_800)).toFixed(4)},${(-99.99 + 0.0001 * Math.floor(number / 4_800)).toFixed(4)}\n`;
-    });
-    if (!stream.write(rows.join(''))) await new Promise<void>((resolve) => stream.once('drain', () => resolve()));
-  }
-  await new Promise<void>((resolve) => stream.end(() => resolve()));
+function manyLocations(cells: number): string {
+  const lines = Array.from({ length: cells }, (_, number) => {
+    const [lat, lng] = [40.01 + 0.0001 * (number % 4_800), -99.99 + 0.0001 * Math.floor(number / 4_800)];
+    return `${number},${lat.toFixed(4)},${lng.toFixed(4)}\n`;
+  });
+  return `id,lat,lng\n${lines.join('')}`;
 }
 
 /** Of bytes, in whole mebibytes. */

@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import test from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { Caller } from '../../src/service/accounts/calls.ts';
-import type { ServiceInstance } from '../../src/service/accounts/service-instance.ts';
 import { fc } from '../properties.ts';
 import type { AccountsUnderTest, ChargeRow } from './accounts-under-test.ts';
 import { subscriptionOf } from './small-data.ts';
@@ -33,110 +31,90 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 let books = 0;
 
 /** An account with a key, the calls that it makes, and what they must cost. */
-class Books {
-  readonly #accounts: AccountsUnderTest;
-  readonly #instance: ServiceInstance;
-  readonly #caller: Caller;
-  readonly #minuteLimit: number;
-  #pending: number[] = [];
+async function openBooks(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT) {
+  const name = `tester ${++books}`;
+  const subscription = subscriptionOf(MONTH_LIMIT, minuteLimit);
+  await accounts.port.createAccount({ name, subscription, signedUpAt: SIGNED_UP });
+  const { key } = await accounts.port.createKey(name, ['bundle', 'hail'], null);
+  const instance = await accounts.port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+  const [first] = await instance.check([{ key, call: CALLS[0]! }]);
+  assert.ok(typeof first === 'object' && first.refusal === null);
+  const { caller } = first;
+  const rows = () => accounts.charges(caller.account.id);
+  let pending: number[] = [];
 
-  private constructor(accounts: AccountsUnderTest, instance: ServiceInstance, caller: Caller, minuteLimit: number) {
-    this.#accounts = accounts;
-    this.#instance = instance;
-    this.#caller = caller;
-    this.#minuteLimit = minuteLimit;
-  }
-
-  static async open(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT): Promise<Books> {
-    books += 1;
-    const name = `tester ${books}`;
-    const subscription = subscriptionOf(MONTH_LIMIT, minuteLimit);
-    await accounts.port.createAccount({ name, subscription, signedUpAt: SIGNED_UP });
-    const { key } = await accounts.port.createKey(name, ['bundle', 'hail'], null);
-    const instance = await accounts.port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
-    const [check] = await instance.check([{ key, call: CALLS[0]! }]);
-    assert.ok(typeof check === 'object' && check.refusal === null);
-    return new Books(accounts, instance, check.caller, minuteLimit);
-  }
-
-  async take(step: Step): Promise<void> {
-    if ('moveMs' in step) await this.#accounts.moveClock(step.moveMs);
-    else if ('end' in step) await this.#end(step.end, step.delivered);
-    else await this.#charge(step.calls.map((index) => CALLS[index]!));
-  }
-
-  async #charge(calls: readonly Call[]): Promise<void> {
-    const rows = await this.rows();
-    const used = rows.filter(({ period_start }) => period_start === this.#periodStart());
-    let minute = this.#minute(rows);
-    let period = used.reduce((sum, { credits }) => sum + credits, 0);
-    const asked = calls.map((call) => ({ caller: this.#caller, call, requestId: randomUUID() }));
-    const charged = await this.#instance.charge(asked, { delivered: [], undelivered: [] });
+  async function charge(calls: readonly Call[]): Promise<void> {
+    const before = await rows();
+    const periodStart = billingPeriod(31, accounts.now()).start;
+    const used = before.filter(({ period_start }) => period_start === periodStart);
+    let [minute, period] = [minuteOf(before), sumOf(used)];
+    const asked = calls.map((call) => ({ caller, call, requestId: randomUUID() }));
+    const charged = await instance.charge(asked, { delivered: [], undelivered: [] });
     for (const [index, made] of charged.entries()) {
       const credits = CREDITS[calls[index]!.kind];
       if (period + credits > MONTH_LIMIT) assert.deepEqual(made, { failure: 'QUOTA_EXCEEDED' });
-      else if (minute + credits > this.#minuteLimit) {
+      else if (minute + credits > minuteLimit) {
         assert.ok('failure' in made && made.failure === 'RATE_LIMITED');
         assert.ok(made.retryAfter >= 1 && made.retryAfter <= 60, `Retry-After: ${made.retryAfter}`);
       } else {
         assert.ok('id' in made, JSON.stringify(made));
         minute += credits;
         period += credits;
-        assert.deepEqual([made.credits, made.remaining], [credits, this.#minuteLimit - minute]);
-        this.#pending.push(made.id);
+        assert.deepEqual([made.credits, made.remaining], [credits, minuteLimit - minute]);
+        pending.push(made.id);
       }
     }
   }
 
-  async #end(which: number, delivered: boolean): Promise<void> {
+  async function end(which: number, delivered: boolean): Promise<void> {
     // Two neighbours end, and the two behind them do not.
-    const { ended: ids = [], open = [] } = Object.groupBy(this.#pending, (_, index) =>
+    const { ended: ids = [], open = [] } = Object.groupBy(pending, (_, index) =>
       (index + which) % 4 < 2 ? 'ended' : 'open',
     );
-    this.#pending = open;
-    await this.#instance.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
+    pending = open;
+    await instance.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
   }
 
-  rows(): Promise<readonly ChargeRow[]> {
-    return this.#accounts.charges(this.#caller.account.id);
-  }
-
-  #minute(rows: readonly ChargeRow[]): number {
-    const now = this.#accounts.now();
+  function minuteOf(charges: readonly ChargeRow[]): number {
+    const now = accounts.now();
     // Where the clock was set back, the newest charge was made just now, and others that lie ahead as long before it.
-    const newest = Math.max(now, ...rows.map(({ charged_at }) => charged_at));
-    const recent = rows.filter(({ charged_at: at }) => at > (at > now ? newest : now) - 60_000);
-    return recent.reduce((sum, { credits }) => sum + credits, 0);
-  }
-
-  #periodStart(): number {
-    return billingPeriod(31, this.#accounts.now()).start;
+    const newest = Math.max(now, ...charges.map(({ charged_at }) => charged_at));
+    return sumOf(charges.filter(({ charged_at: at }) => at > (at > now ? newest : now) - 60_000));
   }
 
   /** The sums that are kept are those of the rows. */
-  async check(): Promise<void> {
-    const rows = await this.rows();
+  async function check(): Promise<void> {
+    const charges = await rows();
     const sums = new Map<number, number[]>();
-    for (const { period_start, kind, credits } of rows) {
+    for (const { period_start, kind, topic, credits } of charges) {
       const sum = sums.get(period_start) ?? [0, 0, 0, 0];
       sum[0]! += credits;
       sum[1 + KINDS.indexOf(kind)]! += 1;
       sums.set(period_start, sum);
+      assert.equal(topic, kind === 'single' ? 'hail' : null);
     }
-    const kept = (await this.#accounts.periods(this.#caller.account.id)).filter(([, credits]) => credits > 0);
+    const kept = (await accounts.periods(caller.account.id)).filter(([, credits]) => credits > 0);
     const expected = [...sums].sort(([a], [b]) => a - b).map(([start, sum]) => [start, ...sum]);
     assert.deepEqual(kept, expected);
-    for (const { kind, topic } of rows) assert.equal(topic, kind === 'single' ? 'hail' : null);
   }
 
-  async close(): Promise<void> {
-    const before = await this.rows();
-    await this.#instance[Symbol.asyncDispose]();
-    const after = await this.rows();
-    assert.equal(after.length, before.length - this.#pending.length, 'what is pending is taken back');
-    await this.check();
-  }
+  return {
+    ...{ rows, check },
+    async take(step: Step): Promise<void> {
+      if ('moveMs' in step) await accounts.moveClock(step.moveMs);
+      else if ('end' in step) await end(step.end, step.delivered);
+      else await charge(step.calls.map((index) => CALLS[index]!));
+    },
+    async close(): Promise<void> {
+      const before = await rows();
+      await instance[Symbol.asyncDispose]();
+      assert.equal((await rows()).length, before.length - pending.length, 'what is pending is taken back');
+      await check();
+    },
+  };
 }
+
+const sumOf = (charges: readonly ChargeRow[]) => charges.reduce((sum, { credits }) => sum + credits, 0);
 
 const KINDS = ['single', 'standard', 'enterprise'] as const;
 
@@ -146,7 +124,7 @@ export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>,
     await using accounts = await open();
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 40 }), async (steps) => {
-        const books = await Books.open(accounts);
+        const books = await openBooks(accounts);
         for (const step of steps) {
           await books.take(step);
           await books.check();
@@ -189,7 +167,7 @@ export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>,
 
   test(`${name}: more charges than one statement writes are all written`, async () => {
     await using accounts = await open();
-    const books = await Books.open(accounts, MONTH_LIMIT);
+    const books = await openBooks(accounts, MONTH_LIMIT);
     await books.take({ calls: Array.from({ length: 150 }, () => 0) });
     assert.equal(new Set((await books.rows()).map(({ id }) => id)).size, 150);
     await books.check();

@@ -33,7 +33,7 @@ class Connection extends EventEmitter {
 /** A tracker on time that the test moves, and the settlements that it asks for. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
-  const settled: { readonly delivered: readonly number[]; readonly undelivered: readonly number[] }[] = [];
+  const settled: DeliveryOutcomes[] = [];
   const errors: unknown[] = [];
   const fault: { error: Error | null } = { error: null };
   const settle = async ({ delivered, undelivered }: DeliveryOutcomes) => {
@@ -41,17 +41,24 @@ function setUp(t: TestContext) {
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
   const tracker = new DeliveryTracker(settle, (error) => errors.push(error));
+  const connect = () => new Connection(tracker);
+  /** A client that leaves while it waits for the answer with this charge. */
+  const leave = (charge: number) => {
+    const connection = connect();
+    connection.answer(charge);
+    connection.close();
+  };
   const pass = async (ms: number) => {
     t.mock.timers.tick(ms);
     // What failed is known some promises later.
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
-  return { tracker, settle, settled, errors, fault, pass };
+  return { tracker, connect, leave, settle, settled, errors, fault, pass };
 }
 
 test('a transaction settles what has ended; if it fails, that is settled later', async (t) => {
-  const { tracker, settle, settled, pass } = setUp(t);
-  const connection = new Connection(tracker);
+  const { tracker, connect, settle, settled, pass } = setUp(t);
+  const connection = connect();
   connection.answer(1)();
   const charged = await tracker.settleWith(async (ended) => {
     await settle(ended);
@@ -61,7 +68,7 @@ test('a transaction settles what has ended; if it fails, that is settled later',
   await pass(1_000);
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
   connection.answer(2)();
-  const gone = new Connection(tracker);
+  const gone = connect();
   gone.destroyed = true;
   gone.answer(3);
   const rolledBack = async (ended: DeliveryOutcomes) => {
@@ -77,48 +84,42 @@ test('a transaction settles what has ended; if it fails, that is settled later',
 });
 
 test('what ends while a transaction is in progress is settled by the next one, also when the transaction fails', async (t) => {
-  const { tracker, settle, settled, pass } = setUp(t);
-  const connection = new Connection(tracker);
+  const { tracker, connect, settle, settled, pass } = setUp(t);
+  const connection = connect();
   connection.answer(1)();
-  let fail = () => {};
-  const transaction = tracker.settleWith(
-    () =>
-      new Promise<void>((_, reject) => {
-        fail = () => reject(new Error('the connection was lost'));
-      }),
-  );
+  const { promise, reject } = Promise.withResolvers<void>();
+  const transaction = tracker.settleWith(() => promise);
   await pass(5);
   connection.answer(2)();
   await tracker.settleWith(settle);
   assert.deepEqual(settled, [{ delivered: [2], undelivered: [] }]);
-  fail();
+  reject(new Error('the connection was lost'));
   await assert.rejects(transaction, /lost/);
   await pass(500);
   assert.deepEqual(settled.slice(1), [{ delivered: [1], undelivered: [] }]);
 });
 
 test('only a response that ended on a working connection is delivered, and each ends once', async (t) => {
-  const { tracker, settled, pass } = setUp(t);
-  const gone = new Connection(tracker);
+  const { connect, settled, pass } = setUp(t);
+  const gone = connect();
   gone.destroyed = true;
   gone.answer(1);
-  const destroyed = new Connection(tracker);
+  const destroyed = connect();
   const endDestroyed = destroyed.answer(2);
   destroyed.destroyed = true;
   endDestroyed();
-  const broken = new Connection(tracker);
+  const broken = connect();
   const endBroken = broken.answer(3);
   broken.errored = new Error('EPIPE');
   endBroken();
   await pass(0);
   assert.deepEqual(settled, [{ delivered: [], undelivered: [1, 2, 3] }]);
-  const closed = new Connection(tracker);
+  const closed = connect();
   const endClosed = closed.answer(4);
   closed.close();
   await pass(0);
   // Its number is given again, to an answer that is on its way: the late end of the first says nothing of it.
-  const other = new Connection(tracker);
-  other.answer(4);
+  connect().answer(4);
   endClosed();
   destroyed.close();
   await pass(60_000);
@@ -126,23 +127,19 @@ test('only a response that ended on a working connection is delivered, and each 
 });
 
 test('settling that fails is reported and tried again half a second later, not at every client that leaves', async (t) => {
-  const { tracker, settle, settled, errors, fault, pass } = setUp(t);
+  const { tracker, connect, leave, settle, settled, errors, fault, pass } = setUp(t);
   fault.error = new Error('another process writes');
-  const connection = new Connection(tracker);
+  const connection = connect();
   connection.answer(1)();
   await pass(5);
   assert.equal(errors.length, 1);
-  const second = new Connection(tracker);
-  second.answer(2);
-  second.close();
+  leave(2);
   await pass(499);
   assert.equal(errors.length, 1);
   fault.error = null;
   await pass(1);
   assert.deepEqual([settled, errors.length], [[{ delivered: [1], undelivered: [2] }], 1]);
-  const third = new Connection(tracker);
-  third.answer(3);
-  third.close();
+  leave(3);
   await pass(0);
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
   fault.error = new Error('another process writes again');
@@ -150,9 +147,7 @@ test('settling that fails is reported and tried again half a second later, not a
   await pass(5);
   fault.error = null;
   await tracker.settleWith(settle);
-  const last = new Connection(tracker);
-  last.answer(5);
-  last.close();
+  leave(5);
   await pass(500);
   assert.deepEqual(settled.at(-1), { delivered: [], undelivered: [5] }, 'a transaction in between ends no retry');
   fault.error = new Error('another process writes once more');
@@ -170,8 +165,8 @@ test('settling that fails is reported and tried again half a second later, not a
 });
 
 test('at its end what has been delivered is settled, and what has not is taken back, once', async (t) => {
-  const { tracker, settled, errors, fault, pass } = setUp(t);
-  const connection = new Connection(tracker);
+  const { tracker, connect, settled, errors, fault, pass } = setUp(t);
+  const connection = connect();
   connection.answer(1)();
   const endLate = connection.answer(2);
   assert.equal(connection.listenerCount('close'), 1, 'however many answers it has carried');
