@@ -126,6 +126,46 @@ test('a transaction that is rolled back takes its texts along: their numbers go 
   assert.deepEqual(read(1, { lat7: 3, lng7: 4 })!.answers.get('hail')!.fields, ['lost']);
 });
 
+test('a store numbers 4,096 texts, and each topic beyond them; more texts are stored in their cells', (t) => {
+  const { handle, merge, read } = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => handle.close());
+  const textsOf = (cell: number) => Array.from({ length: 250 }, (_, number) => `${cell} ${number}`);
+  const put = (cell: number, topic: TopicSlug, fields: Field[]) =>
+    merge(1, { lat7: cell, lng7: 0 }, [{ topic, asOf: 1, fields }], []);
+  for (let cell = 0; cell < 18; cell++) put(cell, 'hail', textsOf(cell));
+  const stored = handle.prepare<[], string>('SELECT text FROM texts ORDER BY number').pluck();
+  const [first, ...others] = stored.all();
+  assert.deepEqual(
+    [first, others],
+    [
+      'hail',
+      Array.from({ length: 18 }, (_, cell) => textsOf(cell))
+        .flat()
+        .slice(0, 4095),
+    ],
+  );
+  put(18, 'drought', ['text of a later topic', 'x'.repeat(201), '17 249']);
+  assert.deepEqual(stored.all().slice(4096), ['drought']);
+  for (let cell = 0; cell < 18; cell++) {
+    assert.deepEqual(read(1, { lat7: cell, lng7: 0 })!.answers.get('hail')!.fields, textsOf(cell));
+  }
+  assert.equal(read(1, { lat7: 18, lng7: 0 })!.answers.get('drought')!.fields[2], '17 249');
+});
+
+test('a text that is missing is told as damage of the store, with the name of the store', (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const { handle, merge } = openCells(file);
+  merge(1, CELL, [{ topic: 'hail', asOf: 1, fields: ['Very Low'] }], []);
+  handle.exec("DELETE FROM texts WHERE text = 'Very Low'").close();
+  const { handle: again, read } = openCells(file);
+  t.after(() => again.close());
+  assert.throws(() => read(1, CELL), {
+    code: 'STORE_UNUSABLE',
+    message: `The store ${file} is damaged: its text 1 is missing`,
+    context: { file },
+  });
+});
+
 test('topics of another version are not read', (t) => {
   const { handle, merge, read } = openCells(join(temporaryFolder(t), 'store.db'));
   t.after(() => handle.close());

@@ -20,6 +20,7 @@ const START = '2026-03-10T12:00:00Z';
 const LA: Cell = { lat7: 340_522_000, lng7: -1_182_437_000 };
 const NY: Cell = { lat7: 407_128_000, lng7: -740_060_000 };
 const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
+const HERE: Cell = { lat7: 350_000_000, lng7: -1_000_000_000 };
 const DENVER: Cell = { lat7: 397_392_000, lng7: -1_049_903_000 };
 
 /** What every store must do, on either database. */
@@ -115,6 +116,13 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       return claims.flat().map(({ outcome }) => outcome);
     };
     assert.deepEqual(await ask([propose(LA, 'single'), propose(LA, 'single')]), ['granted', 'claimed']);
+    // A run's own calls at a cell hold back none of its others.
+    const ofOne = await store.claim(both[0]!, [propose(HERE, 'single'), propose(HERE, 'single')]);
+    assert.deepEqual(
+      ofOne.map(({ outcome }) => outcome),
+      ['granted', 'granted'],
+    );
+    assert.equal((await store.claim(both[1]!, [propose(HERE, 'single')]))[0]!.outcome, 'claimed');
     const forCounty = (cell: Cell) => proposeFor('county 06037', cell);
     assert.deepEqual(await ask([forCounty(NY), forCounty(BOSTON)]), ['granted', 'claimed']);
     // Claims of two accounts at two sources: each gets its own result.
@@ -142,7 +150,15 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(first.outcome, 'granted');
     const [second, otherTopic] = await other.claim(await terms(other), [forArea(NY), forArea(NY, 'hail')]);
     assert.deepEqual([second!.outcome, otherTopic!.outcome], ['claimed', 'granted']);
-    // A cell that is bought for itself does not wait for its area.
+    // Nor does another area, or a cell that is bought for itself.
+    const inNext = { ...forArea(DENVER), areas: [{ area: 'tract 06037106112', wanted: forArea(DENVER).wanted }] };
+    const ofBoth = { ...forArea(DENVER), areas: [...inNext.areas, ...forArea(DENVER).areas] };
+    assert.equal(await outcomeOf(ofBoth, other), 'claimed');
+    const ofNext = await ask({ ...inNext, cell: { lat7: 450_000_000, lng7: -1_000_000_000 } }, other);
+    const [beside, own] = await store.claim(await terms(), [inNext, forArea(BOSTON)]);
+    assert.deepEqual([ofNext.outcome, beside!.outcome, own!.outcome], ['granted', 'claimed', 'granted']);
+    await store.settle([free(own!, clock)]);
+    await other.settle([free(ofNext, clock)]);
     const elsewhere: Cell = { lat7: 400_000_000, lng7: -1_000_000_000 };
     assert.equal(await outcomeOf(propose(elsewhere, 'single'), other), 'granted');
     const settled = charged(first, clock, 1);

@@ -98,7 +98,7 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     });
     for (const area of areas) areaClaims.push({ call: id, source, area: area.area, topics: topicsOf(area) });
     usage.spend(terms, credits);
-    calls.grant({ id, run: terms.run, owner: owner.name, lease_until: time + terms.leaseMs }, request);
+    calls.grant(terms.run, request);
     return { outcome: 'granted', call: id, byOthers: byOthers(now, terms.run) };
   });
 
@@ -132,8 +132,8 @@ function lockSource({ dialect }: SqlDatabase, source: number): SqlReading<unknow
   return readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
 }
 
-type OpenAtCell = CallInFlight & Cell;
-type OpenAtArea = CallInFlight & { readonly area: string; readonly topics: TopicSet };
+type OfRun = Pick<CallInFlight, 'run'>;
+type OfArea = OfRun & { readonly area: string; readonly topics: TopicSet };
 
 /** The stored answers and the calls in flight that requests depend on. Reads calls in flight before answers: a call that settles in
  * between then appears in at least one of them. */
@@ -144,8 +144,8 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
   const cells = dialect.records('$2', 'asked', { lat7: 'integer', lng7: 'integer' });
   const sql = `SELECT id, run, owner, lease_until, lat7, lng7 FROM calls
     WHERE source = $1 AND charge = 'sent' AND (lat7, lng7) IN (SELECT lat7, lng7 FROM ${cells})`;
-  const open = statement<OpenAtCell>(sql, [source, toJson(asked.map(({ lat7, lng7 }) => ({ lat7, lng7 })))]);
-  const openAreas = statement<OpenAtArea>(
+  const open = statement<CallInFlight & Cell>(sql, [source, toJson(asked.map(({ lat7, lng7 }) => ({ lat7, lng7 })))]);
+  const openAreas = statement<CallInFlight & OfArea>(
     `SELECT calls.id, run, owner, lease_until, area, topics FROM area_claims JOIN calls ON calls.id = area_claims.call
      WHERE area_claims.source = $1 AND area IN ${dialect.list('$2', 'text')}`,
     [source, JSON.stringify(areas)],
@@ -160,7 +160,8 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
     statements: reading.statements,
     take(rows) {
       const [atCells, atAreas, stored, storedAreas] = reading.take(rows);
-      const byCell = Map.groupBy(atCells, cellKey);
+      const byCell = new Map<string, OfRun[]>(Map.groupBy(atCells, cellKey));
+      const byAreas: OfArea[] = [...atAreas];
       return {
         open: [...atCells, ...atAreas],
         isAnswered(index) {
@@ -170,15 +171,15 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
           return wanted.some(isFresh) || areas.some((area) => isAreaAnswered(storedAreas.get(area.area), area.wanted));
         },
         isAtWork(run, { cell, areas = [] }) {
-          const isOthers = (call: CallInFlight) => call.run !== run;
-          const isOfArea = (area: AreaWanted) => (call: OpenAtArea) =>
+          const isOthers = (call: OfRun) => call.run !== run;
+          const isOfArea = (area: AreaWanted) => (call: OfArea) =>
             call.area === area.area && intersection(call.topics, topicsOf(area)) > 0 && isOthers(call);
-          return (byCell.get(cellKey(cell)) ?? []).some(isOthers) || areas.some((area) => atAreas.some(isOfArea(area)));
+          return (byCell.get(cellKey(cell)) ?? []).some(isOthers) || areas.some((area) => byAreas.some(isOfArea(area)));
         },
-        grant(call, { cell, areas = [] }) {
+        grant(run, { cell, areas = [] }) {
           const key = cellKey(cell);
-          byCell.set(key, [...(byCell.get(key) ?? []), { ...call, ...cell }]);
-          for (const area of areas) atAreas.push({ ...call, area: area.area, topics: topicsOf(area) });
+          byCell.set(key, [...(byCell.get(key) ?? []), { run }]);
+          for (const area of areas) byAreas.push({ run, area: area.area, topics: topicsOf(area) });
         },
       };
     },
@@ -192,7 +193,7 @@ interface CallsAround {
   /** Whether another run is buying at the cell, or for one of its areas. */
   isAtWork(run: number, request: ClaimRequest): boolean;
   /** Counts a call that this transaction grants, because the next request may be of another run. */
-  grant(call: CallInFlight, request: ClaimRequest): void;
+  grant(run: number, request: ClaimRequest): void;
 }
 
 const cellKey = ({ lat7, lng7 }: Cell) => `${lat7} ${lng7}`;
