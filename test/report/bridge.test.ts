@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BridgeSums, isAtRisk, type RowState, sumSteps } from '../../src/report/compare/bridge.ts';
+import { isAtRisk, makeBridgeSums, type RowState, sumSteps } from '../../src/report/compare/bridge.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
 import { fc } from '../properties.ts';
 
@@ -15,7 +15,7 @@ test('then and all changes add up to now, to the unit, for what is at risk and f
   fc.assert(
     fc.property(fc.array(row, { maxLength: 30 }), (rows) => {
       for (const isCounted of [isAtRisk, () => true]) {
-        const sums = new BridgeSums(isCounted);
+        const sums = makeBridgeSums(isCounted);
         for (const { was, now, hasMoved } of rows) sums.add(was, now, hasMoved, () => ({ line: 1, key: 'a' }));
         const { before, steps, now } = sums.bridge();
         const total = (side: 'was' | 'now') =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { County } from '../../src/geo/us-counties.ts';
-import { Concentration } from '../../src/report/figures/concentration.ts';
+import { makeConcentration } from '../../src/report/figures/concentration.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
 import { sumMaker } from '../../src/report/figures/sums.ts';
 
@@ -18,7 +18,7 @@ const countyOf = (code: number, state = code): County => ({
 type Added = readonly [county: County | null, rows: number, value: number, ...classes: number[]];
 
 function totalsOf(added: readonly Added[]) {
-  const sums = new Concentration(3);
+  const sums = makeConcentration(3);
   for (const [county, rows, value, ...classes] of added) sums.add(county, rows, value, Uint8Array.from(classes));
   return sums.totals([{ slug: 'hail', layer: HAIL }], sumMaker(0));
 }

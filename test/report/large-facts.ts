@@ -3,11 +3,11 @@ import type { Answer, Field } from '../../src/contract/answer.ts';
 import { RATINGS } from '../../src/contract/topic-values.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
-import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
+import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import type { Facts } from '../../src/report/figures/facts.ts';
 import { PLACES_KEPT } from '../../src/report/figures/place-lists.ts';
 import { formatStory } from '../../src/report/figures/story.ts';
-import { Tally } from '../../src/report/figures/tally.ts';
+import { makeTally } from '../../src/report/figures/tally.ts';
 import { fitFrame } from '../../src/report/map/frame.ts';
 import type { MapFigures } from '../../src/report/map/map-bins.ts';
 import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
@@ -56,8 +56,8 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
     for (const { location } of each()) yield location;
   };
   const settings = { topics: TOPIC_SLUGS, counts: true, units: 'miles' } as const;
-  const tally = new Tally({ ...settings, cells, frame: fitFrame(places()), decimals: 0 });
-  const classes = new CellClasses(ratedTopics(settings), cells);
+  const tally = makeTally({ ...settings, cells, frame: fitFrame(places()), decimals: 0 });
+  const classes = makeCellClasses(ratedTopics(settings), cells);
   for (const cell of each()) {
     classes.put(cell.number, cell.fields);
     tally.add(cell, countyAt(cell.location), classes);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PLACES_KEPT, PlaceLists } from '../../src/report/figures/place-lists.ts';
+import { makePlaceLists, PLACES_KEPT } from '../../src/report/figures/place-lists.ts';
 import { HIGH, VERY_HIGH } from '../../src/report/figures/scales.ts';
 import { fc } from '../properties.ts';
 
@@ -20,7 +20,7 @@ const place = fc.record({
 test('the lists have the places that sorting all of them gives', () => {
   fc.assert(
     fc.property(fc.array(place, { minLength: 60, maxLength: 160 }), fc.boolean(), (places, isBackwards) => {
-      const lists = new PlaceLists(NATURAL);
+      const lists = makePlaceLists(NATURAL);
       const cells = places.map((one, number) => ({ ...one, number, location: { lat: 0, lng: 0 } }));
       for (const cell of isBackwards ? cells.toReversed() : cells) lists.add(cell, Uint8Array.from(cell.classes));
       const bySize = (a: (typeof cells)[number], b: (typeof cells)[number]) =>

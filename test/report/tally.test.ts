@@ -4,10 +4,10 @@ import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
-import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
+import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
-import { type Tallied, Tally } from '../../src/report/figures/tally.ts';
+import { makeTally, type Tallied } from '../../src/report/figures/tally.ts';
 import { drawnPoint, type Frame, fitFrame, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
 import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/map-bins.ts';
 import { makeOutlines } from '../../src/report/map/outlines.ts';
@@ -50,8 +50,8 @@ const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 function figuresOf(cells: readonly EnrichedCell[]): Tallied {
   const settings = { topics: TOPICS, counts: true, units: 'kilometers' } as const;
   const frame = fitFrame(cells.map(({ location }) => location));
-  const tally = new Tally({ ...settings, cells: cells.length, frame, decimals: 0 });
-  const classes = new CellClasses(ratedTopics(settings), cells.length);
+  const tally = makeTally({ ...settings, cells: cells.length, frame, decimals: 0 });
+  const classes = makeCellClasses(ratedTopics(settings), cells.length);
   for (const { number, rows, fields } of cells) {
     classes.put(number, fields);
     if (fields[1] !== null) tally.count(fields, rows);
@@ -116,7 +116,7 @@ test('what is complete, why the rest is not, and from when the answers are; a pl
 
 test('classes by the fields that decide on them are those by whole rows, with the times of the oldest and newest answer', () => {
   const topics = ratedTopics({ topics: TOPICS, counts: true, units: 'kilometers' });
-  const [whole, complete] = [new CellClasses(topics, 4), new CellClasses(topics, 4)];
+  const [whole, complete] = [makeCellClasses(topics, 4), makeCellClasses(topics, 4)];
   for (const [cell, asOf] of [1000, 3000, 2000].entries()) {
     const { fields } = BOOK[cell]!;
     whole.put(cell, fields);
@@ -131,8 +131,8 @@ test('classes by the fields that decide on them are those by whole rows, with th
   }
   const isThere = [0, 1, 2, 3].map((cell) => complete.has(cell));
   assert.deepEqual(isThere, [true, true, true, false]);
-  assert.deepEqual(complete.times, ['1970-01-01T00:00:01.000Z', '1970-01-01T00:00:03.000Z']);
-  assert.deepEqual(whole.times, []);
+  assert.deepEqual(complete.times(), ['1970-01-01T00:00:01.000Z', '1970-01-01T00:00:03.000Z']);
+  assert.deepEqual(whole.times(), []);
 });
 
 test('states and counties by value; territories are drawn as insets', () => {

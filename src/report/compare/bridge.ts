@@ -89,49 +89,42 @@ interface BridgeStep {
   readonly examples: readonly RowExample[];
 }
 
-/** Adds up the bridge of one sum, row by row. */
-export class BridgeSums {
-  readonly #isCounted: (rating: number) => boolean;
-  readonly #then = { rows: 0, value: 0 };
-  readonly #now = { rows: 0, value: 0 };
-  readonly #steps = new Map<
-    StepName,
-    { rows: number; change: { rows: number; value: number }; examples: RowExample[] }
-  >();
+/** Adds up the bridge of one sum, row by row. @param isCounted whether a class is counted */
+export function makeBridgeSums(isCounted: (rating: number) => boolean) {
+  const before = { rows: 0, value: 0 };
+  const after = { rows: 0, value: 0 };
+  const sums = new Map<StepName, { rows: number; change: { rows: number; value: number }; examples: RowExample[] }>();
+  return {
+    add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
+      for (const [side, state] of [
+        [before, then],
+        [after, now],
+      ] as const) {
+        if (state === null || !isCounted(state.rating)) continue;
+        side.rows++;
+        side.value += state.value;
+      }
+      // For a count of rows, each row has the value 1.
+      const alone = (state: RowState | null) => state && { ...state, value: 1 };
+      const byRows = sumSteps(alone(then), alone(now), hasMoved, isCounted);
+      for (const [index, [step, value]] of sumSteps(then, now, hasMoved, isCounted).entries()) {
+        const rows = byRows[index]![1];
+        if (rows === 0 && value === 0) continue;
+        const sum = sums.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };
+        sum.rows++;
+        sum.change.rows += rows;
+        sum.change.value += value;
+        if (sum.examples.length < EXAMPLES) sum.examples.push(example());
+        sums.set(step, sum);
+      }
+    },
 
-  constructor(isCounted: (rating: number) => boolean) {
-    this.#isCounted = isCounted;
-  }
-
-  add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
-    for (const [side, state] of [
-      [this.#then, then],
-      [this.#now, now],
-    ] as const) {
-      if (state === null || !this.#isCounted(state.rating)) continue;
-      side.rows++;
-      side.value += state.value;
-    }
-    // For a count of rows, each row has the value 1.
-    const alone = (state: RowState | null) => state && { ...state, value: 1 };
-    const byRows = sumSteps(alone(then), alone(now), hasMoved, this.#isCounted);
-    for (const [index, [step, value]] of sumSteps(then, now, hasMoved, this.#isCounted).entries()) {
-      const rows = byRows[index]![1];
-      if (rows === 0 && value === 0) continue;
-      const sum = this.#steps.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };
-      sum.rows++;
-      sum.change.rows += rows;
-      sum.change.value += value;
-      if (sum.examples.length < EXAMPLES) sum.examples.push(example());
-      this.#steps.set(step, sum);
-    }
-  }
-
-  bridge(): Bridge {
-    const steps = STEPS.flatMap((step) => {
-      const sum = this.#steps.get(step);
-      return sum === undefined ? [] : [{ step, ...sum }];
-    });
-    return { before: this.#then, steps, now: this.#now };
-  }
+    bridge(): Bridge {
+      const steps = STEPS.flatMap((step) => {
+        const sum = sums.get(step);
+        return sum === undefined ? [] : [{ step, ...sum }];
+      });
+      return { before, steps, now: after };
+    },
+  };
 }

@@ -13,7 +13,7 @@ import { openJobInput } from '../../run/scan/scan-input.ts';
 import { valueIfAny } from '../../run/scan/scanned-rows.ts';
 import { wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
-import { CellClasses, ratedTopics } from '../figures/cell-classes.ts';
+import { type CellClasses, makeCellClasses, ratedTopics } from '../figures/cell-classes.ts';
 import { sumCurrencies } from '../figures/currencies.ts';
 import { labelColumns } from '../figures/location-labels.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
@@ -137,7 +137,7 @@ async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: 
   const { job, plan } = prepared;
   const rated = ratedTopics(job);
   const topics = slugs.map((slug) => job.topics.indexOf(slug));
-  const read = new CellClasses(rated, plan.scan.cells.size);
+  const read = makeCellClasses(rated, plan.scan.cells.size);
   for await (const batch of enrichedCells(prepared, (cell) => complete.has(cell))) {
     for (const { number, fields } of batch) read.put(number, fields);
   }

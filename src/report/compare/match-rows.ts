@@ -3,7 +3,7 @@ import { valueOfUnits } from '../../run/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
-import { type Bridge, BridgeSums, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';
+import { type Bridge, isAtRisk, makeBridgeSums, type RowExample, type RowState, severity } from './bridge.ts';
 
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
 export interface Comparison {
@@ -121,10 +121,10 @@ export async function matchRows(
   await fill('earlier_rows', earlier);
   await fill('current_rows', current);
   database.exec(NUMBERED);
-  const sums = () => new ComparedSums(decimals);
+  const sums = () => makeComparedSums(decimals);
   const sides = { before: sums(), now: sums(), new: sums(), gone: sums(), relocated: sums() };
-  const all = new BridgeSums(() => true);
-  const perTopic = topics.map((slug) => new TopicSums(slug, decimals));
+  const all = makeBridgeSums(() => true);
+  const perTopic = topics.map((slug) => makeTopicSums(slug, decimals));
   const pass = (then: ComparedRow | null, is: ComparedRow | null) => {
     const hasMoved = then !== null && is !== null && then.place !== is.place;
     const { key, line, part } = (is ?? then)!;
@@ -188,84 +188,64 @@ function bridgeInCurrency({ before, steps, now }: Bridge, decimals: number): Bri
   return { before: sum(before), steps: steps.map((step) => ({ ...step, change: sum(step.change) })), now: sum(now) };
 }
 
-class ComparedSums {
-  readonly #decimals: number;
-  #rows = 0;
-  #withoutValue = 0;
+function makeComparedSums(decimals: number) {
+  let rows = 0;
+  let withoutValue = 0;
   /** By currency; null is the comparison's. */
-  readonly #totals = new Map<string | null, { rows: number; value: number }>();
+  const totals = new Map<string | null, { rows: number; value: number }>();
+  return {
+    add({ value, otherCurrency }: ComparedRow): void {
+      rows++;
+      if (value === null) {
+        withoutValue++;
+        return;
+      }
+      const total = totals.get(otherCurrency) ?? { rows: 0, value: 0 };
+      total.rows++;
+      total.value += value;
+      totals.set(otherCurrency, total);
+    },
 
-  constructor(decimals: number) {
-    this.#decimals = decimals;
-  }
-
-  add({ value, otherCurrency }: ComparedRow): void {
-    this.#rows++;
-    if (value === null) {
-      this.#withoutValue++;
-      return;
-    }
-    const total = this.#totals.get(otherCurrency) ?? { rows: 0, value: 0 };
-    total.rows++;
-    total.value += value;
-    this.#totals.set(otherCurrency, total);
-  }
-
-  sum(): ComparedSum {
-    const others = [...this.#totals].filter(([code]) => code !== null).sort(([, a], [, b]) => b.rows - a.rows);
-    const own = this.#totals.get(null);
-    const none = this.#rows === 0 ? 0 : null;
-    return {
-      rows: this.#rows,
-      value: own ? inCurrency(own, this.#decimals).value : none,
-      withoutValue: this.#withoutValue,
-      otherCurrencies: others.map(([code, total]) => ({
-        currency: code || null,
-        ...inCurrency(total, this.#decimals),
-      })),
-    };
-  }
+    sum(): ComparedSum {
+      const others = [...totals].filter(([code]) => code !== null).sort(([, a], [, b]) => b.rows - a.rows);
+      const own = totals.get(null);
+      const otherCurrencies = others.map(([code, sum]) => ({ currency: code || null, ...inCurrency(sum, decimals) }));
+      const none = rows === 0 ? 0 : null;
+      return { rows, value: own ? inCurrency(own, decimals).value : none, withoutValue, otherCurrencies };
+    },
+  };
 }
 
-class TopicSums {
-  readonly #slug: TopicSlug;
-  readonly #decimals: number;
-  readonly #atRisk = new BridgeSums(isAtRisk);
-  readonly #answered = new BridgeSums((rating) => rating !== UNANSWERED);
-  readonly #moved = new Map<number, { rows: number; value: number }>();
+function makeTopicSums(slug: TopicSlug, decimals: number) {
+  const atRisk = makeBridgeSums(isAtRisk);
+  const answered = makeBridgeSums((rating) => rating !== UNANSWERED);
+  const moves = new Map<number, { rows: number; value: number }>();
+  return {
+    add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
+      atRisk.add(then, now, hasMoved, example);
+      answered.add(then, now, hasMoved, example);
+      // A missing answer is no rating, and a row that moved has the rating of another place, as in the bridge.
+      if (hasMoved || then === null || now === null || then.rating === now.rating) return;
+      if (then.rating === UNANSWERED || now.rating === UNANSWERED) return;
+      const key = then.rating * HIGHEST.classes.length + now.rating;
+      const sum = moves.get(key) ?? { rows: 0, value: 0 };
+      sum.rows++;
+      sum.value += now.value;
+      moves.set(key, sum);
+    },
 
-  constructor(slug: TopicSlug, decimals: number) {
-    this.#slug = slug;
-    this.#decimals = decimals;
-  }
-
-  add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
-    this.#atRisk.add(then, now, hasMoved, example);
-    this.#answered.add(then, now, hasMoved, example);
-    // A missing answer is no rating, and a row that moved has the rating of another place, as in the bridge.
-    if (hasMoved || then === null || now === null || then.rating === now.rating) return;
-    if (then.rating === UNANSWERED || now.rating === UNANSWERED) return;
-    const key = then.rating * HIGHEST.classes.length + now.rating;
-    const sum = this.#moved.get(key) ?? { rows: 0, value: 0 };
-    sum.rows++;
-    sum.value += now.value;
-    this.#moved.set(key, sum);
-  }
-
-  changes(): TopicChanges {
-    const answered = bridgeInCurrency(this.#answered.bridge(), this.#decimals);
-    const moved = [...this.#moved].map(([key, sum]): RatingMove => {
-      const [from, to] = [Math.floor(key / HIGHEST.classes.length), key % HIGHEST.classes.length];
-      const names = { from: HIGHEST.classes[from]!.name, to: HIGHEST.classes[to]!.name };
-      return { ...names, ...inCurrency(sum, this.#decimals), isWorse: severity(to) > severity(from) };
-    });
-    return {
-      topic: this.#slug,
-      title: topicOf(this.#slug).title,
-      bridge: bridgeInCurrency(this.#atRisk.bridge(), this.#decimals),
-      moved: moved.sort((a, b) => b.rows - a.rows),
-      answeredThen: answered.before,
-      answeredNow: answered.now,
-    };
-  }
+    changes(): TopicChanges {
+      const { before: answeredThen, now: answeredNow } = bridgeInCurrency(answered.bridge(), decimals);
+      const moved = [...moves].map(([key, sum]): RatingMove => {
+        const [from, to] = [Math.floor(key / HIGHEST.classes.length), key % HIGHEST.classes.length];
+        const names = { from: HIGHEST.classes[from]!.name, to: HIGHEST.classes[to]!.name };
+        return { ...names, ...inCurrency(sum, decimals), isWorse: severity(to) > severity(from) };
+      });
+      return {
+        ...{ topic: slug, title: topicOf(slug).title, bridge: bridgeInCurrency(atRisk.bridge(), decimals) },
+        moved: moved.sort((a, b) => b.rows - a.rows),
+        ...{ answeredThen, answeredNow },
+      };
+    },
+  };
 }

@@ -2,7 +2,6 @@ import { addedColumns } from '../../columns/row.ts';
 import type { Field } from '../../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { type Scale, scaleOf } from './scales.ts';
 
 export interface RatedTopic {
@@ -26,68 +25,48 @@ export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'cou
   }));
 }
 
+export type CellClasses = ReturnType<typeof makeCellClasses>;
+
 /** The classes of cells, a byte for each topic. The report takes the complete cells while the plan reads them: reading them again from the
  * store took a quarter of its time. */
-export class CellClasses {
-  readonly #topics: readonly RatedTopic[];
-  readonly #classes: Uint8Array;
-  readonly #isPut: Uint8Array;
+export function makeCellClasses(topics: readonly RatedTopic[], cells: number) {
+  const width = topics.length;
+  const classes = new Uint8Array(cells * width);
+  const isPut = new Uint8Array(cells);
   /** The index of each topic's first field in a row of the output. */
-  readonly #inRow: readonly number[];
+  const inRow = topics.map(({ from }) => from);
+  let next = 0;
   /** The same in the fields of `putComplete`. */
-  readonly #inComplete: readonly number[];
-  #oldest = Number.POSITIVE_INFINITY;
-  #newest = Number.NEGATIVE_INFINITY;
-
-  constructor(topics: readonly RatedTopic[], cells: number) {
-    this.#topics = topics;
-    this.#classes = new Uint8Array(cells * topics.length);
-    this.#isPut = new Uint8Array(cells);
-    this.#inRow = topics.map(({ from }) => from);
-    let next = 0;
-    this.#inComplete = topics.map(({ scale: { fields } }) => {
-      next += fields;
-      return next - fields;
-    });
-  }
-
-  /** Adds a cell by its fields in the output. */
-  put(cell: number, fields: readonly Field[]): void {
-    this.#put(cell, fields, this.#inRow);
-  }
-
-  /** Adds a complete cell: the time of its oldest answer, and the fields that decide on the classes of its topics (`Scale.fields`). */
-  putComplete(cell: number, asOf: number, fields: readonly Field[]): void {
-    this.#put(cell, fields, this.#inComplete);
-    if (asOf < this.#oldest) this.#oldest = asOf;
-    if (asOf > this.#newest) this.#newest = asOf;
-  }
-
-  #put(cell: number, fields: readonly Field[], froms: readonly number[]): void {
-    const at = cell * this.#topics.length;
-    for (let index = 0; index < froms.length; index++) {
-      this.#classes[at + index] = this.#topics[index]!.scale.classOf(fields, froms[index]!);
+  const inComplete = topics.map(({ scale: { fields } }) => {
+    next += fields;
+    return next - fields;
+  });
+  let oldest = Number.POSITIVE_INFINITY;
+  let newest = Number.NEGATIVE_INFINITY;
+  const putFrom = (cell: number, fields: readonly Field[], froms: readonly number[]): void => {
+    for (let index = 0; index < width; index++) {
+      classes[cell * width + index] = topics[index]!.scale.classOf(fields, froms[index]!);
     }
-    this.#isPut[cell] = 1;
-  }
-
-  has(cell: CellOfInput['number']): boolean {
-    return this.#isPut[cell] === 1;
-  }
-
-  /** Copies one byte for each topic. */
-  copy(cell: number, into: Uint8Array, at: number): void {
-    const width = this.#topics.length;
-    for (let index = 0; index < width; index++) into[at + index] = this.#classes[cell * width + index]!;
-  }
-
-  /** The class of one topic. */
-  classOf(cell: number, topic: number): number {
-    return this.#classes[cell * this.#topics.length + topic]!;
-  }
-
-  /** The times of the oldest and the newest answer of complete cells, ISO 8601. */
-  get times(): readonly string[] {
-    return [this.#oldest, this.#newest].filter(Number.isFinite).map((time) => new Date(time).toISOString());
-  }
+    isPut[cell] = 1;
+  };
+  return {
+    /** Adds a cell by its fields in the output. */
+    put: (cell: number, fields: readonly Field[]): void => putFrom(cell, fields, inRow),
+    /** Adds a complete cell: the time of its oldest answer, and the fields that decide on the classes of its topics (`Scale.fields`). */
+    putComplete(cell: number, asOf: number, fields: readonly Field[]): void {
+      putFrom(cell, fields, inComplete);
+      if (asOf < oldest) oldest = asOf;
+      if (asOf > newest) newest = asOf;
+    },
+    has: (cell: number): boolean => isPut[cell] === 1,
+    /** Copies one byte for each topic. */
+    copy(cell: number, into: Uint8Array, at: number): void {
+      for (let index = 0; index < width; index++) into[at + index] = classes[cell * width + index]!;
+    },
+    /** The class of one topic. */
+    classOf: (cell: number, topic: number): number => classes[cell * width + topic]!,
+    /** The times of the oldest and the newest answer of complete cells, ISO 8601. */
+    times: (): readonly string[] =>
+      [oldest, newest].filter(Number.isFinite).map((time) => new Date(time).toISOString()),
+  };
 }

@@ -22,75 +22,70 @@ const ELSEWHERE = 'Elsewhere';
 
 const UNANSWERED = unansweredClass(HIGHEST);
 
-/** Locations and value in each state and county, by the highest rating and by topic. */
-export class Concentration {
-  readonly #layers: number;
-  readonly #counties = new Map<County | null, LayerSums>();
-
-  /** @param layers the highest rating, then each topic */
-  constructor(layers: number) {
-    this.#layers = layers;
-  }
-
-  /** @param classes the class in each layer */
-  add(county: County | null, rows: number, value: number, classes: Uint8Array): void {
-    let sums = this.#counties.get(county);
-    if (sums === undefined) {
-      sums = new LayerSums(this.#layers);
-      this.#counties.set(county, sums);
-    }
-    sums.add(rows, value, classes);
-  }
-
-  /** The sums, with the layers of the natural topics in the lists of areas. */
-  totals(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[], sumOf: SumOf): AreaTotals {
-    const counties = [...this.#counties].map(([county, sums]) => ({
-      name: countyName(county) || ELSEWHERE,
-      state: county?.state.name ?? ELSEWHERE,
-      sums,
-      all: sums.counted(0),
-    }));
-    const states = [...Map.groupBy(counties, ({ state }) => state)].map(([name, of]) => this.#addedUp(name, of));
-    const all = this.#addedUp('All', counties);
-    const factsOf = ({ name, sums, all: whole }: SummedArea): AreaFacts => ({
-      name,
-      ...sumOf(whole),
-      answered: sumOf(sums.counted(0, 0, UNANSWERED)),
-      veryHigh: sumOf(sums.counted(0, VERY_HIGH, VERY_HIGH + 1)),
-      perils: natural.map(({ slug, layer }) => ({
-        topic: slug,
-        answered: sumOf(sums.counted(layer, 0, UNANSWERED)),
-        severe: sumOf(sums.counted(layer, HIGH, VERY_HIGH + 1)),
-      })),
-    });
-    const listOf = (areas: readonly SummedArea[], most: number): AreaList => {
-      const sorted = byValue(areas);
-      const rest = sorted.slice(most);
-      return {
-        count: areas.length,
-        largest: sorted.slice(0, most).map(factsOf),
-        others: rest.length === 0 ? null : factsOf(this.#addedUp(counted(rest.length, 'other'), rest)),
-        all: factsOf(all),
-      };
-    };
-    const mostIn = (layer: number): TopicFacts['mostIn'] => {
-      const of = (from: number) =>
-        byValue(counties.map(({ name, sums }) => ({ name, all: sums.counted(layer, from, VERY_HIGH + 1) }))).filter(
-          (county) => county.all.rows > 0,
-        );
-      const veryHigh = of(VERY_HIGH);
-      return (veryHigh.length > 0 ? veryHigh : of(HIGH))
-        .slice(0, MOST_IN_SHOWN)
-        .map(({ name, all: sum }) => ({ county: name, ...sumOf(sum) }));
-    };
-    return { states: listOf(states, STATES_SHOWN), counties: listOf(counties, COUNTIES_SHOWN), all, mostIn };
-  }
-
-  #addedUp(name: string, areas: readonly SummedArea[]): SummedArea {
-    const sums = new LayerSums(this.#layers);
+/** Locations and value in each state and county, by the highest rating and by topic.
+ * @param layers the highest rating, then each topic */
+export function makeConcentration(layers: number) {
+  const sumsOf = new Map<County | null, LayerSums>();
+  const addedUp = (name: string, areas: readonly SummedArea[]): SummedArea => {
+    const sums = new LayerSums(layers);
     for (const area of areas) sums.addAll(area.sums);
     return { name, state: name, sums, all: sums.counted(0) };
-  }
+  };
+  return {
+    /** @param classes the class in each layer */
+    add(county: County | null, rows: number, value: number, classes: Uint8Array): void {
+      let sums = sumsOf.get(county);
+      if (sums === undefined) {
+        sums = new LayerSums(layers);
+        sumsOf.set(county, sums);
+      }
+      sums.add(rows, value, classes);
+    },
+
+    /** The sums, with the layers of the natural topics in the lists of areas. */
+    totals(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[], sumOf: SumOf): AreaTotals {
+      const counties = [...sumsOf].map(([county, sums]) => ({
+        name: countyName(county) || ELSEWHERE,
+        state: county?.state.name ?? ELSEWHERE,
+        sums,
+        all: sums.counted(0),
+      }));
+      const states = [...Map.groupBy(counties, ({ state }) => state)].map(([name, of]) => addedUp(name, of));
+      const all = addedUp('All', counties);
+      const factsOf = ({ name, sums, all: whole }: SummedArea): AreaFacts => ({
+        name,
+        ...sumOf(whole),
+        answered: sumOf(sums.counted(0, 0, UNANSWERED)),
+        veryHigh: sumOf(sums.counted(0, VERY_HIGH, VERY_HIGH + 1)),
+        perils: natural.map(({ slug, layer }) => ({
+          topic: slug,
+          answered: sumOf(sums.counted(layer, 0, UNANSWERED)),
+          severe: sumOf(sums.counted(layer, HIGH, VERY_HIGH + 1)),
+        })),
+      });
+      const listOf = (areas: readonly SummedArea[], most: number): AreaList => {
+        const sorted = byValue(areas);
+        const rest = sorted.slice(most);
+        return {
+          count: areas.length,
+          largest: sorted.slice(0, most).map(factsOf),
+          others: rest.length === 0 ? null : factsOf(addedUp(counted(rest.length, 'other'), rest)),
+          all: factsOf(all),
+        };
+      };
+      const mostIn = (layer: number): TopicFacts['mostIn'] => {
+        const of = (from: number) =>
+          byValue(counties.map(({ name, sums }) => ({ name, all: sums.counted(layer, from, VERY_HIGH + 1) }))).filter(
+            (county) => county.all.rows > 0,
+          );
+        const veryHigh = of(VERY_HIGH);
+        return (veryHigh.length > 0 ? veryHigh : of(HIGH))
+          .slice(0, MOST_IN_SHOWN)
+          .map(({ name, all: sum }) => ({ county: name, ...sumOf(sum) }));
+      };
+      return { states: listOf(states, STATES_SHOWN), counties: listOf(counties, COUNTIES_SHOWN), all, mostIn };
+    },
+  };
 }
 
 interface AreaTotals {

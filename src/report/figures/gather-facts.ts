@@ -18,7 +18,7 @@ import type { RunRecord } from '../../store/runs/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
 import { fitFrame } from '../map/frame.ts';
 import type { MapFigures } from '../map/map-bins.ts';
-import { CellClasses, ratedTopics } from './cell-classes.ts';
+import { type CellClasses, makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
 import { type FileCurrencies, sumCurrencies } from './currencies.ts';
 import type { Credits, Facts, Missing, PlaceAtRisk, PlaceLabel } from './facts.ts';
@@ -28,7 +28,7 @@ import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
 import { formatStory } from './story.ts';
 import { sumMaker } from './sums.ts';
-import { type Tallied, Tally } from './tally.ts';
+import { makeTally, type Tallied } from './tally.ts';
 
 async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
   return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
@@ -58,7 +58,7 @@ export async function reportOfLatestRun(
   // Before the answers are read, whose memory then takes the place of what this needs.
   const circles = findCircles(job, scanned);
   const topics = ratedTopics(job);
-  const complete = new CellClasses(topics, scanned.cells.size);
+  const complete = makeCellClasses(topics, scanned.cells.size);
   const fields = new Map(topics.map(({ slug, scale }) => [slug, scale.fields]));
   const prepared = await prepareScanned(context, scanned, {
     fieldsOf: (topic) => fields.get(topic)!,
@@ -85,7 +85,7 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
   const currencies = sumCurrencies(job, scan);
   const {
     circles = findCircles(job, scan),
-    complete = new CellClasses(ratedTopics(job), scan.cells.size),
+    complete = makeCellClasses(ratedTopics(job), scan.cells.size),
     comparison = null,
   } = gathered;
   const { figures, atRisk, map, status, reasons } = await tallied(prepared, currencies, decimals, complete);
@@ -144,8 +144,8 @@ async function tallied(
   const { cells } = prepared.plan.scan;
   const order = nearOrder(cells);
   const frame = fitFrame(locationsOf(cells));
-  const tally = new Tally({ topics, counts, units, cells: cells.size, frame, decimals });
-  for (const time of classes.times) tally.noteTime(time);
+  const tally = makeTally({ topics, counts, units, cells: cells.size, frame, decimals });
+  for (const time of classes.times()) tally.noteTime(time);
   for await (const batch of enrichedCells(prepared, (cell) => classes.has(cell))) {
     for (const { number, rows, fields } of batch) {
       tally.count(fields, rows);
