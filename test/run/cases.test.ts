@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
@@ -20,14 +20,8 @@ import { pathTo, request } from '../service/small-data.ts';
 import { LONG } from '../tier.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
-/*
- * Each folder of `cases` is a job with an input, a service with scripted faults, and what is expected of its plans and runs: credits at the
- * service and in the ledger, calls, statuses, words. cases/README.md describes the files. After each run it is checked, beyond what the case
- * says, that no key is in any file and message, that the output has a row for each of the input, and that the ledger knows each credit.
- */
-
-/** Formats that are no text. */
-const BINARY = /\.(parquet|xlsx)$/;
+/* Each folder of `cases` is a job with an input, a service with scripted faults, and what is expected of its plans and runs, as
+ * cases/README.md describes. */
 
 const CASES = join(import.meta.dirname, 'cases');
 
@@ -41,7 +35,6 @@ interface Step {
   readonly at?: string;
   readonly after?: number;
   readonly places?: number | readonly [number, number];
-  readonly input?: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly data?: string;
   readonly forgetRejections?: number;
@@ -81,7 +74,7 @@ const NATURAL = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 const subscriptionOf = ({ credits_per_month = 100_000, credits_per_minute = 100_000, overage_rate }: Account = {}) =>
   customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
 
-async function openCase(t: TestContext, folder: string, { service: given = {}, keys = {} }: Case) {
+async function openCase(t: TestContext, { service: given = {}, keys = {} }: Case) {
   const service: NonNullable<Case['service']> = { ...given, ...given.more };
   const { overages, lastCall, withoutAvalanche, start = '2026-03-15T12:00:00Z', factor = 20, behindMs } = service;
   const unavailable: { now: Step['unavailable']; asked: number } = { now: null, asked: 0 };
@@ -106,7 +99,7 @@ async function openCase(t: TestContext, folder: string, { service: given = {}, k
     known.set(name, { ...key, ...stated, ...(secret && { secret, fingerprint: 'none' }) });
   }
   const fake = await fakeService(t, harness.url);
-  return { harness, known, fake, unavailable, folder: join(CASES, folder), output: '' };
+  return { harness, known, fake, unavailable, output: '' };
 }
 
 /** Settings with topics in place of `17 natural`, and the address of the service in place of SERVICE. */
@@ -130,9 +123,7 @@ async function tried(
   try {
     if (step.plan) return await harness.plan(settings[0], { keys });
     const progress = newProgress();
-    const options = {
-      ...{ baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url, progress, keys },
-    };
+    const options = { baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url, progress, keys };
     const [ended] = await Promise.all(settings.map((own) => harness.run(own, options)));
     assertHoldsNoKey(harness, ended!, keys);
     const { state, stop, summary } = ended!;
@@ -145,12 +136,8 @@ async function tried(
     return {
       ...summary,
       ...{ state, stop: stop?.reason ?? null, message: stop?.message ?? null, exit: exitCodeOfRun(ended!) },
-      ...{
-        next: [words.headline, ...words.next].join(' '),
-        facts: words.facts.join(' '),
-        waited: progress.minuteUsedUntil > 0,
-        slowed: progress.slowedDown,
-      },
+      ...{ next: [words.headline, ...words.next].join(' '), facts: words.facts.join(' ') },
+      ...{ waited: progress.minuteUsedUntil > 0, slowed: progress.slowedDown },
     };
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
@@ -181,10 +168,9 @@ async function take(
   step: Step,
   name: string,
 ): Promise<void> {
-  const { harness, known, fake, unavailable, folder } = opened;
+  const { harness, known, fake, unavailable } = opened;
   const [from, to] = typeof step.places === 'number' ? [0, step.places] : (step.places ?? []);
   if (to !== undefined) harness.writeInput(places(to).slice(from));
-  if (step.input) copyFileSync(join(folder, step.input), join(harness.folder, 'input.csv'));
   for (const [lat, lng] of places(20 + (step.othersBuy ?? 0)).slice(20)) {
     await request(harness.url + pathTo('/v1/bundle/enterprise', { lat, lng }), harness.key('bundle').secret);
   }
@@ -202,7 +188,7 @@ async function take(
   const tell = await tried(opened, whole, step);
   const before = opened.output;
   const written = (step.run ?? step.together?.at(-1))?.output ?? whole.job?.output ?? 'output.csv';
-  if (!step.plan && !('error' in tell) && !BINARY.test(written)) opened.output = read(harness, written);
+  if (!step.plan && !('error' in tell)) opened.output = read(harness, written);
   const ledger = await harness.ledger();
   const charged = harness.charged();
   if (!whole.othersSpend) assert.ok(ledger.charged + ledger.unknown >= charged, `${name}: all is in the ledger`);
@@ -229,13 +215,11 @@ async function take(
 
 for (const folder of readdirSync(CASES).filter((name) => !name.endsWith('.md'))) {
   const written = parse(readFileSync(join(CASES, folder, 'case.yaml'), 'utf8')) as Case;
-  const hasFile = readdirSync(join(CASES, folder)).includes('input.csv');
   for (const row of written.table ?? [{ name: '' }]) {
     const whole = filledIn(written, row);
     test(`${folder}: ${whole.title}`, (whole.isLong ?? row.isLong) ? LONG : {}, async (t) => {
-      const opened = await openCase(t, folder, whole);
-      const input = hasFile ? { input: 'input.csv' } : { places: whole.places ?? 1 };
-      await take(opened, whole, input, 'input');
+      const opened = await openCase(t, whole);
+      await take(opened, whole, { places: whole.places ?? 1 }, 'input');
       for (const [index, step] of whole.steps.entries()) await take(opened, whole, step, `step ${index + 1}`);
     });
   }
