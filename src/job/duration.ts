@@ -6,5 +6,5 @@ export const DURATION = /^(\d+(?:\.\d+)?)\s*([smhd])$/;
 /** Milliseconds of a duration, or null if the text is no duration. */
 export function durationMs(text: string): number | null {
   const [, amount, unit] = DURATION.exec(text.trim()) ?? [];
-  return amount === undefined || unit === undefined ? null : Number(amount) * UNIT_MS[unit]!;
+  return amount === undefined ? null : Number(amount) * UNIT_MS[unit!]!;
 }

@@ -1,6 +1,5 @@
 import { isAbsolute, join } from 'node:path';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
-import { commandIn } from './finish-hook.ts';
 import type { JobFile } from './job-file.ts';
 
 /** An object without its undefined members, which would override defined ones in a spread. */
@@ -24,6 +23,14 @@ function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNulla
   if (strong.column !== undefined) return strong;
   const { column: _, ...columns } = weak;
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
+}
+
+/** Resolves the path of a program; the system looks for a plain name in PATH. */
+export function commandIn([program = '', ...args]: readonly string[], resolvePath: (path: string) => string): string[] {
+  if (!program.includes('/')) return [program, ...args];
+  const resolved = resolvePath(program);
+  // Joining paths drops the ./ of a program in the current folder: without it, the system would look in PATH.
+  return [resolved.includes('/') ? resolved : `./${resolved}`, ...args];
 }
 
 /** Resolves the paths of settings against a folder. */

@@ -4,7 +4,6 @@ import { didYouMean } from '../base/nearest-name.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import { DURATION, durationMs } from './duration.ts';
-import { onFinishSchema } from './finish-hook.ts';
 import { looksLikeKey } from './key-shapes.ts';
 import { TOPIC_NAMES } from './topic-choice.ts';
 
@@ -183,5 +182,11 @@ export const SCHEMAS = {
     z.strictObject({ column: text, direction: z.enum(['asc', 'desc']).optional() }),
   ]),
   overages: z.strictObject({ ceiling: z.number().nonnegative().describe('dollars per billing period') }),
-  onFinish: onFinishSchema,
+  /** A program and its arguments, started without a shell. It gets the summary as JSON on standard input. */
+  onFinish: z
+    .array(text)
+    .min(1)
+    .refine(([program = '']) => !/^https?:/i.test(program), {
+      error: 'must be a program; one line with curl calls a webhook',
+    }),
 };

@@ -1,18 +1,16 @@
 import { devNull } from 'node:os';
 import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { type AreaLevel, TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
+import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { refuseStorePassword } from '../store/store-address.ts';
 import { type JobAccount, makeAccount, parseService, type ServiceSettings } from './account-settings.ts';
 import { durationMs } from './duration.ts';
-import { commandIn } from './finish-hook.ts';
 import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
-import { definedOnly, mergeJobFiles, relativeTo } from './merge-settings.ts';
+import { commandIn, definedOnly, mergeJobFiles, relativeTo } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { parseTopics } from './topic-choice.ts';
 
@@ -174,12 +172,7 @@ function parseTimeToLive(overrides: Readonly<Record<string, string>>): Job['time
   // Groups first: a topic's own line overrides them.
   const names = Object.keys(overrides).sort((a, b) => parseTopics(b).length - parseTopics(a).length);
   for (const name of names) {
-    const slugs = parseTopics(name);
-    if (slugs.length === 0) {
-      const message = `time_to_live: unknown topic ${JSON.stringify(name)}${didYouMean(name, TOPIC_SLUGS)}`;
-      throw new PerilbookError('JOB_FILE', message, 'perilbook topics lists them.');
-    }
-    for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));
+    for (const slug of parseTopics(name)) times.set(slug, durationMs(overrides[name]!));
   }
   return (topic) => times.get(topic) ?? null;
 }

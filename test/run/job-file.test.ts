@@ -82,6 +82,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a delimiter of two letters', 'delimiter: "::"\n', '1:12', /delimiter: /],
   ['a time without a unit', 'time_to_live:\n  park: 30\n', '2:9', /time_to_live\.park: /],
   ['a time that is none', 'time_to_live: {park: soon}\n', '1:22', /a time such as 90s, 30m, 12h or 30d, or never/],
+  ['a time of no topic', 'time_to_live: {wildfir: 1d}\n', '1:16', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['an address without a protocol', 'service: {base_url: h.example}\n', '1:21', /https:\/\/ or http:\/\//],
   ['an address of a file', 'service: {base_url: "file:///etc"}\n', '1:21', /https:\/\/ or http:\/\//],
   ['a NUL in an input', 'input: "a\\0.csv"\n', '1:8', /NUL character/],
