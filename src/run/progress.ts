@@ -3,75 +3,54 @@ import type { Settlement } from '../store/ledger/port.ts';
 /** The phase of a run. `looking_up`: in local data. */
 export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'writing';
 
-/** The progress of a run, for the display. Only `record` changes it. */
-export interface Progress {
-  readonly phase: Phase;
+const START = {
+  phase: 'reading' as Phase,
   /** Rows read or written in this phase so far. */
-  readonly rows: number;
-  readonly cells: number;
-  readonly cellsDone: number;
+  rows: 0,
+  cells: 0,
+  cellsDone: 0,
   /** The value of the cells that are done; 0 in the order of the file. */
-  readonly valueDone: number;
-  readonly creditsPlanned: number;
-  readonly creditsSpent: number;
-  readonly creditsUnknown: number;
+  valueDone: 0,
+  creditsPlanned: 0,
+  creditsSpent: 0,
+  creditsUnknown: 0,
   /** The calls that may have cost `creditsUnknown`. */
-  readonly callsUnknown: number;
-  readonly calls: number;
-  readonly callsInFlight: number;
-  readonly retries: number;
+  callsUnknown: 0,
+  calls: 0,
+  callsInFlight: 0,
+  retries: 0,
   /** Calls that brought an answer. */
-  readonly callsAnswered: number;
+  callsAnswered: 0,
   /** Calls that were given up: no attempt follows. */
-  readonly callsFailed: number;
+  callsFailed: 0,
   /** The same by kind: `upstream`, `transport`, `rejected`, … */
-  readonly failuresByKind: Readonly<Record<string, number>>;
+  failuresByKind: {} as Readonly<Record<string, number>>,
   /** What the last of these calls failed with; empty where there was none. */
-  readonly lastFailure: string;
+  lastFailure: '',
   /** How often the service asked to slow down (429). */
-  readonly slowedDown: number;
+  slowedDown: 0,
   /** The end of the last such wait, by the steady time; 0 where there was none. */
-  readonly slowedUntil: number;
+  slowedUntil: 0,
   /** When the ledger allows calls again, by the steady time, after other runs or an earlier one have used the minute; 0 without
    * such a wait. */
-  readonly minuteUsedUntil: number;
+  minuteUsedUntil: 0,
   /** The credits left in the period, by the ledger, after quota and reserve, and this run's credits at that time; null before the
    * ledger was read. */
-  readonly ledgerLeft: { readonly credits: number; readonly spent: number } | null;
+  ledgerLeft: null as { readonly credits: number; readonly spent: number } | null,
   /** Credits that may be spent now before the minute is full: fewer than the subscription allows if the service reports fewer. Null
    * while nothing is bought. */
-  readonly minuteLeft: (() => number) | null;
+  minuteLeft: null as (() => number) | null,
   /** Called when the phase changes and when the service asks to slow down: a display that only polls would miss these events. */
-  onChange: (() => void) | null;
-}
+  onChange: null as (() => void) | null,
+};
 
-type Writable = { -readonly [Name in keyof Progress]: Progress[Name] };
+type Writable = typeof START;
+
+/** The progress of a run, for the display. Only `record` changes it. */
+export type Progress = Readonly<Omit<Writable, 'onChange'>> & Pick<Writable, 'onChange'>;
 
 export function newProgress(): Progress {
-  return {
-    phase: 'reading',
-    rows: 0,
-    cells: 0,
-    cellsDone: 0,
-    valueDone: 0,
-    creditsPlanned: 0,
-    creditsSpent: 0,
-    creditsUnknown: 0,
-    callsUnknown: 0,
-    calls: 0,
-    callsInFlight: 0,
-    retries: 0,
-    callsAnswered: 0,
-    callsFailed: 0,
-    failuresByKind: {},
-    lastFailure: '',
-    slowedDown: 0,
-    slowedUntil: 0,
-    minuteUsedUntil: 0,
-    ledgerLeft: null,
-    minuteLeft: null,
-    onChange: null,
-  };
+  return { ...START };
 }
 
 const EVENTS = {

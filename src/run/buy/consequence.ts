@@ -155,7 +155,6 @@ function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
     case 'malformed':
       return signal('failed', topic(false), true);
     case 'rejected':
-      return signal('refused');
     case 'unexplained':
       return signal('refused');
     default:

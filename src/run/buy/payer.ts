@@ -14,15 +14,19 @@ export class Payer {
   readonly probes = new KeyProbes();
   readonly #job: Job;
   readonly #apiKeys: ApiKeys;
-  readonly #caps: PriceCaps;
+  readonly #times: RunTimes;
   #contents: BundleContents;
   #priceList: PriceList;
   #short: 'quota' | 'budget' | null = null;
+  /** The highest price that the quota still covers, as far as refusals have shown. A run may continue past the anniversary. */
+  #ofQuota: { readonly cap: number; readonly until: number } | null = null;
+  /** The same of the budget, which is not renewed. */
+  #ofBudget = Number.POSITIVE_INFINITY;
 
   constructor(job: Job, apiKeys: ApiKeys, times: RunTimes, contents: BundleContents) {
     this.#job = job;
     this.#apiKeys = apiKeys;
-    this.#caps = new PriceCaps(job.account.anniversaryDay, times);
+    this.#times = times;
     this.#contents = contents;
     this.#priceList = makePriceList(job, contents, apiKeys);
   }
@@ -34,7 +38,7 @@ export class Payer {
 
   /** Whether the account has the credits for a call, as far as refusals have shown. */
   canPay(call: Call): boolean {
-    return CREDITS[call.kind] <= Math.min(this.#caps.most, this.#job.account.subscription.creditsPerMinute);
+    return CREDITS[call.kind] <= Math.min(this.#most, this.#job.account.subscription.creditsPerMinute);
   }
 
   /** The key for a call; null where the service has refused all that may make it. */
@@ -57,10 +61,13 @@ export class Payer {
   /** Records that a call of this price was refused for lack of credits, at that time by the slowest clock. Cheaper calls may
    * still fit. @returns whether no call can be paid any more */
   creditsRefused(credits: number, limit: 'quota' | 'budget', at: number): boolean {
-    if (limit === 'budget') this.#caps.refusedByBudget(credits);
-    else this.#caps.refusedByQuota(credits, at);
+    if (limit === 'budget') this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
+    else {
+      const until = refusalHoldsUntil(this.#job.account.anniversaryDay, at);
+      this.#ofQuota = { cap: Math.min(this.#most, credits - 1), until };
+    }
     this.#short = limit === 'quota' ? 'quota' : (this.#short ?? 'budget');
-    return this.#caps.most < 1;
+    return this.#most < 1;
   }
 
   /** The limit that refused calls so far; a quota comes before the budget. */
@@ -68,9 +75,19 @@ export class Payer {
     return this.#short;
   }
 
-  /** The stop for a used-up quota, until its renewal. */
+  /** The stop for a used-up quota, until its renewal by this machine's clock: after a refusal, the reset that follows it. */
   quotaUsedUp(): Stop {
-    return stopFor('quota', 'The quota of this billing period is used up.', this.#caps.resets);
+    const { anniversaryDay } = this.#job.account;
+    const until = this.#ofQuota?.until ?? billingPeriod(anniversaryDay, this.#times.billing().earliest).end;
+    return stopFor('quota', 'The quota of this billing period is used up.', this.#times.wallAt(until));
+  }
+
+  /** Most credits that a call can still cost. */
+  get #most(): number {
+    const refused = this.#ofQuota;
+    // The provider's clock may be behind ours.
+    const holds = refused !== null && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
+    return holds ? Math.min(this.#ofBudget, refused.cap) : this.#ofBudget;
   }
 
   /** A bundle was seen to return these slugs. */
@@ -83,45 +100,6 @@ export class Payer {
 
   #reprice(): void {
     this.#priceList = makePriceList(this.#job, this.#contents, this.#apiKeys);
-  }
-}
-
-/** The highest prices that calls may still have, learned from calls that were refused because credits are lacking. */
-class PriceCaps {
-  readonly #anniversaryDay: number;
-  readonly #times: RunTimes;
-  /** A run may continue past the anniversary. */
-  #ofQuota: { readonly cap: number; readonly until: number } | null = null;
-  /** A budget is not renewed. */
-  #ofBudget = Number.POSITIVE_INFINITY;
-
-  constructor(anniversaryDay: number, times: RunTimes) {
-    this.#anniversaryDay = anniversaryDay;
-    this.#times = times;
-  }
-
-  /** The run's budget was too small for a call of so many credits. */
-  refusedByBudget(credits: number): void {
-    this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
-  }
-
-  /** The quota was too small for a call at that time, by the slowest clock. */
-  refusedByQuota(credits: number, at: number): void {
-    this.#ofQuota = { cap: Math.min(this.most, credits - 1), until: refusalHoldsUntil(this.#anniversaryDay, at) };
-  }
-
-  /** Most credits that a call can still cost. */
-  get most(): number {
-    const refused = this.#ofQuota;
-    // The provider's clock may be behind ours.
-    const holds = refused !== null && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
-    return holds ? Math.min(this.#ofBudget, refused.cap) : this.#ofBudget;
-  }
-
-  /** When the quota is renewed, by this machine's clock: after a refusal, the reset that follows it. */
-  get resets(): number {
-    const until = this.#ofQuota?.until ?? billingPeriod(this.#anniversaryDay, this.#times.billing().earliest).end;
-    return this.#times.wallAt(until);
   }
 }
 

@@ -34,10 +34,9 @@ interface Breaker {
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
 
+const NO_FAILURES = { failures: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
 const HEALTHY: Breaker = {
-  failures: 0,
-  everywhere: false,
-  failingTopics: new Set(),
+  ...NO_FAILURES,
   rejections: 0,
   everAnswered: false,
   everPaid: false,
@@ -48,8 +47,6 @@ const HEALTHY: Breaker = {
 export const DOWN_AFTER = 8;
 /** After five failures in a row, more attempts at a topic cost time without result. */
 export const TOPIC_DOWN_AFTER = 5;
-/** What a row says about a topic that was set aside before it was tried there. */
-const UNAVAILABLE = 'unavailable at the service';
 /** Locations are checked before they are bought: if the first 25 are all rejected, the service's address is probably wrong. */
 export const ALL_REJECTED_AFTER = 25;
 
@@ -63,21 +60,9 @@ function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal
   return { ...next, unavailable };
 }
 
-/** The run should pause: the service is down. Topics that fail again and again are not enough: the service may lack just these, and
- * concurrent calls ask for the same topic many times in a row. */
-function isDown(breaker: Breaker): boolean {
-  return breaker.failures >= DOWN_AFTER && breaker.everywhere;
-}
-
 /** So many singles failed in a row that only another topic can show whether the service or their topics are down. */
 function isInDoubt({ failures, everywhere }: Breaker): boolean {
   return failures >= DOWN_AFTER && !everywhere;
-}
-
-/** Every call was given up and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a
- * night must also report that the service is down. */
-function isUnanswered(breaker: Breaker): boolean {
-  return !breaker.everPaid && breaker.everywhere;
 }
 
 /** Whether to stop buying this topic as a single in this run. */
@@ -85,13 +70,6 @@ function isTopicDown(breaker: Breaker, topic: TopicSlug): boolean {
   const failures = breaker.unavailable.get(topic) ?? 0;
   return failures >= TOPIC_DOWN_AFTER || (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic));
 }
-
-/** No call was answered and all were rejected: the address is wrong, not the locations. */
-function isAllRejected(breaker: Breaker): boolean {
-  return !breaker.everAnswered && breaker.rejections >= ALL_REJECTED_AFTER;
-}
-
-const NO_FAILURES = { failures: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
 
 function afterService(breaker: Breaker, service: HealthSignal['service'], topic?: TopicSlug): Partial<Breaker> {
   switch (service) {
@@ -141,9 +119,10 @@ export class RunHealth {
     return this.#stopping.signal;
   }
 
-  /** Every call was given up, and none was charged. */
+  /** Every call was given up, and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a night must
+   * also report that the service is down. */
   get isUnanswered(): boolean {
-    return isUnanswered(this.#breaker);
+    return !this.#breaker.everPaid && this.#breaker.everywhere;
   }
 
   isTopicDown(topic: TopicSlug): boolean {
@@ -219,18 +198,20 @@ export class RunHealth {
     // Unusable answers of a topic do not show that the service lacks it.
     if (signal.service === 'failed' || signal.topic?.isAvailable !== false) return;
     for (const topic of this.#breaker.unavailable.keys()) {
-      if (isTopicDown(this.#breaker, topic)) this.#setAside.set(topic, UNAVAILABLE);
+      // What a row says about it where it was not tried.
+      if (isTopicDown(this.#breaker, topic)) this.#setAside.set(topic, 'unavailable at the service');
     }
   }
 
   /** Records a call that was given up. Stops the run where too many were. */
   recordFailure(message: string): void {
     this.#lastFailure = message;
-    if (isAllRejected(this.#breaker)) {
+    const { failures, everywhere, rejections, everAnswered } = this.#breaker;
+    // The service may lack just the topics that fail again and again, and concurrent calls ask for the same topic many times in a row.
+    const isDown = (failures >= DOWN_AFTER && everywhere) || this.#topics.every((topic) => this.isTopicDown(topic));
+    if (!everAnswered && rejections >= ALL_REJECTED_AFTER) {
       const why = `No request was answered, and ${ALL_REJECTED_AFTER} were refused. ${message}.`;
       this.stop(stopFor('misdirected', why));
-    } else if (isDown(this.#breaker) || this.#topics.every((topic) => this.isTopicDown(topic))) {
-      this.stop(this.outage());
-    }
+    } else if (isDown) this.stop(this.outage());
   }
 }

@@ -97,9 +97,10 @@ export class ApiKeys {
     return new ApiKeys(keys, denied);
   }
 
-  /** The first valid key that is not denied a scope. */
+  /** The first valid key that has a scope, as far as the job says and the service has not denied it. */
   keyFor(scope: Scope): Key | null {
-    return this.#keys.find((key) => !this.#invalid.has(key) && this.#holds(key, scope)) ?? null;
+    const isDenied = (key: Key) => this.#invalid.has(key) || this.#denied.get(key)!.has(scope);
+    return this.#keys.find((key) => (key.scopes === null || key.scopes.has(scope)) && !isDenied(key)) ?? null;
   }
 
   /** Whether the service has refused every key. */
@@ -115,9 +116,5 @@ export class ApiKeys {
   /** The service refused this key a scope (403). */
   denyScope(key: Key, scope: Scope): void {
     this.#denied.get(key)!.add(scope);
-  }
-
-  #holds(key: Key, scope: Scope): boolean {
-    return (key.scopes === null || key.scopes.has(scope)) && !this.#denied.get(key)!.has(scope);
   }
 }

@@ -127,10 +127,16 @@ export function areasToSettle(
   answers: readonly Answer[],
   comparableSince: number,
 ): AreaAnswers[] {
+  const shared = byArea(areas, cell, answers);
+  return shared.map(({ area, of }) => ({ area, answers: of.map(areaAnswer), comparableSince }));
+}
+
+/** What is known of topics, by the area of a cell for which it holds. */
+function byArea<Of extends { readonly topic: TopicSlug }>(areas: AreaTable, cell: number, all: readonly Of[]) {
   return LEVELS.flatMap((level) => {
     const area = areas.of(cell, level);
-    const shared = answers.filter(({ topic }) => topicOf(topic).area === level).map(areaAnswer);
-    return area === null || shared.length === 0 ? [] : [{ area, answers: shared, comparableSince }];
+    const of = all.filter(({ topic }) => topicOf(topic).area === level);
+    return area === null || of.length === 0 ? [] : [{ area, of }];
   });
 }
 
@@ -141,11 +147,8 @@ export function areasToClaim(
   represented: TopicSet,
   wanted: ClaimRequest['wanted'],
 ): NonNullable<ClaimRequest['areas']> {
-  return LEVELS.flatMap((level) => {
-    const area = areas.of(cell, level);
-    const shared = wanted.filter(({ topic }) => topicOf(topic).area === level && hasTopic(represented, topic));
-    return area === null || shared.length === 0 ? [] : [{ area, wanted: shared }];
-  });
+  const bought = wanted.filter(({ topic }) => hasTopic(represented, topic));
+  return byArea(areas, cell, bought).map(({ area, of }) => ({ area, wanted: of }));
 }
 
 /** The topics to buy at a cell for its areas that another run has bought meanwhile. */
