@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellStatus } from '../../src/columns/row-status.ts';
-import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import {
-  failedSet,
-  makeFreshness,
-  missingSet,
-  missingTopics,
-  noDataSet,
-  wantedAnswers,
-} from '../../src/run/plan/freshness.ts';
+import { failedSet, makeFreshness, missingSet, missingTopics, noDataSet } from '../../src/run/plan/freshness.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
@@ -31,26 +22,10 @@ const recordOf = (
   failures: new Map(failures),
 });
 
-test('an answer is fresh up to its time to live, to the millisecond, measured from the start of the run', () => {
-  const { freshSince, startedAt } = freshness();
-  assert.equal(startedAt, STARTED);
-  assert.deepEqual(
-    ['hail', 'park', 'alternativeFuels', 'pm10'].map((topic) => freshSince(topic as TopicSlug)),
-    [STARTED - 365 * DAY, STARTED - 30 * DAY, STARTED - DAY, STARTED - 3_600_000],
-  );
-  const edge = STARTED - 30 * DAY;
-  assert.deepEqual(missingTopics(recordOf([['park', edge]]), ['park'], freshness()), []);
-  assert.deepEqual(missingTopics(recordOf([['park', edge - 1]]), ['park'], freshness()), ['park']);
-});
-
 test('what never goes stale is fresh since the beginning of time', () => {
   assert.equal(freshness().freshSince('nuclearReactors'), 0);
   assert.equal(freshness({ all: 'never' }).freshSince('pm10'), 0);
   assert.deepEqual(missingTopics(recordOf([['nuclearReactors', 0]]), ['nuclearReactors'], freshness()), []);
-});
-
-test('a cell never heard of lacks everything', () => {
-  assert.deepEqual(missingTopics(null, TOPIC_SLUGS, freshness()), TOPIC_SLUGS);
 });
 
 test('a failure is tried again; a refused place is not, for a year', () => {
@@ -81,18 +56,6 @@ test('the sets of topics at a cell: missing, failed in this run, and without dat
   const stored = [answer('hail', null, null), answer('park', null, 0), answer('radon')];
   const answers = new Map(stored.map((each) => [each.topic, each]));
   assert.deepEqual(topicsIn(noDataSet({ answers, failures: new Map() })), ['hail']);
-});
-
-test('a row needs the columns of the output, which has counts or not', () => {
-  const fields = (settings: Partial<JobFile>) => {
-    const said = { input: 'in.csv', topics: ['wildfire'], ...settings };
-    const job = makeJob([said], { dataFolder: '/', workingFolder: '/' });
-    return wantedAnswers(job, makeFreshness(job, STARTED));
-  };
-  const all = columnsOf('wildfire').length;
-  const freshSince = STARTED - 365 * DAY;
-  assert.deepEqual(fields({}), [{ topic: 'wildfire', freshSince, fields: all }]);
-  assert.deepEqual(fields({ areas: 'tract' }), [{ topic: 'wildfire', freshSince, fields: all - 3 }]);
 });
 
 test('the plan and the written status agree: a row is deferred exactly while something is still to be bought', () => {

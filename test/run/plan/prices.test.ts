@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BundleKind, type Call, CREDITS } from '../../../src/contract/credits.ts';
+import { type Call, CREDITS } from '../../../src/contract/credits.ts';
 import { type TopicSet, topicSet } from '../../../src/contract/topic-set.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
@@ -11,9 +11,8 @@ import {
   cheapestCalls,
   makePriceList,
   type PriceList,
-  priceListWithout,
 } from '../../../src/run/plan/cheapest-calls.ts';
-import { priceBundle, priceCheapest, purchaseBySet } from '../../../src/run/plan/prices.ts';
+import { priceBundle, priceCheapest } from '../../../src/run/plan/prices.ts';
 import { fc } from '../../properties.ts';
 
 const open: PriceList = {
@@ -22,14 +21,6 @@ const open: PriceList = {
 };
 /** The standard bundle was seen to return all natural topics. */
 const priceList: PriceList = { ...open, standard: new Set(NATURAL_SLUGS) };
-
-test('bundles that were tried at a cell return nothing there any more', () => {
-  const noSingles = { ...open, singles: () => false };
-  const calls = (...tried: BundleKind[]) =>
-    cheapestCalls(['wildfire'], priceListWithout(noSingles, new Set(tried))).calls.map(({ kind }) => kind);
-  assert.deepEqual([calls(), calls('standard'), calls('enterprise')], [['standard'], ['enterprise'], ['standard']]);
-  assert.deepEqual(calls('standard', 'enterprise'), []);
-});
 
 test('a run prices what the bundles were seen to return, what its keys may call, and no bundle beyond a whole minute', () => {
   const listOf = (credits_per_minute: number, scopes: readonly string[], standard: TopicSlug[] | null = null) => {
@@ -131,12 +122,4 @@ test('a bundle for each cell that lacks anything', () => {
     unobtainable: new Map(),
   });
   assert.equal(priceBundle('standard', cells).credits, 75);
-});
-
-test('a purchase has the prices of the moment', () => {
-  let now = priceList;
-  const purchaseOf = purchaseBySet(() => now);
-  assert.equal(purchaseOf(topicSet(NATURAL_SLUGS)).credits, 15);
-  now = { ...priceList, bundles: false };
-  assert.equal(purchaseOf(topicSet(NATURAL_SLUGS)).credits, 18);
 });

@@ -3,12 +3,10 @@ import { test } from 'node:test';
 import { TopicSets, topicSet } from '../../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { ASSUMED_CALL_MS, callPace, callTimes } from '../../../src/run/plan/call-times.ts';
-import type { PriceList } from '../../../src/run/plan/cheapest-calls.ts';
 import { forecast } from '../../../src/run/plan/forecast.ts';
 import { purchasesFor, reachedBy } from '../../../src/run/plan/reach.ts';
 import { BODY_BYTES, weigh } from '../../../src/run/plan/spending.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
-import { fc } from '../../properties.ts';
 
 const calls = (kind: 'single' | 'standard', times: readonly number[]) => times.map((ms) => ({ kind, ms }));
 
@@ -76,40 +74,6 @@ test('the minutes, the billing periods and the end of a purchase', () => {
   }
 });
 
-test('periods and the day of finishing agree with a naive clock that goes day by day', () => {
-  const day = 86_400_000;
-  fc.assert(
-    fc.property(
-      fc.record({
-        credits: fc.nat({ max: 3_000 }),
-        available: fc.nat({ max: 500 }),
-        perPeriod: fc.integer({ min: 20, max: 400 }),
-        anniversaryDay: fc.integer({ min: 1, max: 31 }),
-        today: fc.integer({ min: 0, max: 3_650 }),
-      }),
-      ({ credits, available, perPeriod, anniversaryDay, today }) => {
-        const start = Date.UTC(2024, 0, 1) + today * day;
-        // Each morning: is it an anniversary? Then the allowance is whole again. Whatever is there is spent at once.
-        let left = credits;
-        let periods = 0;
-        let at = start;
-        for (let credit = available; ; at += day) {
-          const date = new Date(at);
-          const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
-          if (at > start && date.getUTCDate() === Math.min(anniversaryDay, last)) credit = perPeriod;
-          const spent = Math.min(credit, left);
-          if (spent > 0) periods++;
-          left -= spent;
-          credit -= spent;
-          if (left === 0) break;
-        }
-        const said = forecast(credits, { available, perPeriod, creditsPerMinute: 1e9, anniversaryDay }, start);
-        assert.deepEqual([said.periods, said.finishBy, said.fits], [periods, at, credits <= available]);
-      },
-    ),
-  );
-});
-
 test('a way is weighed by its calls and their bytes; overage is paid for what is bought beyond the allowance now, in whole cents', () => {
   const calls = { single: 7, standard: 5, enterprise: 3 };
   const price = { calls, credits: 187, retryCredits: 0, unobtainable: new Map() };
@@ -128,50 +92,21 @@ test('a way is weighed by its calls and their bytes; overage is paid for what is
   }
 });
 
-const singles: PriceList = {
-  ...{ standard: new Set(), enterprise: new Set(), bundles: false },
-  ...{ singles: () => true, optimize: 'credits' },
-};
-
-/** Cells that lack so many topics each, in some order; each topic costs a credit, and the first cell is worth 1, the next 2. */
-function demandOf(lacking: readonly number[], order: readonly number[]) {
+test('cells are bought in order as far as credits reach, cheaper ones after one that is too dear; all that then lack nothing are counted', () => {
+  const singles = {
+    ...{ standard: new Set<never>(), enterprise: new Set<never>() },
+    bundles: false,
+    singles: () => true,
+  };
   const cells = new CellTable();
-  const missing = new TopicSets(lacking.length);
-  for (const [cell, count] of lacking.entries()) {
+  const missing = new TopicSets(4);
+  // They lack so many topics of a credit each; the first is worth 1, the next 2.
+  for (const [cell, count] of [0, 4, 7, 2].entries()) {
     cells.add({ lat7: cell, lng7: 0 }, cell + 1);
     missing.set(cell, topicSet(TOPIC_SLUGS.slice(0, count)));
   }
-  return { cells, order, missing, priceList: singles };
-}
-
-test('the reach counts what is bought, and all cells that lack nothing afterwards', () => {
-  const demand = demandOf([0, 4, 7, 2], [3, 1, 2]);
+  const demand = { cells, missing, order: [1, 2, 3], priceList: { ...singles, optimize: 'credits' as const } };
   const reach = reachedBy({ ...demand, creditsPerMinute: 300, msPerCredit: 0 }, purchasesFor(demand, 6));
   const complete = { cells: 3, value: 1 + 2 + 4 };
   assert.deepEqual(reach, { credits: 6, cells: 2, value: 4 + 2, minutes: 0, complete });
-});
-
-test('no affordable choice of cells comes before it in the order of buying (exhaustive)', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }),
-      fc.nat({ max: 40 }),
-      fc.nat(),
-      (lacking, available, seed) => {
-        const order = [...lacking.keys()].sort((a, b) => ((a * 7 + seed) % 5) - ((b * 7 + seed) % 5));
-        const { isBought, credits } = purchasesFor(demandOf(lacking, order), available);
-        const wordOf = (chosen: (cell: number) => boolean) => order.map((cell) => (chosen(cell) ? 1 : 0)).join('');
-        let best = '';
-        for (let code = 0; code < 2 ** lacking.length; code++) {
-          const isIn = (cell: number) => Math.floor(code / 2 ** cell) % 2 === 1;
-          const cost = lacking.reduce((sum, price, cell) => sum + (isIn(cell) ? price : 0), 0);
-          if (cost <= available && wordOf(isIn) > best) best = wordOf(isIn);
-        }
-        const bought = wordOf((cell) => isBought[cell] === 1);
-        assert.equal(bought, best);
-        assert.ok(credits <= available);
-      },
-    ),
-    { numRuns: 300 },
-  );
 });
