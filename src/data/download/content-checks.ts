@@ -31,20 +31,15 @@ export function unexpectedAnswer(url: string, problem: string): PerilbookError {
 /** Unpacks a whole zip to check it; nothing is written.
  * @throws PerilbookError DOWNLOAD_FAILED when it is damaged, or unpacks to more than so many bytes (a zip bomb) */
 export async function checkZip(file: string, url: string, mostBytes: number): Promise<void> {
-  let bytes = 0;
+  let isBomb = false;
   try {
-    const zip = await agencyZip(file);
-    for (const entry of zip.entries) {
-      for await (const block of zip.unpacked(entry)) {
-        bytes += block.length;
-        if (bytes > mostBytes) break;
-      }
-      if (bytes > mostBytes) break;
-    }
+    const { entries, unpacked } = await agencyZip(file);
+    // A part that is longer than its header states is refused as damaged.
+    isBomb = entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > mostBytes;
+    for (const entry of isBomb ? [] : entries) for await (const _ of unpacked(entry));
   } catch (error) {
     throw downloadFailed(`The zip of ${url} is damaged`, TRY_LATER, { again: true }, error);
   }
-  if (bytes <= mostBytes) return;
-  const megabytes = Math.round(mostBytes / 1e6);
-  throw downloadFailed(`The zip of ${url} unpacks to more than ${megabytes} MB`, ADDRESS_MOVED);
+  if (!isBomb) return;
+  throw downloadFailed(`The zip of ${url} unpacks to more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
 }

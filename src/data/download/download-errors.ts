@@ -43,10 +43,9 @@ export function refusedAnswer(
     return downloadFailed(message, hint, { again: true, waitMs: waitMs ?? undefined });
   }
   if (status === 401 || status === 403) {
-    return downloadFailed(
-      `${message}: it refuses programs, or needs a key`,
-      'Download it in a browser and load it with: perilbook data load LOADER FILE; the stored data is unchanged.',
-    );
+    const hint =
+      'Download it in a browser and load it with: perilbook data load LOADER FILE; the stored data is unchanged.';
+    return downloadFailed(`${message}: it refuses programs, or needs a key`, hint);
   }
   return downloadFailed(message, ADDRESS_MOVED);
 }
@@ -67,10 +66,8 @@ export function refuseFullDisk(target: string, bytes: number, freeBytes: (folder
   const free = freeBytes(dirname(target));
   if (bytes <= free) return;
   const megabytes = (value: number) => Math.ceil(value / 1e6);
-  throw downloadFailed(
-    `${basename(target)} needs ${megabytes(bytes)} MB more, and the disk of ${dirname(target)} has ${megabytes(free)} MB left`,
-    FREE_SPACE,
-  );
+  const message = `${basename(target)} needs ${megabytes(bytes)} MB more, and the disk of ${dirname(target)} has ${megabytes(free)} MB left`;
+  throw downloadFailed(message, FREE_SPACE);
 }
 
 /** The error to show for a file system error; other errors are returned unchanged. */

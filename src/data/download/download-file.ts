@@ -167,28 +167,20 @@ async function receive(
   from: number,
   onBytes: (bytes: number) => void,
 ): Promise<number> {
-  const { url, target, mostBytes, firstLine } = request;
+  const { target, mostBytes } = request;
   const part = partOf(target);
   const descriptor = openSync(part, from === 0 ? 'w' : 'r+');
   let bytes = from;
-  let head: Buffer | null = from === 0 ? Buffer.alloc(0) : null;
   try {
     for await (const block of unpackedBody(answer)) {
       const chunk = block as Buffer;
-      if (head !== null) {
-        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES)]);
-        if (head.length >= HEAD_BYTES) {
-          const problem = unexpectedStart(target, head, firstLine);
-          if (problem !== null) throw refusedStart(url, part, problem);
-          head = null;
-        }
-      }
       if (bytes + chunk.length > mostBytes) {
         dropPart(part);
         throw tooLarge(request, bytes + chunk.length);
       }
       for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at, chunk.length - at, bytes + at);
       bytes += chunk.length;
+      if (bytes >= HEAD_BYTES && bytes - chunk.length < HEAD_BYTES) refuseStart(request);
       onBytes(bytes);
     }
   } finally {
@@ -197,17 +189,20 @@ async function receive(
   return bytes;
 }
 
-function refusedStart(url: string, part: string, problem: string) {
+/** Drops a part that does not begin as the file should. */
+function refuseStart({ url, target, firstLine }: FileRequest): void {
+  const part = partOf(target);
+  const problem = unexpectedStart(target, readHead(part, HEAD_BYTES), firstLine);
+  if (problem === null) return;
   dropPart(part);
-  return unexpectedAnswer(url, problem);
+  throw unexpectedAnswer(url, problem);
 }
 
 async function finish(request: FileRequest, state: PartState & { readonly bytes: number }): Promise<FileOutcome> {
-  const { url, target, firstLine } = request;
+  const { url, target } = request;
   const { bytes, etag, lastModified } = state;
   const part = partOf(target);
-  const problem = unexpectedStart(target, readHead(part, HEAD_BYTES), firstLine);
-  if (problem !== null) throw refusedStart(url, part, problem);
+  refuseStart(request);
   if (/\.(zip|xlsx)$/i.test(target)) {
     try {
       await checkZip(part, url, MOST_UNPACKED * Math.max(bytes, 100_000));

@@ -56,12 +56,9 @@ export async function downloadLayer(
     }
     dropPart(part);
     if (reading < MOST_READINGS) continue;
-    throw downloadFailed(
-      rows.count < 0
-        ? `${request.layer} gives the same row on several pages`
-        : `${request.layer} announced ${count} rows and sent ${rows.count}`,
-      `The layer may be changing at this moment. ${TRY_LATER}`,
-    );
+    const what =
+      rows.count < 0 ? 'gives the same row on several pages' : `announced ${count} rows and sent ${rows.count}`;
+    throw downloadFailed(`${request.layer} ${what}`, `The layer may be changing at this moment. ${TRY_LATER}`);
   }
 }
 
@@ -86,7 +83,6 @@ async function readPages(
   const { target, as, mostBytes } = request;
   const part = partOf(target);
   const file = openPart(part, { query: hashRequest(request), edited: layer.edited, count }, context);
-  const say = () => context.onBytes(basename(target), file.state.bytes, null);
   const write = (text: string) => {
     const bytes = Buffer.from(text);
     if (file.state.bytes + bytes.length > mostBytes) {
@@ -97,7 +93,6 @@ async function readPages(
     }
     file.state.bytes += bytes.length;
   };
-  let isWhole = false;
   let isOrdered = true;
   try {
     if (file.state.bytes === 0) {
@@ -122,13 +117,14 @@ async function readPages(
       }
       fsyncSync(file.descriptor);
       writeWhole(`${part}.json`, JSON.stringify(file.state));
-      say();
+      context.onBytes(basename(target), file.state.bytes, null);
       // Servers set the flag at the top, in the properties, or not at all: the count decides.
       hasMore = page.rows.length > 0 && (page.hasMore || file.state.rows < count);
     }
-    isWhole = isOrdered && file.state.rows === count;
-    if (isWhole && as === 'geojson') write('\n]}\n');
-    if (isWhole) fsyncSync(file.descriptor);
+    if (isOrdered && file.state.rows === count) {
+      if (as === 'geojson') write('\n]}\n');
+      fsyncSync(file.descriptor);
+    }
   } finally {
     closeSync(file.descriptor);
   }

@@ -101,13 +101,7 @@ async function fetchSpanCount(url: string, context: DownloadContext): Promise<nu
 }
 
 function formatAddress(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>): string {
-  const values: Readonly<Record<string, string | number>> = {
-    from: isoDay(from),
-    to: isoDay(to),
-    minlat: box.minLat,
-    maxlat: box.maxLat,
-    minlng: box.minLng,
-    maxlng: box.maxLng,
-  };
+  const edges = Object.entries(box).map(([edge, degrees]) => [edge.toLowerCase(), degrees]);
+  const values = { from: isoDay(from), to: isoDay(to), ...Object.fromEntries(edges) };
   return pattern.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }

@@ -114,13 +114,7 @@ function makePart(
     slice,
     of: slice === WHOLE_US && covers !== undefined && !covers?.includes(WHOLE_US) ? covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
-    options: {
-      sites: sites && pathOf(sites),
-      ...makeLoaderOptions(
-        source,
-        entries.map(([, entry]) => entry),
-      ),
-    },
+    options: { sites: sites && pathOf(sites), ...makeLoaderOptions(source, entries) },
   };
 }
 
@@ -131,10 +125,13 @@ function besidesOf({ download }: Source): ReadonlySet<string> {
 }
 
 /** Vintage and licence that replace those of the loader. */
-function makeLoaderOptions({ licence, saysAccess, vintage }: Source, entries: readonly FileEntry[]): LoaderOptions {
-  const edited = Math.max(0, ...entries.map((entry) => entry.edited ?? 0));
+function makeLoaderOptions(
+  { licence, saysAccess, vintage }: Source,
+  entries: readonly [string, FileEntry][],
+): LoaderOptions {
+  const edited = Math.max(0, ...entries.map(([, entry]) => entry.edited ?? 0));
   const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
-  const fetched = Math.max(...entries.map(({ fetchedAt }) => fetchedAt));
+  const fetched = Math.max(...entries.map(([, { fetchedAt }]) => fetchedAt));
   const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
   return { vintage: time, licence: sentence };
 }

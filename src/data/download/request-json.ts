@@ -35,6 +35,9 @@ export async function getArcgisJson(url: string, context: DownloadContext): Prom
   });
 }
 
+const NEEDS_ACCOUNT =
+  'The layer now needs an account: download the data by hand and load it with: perilbook data load LOADER FILE.';
+
 function arcgisError(url: string, error: unknown) {
   const { code = 0, message = '', details = [] } = (error ?? {}) as Record<string, unknown>;
   const reason = [message, ...(Array.isArray(details) ? details : [details])].filter(Boolean).join('; ');
@@ -44,11 +47,5 @@ function arcgisError(url: string, error: unknown) {
     const wait = seconds === undefined ? {} : { waitMs: Number(seconds) * 1_000 };
     return downloadFailed(text, TRY_LATER, { again: true, ...wait });
   }
-  const needsAccount = Number(code) === 498 || Number(code) === 499 || Number(code) === 403;
-  return downloadFailed(
-    text,
-    needsAccount
-      ? 'The layer now needs an account: download the data by hand and load it with: perilbook data load LOADER FILE.'
-      : ADDRESS_MOVED,
-  );
+  return downloadFailed(text, [403, 498, 499].includes(Number(code)) ? NEEDS_ACCOUNT : ADDRESS_MOVED);
 }

@@ -9,9 +9,10 @@ import type { Zip } from '../../formats/zip/zip-reader.ts';
 /** The error for a file that the system cannot read. */
 export function unreadable(file: string, error: unknown): PerilbookError {
   const { code, message } = error as NodeJS.ErrnoException;
+  const problem = code === 'ENOENT' ? `File "${file}" not found` : `Cannot read "${file}": ${message}`;
   return new PerilbookError(
     'SERVICE_DATA',
-    code === 'ENOENT' ? `File "${file}" not found` : `Cannot read "${file}": ${message}`,
+    problem,
     'Check the path and the permissions of the file.',
     { file },
     error,
@@ -62,17 +63,14 @@ export async function hashFile(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
+const NO_ZIP = 'it is not a zip, or the directory at its end is missing or damaged';
+
 /** A zip, without folders and what macOS adds.
  * @throws PerilbookError SERVICE_DATA if it is no zip, is truncated, or has an encrypted file */
 export async function agencyZip(file: string): Promise<Zip> {
   const { readZip } = await import('../../formats/zip/zip-reader.ts');
   const zip = await readZip(await agencyFile(file), (what, cause) =>
-    invalidFile(
-      file,
-      what ?? 'it is not a zip, or the directory at its end is missing or damaged',
-      'Download it again, or unpack it.',
-      cause,
-    ),
+    invalidFile(file, what ?? NO_ZIP, 'Download it again, or unpack it.', cause),
   );
   return { ...zip, entries: zip.entries.filter(({ fileName }) => !/\/$|__MACOSX/.test(fileName)) };
 }
@@ -124,10 +122,7 @@ function refuseOtherFormats(bytes: Buffer, file: string): void {
   if (isZip(bytes))
     throw invalidFile(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
   if (/^\s*<(!doctype|html)\b/i.test(head)) {
-    throw invalidFile(
-      file,
-      'it is a web page, not data',
-      'The server sent a page instead of the file. Download it again.',
-    );
+    const hint = 'The server sent a page instead of the file. Download it again.';
+    throw invalidFile(file, 'it is a web page, not data', hint);
   }
 }

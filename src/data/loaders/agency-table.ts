@@ -71,12 +71,9 @@ export function findColumns(header: readonly string[], file: string): Columns {
     need(...names) {
       const index = find(...names);
       if (index >= 0) return index;
-      throw new PerilbookError(
-        'SERVICE_DATA',
-        `Cannot load "${file}": it has no column ${names.join(' or ')}`,
-        `Check that this is a file for this loader. Its first columns are: ${header.slice(0, 8).join(', ')}.`,
-        { file, column: names[0]! },
-      );
+      const message = `Cannot load "${file}": it has no column ${names.join(' or ')}`;
+      const hint = `Check that this is a file for this loader. Its first columns are: ${header.slice(0, 8).join(', ')}.`;
+      throw new PerilbookError('SERVICE_DATA', message, hint, { file, column: names[0]! });
     },
   };
 }

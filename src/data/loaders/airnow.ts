@@ -7,6 +7,7 @@ import { ozoneMicrograms } from '../topics/air-quality-index.ts';
 import { findColumns, numberIn, parsePoint, tableRecords } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader, rowsBegin } from './loader.ts';
+import { newest } from './vintages.ts';
 
 /** The name of each pollutant in the hourly file, the unit that it must have, and its value in µg/m³. */
 const PARAMETERS: Readonly<
@@ -32,22 +33,20 @@ export const airnow: Loader = {
   signature: { rows: { are: 'hours of AirNow', test: rowsBegin(/^\d{2}\/\d{2}\/\d{2}$/, 9) } },
   async read(files, options, report) {
     if (options.sites === undefined) {
-      throw new PerilbookError(
-        'USAGE',
-        'The hourly data has no locations of monitors',
-        'Give the file of the monitoring sites with --sites.',
-      );
+      const hint = 'Give the file of the monitoring sites with --sites.';
+      throw new PerilbookError('USAGE', 'The hourly data has no locations of monitors', hint);
     }
     const monitors = await monitorsIn(options.sites, report);
-    let newest = 0;
-    return {
-      vintage: () => hourOf(newest),
-      records: inTurn(files, report, (file) =>
-        readingsIn(file, monitors, report, (time) => {
-          newest = Math.max(newest, time);
-        }),
-      ),
+    const hours = newest((reading) => hourOf((reading as ReadingRecord).measuredAt));
+    const readingsOf = ({ line, cells }: TableRecord): readonly ReadingRecord[] => {
+      const reading = parseReading(cells, monitors);
+      if (typeof reading !== 'string') hours.see(reading);
+      return report.take(typeof reading === 'string' ? reading : [reading], line, cells.join('|'));
     };
+    async function* readingsIn(file: string): AsyncGenerator<readonly ReadingRecord[]> {
+      for await (const records of tableRecords(file, { delimiter: '|' })) yield records.flatMap(readingsOf);
+    }
+    return { vintage: hours.text, records: inTurn(files, report, readingsIn) };
   },
 };
 
@@ -76,20 +75,6 @@ async function monitorsIn(file: string, report: LoadReporter): Promise<Map<strin
   for await (const records of tableRecords(file, { delimiter: '|' })) records.forEach(read);
   if (monitors.size === 0) report.note(`${file} has no location of any monitor`);
   return monitors;
-}
-
-async function* readingsIn(
-  file: string,
-  monitors: ReadonlyMap<string, Location>,
-  report: LoadReporter,
-  seeTime: (time: number) => void,
-): AsyncGenerator<readonly ReadingRecord[], void, void> {
-  const readingsOf = ({ line, cells }: TableRecord): readonly ReadingRecord[] => {
-    const reading = parseReading(cells, monitors);
-    if (typeof reading !== 'string') seeTime(reading.measuredAt);
-    return report.take(typeof reading === 'string' ? reading : [reading], line, cells.join('|'));
-  };
-  for await (const records of tableRecords(file, { delimiter: '|' })) yield records.flatMap(readingsOf);
 }
 
 /** 11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|Alabama Department of Environmental Management */

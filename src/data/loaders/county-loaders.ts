@@ -164,36 +164,27 @@ const radon: Loader = {
   },
   read(files, _, report) {
     const seen = new Set<string>();
-    return {
-      // The map was published once.
-      vintage: () => '1993',
-      records: inTurn(files, report, (file) => zonesIn(file, report, seen)),
-    };
+    const zonesIn = (file: string) =>
+      tableRows(file, (columns) => {
+        const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
+        const countyOf = countyReader(columns);
+        const zonesOf = (cells: readonly string[]): readonly RadonRecord[] | string => {
+          const county = countyOf(cells);
+          const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
+          if ('problem' in county) return county.problem;
+          if (zone === undefined) return 'the zone is not 1, 2 or 3';
+          if (seen.has(county.geoid)) return 'the county is listed twice';
+          seen.add(county.geoid);
+          const counties = countiesServedBy(county.geoid);
+          if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+          return counties.map((countyGeoid) => ({ countyGeoid, zone: Number(zone) as 1 | 2 | 3 }));
+        };
+        return ({ line, cells }) => report.take(zonesOf(cells), line, cells);
+      });
+    // The map was published once.
+    return { vintage: () => '1993', records: inTurn(files, report, zonesIn) };
   },
 };
-
-function zonesIn(
-  file: string,
-  report: LoadReporter,
-  seen: Set<string>,
-): AsyncGenerator<readonly RadonRecord[], void, void> {
-  return tableRows(file, (columns) => {
-    const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
-    const countyOf = countyReader(columns);
-    const zonesOf = (cells: readonly string[]): readonly RadonRecord[] | string => {
-      const county = countyOf(cells);
-      const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
-      if ('problem' in county) return county.problem;
-      if (zone === undefined) return 'the zone is not 1, 2 or 3';
-      if (seen.has(county.geoid)) return 'the county is listed twice';
-      seen.add(county.geoid);
-      const counties = countiesServedBy(county.geoid);
-      if (counties.length > 1) report.note(CONNECTICUT_NOTE);
-      return counties.map((countyGeoid) => ({ countyGeoid, zone: Number(zone) as 1 | 2 | 3 }));
-    };
-    return ({ line, cells }) => report.take(zonesOf(cells), line, cells);
-  });
-}
 
 function countyReader(columns: Columns): (cells: readonly string[]) => CodeFinding {
   const fips = columns.find('CountyFIPS', 'FIPS', 'GEOID');

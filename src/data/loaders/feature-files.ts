@@ -165,12 +165,8 @@ function parsed({ json, line }: FeatureText, file: string): FileFeature {
     const isObject = typeof properties === 'object' && properties !== null && !Array.isArray(properties);
     return { line, ...named, geometry, properties: isObject ? properties : {} };
   } catch (error) {
-    throw invalidFile(
-      file,
-      `line ${line} is not valid JSON (${(error as Error).message})`,
-      'Download it again.',
-      error,
-    );
+    const problem = `line ${line} is not valid JSON (${(error as Error).message})`;
+    throw invalidFile(file, problem, 'Download it again.', error);
   }
 }
 
@@ -206,11 +202,8 @@ function partsBeside(file: string): ShapefileParts {
     [extension, extension.toUpperCase()].map((end) => file.replace(/shp$/i, end)).find((name) => existsSync(name));
   const dbf = beside('dbf');
   if (!existsSync(file) || dbf === undefined) {
-    throw invalidFile(
-      file,
-      'its .shp and .dbf files must be in one folder',
-      'Unpack all files of the zip, or load the zip itself.',
-    );
+    const hint = 'Unpack all files of the zip, or load the zip itself.';
+    throw invalidFile(file, 'its .shp and .dbf files must be in one folder', hint);
   }
   const text = (extension: string) => {
     const name = beside(extension);

@@ -47,23 +47,16 @@ async function pathInZip(loader: string, file: string, options: LoaderOptions): 
   }
   if (own.length === 1) return own[0]!;
   const hint = `It holds: ${names.slice(0, 10).join(', ')}. Give the path of the file in it, or unpack it.`;
-  throw invalidFile(
-    file,
-    `${own.length === 0 ? 'no file' : `${own.length} files`} in the zip could be for ${loader}`,
-    hint,
-  );
+  const found = own.length === 0 ? 'no file' : `${own.length} files`;
+  throw invalidFile(file, `${found} in the zip could be for ${loader}`, hint);
 }
 
 function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {
   const others = loadersFor(profile).filter((name) => name !== loader);
   const commands = others.map((name) => `perilbook data load ${name} FILE`);
   const fits = others.length === 0 ? '' : `Load it with: ${commands.join(', or: ')}. `;
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load "${file}" as ${loader}: ${problem}`,
-    `${fits}To load it anyway, add --force. The stored data is unchanged.`,
-    { file },
-  );
+  const hint = `${fits}To load it anyway, add --force. The stored data is unchanged.`;
+  return new PerilbookError('SERVICE_DATA', `Cannot load "${file}" as ${loader}: ${problem}`, hint, { file });
 }
 
 /** Why a file is not one of the loader's; null when it is. */

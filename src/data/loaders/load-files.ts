@@ -12,12 +12,11 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { inputFiles } from './input-files.ts';
-
 import { listedStates } from './load-losses.ts';
 import { type LoadReport, LoadReporter } from './load-report.ts';
 import type { FileRecords, Loader, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
-import { type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
+import { type LoadEffects, type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 
 /** The result of a load. */
 export interface LoadResult extends LoadReport {
@@ -35,12 +34,6 @@ export interface FilesOfPart extends Pick<Reading, 'of'> {
   /** Empty where the publisher has no record. */
   readonly files: readonly string[];
   readonly options: LoaderOptions;
-}
-
-interface LoadEffects {
-  readonly clock: Clock;
-  /** Gets the number of records so far. */
-  readonly onRecords: (records: number) => void;
 }
 
 /** Loads agency files by hand. Together they replace the loader's dataset, or with `states` its parts of these states. Loading them again
@@ -68,7 +61,7 @@ export async function loadParts(
   name: string,
   parts: readonly FilesOfPart[],
   terms: LoadTerms,
-  effects: LoadEffects,
+  effects: Omit<LoadEffects, 'report'>,
   level?: Level,
 ): Promise<LoadResult> {
   const report = new LoadReporter();
@@ -188,29 +181,22 @@ function nothingUsable(files: readonly string[], outsideOf: string | null, repor
   const [first] = report.read().rejected;
   const why =
     outsideOf !== null ? ` (all are outside of ${outsideOf})` : first ? ` (${first.reason}: ${first.count})` : '';
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load ${files.join(', ')}: no row is usable${why}`,
-    'Check that this is a file for this loader; the stored data is unchanged.',
-  );
+  const hint = 'Check that this is a file for this loader; the stored data is unchanged.';
+  return new PerilbookError('SERVICE_DATA', `Cannot load ${files.join(', ')}: no row is usable${why}`, hint);
 }
 
 /** An ArcGIS service returns some thousand features at a time; all pages but the last say that there are more. */
 function pagesMissing(files: readonly string[]): PerilbookError {
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load ${files.join(', ')}: it is one page of several (exceededTransferLimit)`,
-    'Download the other pages (resultOffset) and load them together, or add --force to load this page alone.',
-  );
+  const message = `Cannot load ${files.join(', ')}: it is one page of several (exceededTransferLimit)`;
+  const hint =
+    'Download the other pages (resultOffset) and load them together, or add --force to load this page alone.';
+  return new PerilbookError('SERVICE_DATA', message, hint);
 }
 
 function checkStates(states: LoaderOptions['states'] | null): void {
   if (states === undefined || states === null || states === 'US') return;
   const unknown = states.length === 0 ? '' : states.find((state) => !STATES.has(state));
   if (unknown === undefined) return;
-  throw new PerilbookError(
-    'USAGE',
-    `"${unknown}" is not the two letters of a state`,
-    'Example: perilbook data load wells FILE --states CA,NV',
-  );
+  const hint = 'Example: perilbook data load wells FILE --states CA,NV';
+  throw new PerilbookError('USAGE', `"${unknown}" is not the two letters of a state`, hint);
 }

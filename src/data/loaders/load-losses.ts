@@ -146,13 +146,9 @@ export function refuseLossOfStates(
   const others = before.filter((state) => !own.has(state));
   const lost = others.includes(WHOLE_US) ? 'all other states' : listedStates(others);
   const covered = [...own].sort();
-  const keep = `Add --states ${covered.join()} to keep the other states`;
-  throw new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`,
-    askedOf === '' ? `${keep}, or --replace to drop them.` : CHECK_FILE,
-    { dataset, covered },
-  );
+  const keep = `Add --states ${covered.join()} to keep the other states, or --replace to drop them.`;
+  const message = `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`;
+  throw new PerilbookError('SERVICE_DATA', message, askedOf === '' ? keep : CHECK_FILE, { dataset, covered });
 }
 
 const SHOWN_STATES = 6;

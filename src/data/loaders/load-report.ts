@@ -71,12 +71,7 @@ export class LoadReporter {
     const rejected = [...this.#rejected].map(([reason, entry]) => ({ reason, ...entry }));
     const fileOf = ({ firstFile }: Rejection) => this.#files.indexOf(firstFile);
     rejected.sort((a, b) => fileOf(a) - fileOf(b) || a.firstLine - b.firstLine);
-    return {
-      rows: this.#loaded + this.#refused,
-      loaded: this.#loaded,
-      rejected,
-      notes: [...this.#notes],
-    };
+    return { rows: this.#loaded + this.#refused, loaded: this.#loaded, rejected, notes: [...this.#notes] };
   }
 }
 

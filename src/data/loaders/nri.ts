@@ -2,6 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
+import { invalidFile } from './agency-file.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedArea } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
@@ -51,24 +52,32 @@ export const nri: Loader = {
     const levels = new Set<ReturnType<typeof findLevel>>();
     for (const file of files) levels.add(findLevel(await columnsIn(file)));
     if (levels.size !== 1) {
-      throw new PerilbookError(
-        'SERVICE_DATA',
-        'Cannot load tables of tracts and of counties together',
-        'Load them one after the other: they do not replace each other.',
-      );
+      const hint = 'Load them one after the other: they do not replace each other.';
+      throw new PerilbookError('SERVICE_DATA', 'Cannot load tables of tracts and of counties together', hint);
     }
-    const [level] = levels;
+    const level = [...levels][0]!;
     let version = '';
     const seen = new Set<string>();
-    return {
-      level: level!,
-      vintage: () => version,
-      records: inTurn(files, report, (file) =>
-        ratingsIn(file, level!, report, seen, (text) => {
-          version = text;
-        }),
-      ),
-    };
+    const ratingsIn = (file: string) =>
+      tableRows(file, (columns) => {
+        const hazards = findHazards(columns, file, report);
+        const codeOf = codeReader(columns, level);
+        const versionAt = columns.find('NRI_VER');
+        const ratingsOf = (cells: readonly string[]): readonly NaturalRatingRecord[] | string => {
+          if (cells.length !== columns.names.length) return 'the row has another number of fields than the header';
+          const code = codeOf(cells);
+          if ('problem' in code) return code.problem;
+          const ratings = hazards.map((hazard) => parseRating(code.geoid, hazard, cells, columns));
+          const problem = ratings.find((rating) => typeof rating === 'string');
+          if (problem !== undefined) return problem;
+          if (seen.has(code.geoid)) return `the ${level} is listed twice`;
+          seen.add(code.geoid);
+          version = cells[versionAt] || version;
+          return ratings as NaturalRatingRecord[];
+        };
+        return ({ line, cells }) => report.take(ratingsOf(cells), line, cells);
+      });
+    return { level, vintage: () => version, records: inTurn(files, report, ratingsIn) };
   },
 };
 
@@ -92,40 +101,8 @@ function findHazards(columns: Columns, file: string, report: LoadReporter): Haza
     else report.note(`${file}: no columns of ${topic} (${prefixes.join(' or ')})`);
   }
   if (hazards.length > 0) return hazards;
-  throw new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load "${file}": it has no ratings, scores and frequencies of hazards`,
-    'Use the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.',
-    { file },
-  );
-}
-
-function ratingsIn(
-  file: string,
-  level: 'tract' | 'county',
-  report: LoadReporter,
-  seen: Set<string>,
-  seeVersion: (version: string) => void,
-): AsyncGenerator<readonly NaturalRatingRecord[], void, void> {
-  return tableRows(file, (columns) => {
-    const hazards = findHazards(columns, file, report);
-    const codeOf = codeReader(columns, level);
-    const version = columns.find('NRI_VER');
-    const fields = columns.names.length;
-    const ratingsOf = (cells: readonly string[]): readonly NaturalRatingRecord[] | string => {
-      if (cells.length !== fields) return 'the row has another number of fields than the header';
-      const code = codeOf(cells);
-      if ('problem' in code) return code.problem;
-      const ratings = hazards.map((hazard) => parseRating(code.geoid, hazard, cells, columns));
-      const problem = ratings.find((rating) => typeof rating === 'string');
-      if (problem !== undefined) return problem;
-      if (seen.has(code.geoid)) return `the ${level} is listed twice`;
-      seen.add(code.geoid);
-      if (cells[version]) seeVersion(cells[version]);
-      return ratings as NaturalRatingRecord[];
-    };
-    return ({ line, cells }) => report.take(ratingsOf(cells), line, cells);
-  });
+  const hint = 'Use the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.';
+  throw invalidFile(file, 'it has no ratings, scores and frequencies of hazards', hint);
 }
 
 function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readonly string[]) => CodeFinding {

@@ -30,6 +30,13 @@ export interface LoadTerms {
   readonly rivals?: readonly string[];
 }
 
+export interface LoadEffects {
+  readonly report: LoadReporter;
+  readonly clock: Clock;
+  /** Gets the number of records so far. */
+  readonly onRecords: (records: number) => void;
+}
+
 /** The result of a load. */
 export interface LoadedParts {
   /** The number of records; a record in two parts counts once. */
@@ -68,11 +75,7 @@ export async function replaceParts(
   target: LoadTarget,
   readings: readonly Reading[],
   { replace = false, askedOf = '', reach = 0, rivals = [] }: LoadTerms,
-  {
-    report,
-    clock,
-    onRecords,
-  }: { readonly report: LoadReporter; readonly clock: Clock; readonly onRecords: (records: number) => void },
+  { report, clock, onRecords }: LoadEffects,
   onRead: (taken: number, outside: number) => void,
 ): Promise<LoadedParts> {
   const { name: dataset, level } = target;

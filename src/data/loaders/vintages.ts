@@ -57,8 +57,8 @@ const newestDay = () =>
     return time === null ? '' : `to ${new Date(time).toISOString().slice(0, 10)}`;
   });
 
-/** @param read returns texts that sort by time; '' for none */
-function newest(read: (value: unknown) => string): Vintage {
+/** The newest of some texts. @param read returns texts that sort by time; '' for none */
+export function newest(read: (value: unknown) => string): Vintage {
   let last = '';
   return {
     see(value) {

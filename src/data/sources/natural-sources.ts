@@ -45,10 +45,7 @@ const NIFC = 'https://services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services
 const WILDFIRES = "IncidentTypeCategory='WF'";
 const NIFC_LICENCE =
   'National Interagency Fire Center, WFIGS (NIFC/WFIGS): a work of the US government, in the public domain, without any warranty.';
-const FIRES = {
-  topics: ['wildfire'],
-  licence: NIFC_LICENCE,
-} as const satisfies Partial<SourceRow>;
+const FIRES = { topics: ['wildfire'], licence: NIFC_LICENCE } as const satisfies Partial<SourceRow>;
 
 export const NATURAL_SOURCES: readonly SourceRow[] = [
   {

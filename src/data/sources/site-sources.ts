@@ -7,6 +7,7 @@ const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/service
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
   'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
+const STATIONS = 'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all';
 const MONTHLY = { staleAfterDays: 30, oldAfterDays: 120, cadence: 'monthly' } as const;
 const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
 const PLANTS = { licence: EIA, staleAfterDays: 90, cadence: 'irregular: data of February 2025' } as const;
@@ -216,14 +217,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       kind: 'file',
       // In a header, so that no address contains the key.
       keyHeader: 'X-Api-Key',
-      files: [
-        {
-          url: 'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all',
-          stateUrl:
-            'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all&state={state}',
-          name: 'alt_fuel_stations_{slice}.csv',
-        },
-      ],
+      files: [{ url: STATIONS, stateUrl: `${STATIONS}&state={state}`, name: 'alt_fuel_stations_{slice}.csv' }],
     },
     bytes: 50 * MB,
     licence: AFDC,

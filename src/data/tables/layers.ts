@@ -1,6 +1,7 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
+import { METERS_PER_DEGREE } from '../../geo/distance.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { FeatureTiles, ReadFeatures, TileFeature } from './feature-tiles.ts';
 import type { DatasetName, EventKind } from './records.ts';
@@ -39,8 +40,6 @@ export function layerTables(layer: Layer): readonly LoadTable[] {
 export function membersOf(layer: Layer): string {
   return `${tableOf(layer)}_members`;
 }
-
-const METERS_PER_DEGREE = 111_195;
 
 /** Visits the features that may lie within a radius of a location, each once: the points in the box around it, and the lines
  * and outlines whose boxes touch it. */

@@ -86,11 +86,12 @@ export function writeParts(
   parts: readonly DatasetPart[],
 ): void {
   database.prepare('DELETE FROM parts WHERE dataset = ? AND level = ?').run(dataset, level);
-  const insert = database.prepare('INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  for (const { state, askedOf, reach, source, files, vintage, licence, rows, stateRows, loadedAt } of parts) {
-    const lists = { files: JSON.stringify(files), stateRows: JSON.stringify(stateRows) };
-    const words = [source, lists.files, vintage, licence];
-    insert.run(dataset, level, state, askedOf, reach, ...words, rows, lists.stateRows, loadedAt);
+  const insert = database.prepare(
+    `INSERT INTO parts VALUES (@dataset, @level, @state, @askedOf, @reach, @source, @files, @vintage, @licence, @rows, @stateRows, @loadedAt)`,
+  );
+  for (const part of parts) {
+    const lists = { files: JSON.stringify(part.files), stateRows: JSON.stringify(part.stateRows) };
+    insert.run({ ...part, dataset, level, ...lists });
   }
 }
 

@@ -171,13 +171,9 @@ export class StagedLoad implements Disposable {
   #explained(error: unknown, row: number): unknown {
     const { code, message } = error as { code?: unknown; message: string };
     if (typeof code !== 'string' || !code.startsWith('SQLITE_CONSTRAINT')) return error;
-    return new PerilbookError(
-      'SERVICE_DATA',
-      `Cannot load dataset "${this.#dataset}": record ${row}: ${message}`,
-      'Correct or remove this record and load again; the stored data is unchanged.',
-      { dataset: this.#dataset, row },
-      error,
-    );
+    const problem = `Cannot load dataset "${this.#dataset}": record ${row}: ${message}`;
+    const hint = 'Correct or remove this record and load again; the stored data is unchanged.';
+    return new PerilbookError('SERVICE_DATA', problem, hint, { dataset: this.#dataset, row }, error);
   }
 }
 
