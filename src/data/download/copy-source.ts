@@ -7,7 +7,7 @@ import type { Source } from '../sources/source.ts';
 import { HEAD_BYTES, unexpectedStart } from './content-checks.ts';
 import { downloadFailed } from './download-errors.ts';
 import { isWhole } from './download-file.ts';
-import { readManifest, writeManifest } from './manifest.ts';
+import { type FileEntry, readManifest, writeManifest } from './manifest.ts';
 import { type Slice, sliceOfKey } from './source-requests.ts';
 import { putInPlace, syncFile } from './whole-file.ts';
 
@@ -23,6 +23,8 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
   );
 }
 
+const identityOf = ({ fetchedAt, url, sha256, covers }: FileEntry) => [fetchedAt, url, sha256, covers];
+
 /** Copies one slice of a source from a copy of another machine's downloads folder.
  * @returns the number of files that are new */
 export async function copySlice(source: Source, slice: Slice, mirror: string, folder: string): Promise<number> {
@@ -36,14 +38,7 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
     const { loadedAt: _loaded, dataset: _dataset, level: _level, refused, ...entry } = theirs;
     const [source_, target] = [join(from, entry.file), join(folder, entry.file)];
     const own = before.get(key);
-    if (
-      own !== undefined &&
-      own.fetchedAt === entry.fetchedAt &&
-      own.url === entry.url &&
-      own.sha256 === entry.sha256 &&
-      isDeepStrictEqual(own.covers, entry.covers) &&
-      isWhole(own, target)
-    ) {
+    if (own !== undefined && isDeepStrictEqual(identityOf(own), identityOf(entry)) && isWhole(own, target)) {
       after.set(key, own);
       continue;
     }

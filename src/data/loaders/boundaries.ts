@@ -74,7 +74,7 @@ function findCode(properties: FileFeature['properties'], level: BoundaryLevel): 
   const tract = findText(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');
   const stated = { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' };
   // "1400000US51079030101" and "0500000US01029".
-  const whole = findText(properties, 'GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS').replace(/^\d+US/, '');
+  const whole = findText(properties, ...CENSUS_CODE).replace(/^\d+US/, '');
   if (whole !== '') return readGeoid(whole, level, stated);
   const parts = level === 'tract' ? [state, county, tract] : [state, county];
   if (/^\d{2} \d{3}( \d{6})?$/.test(parts.join(' '))) return readGeoid(parts.join(''), level, stated);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
 import { type DownloadContext, downloadFile } from '../../../src/data/download/download-file.ts';
@@ -19,6 +19,13 @@ const OLD = 'om,yr,mo\n1,2024,1\n';
 function get(here: Downloading, name = 'hail.csv', context: DownloadContext = here.context, entry?: FileEntry) {
   const request = { url: URL_OF(name), target: join(here.folder, name), mostBytes: 100_000 };
   return downloadFile(request, entry, context);
+}
+
+/** A mirror that has the file. */
+async function serving(t: TestContext, silenceMs?: number): Promise<Downloading> {
+  const here = await downloading(t, silenceMs);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  return here;
 }
 
 /** The old file is there, and a download that fails leaves it so. */
@@ -53,8 +60,7 @@ test('a download that breaks off at any byte goes on there, and the file is whol
 });
 
 test('a server that breaks off again and again is asked as long as it brings something', async (t) => {
-  const here = await downloading(t);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const here = await serving(t);
   here.mirror.fail(/hail/, 12, ({ headers }, response) => {
     const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
     const part = CSV.subarray(from);
@@ -124,8 +130,7 @@ test('what a kill leaves behind is gone on with, or begun anew where nothing cer
 });
 
 test('a stop ends the download, and the next one goes on', async (t) => {
-  const here = await downloading(t);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const here = await serving(t);
   const stop = new AbortController();
   here.mirror.fail(/hail/, 1, (_, response) => {
     response.writeHead(200, { etag: '"1"', 'content-length': CSV.length }).write(CSV.subarray(0, 2_000));
@@ -154,8 +159,7 @@ test('403 and 404 say what to do', async (t) => {
 });
 
 test('a server that asks to wait is left alone for so long', async (t) => {
-  const here = await downloading(t);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const here = await serving(t);
   here.mirror.fail(/./, 1, (_, response) =>
     response.writeHead(429, { 'retry-after': '120', 'content-length': 0 }).end(),
   );
@@ -166,8 +170,7 @@ test('a server that asks to wait is left alone for so long', async (t) => {
 });
 
 test('failures of a moment are tried again, lasting ones end after six attempts', async (t) => {
-  const here = await downloading(t);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const here = await serving(t);
   const failing = (_: unknown, response: ServerResponse) => response.writeHead(503, { 'content-length': 0 }).end();
   here.mirror.fail(/./, 2, failing);
   await get(here);
@@ -179,8 +182,7 @@ test('failures of a moment are tried again, lasting ones end after six attempts'
 });
 
 test('a server that says nothing is given up and asked again', async (t) => {
-  const here = await downloading(t, 100);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const here = await serving(t, 100);
   here.mirror.fail(/./, 1, () => true);
   await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());
@@ -233,8 +235,7 @@ test('a disk without room for the file is not written to', async (t) => {
 });
 
 test('a packed answer is unpacked, and a file that did not change is not sent again', async (t) => {
-  const here = await downloading(t);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const here = await serving(t);
   here.mirror.fail(/./, 1, (_, response) => {
     const body = gzipSync(CSV);
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length, etag: '"1"' }).end(body);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
 import { downloadLayer } from '../../../src/data/download/download-layer.ts';
 import { hashRequest, type LayerRequest } from '../../../src/data/download/layer-queries.ts';
@@ -19,6 +19,12 @@ function layerOf(count: number, changes: Partial<MirroredLayer> = {}): MirroredL
     geometry: { type: 'Point', coordinates: [-78 + index / 1e4, 38] },
   }));
   return { fields: ['NAME', 'STATE', 'SCORE'], rows, edited: 1_000, ...changes };
+}
+
+async function serving(t: TestContext, layer: MirroredLayer): Promise<Downloading> {
+  const here = await downloading(t);
+  here.mirror.layers.set(LAYER, layer);
+  return here;
 }
 
 function request(here: Downloading, changes: Partial<LayerRequest> = {}): LayerRequest {
@@ -50,8 +56,7 @@ async function keepsOld(here: Downloading, changes: Partial<LayerRequest>, messa
 
 for (const flag of ['top', 'properties', 'never', 'always'] as const) {
   test(`732 rows where 2,000 were asked for, with the flag of more ${flag}: all rows come once, in order`, async (t) => {
-    const here = await downloading(t);
-    here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 732, flag }));
+    const here = await serving(t, layerOf(COUNT, { mostRows: 732, flag }));
     const outcome = await get(here);
     assert.deepEqual(idsIn(here), ALL);
     assert.ok(outcome !== 'unchanged');
@@ -61,15 +66,13 @@ for (const flag of ['top', 'properties', 'never', 'always'] as const) {
 }
 
 test('a layer without offsets is read by object ids', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { hasOffset: false, maxRecordCount: 500 }));
+  const here = await serving(t, layerOf(COUNT, { hasOffset: false, maxRecordCount: 500 }));
   await get(here);
   assert.deepEqual(idsIn(here), ALL);
 });
 
 test('attributes become CSV: the fields that are needed, numbers to the last digit, null as blank', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 732 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 732 }));
   await get(here, { as: 'csv', fields: '^(NAME|SCORE)$' });
   const lines = here.read('sites.csv')!.trimEnd().split('\n');
   assert.equal(lines.length, COUNT + 1);
@@ -77,8 +80,7 @@ test('attributes become CSV: the fields that are needed, numbers to the last dig
 });
 
 test('pages that end early give no file', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 500 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 500 }));
   here.mirror.fail(/resultOffset=1000/, 9, (_, response) =>
     sendJson(response, { type: 'FeatureCollection', features: [] }),
   );
@@ -86,8 +88,7 @@ test('pages that end early give no file', async (t) => {
 });
 
 test('a layer that changes while it is read is read anew', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT - 1, { mostRows: 1_000 }));
+  const here = await serving(t, layerOf(COUNT - 1, { mostRows: 1_000 }));
   here.mirror.fail(/resultOffset=1000/, 1, () => {
     here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 1_000, edited: 2_000 }));
     return false;
@@ -98,8 +99,7 @@ test('a layer that changes while it is read is read anew', async (t) => {
 });
 
 test('rows that are changed in place while they are read are read anew', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 1_000 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 1_000 }));
   const changed = layerOf(COUNT, { mostRows: 1_000, edited: 2_000 });
   const rows = changed.rows.map((row) => ({ ...row, attributes: { ...row.attributes, STATE: 'MD' } }));
   here.mirror.fail(/resultOffset=1000/, 1, () => {
@@ -111,8 +111,7 @@ test('rows that are changed in place while they are read are read anew', async (
 });
 
 test('rows that come twice are no data', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 850 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 850 }));
   // The server forgets the offset.
   here.mirror.fail(/resultOffset=850/, 9, (_, response) => {
     const properties = ALL.slice(0, 850).map((id) => ({ OBJECTID: id }));
@@ -123,8 +122,7 @@ test('rows that come twice are no data', async (t) => {
 });
 
 test('errors under status 200: of units a minute it waits, of a token it says what to do by hand', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT));
+  const here = await serving(t, layerOf(COUNT));
   const message =
     'Unable to perform query. Too many requests. Maximum allowed request units (57600) per Minute. Retry after 60 sec.';
   const failWith = (target: RegExp, code: number, message: string, ...details: string[]) =>
@@ -141,8 +139,7 @@ test('errors under status 200: of units a minute it waits, of a token it says wh
 });
 
 test('a web page, half a JSON and a broken connection in place of a page of rows are asked for again', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 600 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 600 }));
   const faults = [
     (response: ServerResponse) => sendPage(response, 200),
     (response: ServerResponse) => void response.writeHead(200).end('{"type":"FeatureCollection","features":[{"ty'),
@@ -175,8 +172,7 @@ test('a stop in the middle of a layer is gone on with at the next page, unless t
 });
 
 test('pages that are too heavy for the server are asked for in smaller ones', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(300));
+  const here = await serving(t, layerOf(300));
   here.mirror.fail(/resultRecordCount=2000/, 99, (_, response) => sendPage(response, 500));
   await get(here);
   assert.equal(idsIn(here).length, 300);
@@ -184,8 +180,7 @@ test('pages that are too heavy for the server are asked for in smaller ones', as
 });
 
 test('metres, not in degrees, a layer without the fields, and one that gives no GeoJSON are refused', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { crs: 'EPSG:3857' }));
+  const here = await serving(t, layerOf(COUNT, { crs: 'EPSG:3857' }));
   await keepsOld(here, {}, /EPSG:3857, not in degrees/);
   here.mirror.layers.set(LAYER, layerOf(COUNT));
   await keepsOld(here, { as: 'csv', fields: '^HAIL_RISKR$' }, /none of the fields that are needed: HAIL_RISKR$/);
@@ -198,8 +193,7 @@ test('metres, not in degrees, a layer without the fields, and one that gives no 
 });
 
 test('a disk without room for the next page ends the download, and what came before is kept', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 500 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 500 }));
   let pagesLeft = 2;
   const full = here.with({ freeBytes: () => (pagesLeft-- > 0 ? 1e9 : 100) });
   await assert.rejects(get(here, {}, full), /sites\.geojson needs 1 MB more/);
@@ -210,8 +204,7 @@ test('a disk without room for the next page ends the download, and what came bef
 });
 
 test('a layer larger than expected is refused', async (t) => {
-  const here = await downloading(t);
-  here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 500 }));
+  const here = await serving(t, layerOf(COUNT, { mostRows: 500 }));
   await keepsOld(here, { mostBytes: 100_000 }, /gives more than 1 MB/);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fetchSlice } from '../../../src/data/download/fetch-source.ts';
 import { readManifest } from '../../../src/data/download/manifest.ts';
 import type { Source } from '../../../src/data/sources/source.ts';
@@ -19,13 +19,18 @@ function earthquakes(mostRows = 40): Source {
 }
 
 const quakesOf = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    ...{
-      time: Date.UTC(1965, 0, 1) + index * 50 * DAY,
-      lat: index % 3 === 0 ? 61 : 37,
-      lng: index % 3 === 0 ? -150 : -78,
-    },
-  }));
+  Array.from({ length: count }, (_, index) => {
+    const place = index % 3 === 0 ? { lat: 61, lng: -150 } : { lat: 37, lng: -78 };
+    return { time: Date.UTC(1965, 0, 1) + index * 50 * DAY, ...place };
+  });
+
+async function serving(t: TestContext, count: number): Promise<Downloading> {
+  const here = await downloading(t);
+  here.mirror.quakes = quakesOf(count);
+  return here;
+}
+
+const fetch = ({ folder, context }: Downloading, source = earthquakes()) => fetchSlice(source, 'US', folder, context);
 
 function timesIn({ folder }: Downloading): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.csv'));
@@ -34,38 +39,35 @@ function timesIn({ folder }: Downloading): string[] {
 }
 
 test('spans are halved until each holds what a query gives; every event comes once', async (t) => {
-  const here = await downloading(t);
-  here.mirror.quakes = quakesOf(300);
-  const files = await fetchSlice(earthquakes(), 'US', here.folder, here.context);
+  const here = await serving(t, 300);
+  const files = await fetch(here);
   assert.ok(files > 7, String(files));
   const expected = here.mirror.quakes.map(({ time }) => new Date(time).toISOString());
   assert.deepEqual(timesIn(here), expected.sort());
 });
 
 test('an update downloads the spans that have new or changed events, and no others', async (t) => {
-  const here = await downloading(t);
-  const quakes = quakesOf(300);
-  here.mirror.quakes = quakes;
-  await fetchSlice(earthquakes(), 'US', here.folder, here.context);
+  const here = await serving(t, 300);
+  const { quakes } = here.mirror;
+  await fetch(here);
   here.mirror.downloads();
   here.clock.move(30 * DAY);
-  assert.equal(await fetchSlice(earthquakes(), 'US', here.folder, here.context), 0);
+  assert.equal(await fetch(here), 0);
   assert.equal(here.mirror.downloads(), 0);
   const now = here.clock.now();
   const changed = quakes.map((quake, index) => (index === 10 ? { ...quake, updated: now - DAY } : quake));
   here.mirror.quakes = [...changed, { time: now - DAY, lat: 37, lng: -78 }];
-  assert.equal(await fetchSlice(earthquakes(), 'US', here.folder, here.context), 2);
+  assert.equal(await fetch(here), 2);
   assert.equal(here.mirror.downloads(), 2);
   assert.equal(timesIn(here).length, 301);
 });
 
 test('a span that was halved since leaves no file behind', async (t) => {
-  const here = await downloading(t);
-  here.mirror.quakes = quakesOf(30);
-  await fetchSlice(earthquakes(), 'US', here.folder, here.context);
+  const here = await serving(t, 30);
+  await fetch(here);
   assert.equal(readManifest(here.folder).size, 2);
   here.mirror.quakes = quakesOf(80);
-  await fetchSlice(earthquakes(), 'US', here.folder, here.context);
+  await fetch(here);
   const files = readdirSync(here.folder).filter((name) => name.endsWith('.csv'));
   assert.deepEqual(files.sort(), [...readManifest(here.folder).values()].map(({ file }) => file).sort());
   assert.ok(files.length > 2);
@@ -73,11 +75,10 @@ test('a span that was halved since leaves no file behind', async (t) => {
 });
 
 test('a count that is a web page stops the download, and what was there stays', async (t) => {
-  const here = await downloading(t);
-  here.mirror.quakes = quakesOf(30);
-  await fetchSlice(earthquakes(), 'US', here.folder, here.context);
+  const here = await serving(t, 30);
+  await fetch(here);
   here.mirror.fail(/count/, 1, (_, response) => sendPage(response, 200));
-  await assert.rejects(fetchSlice(earthquakes(), 'US', here.folder, here.context), /instead of a count/);
+  await assert.rejects(fetch(here), /instead of a count/);
   assert.equal(timesIn(here).length, 30);
 });
 
@@ -86,11 +87,8 @@ test('a span of another box is downloaded again, though it has as many events', 
   here.mirror.quakes = [{ time: Date.UTC(2020, 0, 1), lat: 37, lng: -78 }];
   const source = earthquakes();
   assert.ok(source.download.kind === 'spans');
-  await fetchSlice(source, 'US', here.folder, here.context);
+  await fetch(here, source);
   here.mirror.quakes = [{ time: Date.UTC(2020, 0, 1), lat: 37, lng: -40 }];
   const boxes = { ...source.download.boxes, states: { minLat: 30, maxLat: 40, minLng: -50, maxLng: -30 } };
-  assert.equal(
-    await fetchSlice({ ...source, download: { ...source.download, boxes } }, 'US', here.folder, here.context),
-    1,
-  );
+  assert.equal(await fetch(here, { ...source, download: { ...source.download, boxes } }), 1);
 });
