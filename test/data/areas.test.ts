@@ -7,6 +7,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset } from '../../src/data/tables/records.ts';
 import { outlineHolds, makeOutline as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
 import { sampleDatasets } from '../../src/sample/add-sample.ts';
+import { positions } from '../geo/lines.ts';
 import { placesOf } from '../geo/listed-places.ts';
 import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';
@@ -37,12 +38,7 @@ const SAMPLE = [...sampleDatasets(NOON)].flatMap(({ kind, records }) =>
 );
 
 test('a ring that does not end where it begins is closed, also where both positions are on one meridian or parallel', () => {
-  const ring = [
-    [0, 0],
-    [1, 0],
-    [1, 1],
-    [0, 1],
-  ];
+  const ring = positions('0 0, 1 0, 1 1, 0 1');
   for (const open of [ring, ring.toReversed(), [...ring.slice(1), ring[0]!]]) {
     assert.deepEqual(packRings([open]), packRings([[...open, open[0]!]]));
     assert.equal(packRings([open])[1], 5);
@@ -81,19 +77,9 @@ test('holes are outside, islands in holes and second polygons inside', () => {
 });
 
 test('an outline is packed exact to 1e-7 degrees', () => {
-  const packed = packArea({
-    type: 'Polygon',
-    coordinates: [
-      [
-        [-179.9999999, 89.9999999],
-        [180, -90],
-        [-0.00000004, 0.00000006],
-        [-179.9999999, 89.9999999],
-      ],
-    ],
-  });
+  const ring = positions('-179.9999999 89.9999999, 180 -90, -0.00000004 0.00000006, -179.9999999 89.9999999');
   assert.deepEqual(
-    packed,
+    packArea({ type: 'Polygon', coordinates: [ring] }),
     Int32Array.of(1, 4, -1_799_999_999, 899_999_999, 1_800_000_000, -900_000_000, 0, 1, -1_799_999_999, 899_999_999),
   );
 });
@@ -144,10 +130,7 @@ test('outside all outlines, a place that may be in a county without boundaries h
     return finderOf(t, named);
   };
   // 0.4 and 3.7 km from Madison County, in Culpeper.
-  for (const [lng, lat] of [
-    [-78.1247, 38.4453],
-    [-78.1027, 38.4713],
-  ] as const) {
+  for (const [lng, lat] of positions('-78.1247 38.4453, -78.1027 38.4713')) {
     assert.equal(only('51113')(lng, lat), null);
     assert.equal(only('51113', '51047')(lng, lat)!.geoid, '51047');
   }

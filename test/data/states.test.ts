@@ -5,6 +5,7 @@ import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createFeatureStates } from '../../src/data/tables/record-states.ts';
 import { STATES, spellingsOf, stateNamed } from '../../src/data/tables/states.ts';
+import { positions } from '../geo/lines.ts';
 import { info, pathTo, setUp, square } from '../service/small-data.ts';
 import { fileOf, geojson, loading } from './loaders/loading.ts';
 
@@ -95,9 +96,5 @@ test('states are recognized however an agency spells them, and else by the locat
   assert.deepEqual(at({ '8. ST': 'MD' }, [-78, 38]), ['MD']);
   assert.deepEqual(at({ State: 'Active' }, [-78, 38]), ['VA']);
   assert.deepEqual(at({}, [-30, 38]), []);
-  const river = [
-    [-77.4, 38.5],
-    [-77.4, 39.5],
-  ];
-  assert.deepEqual(at({}, river, 'LineString'), ['VA', 'MD']);
+  assert.deepEqual(at({}, positions('-77.4 38.5, -77.4 39.5'), 'LineString'), ['VA', 'MD']);
 });

@@ -4,6 +4,7 @@ import type { Location } from '../../src/geo/coordinates.ts';
 import { createWithin, distanceMeters, unitVectorOf } from '../../src/geo/distance.ts';
 import { crossesEastward, metersToShape, NearestSearch, nearestMeters, parseShape } from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
+import { positions } from './lines.ts';
 
 const HERE: Location = { lat: 40, lng: -100 };
 /** Metres of a degree of latitude, and of a degree of longitude at HERE, on the sphere of distance.ts. */
@@ -33,16 +34,8 @@ function ring([lng, lat]: Position, half: number): Position[] {
 }
 
 test('of points to the east and to the north the nearest in metres counts, and points are not joined', () => {
-  const points = [
-    [-99.85, 60],
-    [-100, 60.1],
-  ];
-  assertMeters(nearest('MultiPoint', points, { lat: 60, lng: -100 }), 0.075 * NORTH);
-  const around = [
-    [-100.1, 40],
-    [-99.9, 40],
-  ];
-  assertMeters(nearest('MultiPoint', around), 0.1 * EAST);
+  assertMeters(nearest('MultiPoint', positions('-99.85 60, -100 60.1'), { lat: 60, lng: -100 }), 0.075 * NORTH);
+  assertMeters(nearest('MultiPoint', positions('-100.1 40, -99.9 40')), 0.1 * EAST);
 });
 
 test('of two areas that share an edge, the eastern or the northern one has its places', () => {
@@ -108,19 +101,10 @@ test('across the antimeridian: the short way round, inside and outside', () => {
   const tenth = 0.1 * NORTH * Math.cos((52 * Math.PI) / 180);
   assertMeters(nearest('Point', [-179.95, 52], east), tenth);
   assertMeters(nearest('Point', [179.95, 52], west), tenth);
-  const line: Position[] = [
-    [179.9, 52.1],
-    [-179.9, 52.1],
-  ];
+  const line = positions('179.9 52.1, -179.9 52.1');
   assertMeters(nearest('LineString', line, { lat: 52, lng: 180 }), 0.1 * NORTH);
   assertMeters(nearest('LineString', line, { lat: 52, lng: -180 }), 0.1 * NORTH);
-  const across: Position[] = [
-    [179.5, 51.5],
-    [-179.5, 51.5],
-    [-179.5, 52.5],
-    [179.5, 52.5],
-    [179.5, 51.5],
-  ];
+  const across = positions('179.5 51.5, -179.5 51.5, -179.5 52.5, 179.5 52.5, 179.5 51.5');
   for (const from of [east, west]) assert.equal(nearest('Polygon', [across], from), 0);
   assertMeters(nearest('Polygon', [across], { lat: 52, lng: 179.4 }), tenth);
 });
@@ -156,11 +140,7 @@ test('positions that cannot be read are left out of a line', () => {
 
 test('of places that are equally near on the plane the nearest on the sphere counts, in whatever order they come', () => {
   // Meridians come together to the north, so the northern one is nearer.
-  const corners: Position[] = [
-    [-99.5, 39.5],
-    [-99.5, 40.5],
-    [-100.5, 39.5],
-  ];
+  const corners = positions('-99.5 39.5, -99.5 40.5, -100.5 39.5');
   const features = corners.map((corner) => feature('Point', corner));
   const expected = distanceMeters(HERE, { lat: 40.5, lng: -99.5 });
   assert.equal(nearestMeters(HERE, features), expected);

@@ -18,9 +18,9 @@ import type { Location } from '../../../src/geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../../src/geo/nearest.ts';
 import { sampleDatasets } from '../../../src/sample/add-sample.ts';
 import { perilbook } from '../../cli/command-line.ts';
+import { lines } from '../../geo/lines.ts';
 import { randomFrom } from '../../random-from.ts';
 import { NOON, square } from '../../service/small-data.ts';
-import { lines } from '../loaders/loading.ts';
 import type { MirroredLayer } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
 

@@ -5,8 +5,9 @@ import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
 import { readGeoid, readTractOfCounty } from '../../../src/data/loaders/county-codes.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
+import { lines } from '../../geo/lines.ts';
 import { square } from '../../service/small-data.ts';
-import { fileOf, geojson, lines, loading, reasons, rejects } from './loading.ts';
+import { fileOf, geojson, loading, reasons, rejects } from './loading.ts';
 
 /** A table of the index, with a BOM and CRLF as FEMA writes it, and columns in another order than the topics. */
 function nriTable(rows: readonly Record<string, string>[], version: 'March 2023' | 'December 2025', level = 'county') {

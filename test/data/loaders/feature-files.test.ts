@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
+import { positions } from '../../geo/lines.ts';
 import { point } from '../../service/small-data.ts';
 import { all, featuresOf, fileOf, loading, rejects, zipOf } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
@@ -188,12 +189,7 @@ test('what follows the last shape is not read; anything else in place of a shape
 
 test('a polygon is read; one whose parts overlap is refused', async (t) => {
   const { dbf } = shapefileOf([{ lng: 0, lat: 0, name: 'a' }], '');
-  const ring = [
-    [-78, 38],
-    [-78, 39],
-    [-77, 39],
-    [-78, 38],
-  ] as const;
+  const ring = positions('-78 38, -78 39, -77 39, -78 38');
   const polygon = (parts: readonly number[]) => {
     const body = Buffer.alloc(44 + 4 * parts.length + 16 * ring.length);
     body.writeInt32LE(5, 0);

@@ -58,14 +58,6 @@ export function zipOf(t: TestContext, files: Readonly<Record<string, Uint8Array>
   return fileOf(t, 'a.zip', Buffer.from(zipSync(files, { level })));
 }
 
-/** A line as GeoJSON, from its positions as Well-Known Text has them: `-90.2 32.4, -90.1 32.5`. Several parts are a MultiLineString. */
-export function lines(...parts: readonly string[]) {
-  const all = parts.map((part) => part.split(', ').map((position) => position.split(' ').map(Number)));
-  return all.length === 1
-    ? { type: 'LineString', coordinates: all[0]! }
-    : { type: 'MultiLineString', coordinates: all };
-}
-
 /** The features of a layer's table, in their order. */
 // biome-ignore lint/suspicious/noExplicitAny: features are looked into freely
 export function featuresOf(database: DataDatabase, table: string): any[] {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
+import { lines } from '../../geo/lines.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
-import { featuresOf, fileOf, geojson, lines, loading, reasons, rejects } from './loading.ts';
+import { featuresOf, fileOf, geojson, loading, reasons, rejects } from './loading.ts';
 
 test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
   const { database, load } = loading(t);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lines } from '../../geo/lines.ts';
 import { point, square } from '../../service/small-data.ts';
-import { featuresOf, fileOf, geojson, lines, loading, rejects } from './loading.ts';
+import { featuresOf, fileOf, geojson, loading, rejects } from './loading.ts';
 
 const ROW = '619,2005,1,7,2005-01-07,17:17:00,3,MS,28,1,1,0,0,0.05,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,1,49,0,0,0';
 const HEADER_24 =

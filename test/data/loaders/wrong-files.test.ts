@@ -7,10 +7,11 @@ import { zipSync } from 'fflate';
 import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
+import { lines } from '../../geo/lines.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 import { times } from '../../tier.ts';
-import { all, featuresOf, fileOf, geojson, lines, loading } from './loading.ts';
+import { all, featuresOf, fileOf, geojson, loading } from './loading.ts';
 
 const SPC =
   'om,yr,mo,dy,date,time,tz,st,stf,stn,mag,inj,fat,loss,closs,slat,slon,elat,elon,len,wid,ns,sn,sg,f1,f2,f3,f4\n';
