@@ -1,13 +1,12 @@
 import { createRequire } from 'node:module';
-import type { Position } from 'geojson';
+import type { Feature, MultiPolygon, Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { makeOutline, metersToEdges, type Outline, packRings } from '../../src/geo/outline.ts';
+import { makeOutline, metersToEdges, type Outline, packRings, polygonsOf } from '../../src/geo/outline.ts';
 import { FARTHEST_METERS } from '../../src/geo/us-coverage.ts';
+import { positions } from './lines.ts';
 
-type Ring = readonly (readonly number[])[];
 type Named = { readonly name: string };
-type Shape = { readonly type: string; readonly coordinates: unknown };
 
 const NEIGHBOURS = ['Canada', 'Mexico', 'British Virgin Is.'];
 
@@ -15,10 +14,10 @@ const NEIGHBOURS = ['Canada', 'Mexico', 'British Virgin Is.'];
  * inside does not depend on it. */
 const STEP_FAR_AWAY = 0.1;
 
-/** Inhabited islands beside the US that Natural Earth leaves out, as boxes: west, south, east, north. */
-const OMITTED: readonly (readonly [west: number, south: number, east: number, north: number])[] = [
-  [-66.99, 44.82, -66.89, 44.96], // Campobello, New Brunswick
-  [-67.0, 44.91, -66.9, 45.03], // Deer Island, New Brunswick
+/** Inhabited islands beside the US that Natural Earth leaves out, as boxes. */
+const OMITTED = [
+  '-66.99 44.82, -66.99 44.96, -66.89 44.96, -66.89 44.82, -66.99 44.82', // Campobello, New Brunswick
+  '-67.0 44.91, -67.0 45.03, -66.9 45.03, -66.9 44.91, -67.0 44.91', // Deer Island, New Brunswick
 ];
 
 /** Makes src/geo/foreign-land.json from Natural Earth's countries, as world-atlas has them. */
@@ -26,13 +25,13 @@ export function makeForeignLand(): Topology {
   const load = createRequire(import.meta.url);
   const atlas: Topology<{ countries: GeometryCollection<Named> }> = load('world-atlas/countries-10m.json');
   const us: Topology<{ nation: GeometryCollection }> = load('us-atlas/states-10m.json');
-  const outlines = feature(us, us.objects.nation).features.flatMap(({ geometry }) => ringsOf(geometry as Shape));
-  const nation = makeOutline(packRings(outlines as Position[][]));
+  const outlines = feature(us, us.objects.nation).features.flatMap(ringsOf);
+  const nation = makeOutline(packRings(outlines));
   const { scale, translate } = atlas.transform!;
   const arcs = feature(atlas, atlas.objects.countries)
     .features.filter(({ properties }) => NEIGHBOURS.includes(properties.name))
-    .flatMap(({ geometry }) => ringsOf(geometry as Shape))
-    .concat(OMITTED.map(boxRing))
+    .flatMap(ringsOf)
+    .concat(OMITTED.map(positions))
     .map((ring) => thinned(ring, nation))
     .filter((ring) => ring !== null)
     .map((ring) => steps(ring, scale, translate));
@@ -40,22 +39,10 @@ export function makeForeignLand(): Topology {
   return { type: 'Topology', transform: { scale, translate }, objects: { land }, arcs };
 }
 
-function ringsOf({ type, coordinates }: Shape): Ring[] {
-  return type === 'Polygon' ? (coordinates as Ring[]) : (coordinates as Ring[][]).flat();
-}
-
-function boxRing([west, south, east, north]: (typeof OMITTED)[number]): Ring {
-  return [
-    [west, south],
-    [west, north],
-    [east, north],
-    [east, south],
-    [west, south],
-  ];
-}
+const ringsOf = ({ geometry }: Feature): Position[][] => polygonsOf(geometry as MultiPolygon).flat();
 
 /** The ring with fewer positions far from the US; null for one that is nowhere near it. */
-function thinned(ring: Ring, nation: Outline): Ring | null {
+function thinned(ring: Position[], nation: Outline): Position[] | null {
   const isNear = ring.map(
     ([lng, lat]) => metersToEdges(nation, { lat: lat!, lng: lng! }, FARTHEST_METERS) <= FARTHEST_METERS,
   );
@@ -73,7 +60,7 @@ function thinned(ring: Ring, nation: Outline): Ring | null {
   });
 }
 
-function steps(ring: Ring, [xScale, yScale]: number[], [west, south]: number[]): number[][] {
+function steps(ring: Position[], [xScale, yScale]: number[], [west, south]: number[]): number[][] {
   let [x, y] = [0, 0];
   return ring.map(([lng, lat]) => {
     const [fromX, fromY] = [x, y];

@@ -12,7 +12,7 @@ import { readLand } from '../../../src/sample/land.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
 import { square } from '../../service/small-data.ts';
-import { geojson } from '../loaders/loading.ts';
+import { AQI_HEADER, geojson } from '../loaders/loading.ts';
 import type { AgencyMirror, MirroredLayer } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
 
@@ -53,6 +53,14 @@ const withoutProtocol = (url: string) => url.replace('https://', '');
 const table = (header: string, row: (index: number) => string) =>
   `${header}\n${Array.from({ length: ROWS }, (_, index) => `${row(index)}\n`).join('')}`;
 
+/** What writes texts, and zips of a text, into the files of a mirror. */
+const filesOf = ({ files }: AgencyMirror) => ({
+  text: (path: string, content: string, etag?: string) =>
+    files.set(path, { body: Buffer.from(content), ...(etag && { etag }) }),
+  zip: (path: string, name: string, content: string) =>
+    files.set(path, { body: Buffer.from(zipSync({ [name]: strToU8(content) })), etag: '"1"' }),
+});
+
 /** The sources of sites and measurements, in the forms in which they are published. */
 function serveSites(mirror: AgencyMirror): void {
   for (const { loader, download, when } of SOURCES) {
@@ -71,21 +79,14 @@ function serveSites(mirror: AgencyMirror): void {
     rows: counties.map(({ geoid }) => ({ attributes: { CountyFIPS: geoid, RadonZone: 2 } })),
     edited: 1_770_000_000_000,
   });
-  const text = (name: string, content: string, etag?: string) =>
-    mirror.files.set(name, { body: Buffer.from(content), ...(etag && { etag }) });
+  const { text, zip } = filesOf(mirror);
   // Of the last year nothing is published yet.
   text(
     'data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2024_US/csv',
     table('1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE', (index) => `2024,F${index},37.5,-78.${index}`),
   );
-  const aqi =
-    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
-    'Very Unhealthy Days,Hazardous Days,Max AQI,Median AQI';
-  const years = table(aqi, (index) => `VA,${counties[index]!.name},2025,365,349,16,0,0,0,0,90,41`);
-  mirror.files.set('aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip', {
-    body: Buffer.from(zipSync({ 'annual_aqi_by_county_2025.csv': strToU8(years) })),
-    etag: '"a"',
-  });
+  const years = table(AQI_HEADER, (index) => `VA,${counties[index]!.name},2025,365,349,16,0,0,0,0,90,60,41`);
+  zip('aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip', 'annual_aqi_by_county_2025.csv', years);
   const airnow = 'files.airnowtech.org/airnow/today';
   const hour = (index: number) => `06/01/26|10:00|51000${1_000 + index}|Here|-5|OZONE|PPB|34|VA`;
   // The running hour and the one before are not there yet.
@@ -156,9 +157,7 @@ const RATED = { RISKR: 'Very High', RISKS: 99, AFREQ: 0.5 };
 /** A tract and its county in Virginia, and what each source of a natural topic has there. */
 function serveNatural(mirror: AgencyMirror): void {
   const outline = square(-78, 37.3, 0.1);
-  const zip = (path: string, name: string, text: string) =>
-    mirror.files.set(path, { body: Buffer.from(zipSync({ [name]: strToU8(text) })), etag: '"1"' });
-  const text = (path: string, content: string) => mirror.files.set(path, { body: Buffer.from(content), etag: '"1"' });
+  const { text, zip } = filesOf(mirror);
   const boundary = (GEOID: string) => geojson([{ properties: { GEOID }, geometry: outline }]);
   const census = 'www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025';
   zip(`${census}_51_tract_500k.zip`, 'tracts.geojson', boundary('51007000100'));

@@ -8,7 +8,7 @@ import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
-import { geojson } from '../loaders/loading.ts';
+import { AQI_HEADER, geojson } from '../loaders/loading.ts';
 import { sendPage } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
 
@@ -29,11 +29,8 @@ const radonLayer = (zone: number) => ({
 });
 
 function airZip(days: number, year = 2025, county = 'Accomack'): Buffer {
-  const header =
-    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
-    'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
   const row = `Virginia,${county},${year},${days},${days - 10},10,0,0,0,0,90,60,40`;
-  return Buffer.from(zipSync({ [`annual_aqi_by_county_${year}.csv`]: strToU8(`${header}\n${row}\n`) }));
+  return Buffer.from(zipSync({ [`annual_aqi_by_county_${year}.csv`]: strToU8(`${AQI_HEADER}\n${row}\n`) }));
 }
 
 const LISTED = `Loaded into /perilbook/data.db (SIZE):
@@ -277,7 +274,7 @@ test('a machine without a network takes the downloads of another one', async (t)
 test('a file at an own address answers for its states alone, also on a machine that has no sources.yaml', async (t) => {
   const { run, mirror, downloads, folder, own, onAnother, list } = await setUp(t);
   const body = Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n');
-  mirror.files.set('files.example.com/tri.csv', { body, etag: '"1"' });
+  mirror.files.set('files.example.com/tri.csv', { body });
   const get = (settings: string, command = 'get') => {
     const sources = own(`sources: {tri: {url: "https://files.example.com/tri.csv"${settings}}}\n`);
     return run([...(command === 'get' ? ['get', 'tri', '--yes'] : [command]), ...sources]);

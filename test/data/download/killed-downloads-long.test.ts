@@ -5,17 +5,15 @@ import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { startBin } from '../../cli/bin-process.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
+import { AQI_HEADER } from '../loaders/loading.ts';
 import { agencyMirror } from './agency-mirror.ts';
 
 test('a process that is killed while it downloads leaves the old data; the next one goes on and loads', async (t) => {
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
   const year = new Date().getUTCFullYear() - 1;
-  const header =
-    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
-    'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
   const rows = Array.from({ length: 400 }, () => `Virginia,Accomack,${year},360,350,10,0,0,0,0,90,60,40`);
-  const zip = Buffer.from(zipSync({ 'a.csv': strToU8(`${[header, ...rows].join('\n')}\n`) }, { level: 0 }));
+  const zip = Buffer.from(zipSync({ 'a.csv': strToU8(`${[AQI_HEADER, ...rows].join('\n')}\n`) }, { level: 0 }));
   const file = `aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_${year}.zip`;
   mirror.files.set(file, { body: zip, etag: '"1"' });
   const args = ['data', 'get', 'air-quality', '--yes', '--mirror', mirror.url];

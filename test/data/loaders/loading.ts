@@ -58,6 +58,11 @@ export function zipOf(t: TestContext, files: Readonly<Record<string, Uint8Array>
   return fileOf(t, 'a.zip', Buffer.from(zipSync(files, { level })));
 }
 
+/** The header of EPA's annual AQI by county. */
+export const AQI_HEADER =
+  'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
+  'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
+
 /** The features of a layer's table, in their order. */
 // biome-ignore lint/suspicious/noExplicitAny: features are looked into freely
 export function featuresOf(database: DataDatabase, table: string): any[] {

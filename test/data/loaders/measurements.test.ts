@@ -4,11 +4,7 @@ import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
 import { categoryOfAqi, categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
 import { airQualityYears, hasAirQualityYears } from '../../../src/data/topics/measurement-topics.ts';
 import { readLand } from '../../../src/sample/land.ts';
-import { fileOf, loading, reasons, rejects } from './loading.ts';
-
-const AQI_HEADER =
-  '"State","County","Year","Days with AQI","Good Days","Moderate Days","Unhealthy for Sensitive Groups Days",' +
-  '"Unhealthy Days","Very Unhealthy Days","Hazardous Days","Max AQI","90th Percentile AQI","Median AQI"';
+import { AQI_HEADER, fileOf, loading, reasons, rejects } from './loading.ts';
 
 function geoidOf(state: string, county: string): string {
   const found = countyNamed(state, county);
