@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { isoDay } from '../../base/format-numbers.ts';
 import { type FilesOfPart, type LoadResult, loadParts } from '../loaders/load-files.ts';
-import type { LoaderOptions } from '../loaders/loader.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { readPartsOfSource, storedParts, WHOLE_US } from '../tables/parts.ts';
@@ -98,7 +97,7 @@ export async function loadDownloads(
   }
 }
 
-/** The files of a slice, with the source's vintage and licence. */
+/** The files of a slice, with the source's vintage and licence in place of the loader's. */
 function makePart(
   source: Source,
   slice: Slice,
@@ -109,12 +108,17 @@ function makePart(
   const besides = besidesOf(source);
   const pathOf = ([, { file }]: (typeof entries)[number]) => join(folder, file);
   const sites = entries.find(([key]) => besides.has(key));
+  const { licence, saysAccess, vintage } = source;
+  const edited = Math.max(0, ...entries.map(([, entry]) => entry.edited ?? 0));
+  const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
+  const fetched = Math.max(...entries.map(([, { fetchedAt }]) => fetchedAt));
+  const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
   const covers = source.covers ?? entries.find(([, entry]) => entry.covers !== undefined)?.[1].covers;
   return {
     slice,
     of: slice === WHOLE_US && covers !== undefined && !covers?.includes(WHOLE_US) ? covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
-    options: { sites: sites && pathOf(sites), ...makeLoaderOptions(source, entries) },
+    options: { sites: sites && pathOf(sites), vintage: time, licence: sentence },
   };
 }
 
@@ -122,16 +126,4 @@ function makePart(
 function besidesOf({ download }: Source): ReadonlySet<string> {
   if (download.kind !== 'file') return new Set();
   return new Set(download.files.flatMap(({ as }, index) => (as === 'sites' ? [`US/${index + 1}`] : [])));
-}
-
-/** Vintage and licence that replace those of the loader. */
-function makeLoaderOptions(
-  { licence, saysAccess, vintage }: Source,
-  entries: readonly [string, FileEntry][],
-): LoaderOptions {
-  const edited = Math.max(0, ...entries.map(([, entry]) => entry.edited ?? 0));
-  const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
-  const fetched = Math.max(...entries.map(([, { fetchedAt }]) => fetchedAt));
-  const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
-  return { vintage: time, licence: sentence };
 }

@@ -5,7 +5,6 @@ import type { AreaRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
-import type { LoadReporter } from './load-report.ts';
 import { type Loader, publicDomain } from './loader.ts';
 
 type BoundaryLevel = 'tract' | 'county';
@@ -31,7 +30,20 @@ function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader 
         vintage: () => yearIn(files[0]!),
         records: inFeatureFiles<AreaRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, {}, report),
-          recordsOf: (feature) => parseAreas(feature, level, seen, report),
+          recordsOf({ geometry, properties }) {
+            const code = findCode(properties, level);
+            if ('problem' in code) return code.problem;
+            const { geoid } = code;
+            const type = (geometry as { type?: unknown } | null)?.type;
+            if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
+              return 'it is not a polygon in degrees';
+            }
+            if (seen.has(geoid)) return `the ${level} is listed twice`;
+            seen.add(geoid);
+            if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);
+            const name = findText(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20');
+            return [{ geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon }];
+          },
         }),
       };
     },
@@ -41,26 +53,6 @@ function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader 
 /** The year in the name of a file, or ''. */
 function yearIn(file: string): string {
   return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
-}
-
-function parseAreas(
-  { geometry, properties }: FileFeature,
-  level: BoundaryLevel,
-  seen: Set<string>,
-  report: LoadReporter,
-): readonly AreaRecord[] | string {
-  const code = findCode(properties, level);
-  if ('problem' in code) return code.problem;
-  const { geoid } = code;
-  const type = (geometry as { type?: unknown } | null)?.type;
-  if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
-    return 'it is not a polygon in degrees';
-  }
-  if (seen.has(geoid)) return `the ${level} is listed twice`;
-  seen.add(geoid);
-  if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);
-  const name = findText(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20');
-  return [{ geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon }];
 }
 
 /** Former codes: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */

@@ -145,7 +145,7 @@ export function refuseLossOfStates(
   if (before.every((state) => own.has(state))) return;
   const others = before.filter((state) => !own.has(state));
   const lost = others.includes(WHOLE_US) ? 'all other states' : listedStates(others);
-  const covered = [...own].sort();
+  const covered = [...own];
   const keep = `Add --states ${covered.join()} to keep the other states, or --replace to drop them.`;
   const message = `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`;
   throw new PerilbookError('SERVICE_DATA', message, askedOf === '' ? keep : CHECK_FILE, { dataset, covered });

@@ -86,9 +86,14 @@ export async function replaceParts(
 
   const isDerived = readings.some(({ of }) => of === null);
   const derived = isDerived ? derivedStates(counts, nationOf(dataset)) : [];
-  const parts = readings.flatMap((reading) =>
-    partsOfReading(reading, derived, counts, { askedOf, reach, loadedAt: clock.now() }),
-  );
+  const described = { askedOf, reach, loadedAt: clock.now() };
+  const parts = readings.flatMap(({ info: { source, vintage, licence }, files, of }) => {
+    const states = of === null ? derived : typeof of === 'string' ? [of] : of;
+    return states.map((state): PartDescription => {
+      const stateRows = state === WHOLE_US ? Object.fromEntries(counts.byState) : {};
+      return { ...described, state, source, files, vintage, licence, stateRows };
+    });
+  });
   const loaded = new Set(parts.map(({ state }) => state));
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
@@ -190,25 +195,6 @@ function derivedStates({ byState, taken }: RecordCounts, nation: Nation): readon
 /** The part of a record in such files; outside the US it belongs to all of them. */
 function derivedPart(own: string, derived: readonly string[]): string {
   return own === '' || derived[0] === WHOLE_US ? derived.join() : own;
-}
-
-function partsOfReading(
-  { info, files, of }: Reading,
-  derived: readonly string[],
-  { byState }: RecordCounts,
-  terms: Pick<PartDescription, 'askedOf' | 'reach' | 'loadedAt'>,
-): PartDescription[] {
-  const { source, vintage, licence } = info;
-  const states = of === null ? derived : typeof of === 'string' ? [of] : of;
-  return states.map((state) => ({
-    ...terms,
-    state,
-    source,
-    files,
-    vintage,
-    licence,
-    stateRows: state === WHOLE_US ? Object.fromEntries(byState) : {},
-  }));
 }
 
 /** The part of the whole US after the records of some states were replaced. */

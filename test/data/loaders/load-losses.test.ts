@@ -40,24 +40,18 @@ test('a state of national data is compared with itself', async (t) => {
     load('cell-towers', towers(t, counts), { states, replace });
   const rows = () => describeData(database).datasets[0]!.rows;
   await loadIn('US', { VA: 40, MD: 30, TX: 100, OH: 5 });
-  const none = refused('VA has 40 records here and 0 in the load', { states: ['VA'] });
-  await assert.rejects(loadIn('US', { MD: 30, TX: 120, OH: 5 }), none);
+  const lost = (state: string, here: number, now: number) =>
+    refused(`${state} has ${here} records here and ${now} in the load`, { states: [state] });
+  await assert.rejects(loadIn('US', { MD: 30, TX: 120, OH: 5 }), lost('VA', 40, 0));
   // Five may go by chance.
   await loadIn('US', { VA: 41, MD: 30, TX: 100 });
   assert.equal(rows(), 171);
   // A state in place of its share of the whole US is compared with that share.
-  await assert.rejects(
-    loadIn(['VA'], { VA: 20 }),
-    refused('VA has 41 records here and 20 in the load', { states: ['VA'] }),
-  );
-  await loadIn(['VA'], { VA: 20 }, true);
-  assert.equal(rows(), 150);
-  await assert.rejects(
-    loadIn(['MD'], { MD: 1 }),
-    refused('MD has 30 records here and 1 in the load', { states: ['MD'] }),
-  );
-  const own = refused('VA has 20 records here and 12 in the load', { states: ['VA'] });
-  await assert.rejects(loadIn('US', { VA: 12, MD: 30, TX: 100 }), own);
+  await assert.rejects(loadIn(['MD'], { MD: 12 }), lost('MD', 30, 12));
+  await loadIn(['MD'], { MD: 12 }, true);
+  assert.equal(rows(), 153);
+  await assert.rejects(loadIn(['VA'], { VA: 1 }), lost('VA', 41, 1));
+  await assert.rejects(loadIn('US', { VA: 41, MD: 7, TX: 100 }), lost('MD', 12, 7));
 });
 
 test('older years do not take the place of newer ones in silence, of the whole US or of a state', async (t) => {
