@@ -158,17 +158,12 @@ export function reachedValue({ valueDone }: Progress, { value, valueBefore }: Ru
 /** A shorter burst does not show the lasting rate. */
 const LEAST_MS = 3_000;
 
-/** Credits a minute, as measured; null until there are enough samples. */
-function measuredRate({ credits, ms }: LastMinute): number | null {
-  return ms < LEAST_MS ? null : (credits * 60_000) / ms;
-}
-
 function minutesFor(credits: number, limit: number, last: LastMinute, pauseMs: number): number | null {
   const pause = pauseMs / 60_000;
   if (credits === 0) return 0;
-  const rate = measuredRate(last);
   const byLimit = Math.max(0, credits - Math.max(0, limit - last.credits)) / limit;
-  if (rate === null) return byLimit > 0 ? byLimit + pause : null;
+  if (last.ms < LEAST_MS) return byLimit > 0 ? byLimit + pause : null;
+  const rate = (last.credits * 60_000) / last.ms;
   // Nothing was spent for a minute: there is no rate to estimate from.
   return rate <= 0 ? null : Math.max(byLimit, credits / rate) + pause;
 }

@@ -9,26 +9,22 @@ const NONE: SampleMark = { until: Number.NEGATIVE_INFINITY, still: false };
 /** Which rows are sample data. Only a service's answers tell that it serves sample data, so the mark is read again after
  * buying. Answers from before the mark then count as sample data too, because nothing proves that they are real. */
 export class SampleRows {
-  readonly #isEmbedded: boolean;
-  readonly #store: Store;
-  readonly #source: number;
+  readonly #readMark: () => Promise<SampleMark | null>;
   #mark = NONE;
   #found = false;
 
-  private constructor({ sample }: Connection, store: Store, source: number) {
-    this.#isEmbedded = sample;
-    this.#store = store;
-    this.#source = source;
+  private constructor(readMark: () => Promise<SampleMark | null>) {
+    this.#readMark = readMark;
   }
 
-  static async open(connection: Connection, store: Store, source: number): Promise<SampleRows> {
-    const rows = new SampleRows(connection, store, source);
+  static async open({ sample }: Connection, store: Store, source: number): Promise<SampleRows> {
+    const rows = new SampleRows(async () => (sample ? ALL : await store.sampleMark(source)));
     await rows.refresh();
     return rows;
   }
 
   async refresh(): Promise<void> {
-    this.#mark = this.#isEmbedded ? ALL : ((await this.#store.sampleMark(this.#source)) ?? NONE);
+    this.#mark = (await this.#readMark()) ?? NONE;
   }
 
   /** Whether one of the rows checked so far is sample data. */

@@ -11,7 +11,7 @@ import { LeapingClock } from '../faults/leaping-clock.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { usage } from '../service/file-accounts.ts';
 import { releaseLater } from '../service/small-data.ts';
-import { column, type HarnessOptions, openHarness, places } from './harness.ts';
+import { column, openHarness, places } from './harness.ts';
 
 test('a refusal holds until the anniversary behind the moment it was asked for; right behind one, for a minute', () => {
   const at = (time: string) => new Date(refusalHoldsUntil(31, Date.parse(time))).toISOString();
@@ -24,21 +24,22 @@ test('a refusal holds until the anniversary behind the moment it was asked for; 
 
 const QUIET_TURNS = 30;
 
-/** A harness on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of
- * its service behind a proxy that tells the clock of all that passes. */
-async function openStillHarness(t: TestContext, start: string, options: HarnessOptions, act: Fault['act']) {
+/** A harness on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of its service
+ * behind a proxy that tells the clock of all that passes. The service's clock may be behind. */
+async function openStillHarness(t: TestContext, start: string, perMonth: number, behindMs = 0, act?: Fault['act']) {
   const clock = new LeapingClock(start, QUIET_TURNS);
-  const harness = await openHarness(t, { ...options, clock });
+  const provider = { now: () => clock.now() - behindMs, sleep: (ms: number) => clock.sleep(ms) };
+  const subscription = customSubscription(perMonth, 100_000);
+  const harness = await openHarness(t, { subscription, clock, service: { clock: provider } });
   const proxy = await openFaultProxy({ service: harness.url, clock });
   releaseLater(t, () => proxy.close());
-  proxy.disturb(() => ({ name: 'test', act }));
-  return { harness, clock, baseUrl: proxy.url };
+  if (act) proxy.disturb(() => ({ name: 'test', act }));
+  return { harness, baseUrl: proxy.url };
 }
 
 test('a refusal that was asked for before the anniversary holds until then, however late it arrives', async (t) => {
   const late: string[] = [];
-  const options = { subscription: customSubscription(5, 100_000) };
-  const { harness, baseUrl } = await openStillHarness(t, '2026-03-30T23:59:55Z', options, async (passage) => {
+  const { harness, baseUrl } = await openStillHarness(t, '2026-03-30T23:59:55Z', 5, 0, async (passage) => {
     const said = await passage.ask();
     if (said.status === 429) {
       await passage.clock.sleep(15_000);
@@ -59,17 +60,9 @@ test('a refusal that was asked for before the anniversary holds until then, howe
 });
 
 test('a refusal by a clock that is seconds behind, right after the anniversary, does not close the new period', async (t) => {
-  const clock = new LeapingClock('2026-03-30T23:50:00Z', QUIET_TURNS);
-  const provider = { now: () => clock.now() - 20_000, sleep: (ms: number) => clock.sleep(ms) };
-  const harness = await openHarness(t, {
-    subscription: customSubscription(10, 100_000),
-    clock,
-    service: { clock: provider },
-  });
+  const { harness, baseUrl } = await openStillHarness(t, '2026-03-30T23:50:00Z', 10, 20_000);
   harness.writeInput(places(15));
-  const proxy = await openFaultProxy({ service: harness.url, clock });
-  releaseLater(t, () => proxy.close());
-  const run = () => harness.run({ topics: ['wildfire'] }, { baseUrl: proxy.url });
+  const run = () => harness.run({ topics: ['wildfire'] }, { baseUrl });
   const first = await run();
   assert.deepEqual([first.stop?.reason, first.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
   // A scheduler starts the run again at the very time that `status` and --json name.

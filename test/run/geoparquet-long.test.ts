@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { ELEMENT, FOOTER, KEY_VALUE } from '../../src/rows/parquet/format.ts';
@@ -22,16 +22,20 @@ async function geoOf(file: string) {
 
 /** The point column as an independent reader of GeoParquet gives it: GeoJSON. */
 async function pointsOf(file: string): Promise<unknown[]> {
-  const bytes = readFileSync(file);
-  const rows = await parquetReadObjects({
-    file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
-  });
+  const rows = await parquetReadObjects({ file: new Uint8Array(readFileSync(file)).buffer });
   return rows.map((row) => row.hazard_geometry ?? null);
 }
 
 const point = (lng: number, lat: number) => ({ type: 'Point', coordinates: [lng, lat] });
-const ROWS = ['40.05001,-99.95', 'x,-99.95', '40.25,-99.75', '40.05,-99.95', '95,-99.75'];
+const ROWS = 'lat,lng\n40.05001,-99.95\nx,-99.95\n40.25,-99.75\n40.05,-99.95\n95,-99.75\n';
 const POINTS = [point(-99.95, 40.05), null, point(-99.75, 40.25), point(-99.95, 40.05), null];
+
+/** A harness with the text as its input. */
+async function open(t: TestContext, text: string): Promise<Harness> {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), text);
+  return harness;
+}
 
 async function enriched(harness: Harness, settings: JobFile) {
   const ended = await harness.run({ topics: ['drought'], ...settings });
@@ -39,8 +43,7 @@ async function enriched(harness: Harness, settings: JobFile) {
 }
 
 test('a CSV becomes GeoParquet: a point for each row, null where there is no location, and valid metadata', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${ROWS.join('\n')}\n`);
+  const harness = await open(t, ROWS);
   const { file } = await enriched(harness, { output: 'out.parquet', geoparquet: true });
   const columns = { hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'] } };
   assert.deepEqual(await geoOf(file), { version: '1.1.0', primary_column: 'hazard_geometry', columns });
@@ -56,8 +59,7 @@ test('a CSV becomes GeoParquet: a point for each row, null where there is no loc
 });
 
 test('an output is enriched again: the points stay where they are asked for, and go with their metadata where not', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${ROWS.join('\n')}\n`);
+  const harness = await open(t, ROWS);
   await enriched(harness, { output: 'a.parquet', geoparquet: true });
   const job: JobFile = { input: 'a.parquet', output: 'b.parquet', topics: ['hail'] };
   const again = await enriched(harness, { ...job, geoparquet: true });
@@ -75,12 +77,9 @@ test('an output is enriched again: the points stay where they are asked for, and
 });
 
 test('only a Parquet output can have points; a name that is taken is refused', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng\n40.25,-99.75\n');
-  await assert.rejects(enriched(harness, { output: 'out.csv', geoparquet: true }), {
-    code: 'OUTPUT_UNWRITABLE',
-    message: /GeoParquet needs a Parquet output/,
-  });
+  const harness = await open(t, 'lat,lng\n40.25,-99.75\n');
+  const refusal = { code: 'OUTPUT_UNWRITABLE', message: /GeoParquet needs a Parquet output/ };
+  await assert.rejects(enriched(harness, { output: 'out.csv', geoparquet: true }), refusal);
   writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng,Hazard_Geometry\n40.25,-99.75,x\n');
   await assert.rejects(enriched(harness, { output: 'out.parquet', geoparquet: true }), { code: 'INPUT_COLUMNS' });
   assert.equal(harness.charged(), 0);
@@ -133,8 +132,7 @@ test('the geometry of a GeoParquet input stays the primary one; metadata in anot
 const NAMED = `id,lat,lng,name,price\n1,40.05001,-99.95,Café,250000\n2,x,-99.95,,\n3,40.25,-99.75,,12.5\n4,95,-99.75,,7\n`;
 
 test('points of GeoParquet are the geometry of features, and their coordinates are properties', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), NAMED);
+  const harness = await open(t, NAMED);
   await enriched(harness, { input: 'input.csv', output: 'points.parquet', geoparquet: true });
   const query = `select id, hazard_geometry as geometry from read_parquet('${join(harness.folder, 'points.parquet')}')`;
   await madeParquet(query, join(harness.folder, 'in.parquet'));
@@ -152,8 +150,7 @@ test('points of GeoParquet are the geometry of features, and their coordinates a
 const noGdal = spawnSync('ogrinfo', ['--version']).status === 0 ? false : 'GDAL is not installed';
 
 test('GDAL reads the features with their types', { skip: noGdal }, async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), NAMED);
+  const harness = await open(t, NAMED);
   const { file } = await enriched(harness, { output: 'out.geojson' });
   const read = execFileSync('ogrinfo', ['-ro', '-al', file], { encoding: 'utf8' });
   assert.match(

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { ClaimLimits } from '../../src/store/ledger/port.ts';
+import type { RecentCall } from '../../src/store/ledger/recent-calls.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
@@ -35,12 +36,6 @@ interface Open {
   readonly credits: number;
 }
 
-interface Counted {
-  readonly run: number;
-  readonly credits: number;
-  readonly settled_at: number;
-}
-
 test('every process counts the same minute, call by call, whichever process settled them and in whatever millisecond', async (t) => {
   const folder = temporaryFolder(t);
   let nth = 0;
@@ -55,8 +50,8 @@ test('every process counts the same minute, call by call, whichever process sett
       const allTerms = await Promise.all(
         stores.map((store) => termsOf(store, { creditsPerMinute: LIMIT, leaseMs: 220_000 })),
       );
-      const inMinute = ledger.prepare<[number], Counted>(
-        'SELECT run, credits, settled_at FROM calls WHERE settled_at > ? AND credits > 0 ORDER BY settled_at',
+      const inMinute = ledger.prepare<[number], RecentCall>(
+        'SELECT run, credits, settled_at AS settledAt FROM calls WHERE settled_at > ? AND credits > 0 ORDER BY settled_at',
       );
       let open: Open | null = null;
       for (const [index, { process, pass, kind, charge, late }] of drawn.entries()) {
@@ -90,12 +85,12 @@ test('every process counts the same minute, call by call, whichever process sett
 });
 
 /** How long until no more than `room` credits are counted; 0 for now. */
-function waitFor(counted: readonly Counted[], room: number, now: number): number {
+function waitFor(counted: readonly RecentCall[], room: number, now: number): number {
   let sum = counted.reduce((all, { credits }) => all + credits, 0);
   if (sum <= room) return 0;
-  for (const { credits, settled_at } of counted) {
+  for (const { credits, settledAt } of counted) {
     sum -= credits;
-    if (sum <= room) return settled_at + COUNTED_MS - now;
+    if (sum <= room) return settledAt + COUNTED_MS - now;
   }
   return 250;
 }
@@ -159,14 +154,7 @@ test('whatever happened: the statement of every period, by anything, is what spe
   );
 });
 
-interface Event {
-  readonly after: number;
-  readonly lasts: number;
-  readonly run: number;
-  readonly kind: 'single' | 'standard' | 'enterprise';
-  readonly key: string;
-  readonly charge: 'charged' | 'free' | 'unknown' | 'sent';
-}
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
   const source = await store.source('somewhere');

@@ -77,7 +77,7 @@ export function sumUsage(
   windows: Map<string, RecentCalls>,
   account: string,
   terms: readonly ClaimLimits[],
-): SqlReading<ClaimUsage> {
+): SqlReading<ReturnType<typeof claimUsage>> {
   const starts = [...new Set(terms.map(startOf))];
   const runs = JSON.stringify([...new Set(terms.map(({ run }) => run))]);
   // The account's time is not before its newest settlement, so no older call is within the minute.
@@ -97,7 +97,7 @@ export function sumUsage(
       const recent = windows.get(account) ?? new RecentCalls();
       recent.add(newer as RecentCall[]);
       windows.set(account, recent);
-      return new ClaimUsage(
+      return claimUsage(
         recent,
         periods as StoredPeriod[],
         runs as ({ id: number } & Spending)[],
@@ -112,45 +112,34 @@ function startOf({ countedSince, period }: ClaimLimits): number {
   return countedSince ?? period.start;
 }
 
-/** The sums of an account, with the calls that the transaction grants. */
-class ClaimUsage {
-  readonly #recent: RecentCalls;
-  readonly #periods: Changing<StoredPeriod>[];
-  readonly #runs: ReadonlyMap<number, Changing<Spending>>;
-  readonly #moved: ReadonlyMap<number, Spending>;
-
-  /** @param moved by the start of a period */
-  constructor(
-    recent: RecentCalls,
-    periods: StoredPeriod[],
-    runs: readonly ({ readonly id: number } & Spending)[],
-    moved: ReadonlyMap<number, Spending>,
-  ) {
-    this.#recent = recent;
-    this.#periods = periods;
-    this.#runs = new Map(runs.map((run) => [run.id, run]));
-    this.#moved = moved;
-  }
-
-  /** @param since calls that settled then or before are outside the minute */
-  of(claim: ClaimLimits, since: number): Usage {
-    this.#recent.forget(since);
-    const start = startOf(claim);
-    return {
-      period: sumSpending(this.#periods, start, this.#moved.get(start)!),
-      run: { ...this.#runs.get(claim.run)! },
-      inFlight: this.#periods.reduce((sum, { open }) => sum + open, 0),
-      recent: this.#recent,
-    };
-  }
-
-  spend({ run, period: { start } }: ClaimLimits, credits: number): void {
-    let period = this.#periods.find((stored) => stored.start === start);
-    if (!period) {
-      period = { ...NEW_PERIOD, start };
-      this.#periods.push(period);
-    }
-    period.open += credits;
-    this.#runs.get(run)!.open += credits;
-  }
+/** The sums of an account, with the calls that the transaction grants. @param moved by the start of a period */
+function claimUsage(
+  recent: RecentCalls,
+  periods: Changing<StoredPeriod>[],
+  stored: readonly ({ readonly id: number } & Changing<Spending>)[],
+  moved: ReadonlyMap<number, Spending>,
+) {
+  const runs = new Map(stored.map((run) => [run.id, run]));
+  return {
+    /** @param since calls that settled then or before are outside the minute */
+    of(claim: ClaimLimits, since: number): Usage {
+      recent.forget(since);
+      const start = startOf(claim);
+      return {
+        period: sumSpending(periods, start, moved.get(start)!),
+        run: { ...runs.get(claim.run)! },
+        inFlight: periods.reduce((sum, { open }) => sum + open, 0),
+        recent,
+      };
+    },
+    spend({ run, period: { start } }: ClaimLimits, credits: number): void {
+      let period = periods.find((stored) => stored.start === start);
+      if (!period) {
+        period = { ...NEW_PERIOD, start };
+        periods.push(period);
+      }
+      period.open += credits;
+      runs.get(run)!.open += credits;
+    },
+  };
 }
