@@ -50,7 +50,7 @@ function measured(name: string, records: readonly AreaRecord[]): (string | numbe
     return count / ((performance.now() - begun) / 1_000);
   };
   const findAll = () => findAreas(cells, new AreaTable(), find);
-  const { nearBorder } = findAll();
+  const { near_border: nearBorder } = findAll();
   const again = rate(cells.size, findAll);
   const anew = createCellAreaFinder(database, 'tract', 4);
   const first = rate(cells.size, () => findAreas(cells, new AreaTable(), anew));

@@ -152,10 +152,10 @@ function areasSummary({ areas, scan: { areaCounts } }: Plan) {
       ...verificationSummary(areas.verification),
       /** How many cells are in an area by the boundaries on this machine, and why the others are bought on their own. */
       ...(areaCounts && {
-        found: areaCounts.inArea,
-        near_border: areaCounts.nearBorder,
-        in_no_area: areaCounts.inNoArea,
-        no_boundaries: areaCounts.noBoundaries,
+        found: areaCounts.in_area,
+        near_border: areaCounts.near_border,
+        in_no_area: areaCounts.in_no_area,
+        no_boundaries: areaCounts.no_boundaries,
       }),
     }
   );

@@ -126,13 +126,13 @@ function cellPairs({ job, plan, summary }: Prepared): PlanPair[] {
 }
 
 /** How many places the boundaries on this machine put in an area, and why the others are in none. */
-function boundaryText({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts): string {
+function boundaryText({ in_area, near_border, in_no_area, no_boundaries }: AreaCounts): string {
   const others = [
-    nearBorder > 0 ? `${grouped(nearBorder)} on a border` : '',
-    inNoArea > 0 ? `${grouped(inNoArea)} in no area` : '',
-    noBoundaries > 0 ? `${grouped(noBoundaries)} in states without boundaries here` : '',
+    near_border > 0 ? `${grouped(near_border)} on a border` : '',
+    in_no_area > 0 ? `${grouped(in_no_area)} in no area` : '',
+    no_boundaries > 0 ? `${grouped(no_boundaries)} in states without boundaries here` : '',
   ].filter(Boolean);
-  const words = `${counted(inArea, 'place')} in an area`;
+  const words = `${counted(in_area, 'place')} in an area`;
   return others.length === 0 ? words : `${words}; bought one by one: ${others.join(', ')}`;
 }
 
@@ -147,7 +147,7 @@ function otherTermsMessage({ job: { account }, lastTerms }: Prepared): string[] 
 /** How to get the boundaries that some places lack. */
 function missingBoundariesMessage({ job, plan }: Prepared, folder: string): string[] {
   const level = job.areas;
-  if (level === null || (plan.scan.areaCounts?.noBoundaries ?? 0) === 0) return [];
+  if (level === null || (plan.scan.areaCounts?.no_boundaries ?? 0) === 0) return [];
   return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
 }
 

@@ -4,12 +4,7 @@ import type { AreaTable } from './area-table.ts';
 import type { CellTable } from './cell-table.ts';
 
 /** How many cells have an area by the boundaries, and why the others have none: these are bought on their own. */
-export interface AreaCounts {
-  readonly inArea: number;
-  readonly nearBorder: number;
-  readonly inNoArea: number;
-  readonly noBoundaries: number;
-}
+export type AreaCounts = Readonly<Record<NonNullable<CellAreas['lacks']> | 'in_area', number>>;
 
 /** Cells are looked up in the order of squares of a quarter of a degree: for random places in 85,000 tracts that is four times
  * as fast as the order of the file, because the outlines of a square stay in the processor's cache. */
@@ -28,12 +23,7 @@ export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFind
     order[cell] = (row * 360 * SQUARES_PER_DEGREE + column) * CELLS + cell;
   }
   order.sort();
-  const counts: Record<NonNullable<CellAreas['lacks']> | 'in_area', number> = {
-    in_area: 0,
-    near_border: 0,
-    in_no_area: 0,
-    no_boundaries: 0,
-  };
+  const counts = { in_area: 0, near_border: 0, in_no_area: 0, no_boundaries: 0 };
   for (const key of order) {
     const cell = key - Math.floor(key / CELLS) * CELLS;
     const { tract, county, lacks } = find(cells.cell(cell));
@@ -41,10 +31,5 @@ export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFind
     areas.record(cell, 'tract', tract);
     areas.record(cell, 'county', county);
   }
-  return {
-    inArea: counts.in_area,
-    nearBorder: counts.near_border,
-    inNoArea: counts.in_no_area,
-    noBoundaries: counts.no_boundaries,
-  };
+  return counts;
 }
