@@ -42,17 +42,6 @@ test('the fields stand under their columns, topics without an answer stay empty,
   ]);
 });
 
-test('an answer of another width, as another version may have kept it, is left out with its time', () => {
-  const record = recordOf([
-    { topic: 'hail', asOf: FIRST, fields: ['Very Low', 1, 2] },
-    { topic: 'park', asOf: FIRST + DAY, fields: [3, 4] },
-  ]);
-  assert.deepEqual(enrichedFields(record, ['hail', 'park'], OK, real), [
-    ...['ok', null, '2026-01-02T00:00:00.000Z'],
-    ...[null, null, null, null, 3, 4],
-  ]);
-});
-
 test('the sample note stands before any other note, and on no row that nothing answered', () => {
   const answered = recordOf([{ topic: 'hail', asOf: FIRST, fields: numbered('hail') }]);
   const noteOf = (note: string, sample: boolean) => [
