@@ -26,6 +26,14 @@ export interface SourceFlags {
   readonly mirror?: string | undefined;
 }
 
+/** A command that may open the data file. */
+export type DataAction<Flags> = (
+  context: CliContext,
+  settings: DataSettings,
+  names: readonly string[],
+  flags: Flags,
+) => Promise<number>;
+
 /** The settings of a command that may open the data file; disposing of them closes it. */
 export function openDataSettings(context: CliContext, flags: SourceFlags, file: string): DataSettings & Disposable {
   const opened = new DisposableStack();

@@ -15,9 +15,10 @@ export async function program(host: CliContext, version: string): Promise<number
     const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
     if (line.kind === 'command') {
       const { command, flags, words } = line;
-      const run = await CODE[command.name as CommandName]();
+      const code: object = await CODE[command.name.split(' ')[0] as keyof typeof CODE]();
       // The flags are those of the command's own options, by which its code is typed.
-      return await run({ ...context, command: command.name }, flags as never, words);
+      const run = (code as Record<string, RunCommand<unknown>>)[command.name]!;
+      return await run({ ...context, command: command.name }, flags, words);
     }
     print(context, line.text);
     return EXIT.complete;
@@ -29,37 +30,27 @@ export async function program(host: CliContext, version: string): Promise<number
   }
 }
 
-/** The code of each command, imported when it runs: `topics` must not wait for the web framework. */
-const CODE: { readonly [Name in CommandName]: () => Promise<RunCommand<Flags<Name>>> } = {
-  lookup: async () => (await import('./commands/lookup.ts')).lookupCommand,
-  plan: async () => (await import('./commands/plan.ts')).planCommand,
-  run: async () => (await import('./commands/run.ts')).runCommand,
-  report: async () => (await import('./commands/report.ts')).reportCommand,
-  ui: async () => (await import('./commands/ui.ts')).uiCommand,
-  status: async () => (await import('./commands/status.ts')).statusCommand,
-  quota: async () => (await import('./commands/quota.ts')).quotaCommand,
-  'quota set': async () => (await import('./commands/quota.ts')).quotaSetCommand,
-  topics: async () => (await import('./commands/topics.ts')).topicsCommand,
-  'job check': async () => (await import('./commands/job.ts')).jobCheckCommand,
-  'job schema': async () => (await import('./commands/job.ts')).jobSchemaCommand,
-  'cache stats': async () => (await import('./commands/cache.ts')).cacheCommands.stats,
-  'cache prune': async () => (await import('./commands/cache.ts')).cacheCommands.prune,
-  data: async () => (await import('./commands/data.ts')).dataCommands.list,
-  'data get': async () => (await import('./commands/data.ts')).dataCommands.get,
-  'data update': async () => (await import('./commands/data.ts')).dataCommands.update,
-  'data check': async () => (await import('./commands/data.ts')).dataCommands.check,
-  'data load': async () => (await import('./commands/data.ts')).dataCommands.load,
-  'data remove': async () => (await import('./commands/data.ts')).dataCommands.remove,
-  'service start': async () => (await import('./commands/service.ts')).serviceCommands.start,
-  'service check': async () => (await import('./commands/service.ts')).serviceCommands.check,
-  'service account create': async () => (await import('./commands/service.ts')).serviceCommands.createAccount,
-  'service account change': async () => (await import('./commands/service.ts')).serviceCommands.changeAccount,
-  'service account list': async () => (await import('./commands/service.ts')).serviceCommands.listAccounts,
-  'service account statement': async () => (await import('./commands/service.ts')).serviceCommands.accountStatement,
-  'service key create': async () => (await import('./commands/service.ts')).serviceCommands.createKey,
-  'service key list': async () => (await import('./commands/service.ts')).serviceCommands.listKeys,
-  'service key rotate': async () => (await import('./commands/service.ts')).serviceCommands.rotateKey,
-  'service key revoke': async () => (await import('./commands/service.ts')).serviceCommands.revokeKey,
+/** The commands of a module: one word, or this word and more. */
+type CommandsOf<Word extends string> = {
+  readonly [Name in CommandName as Name extends Word | `${Word} ${string}` ? Name : never]: RunCommand<Flags<Name>>;
+};
+
+type FirstWord = CommandName extends infer Name ? (Name extends `${infer Word} ${string}` ? Word : Name) : never;
+
+/** The code of the commands by their first word, imported when one runs: `topics` must not wait for the web framework. */
+const CODE: { readonly [Word in FirstWord & string]: () => Promise<CommandsOf<Word>> } = {
+  lookup: async () => ({ lookup: (await import('./commands/lookup.ts')).lookupCommand }),
+  plan: async () => ({ plan: (await import('./commands/plan.ts')).planCommand }),
+  run: async () => ({ run: (await import('./commands/run.ts')).runCommand }),
+  report: async () => ({ report: (await import('./commands/report.ts')).reportCommand }),
+  ui: async () => ({ ui: (await import('./commands/ui.ts')).uiCommand }),
+  status: async () => ({ status: (await import('./commands/status.ts')).statusCommand }),
+  quota: async () => (await import('./commands/quota.ts')).quotaCommands,
+  topics: async () => ({ topics: (await import('./commands/topics.ts')).topicsCommand }),
+  job: async () => (await import('./commands/job.ts')).jobCommands,
+  cache: async () => (await import('./commands/cache.ts')).cacheCommands,
+  data: async () => (await import('./commands/data.ts')).dataCommands,
+  service: async () => (await import('./commands/service.ts')).serviceCommands,
 };
 
 /** With `--log json` every message is a line of JSON for a scheduler, so the program asks no questions. */

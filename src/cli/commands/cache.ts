@@ -27,7 +27,7 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
 }
 
 /** The commands of `perilbook cache`. */
-export const cacheCommands = { stats: onStore(showStats), prune: onStore(prune) };
+export const cacheCommands = { 'cache stats': onStore(showStats), 'cache prune': onStore(prune) };
 
 async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();

@@ -10,20 +10,15 @@ import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, print, say, sayJson } from '../context.ts';
-import type { DataSettings } from '../data-settings.ts';
+import { print, say, sayJson } from '../context.ts';
+import type { DataAction } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
 import { parseStates } from '../states-of-file.ts';
 import { clientFor } from '../update-sources.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
-export async function checkSourcesAction(
-  context: CliContext,
-  settings: DataSettings,
-  names: readonly string[],
-  flags: Flags<'data check'>,
-): Promise<number> {
+export const checkSourcesAction: DataAction<Flags<'data check'>> = async (context, settings, names, flags) => {
   const { env, clock, random, interrupt: signal } = context;
   const { sources, downloads, file, open } = settings;
   const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
@@ -64,7 +59,7 @@ export async function checkSourcesAction(
   } finally {
     await client.close();
   }
-}
+};
 
 /** Whether a source is files, of which only the beginning was read; a layer is asked for its columns, and its rows by state. */
 const isFile = ({ source: { download }, error }: CheckedSource): boolean =>
@@ -101,12 +96,12 @@ function checkedJson(checked: CheckedSource): unknown {
 
 /** `perilbook data remove NAME… [--states …]`: removes downloads and what was loaded from them, what a loader has loaded by hand, or loaded
  * datasets by their names. */
-export function removeAction(
-  context: CliContext,
-  { sources, downloads, file, open }: DataSettings,
-  names: readonly string[],
-  flags: Flags<'data remove'>,
-): number {
+export const removeAction: DataAction<Flags<'data remove'>> = async (
+  context,
+  { sources, downloads, file, open },
+  names,
+  flags,
+) => {
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
   const namesOf = ({ name, level, sample }: (typeof loaded)[number]): string[] => [
     name,
@@ -154,4 +149,4 @@ export function removeAction(
     say(context, `${source}: ${what}.`);
   }
   return EXIT.complete;
-}
+};

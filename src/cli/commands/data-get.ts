@@ -7,7 +7,7 @@ import { requireApproval } from '../ask-approval.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import type { DataSettings } from '../data-settings.ts';
+import type { DataAction, DataSettings } from '../data-settings.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
 import {
   downloadPlanJson,
@@ -22,18 +22,13 @@ import { parseStates, statesOfFile } from '../states-of-file.ts';
 import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
-export async function getAction(
-  context: CliContext,
-  settings: DataSettings,
-  names: readonly string[],
-  flags: Flags<'data get'>,
-): Promise<number> {
+export const getAction: DataAction<Flags<'data get'>> = async (context, settings, names, flags) => {
   if (names.length === 0) {
     const hint = 'For example: perilbook data get natural --for FILE. perilbook data lists the sources.';
     throw usageError('Missing argument: topics, sources, natural or all', hint);
   }
   return await getData(context, settings, names, await statesWanted(context, flags), flags);
-}
+};
 
 /** Lists the sources for some names, asks, downloads and loads them.
  * @param states null for the whole US
@@ -66,12 +61,7 @@ export async function getData(
 }
 
 /** `perilbook data update [NAME…]`: downloads and loads what changed. */
-export async function updateAction(
-  context: CliContext,
-  settings: DataSettings,
-  names: readonly string[],
-  flags: Flags<'data update'>,
-): Promise<number> {
+export const updateAction: DataAction<Flags<'data update'>> = async (context, settings, names, flags) => {
   const { sources, downloads } = settings;
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
   const wanted = downloadedSources(chosen, downloads);
@@ -80,7 +70,7 @@ export async function updateAction(
     throw usageError('Nothing to update: no data was downloaded yet', hint);
   }
   return await obtainAndLoad(context, settings, wanted, flags);
-}
+};
 
 async function statesWanted(context: CliContext, flags: Flags<'data get'>): Promise<readonly string[] | null> {
   const file = flags.for;

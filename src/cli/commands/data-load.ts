@@ -12,18 +12,13 @@ import { importSample } from '../../sample/add-sample.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import type { DataSettings } from '../data-settings.ts';
+import type { DataAction } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
 import { showLine } from '../progress/line-in-place.ts';
 
 /** `perilbook data load sample | LOADER FILE…`; without a name, lists the loaders. */
-export async function loadAction(
-  context: CliContext,
-  { open }: Pick<DataSettings, 'open'>,
-  [name, ...paths]: readonly string[],
-  flags: Flags<'data load'>,
-): Promise<number> {
+export const loadAction: DataAction<Flags<'data load'>> = async (context, { open }, [name, ...paths], flags) => {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
     return printResult(context, flags, Object.fromEntries(loaders), () =>
@@ -51,7 +46,7 @@ export async function loadAction(
   if (flags.json) sayJson(context, result);
   say(context, resultMessages(result).join('\n'));
   return EXIT.complete;
-}
+};
 
 /** Sample data must not replace agencies' data by mistake. */
 function refuseSample(database: DataDatabase, flags: Flags<'data load'>): void {

@@ -4,7 +4,7 @@ import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder } from '../context.ts';
-import { type DataSettings, openDataSettings, readSources, refuseMissing, type SourceFlags } from '../data-settings.ts';
+import { type DataAction, openDataSettings, readSources, refuseMissing, type SourceFlags } from '../data-settings.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
@@ -12,12 +12,7 @@ import { loadAction } from './data-load.ts';
 
 /** A command that opens the data file for writing when it needs it, and closes it. */
 function onData<Flags extends SourceFlags & { readonly db?: string | undefined; readonly quiet?: boolean | undefined }>(
-  act: (
-    context: CliContext,
-    settings: DataSettings,
-    names: readonly string[],
-    flags: Flags,
-  ) => Promise<number> | number,
+  act: DataAction<Flags>,
 ): RunCommand<Flags> {
   return async (loud, flags, names) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
@@ -40,10 +35,10 @@ function findDataFile(context: CliContext, { db }: { readonly db?: string | unde
 
 /** The commands of `perilbook data`: the agencies' data on this machine. */
 export const dataCommands = {
-  list: listCommand,
-  get: onData(getAction),
-  update: onData(updateAction),
-  check: onData(checkSourcesAction),
-  remove: onData(removeAction),
-  load: onData(loadAction),
+  data: listCommand,
+  'data get': onData(getAction),
+  'data update': onData(updateAction),
+  'data check': onData(checkSourcesAction),
+  'data remove': onData(removeAction),
+  'data load': onData(loadAction),
 };

@@ -5,24 +5,21 @@ import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { openAreas } from '../../library/open-areas.ts';
 import { formatOfOutput } from '../../rows/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
-import { usageError } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
 import { commandLine } from '../messages/command-line.ts';
 
 /** `perilbook job schema`. */
-export async function jobSchemaCommand(context: CliContext): Promise<number> {
+async function jobSchemaCommand(context: CliContext): Promise<number> {
   sayJson(context, jobFileJsonSchema());
   return EXIT.complete;
 }
 
 /** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
-export async function jobCheckCommand(
-  context: CliContext,
-  flags: { readonly json?: boolean | undefined },
-  [file]: readonly string[],
-): Promise<number> {
+const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [file]) => {
   if (file === undefined) throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
   if (formatOfOutput(file) !== null) {
     const check = commandLine('plan', [file], {});
@@ -55,4 +52,7 @@ export async function jobCheckCommand(
     print(context, lines.join('\n'));
   }
   return problems.length === 0 ? EXIT.complete : EXIT.usage;
-}
+};
+
+/** The commands of `perilbook job`. */
+export const jobCommands = { 'job check': jobCheckCommand, 'job schema': jobSchemaCommand };

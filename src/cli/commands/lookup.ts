@@ -10,7 +10,7 @@ import { BatchRun } from '../../library/batch-run.ts';
 import { openRun } from '../../library/run-host.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { askToSpend } from '../ask-approval.ts';
-import { usageError } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -22,11 +22,7 @@ import { SAMPLE_DATA } from '../messages/input-messages.ts';
  * `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
  * the ledger and the store, as for a run.
  */
-export async function lookupCommand(
-  context: CliContext,
-  flags: Flags<'lookup'>,
-  words: readonly string[],
-): Promise<number> {
+export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags, words) => {
   const [lat, lng] = locationIn(words);
   const settings = readOptionalJob(context, [], flags);
   const job = { ...settings, name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } };
@@ -71,7 +67,7 @@ export async function lookupCommand(
   }
   if (status === 'ok') return EXIT.complete;
   return status === 'deferred' ? EXIT.paused : EXIT.someFailed;
-}
+};
 
 /** The values of a topic's columns by their names without the topic's own: `rating Very High, score 98.2`. */
 function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): string {

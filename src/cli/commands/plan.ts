@@ -1,7 +1,8 @@
 import { openRun } from '../../library/run-host.ts';
 import { prepare } from '../../run/prepare.ts';
+import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
+import { lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readJob } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
@@ -11,11 +12,7 @@ import { planMessages } from '../messages/plan-messages.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
-export async function planCommand(
-  context: CliContext,
-  flags: Flags<'plan'>,
-  words: readonly string[],
-): Promise<number> {
+export const planCommand: RunCommand<Flags<'plan'>> = async (context, flags, words) => {
   const job = readJob(context, words, flags);
   if (context.stderr.isTTY) say(context, readingMessage(words));
   using prepared = await price();
@@ -35,4 +32,4 @@ export async function planCommand(
     await using opened = await openRun(runHost(context, show.say), job, { isPlan: true, progress: show.progress });
     return await prepare(opened.context, { onComplete: null });
   }
-}
+};

@@ -18,48 +18,41 @@ import {
   statementMessages,
 } from '../messages/quota-messages.ts';
 
-/** `perilbook quota [JOB]`: prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement. */
-export const quotaCommand: RunCommand<Flags<'quota set'>> = (context, flags, words) =>
-  showQuota(context, flags, words, false);
+/** `perilbook quota [JOB]` prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement.
+ * `perilbook quota set` corrects the period by the figure on the provider's page. */
+export const quotaCommands = { quota: quotaCommand(false), 'quota set': quotaCommand(true) };
 
-/** `perilbook quota set`: corrects the period by the figure on the provider's page. */
-export const quotaSetCommand: RunCommand<Flags<'quota set'>> = (context, flags, words) =>
-  showQuota(context, flags, words, true);
-
-async function showQuota(
-  context: CliContext,
-  flags: Flags<'quota set'>,
-  words: readonly string[],
-  isSet: boolean,
-): Promise<number> {
-  const by = flags.by ?? (flags.csv ? 'run' : null);
-  await using store = await openStore(context, readOptionalJob(context, words, flags));
-  const now = context.clock.now();
-  const accounts = await chosenAccounts(context, words, flags, store);
-  if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();
-  if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
-  if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
-  const sheets = [];
-  for (const { hasSubscription, ...account } of accounts) {
-    const state = await accountState(account, store, now);
-    const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
-    const quota: Quota = { state, hasSubscription, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
-    sheets.push({ quota, rows });
-  }
-  if (flags.csv) printData(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
-  else if (flags.json) {
-    const values = sheets.map(({ quota, rows }) => ({
-      ...quotaJson(quota),
-      ...(by ? { by, statement: statementJson(by, rows) } : {}),
-    }));
-    sayJson(context, values.length === 1 ? values[0] : { accounts: values });
-  } else {
-    const blocks = sheets.map(({ quota, rows }) =>
-      [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
-    );
-    print(context, blocks.length === 0 ? `${noAccount().message}.` : blocks.join('\n\n'));
-  }
-  return EXIT.complete;
+function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
+  return async (context, flags, words) => {
+    const by = flags.by ?? (flags.csv ? 'run' : null);
+    await using store = await openStore(context, readOptionalJob(context, words, flags));
+    const now = context.clock.now();
+    const accounts = await chosenAccounts(context, words, flags, store);
+    if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();
+    if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
+    if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
+    const sheets = [];
+    for (const { hasSubscription, ...account } of accounts) {
+      const state = await accountState(account, store, now);
+      const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
+      const quota: Quota = { state, hasSubscription, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+      sheets.push({ quota, rows });
+    }
+    if (flags.csv) printData(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
+    else if (flags.json) {
+      const values = sheets.map(({ quota, rows }) => ({
+        ...quotaJson(quota),
+        ...(by ? { by, statement: statementJson(by, rows) } : {}),
+      }));
+      sayJson(context, values.length === 1 ? values[0] : { accounts: values });
+    } else {
+      const blocks = sheets.map(({ quota, rows }) =>
+        [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
+      );
+      print(context, blocks.length === 0 ? `${noAccount().message}.` : blocks.join('\n\n'));
+    }
+    return EXIT.complete;
+  };
 }
 
 /** `hasSubscription`: a job, a flag or the last run names the subscription. */

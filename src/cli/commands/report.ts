@@ -14,7 +14,7 @@ import type { Prepared } from '../../run/prepare.ts';
 import { inputFiles } from '../../run/protected-files.ts';
 import type { Store } from '../../store/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
-import { usageError } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -23,11 +23,7 @@ import { shownPath } from '../messages/format.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
-export async function reportCommand(
-  context: CliContext,
-  given: Flags<'report'>,
-  words: readonly string[],
-): Promise<number> {
+export const reportCommand: RunCommand<Flags<'report'>> = async (context, given, words) => {
   const flags = withPageNamed(given);
   const job = await jobOfReport(context, words, flags);
   const file = reportFile(context, flags.report) ?? besideOutput(job, context.workingFolder);
@@ -54,7 +50,7 @@ export async function reportCommand(
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
   return EXIT.complete;
-}
+};
 
 function sayNoRun(context: CliContext, { name, input }: Job): void {
   const on = input === '-' ? 'standard input' : shownPath(input, context.workingFolder);

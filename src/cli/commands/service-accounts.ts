@@ -11,12 +11,11 @@ import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
+/** An action on the accounts of a service. */
+export type AccountsCommand<Flags> = (context: CliContext, accounts: ServiceAccounts, flags: Flags) => Promise<number>;
+
 /** `perilbook service account create`. */
-export async function createAccount(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service account create'>,
-): Promise<number> {
+export const createAccount: AccountsCommand<Flags<'service account create'>> = async (context, accounts, flags) => {
   const signedUpAt = parseDay('signed-up', flags['signed-up']);
   const account = await accounts.createAccount({
     name: flags.account,
@@ -33,14 +32,10 @@ export async function createAccount(
     `Made the account ${account.name} (${account.subscription.name}). Its billing periods begin on day ${day} of a month${last}${clients}.`,
   );
   return EXIT.complete;
-}
+};
 
 /** Changes an account's subscription or its overages. By the contract, the account manager does this. */
-export async function changeAccount(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service account change'>,
-): Promise<number> {
+export const changeAccount: AccountsCommand<Flags<'service account change'>> = async (context, accounts, flags) => {
   const name = flags.account;
   const [figures, overages] = [parseFigures(flags), parseOverages(flags)];
   const subscription = flags.subscription && SUBSCRIPTIONS[flags.subscription];
@@ -60,7 +55,7 @@ export async function changeAccount(
     `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}. This works from the next call on.`,
   );
   return EXIT.complete;
-}
+};
 
 function billed({ overageRate }: Subscription): string {
   if (overageRate === null) return ', and no rate is agreed for them (--overage-rate)';
@@ -68,11 +63,7 @@ function billed({ overageRate }: Subscription): string {
 }
 
 /** `perilbook service account list`. */
-export async function listAccounts(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service account list'>,
-): Promise<number> {
+export const listAccounts: AccountsCommand<Flags<'service account list'>> = async (context, accounts, flags) => {
   const listed = await withStatements(accounts, await accounts.listAccounts());
   const rows = listed.map(({ name, subscription, overages, periods }) => {
     const current = periods.find(({ isClosed }) => !isClosed)!;
@@ -88,7 +79,7 @@ export async function listAccounts(
   });
   const head = ['account', 'subscription', 'a month', 'a minute', 'charged', 'overages', 'overage credits'];
   return printResult(context, flags, listed, () => table(head, rows, ''));
-}
+};
 
 /** Accounts with what they owe, one after the other. */
 async function withStatements(
@@ -101,11 +92,11 @@ async function withStatements(
 }
 
 /** What each account (or one) owes by billing period: for all periods, or the period with a given day. */
-export async function accountStatement(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service account statement'>,
-): Promise<number> {
+export const accountStatement: AccountsCommand<Flags<'service account statement'>> = async (
+  context,
+  accounts,
+  flags,
+) => {
   const name = flags.account;
   const day = parseDay('period', flags.period);
   const chosen = name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
@@ -127,7 +118,7 @@ export async function accountStatement(
   ]);
   const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
   return printResult(context, flags, lines, () => table(head, rows, ''));
-}
+};
 
 function parseDay(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -137,45 +128,29 @@ function parseDay(name: string, text: string | undefined): number | undefined {
 }
 
 /** `perilbook service key create`. The new key is written to stdout, once. */
-export async function createKey(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service key create'>,
-): Promise<number> {
+export const createKey: AccountsCommand<Flags<'service key create'>> = async (context, accounts, flags) => {
   const life = durationOption('expires-in', flags['expires-in']);
   showOnce(context, await accounts.createKey(flags.account, parseScopes(flags), life ?? null));
   return EXIT.complete;
-}
+};
 
 /** `perilbook service key rotate`. The new key is written to stdout, once. */
-export async function rotateKey(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service key rotate'>,
-): Promise<number> {
+export const rotateKey: AccountsCommand<Flags<'service key rotate'>> = async (context, accounts, flags) => {
   const grace = flags.grace ?? 0;
   showOnce(context, await accounts.rotateKey(flags.key, grace));
   say(context, `The old key works for ${counted(grace, 'more second')}.`);
   return EXIT.complete;
-}
+};
 
 /** `perilbook service key revoke`. */
-export async function revokeKey(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service key revoke'>,
-): Promise<number> {
+export const revokeKey: AccountsCommand<Flags<'service key revoke'>> = async (context, accounts, flags) => {
   await accounts.revokeKey(flags.key);
   say(context, 'Revoked: the next request with it is refused.');
   return EXIT.complete;
-}
+};
 
 /** `perilbook service key list`. */
-export async function listKeys(
-  context: CliContext,
-  accounts: ServiceAccounts,
-  flags: Flags<'service key list'>,
-): Promise<number> {
+export const listKeys: AccountsCommand<Flags<'service key list'>> = async (context, accounts, flags) => {
   const keys = await accounts.listKeys(flags.account);
   const rows = keys.map(({ id, account, state, scopes, ...times }) => [
     String(id),
@@ -185,7 +160,7 @@ export async function listKeys(
     scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
   ]);
   return printResult(context, flags, keys, () => table(['key', 'account', 'state', 'works until', 'scopes'], rows, ''));
-}
+};
 
 /** When a key stops working, or stopped; '' if nothing ends it. */
 function lastTime({ expiresAt, retiresAt, revokedAt }: Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>): string {

@@ -17,7 +17,7 @@ import { STATEMENTS } from '../../service/check/statement-table.ts';
 import type { Store } from '../../store/port.ts';
 import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
-import { usageError } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -49,11 +49,7 @@ interface PlannedCheck {
 
 /** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
  * is in the ledger of the account's store, as for a run. */
-export async function checkCommand(
-  context: CliContext,
-  flags: Flags<'service check'>,
-  words: readonly string[],
-): Promise<number> {
+export const checkCommand: RunCommand<Flags<'service check'>> = async (context, flags, words) => {
   const job = readCheckedJob(context, flags, words);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
@@ -83,7 +79,7 @@ export async function checkCommand(
     await askToSpend(context, most, { what: 'check', approve, later: 'Check again when you want to.' });
   }
   return await performCheck(context, flags, { job, baseUrl, keys, location, budget });
-}
+};
 
 /** Sends the requests and prints the result; a run of the account's store records them. */
 async function performCheck(

@@ -20,6 +20,7 @@ import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { notifySystemd, socketOfSystemd } from '../systemd.ts';
 import {
+  type AccountsCommand,
   accountStatement,
   changeAccount,
   createAccount,
@@ -32,9 +33,6 @@ import {
 import { checkCommand } from './service-check.ts';
 
 const DEFAULT_PORT = 8737;
-
-/** An action on the accounts of a service. */
-type AccountsCommand<Flags> = (context: CliContext, accounts: ServiceAccounts, flags: Flags) => Promise<number>;
 
 /** Options that name the files of a service. */
 interface FileFlags {
@@ -54,16 +52,16 @@ function onAccounts<Flags extends FileFlags>(act: AccountsCommand<Flags>, isFirs
 
 /** The commands of `perilbook service`. */
 export const serviceCommands = {
-  start: startCommand,
-  check: checkCommand,
-  createAccount: onAccounts(createAccount, true),
-  changeAccount: onAccounts(changeAccount),
-  listAccounts: onAccounts(listAccounts),
-  accountStatement: onAccounts(accountStatement),
-  createKey: onAccounts(createKey, true),
-  listKeys: onAccounts(listKeys),
-  rotateKey: onAccounts(rotateKey),
-  revokeKey: onAccounts(revokeKey),
+  'service start': startCommand,
+  'service check': checkCommand,
+  'service account create': onAccounts(createAccount, true),
+  'service account change': onAccounts(changeAccount),
+  'service account list': onAccounts(listAccounts),
+  'service account statement': onAccounts(accountStatement),
+  'service key create': onAccounts(createKey, true),
+  'service key list': onAccounts(listKeys),
+  'service key rotate': onAccounts(rotateKey),
+  'service key revoke': onAccounts(revokeKey),
 };
 
 /** Where the data and the accounts of a service are. */

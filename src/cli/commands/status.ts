@@ -6,8 +6,9 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { StatementRow } from '../../store/ledger/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
+import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
+import { lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { openStore, readOptionalJob } from '../job-of-options.ts';
 import { fittingTable } from '../messages/format.ts';
@@ -19,11 +20,7 @@ type Calls = StatementRow['calls'];
 const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 
 /** `perilbook status`: the runs of a job, or of all jobs, newest first. */
-export async function statusCommand(
-  context: CliContext,
-  flags: Flags<'status'>,
-  words: readonly string[],
-): Promise<number> {
+export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags, words) => {
   const [target] = words;
   const job = readOptionalJob(context, words, flags);
   await using store = await openStore(context, job);
@@ -49,7 +46,7 @@ export async function statusCommand(
     print(context, lines.join('\n'));
   }
   return EXIT.complete;
-}
+};
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
   // Most runs have ended, and have no calls in flight.

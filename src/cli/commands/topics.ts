@@ -1,7 +1,9 @@
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
-import { type CliContext, lineWidth, printResult } from '../context.ts';
+import type { RunCommand } from '../command.ts';
+import type { Flags } from '../command-table.ts';
+import { lineWidth, printResult } from '../context.ts';
 import { fittingTable } from '../messages/format.ts';
 
 const DAY_S = 86_400;
@@ -10,10 +12,7 @@ const DAY_S = 86_400;
 const DISPENSABLE = ['cadence', 'category', 'fresh for', 'title'];
 
 /** `perilbook topics`: all topics with their columns and how long answers stay fresh. */
-export async function topicsCommand(
-  context: CliContext,
-  flags: { readonly json?: boolean | undefined },
-): Promise<number> {
+export const topicsCommand: RunCommand<Flags<'topics'>> = async (context, flags) => {
   const topics = TOPICS.map(({ slug, title, category, cadence }) => ({
     slug,
     title,
@@ -35,7 +34,7 @@ export async function topicsCommand(
   const lines = fittingTable(head, rows, DISPENSABLE, '', lineWidth(context.stdout));
   const price = `One topic costs ${CREDITS.single} credit, the standard bundle (natural) ${CREDITS.standard}, the enterprise bundle (all) ${CREDITS.enterprise}.`;
   return printResult(context, flags, topics, () => [price, '', ...lines]);
-}
+};
 
 function freshnessText(seconds: number | null): string {
   if (seconds === null) return 'forever';
