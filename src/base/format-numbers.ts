@@ -1,4 +1,4 @@
-/** Numbers, shares and times for people; of these, `--json` has the shares. */
+/** Numbers, shares and times for people; of these, `--json` has the shares. Some are served to the page too (`page/web/assets.ts`). */
 
 /** 12,345. Intl's formatter takes 10 ms to load. */
 export function grouped(value: number): string {
@@ -8,6 +8,30 @@ export function grouped(value: number): string {
 /** `1 credit`, `2 credits`; `many` for irregular plurals. */
 export function counted(value: number, singular: string, plural = `${singular}s`): string {
   return `${grouped(value)} ${value === 1 ? singular : plural}`;
+}
+
+/** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
+export function timeSpan(minutes: number): string {
+  if (minutes < 1) return 'under a minute';
+  if (minutes < 90) return counted(Math.round(minutes), 'minute');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${Math.round(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} days ${hours % 24} h`;
+}
+
+/** 12.3 MB */
+export function byteSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
+}
+
+/** `38 %`. `100 %` only for all, and `0 %` only for none. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 100);
+  if (rounded === 100 && share < 1) return `${Math.floor(share * 1000) / 10} %`;
+  return `${rounded === 0 && share > 0 ? '<1' : rounded} %`;
 }
 
 /** 2026-12-01 */

@@ -205,10 +205,7 @@ export class UiApi {
     return settingsFor(this.#anyJob(), settings, choice.source);
   }
 
-  async #columnsOf(
-    file: ChosenFile,
-    { lat, lng, header = true, order }: Pick<Choice, 'lat' | 'lng' | 'header' | 'order'>,
-  ): Promise<readonly string[]> {
+  async #columnsOf(file: ChosenFile, { lat, lng, header = true, order }: Choice): Promise<readonly string[]> {
     const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
     const used = Math.max(lat, lng, typeof order === 'number' ? order : 0);
     if (used < columns.length) return columns;

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
-import { accessRefusal, cookieName, HEADERS, hostRefusal, type RequestRefusal } from './web/access-check.ts';
+import { accessRefusal, cookieName, HEADERS, hostRefusal, requestRefusal } from './web/access-check.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
 import { isOwnPeer } from './web/peer-user.ts';
 import { addRoutes } from './web/routes.ts';
@@ -54,7 +54,7 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
     if (refusal !== null) return refuse(request, reply, refusal);
     if (token === null) return undefined;
     const session = sessions.exchange(token);
-    if (session === null) return refuse(request, reply, USED_UP);
+    if (session === null) return refuse(request, reply, requestRefusal(401, 'TOKEN', 'This address was already used'));
     // A session cookie: without an expiry.
     const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
     // Not a redirect: a browser that came from a file would not send a strict cookie with it.
@@ -74,24 +74,20 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
   return {
     port,
     newAddress: () => `http://${HOST}:${port}/?token=${sessions.newToken()}`,
-    close: () => end(app, api, closing),
+    async close() {
+      // The page still gets the updates of the runs that are stopped.
+      const stopped = await api.close();
+      closing.abort();
+      await app.close();
+      return stopped;
+    },
   };
-}
-
-async function end(app: FastifyInstance, api: UiApi, closing: AbortController): Promise<number> {
-  // The page still gets the updates of the runs that are stopped.
-  const stopped = await api.close();
-  closing.abort();
-  await app.close();
-  return stopped;
 }
 
 const HTML = 'text/html; charset=utf-8';
 
 const ENTRY =
   '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="/assets/icon.svg" type="image/svg+xml"><title>Perilbook</title>\n';
-
-const USED_UP = { status: 401, code: 'TOKEN', message: 'This address was already used' } as const;
 
 /** The token of an address from the terminal; only for the first page. */
 function tokenOf({ method, url }: FastifyRequest): string | null {
@@ -100,12 +96,11 @@ function tokenOf({ method, url }: FastifyRequest): string | null {
 }
 
 /** A browser gets a page, a program gets JSON. */
-function refuse(request: FastifyRequest, reply: FastifyReply, { status, code, message }: RequestRefusal): FastifyReply {
-  const hint = 'Press Enter in the terminal of perilbook ui for a new address.';
-  if (!request.headers.accept?.includes('text/html'))
-    return sendError(reply, new RefusedRequest(status, code, message, hint));
+function refuse(request: FastifyRequest, reply: FastifyReply, refusal: RefusedRequest): FastifyReply {
+  if (!request.headers.accept?.includes('text/html')) return sendError(reply, refusal);
+  const { message, hint } = refusal.words;
   return reply
-    .code(status)
+    .code(refusal.status)
     .type(HTML)
     .send(
       `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Perilbook</title><main><h1>${message}</h1><p>${hint}</p></main></html>\n`,

@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { grouped } from '../../src/base/format-numbers.ts';
+import { byteSize, grouped } from '../../src/base/format-numbers.ts';
 import { runnableCommands, usageOf } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
+import { downloadPlanMessages } from '../../src/cli/messages/download-messages.ts';
+import { LEADING_COLUMNS } from '../../src/columns/row.ts';
+import { ROW_STATUSES, type RowStatus } from '../../src/columns/row-status.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
+import { type Category, NATURAL_SLUGS, TIME_TO_LIVE, TOPICS } from '../../src/contract/topics.ts';
+import type { Source } from '../../src/data/sources/source.ts';
+import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { SETTING_LIST } from '../../src/job/setting-table.ts';
@@ -73,5 +80,113 @@ test('docs/operator/own-service.md lists the search radii of the service', () =>
     join(ROOT, 'docs/operator/own-service.md'),
     'radii',
     ['| topic or event | metres |', '|---|---:|', ...rows].join('\n'),
+  );
+});
+
+const LEADING_MEANING: Readonly<Record<string, string>> = {
+  hazard_status: 'how complete the row is, see below',
+  hazard_note: 'the reason in words; `sample data` where the answers are made up',
+  hazard_as_of: 'the time of the oldest answer used',
+};
+
+const STATUS_MEANING: Readonly<Record<RowStatus, string>> = {
+  ok: 'every topic has a fresh answer',
+  partial: 'everything was tried; some topics have no answer',
+  deferred: 'not bought yet (quota, budget or time): the next run buys it',
+  failed: 'everything was tried; no topic has an answer: the next run tries again',
+  rejected: 'the service rejects this location',
+  outside_us: 'outside the states and territories; no call was made',
+  invalid: 'the location cannot be used; `hazard_note` says why',
+};
+
+const CATEGORY_TITLES: Readonly<Record<Category, string>> = {
+  natural: 'Natural hazards',
+  proximity: 'Sites nearby',
+  measurement: 'Measurements',
+};
+
+function freshFor(seconds: number | null): string {
+  if (seconds === null) return 'ever';
+  return seconds < 86_400 ? `${seconds / 3_600} h` : `${seconds / 86_400} d`;
+}
+
+const tableOf = (category: Category): string => {
+  const topics = TOPICS.filter((topic) => topic.category === category);
+  const rows = topics.map(({ slug, title, cadence }) => {
+    const columns = columnsOf(slug).map(({ name, type }) => `\`${name}\` ${type}`);
+    return `| \`${slug}\` | ${title} | ${freshFor(TIME_TO_LIVE[cadence])} | ${columns.join(', ')} |`;
+  });
+  return [
+    `### ${CATEGORY_TITLES[category]} (${topics.length})`,
+    '',
+    '| topic | | fresh for | columns |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+};
+
+const GENERATED: Readonly<Record<string, () => string>> = {
+  leading: () =>
+    `| column | type | what it holds |\n|---|---|---|\n${LEADING_COLUMNS.map(({ name, type }) => `| \`${name}\` | ${type} | ${LEADING_MEANING[name]} |`).join('\n')}`,
+  status: () =>
+    `| status | meaning |\n|---|---|\n${ROW_STATUSES.map((status) => `| \`${status}\` | ${STATUS_MEANING[status]} |`).join('\n')}`,
+  topics: () => (['natural', 'proximity', 'measurement'] as const).map(tableOf).join('\n\n'),
+};
+
+for (const [name, make] of Object.entries(GENERATED)) {
+  test(`docs/reference/columns.md: ${name} are the program's`, () => {
+    const made = make();
+    assert.ok(!made.includes('undefined'));
+    checkSection(fileOf('columns.md'), name, made);
+  });
+}
+
+test('docs/analyst/columns.md explains the columns of every kind', () => {
+  const explained = readFileSync(join(ROOT, 'docs/analyst/columns.md'), 'utf8');
+  const kindOf = (name: string) =>
+    /_days$/.test(name)
+      ? '…_days'
+      : (/(_rating|_score|_frequency|_count|_nearest_m|_value|_unit|_measured_at)$/.exec(name)?.[1] ?? name);
+  const kinds = new Set(
+    [...LEADING_COLUMNS, ...TOPICS.flatMap(({ slug }) => columnsOf(slug))].map(({ name }) => kindOf(name)),
+  );
+  assert.ok(kinds.size > 20);
+  const unexplained = [...kinds].filter((kind) => !explained.includes(`${kind}\``));
+  assert.deepEqual(unexplained, []);
+});
+
+const WHEN: Readonly<Record<string, string>> = {
+  base: 'every topic',
+  named: 'only by name',
+  states: 'only with states',
+};
+
+function rowOf({ name, title, topics, when, bytes, isMeasured, rows, cadence, vintage }: Source): string {
+  const all = topics.length === NATURAL_SLUGS.length ? 'all natural topics' : topics.join(', ');
+  const for_ = [all, when === undefined ? '' : WHEN[when]!].filter(Boolean).join('; ');
+  const size = `${isMeasured ? '' : 'about '}${byteSize(bytes)}`;
+  const count = rows === undefined ? '' : grouped(rows);
+  const changes = vintage === undefined || vintage === 'edited' ? cadence : `${cadence}; ${vintage}`;
+  return `| \`${name}\` | ${title} | ${for_} | ${size} | ${count} | ${changes} |`;
+}
+
+test('docs/reference/sources.md lists the sources', () => {
+  const head = ['| source | what | for | size | rows | changes |', '|---|---|---|---:|---:|---|'];
+  const made = [...head, ...SOURCES.map(rowOf)].join('\n');
+  assert.match(made, /nri-tracts/);
+  checkSection(fileOf('sources.md'), 'sources', made);
+});
+
+test('docs/reference/sources.md has the licences as data get shows them', () => {
+  const words = downloadPlanMessages(
+    SOURCES.map((source) => ({ source, slices: ['US'] })),
+    null,
+  );
+  const licences = words.filter((line) => line.startsWith('Licence of '));
+  assert.ok(licences.length > 5);
+  checkSection(
+    fileOf('sources.md'),
+    'licences',
+    licences.map((line) => `- ${line.slice('Licence of '.length)}`).join('\n'),
   );
 });

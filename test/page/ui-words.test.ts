@@ -4,24 +4,38 @@ import type { RowStatus } from '../../src/columns/row-status.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { type Choice, choiceSchema, confirmation, firstChoice, makeJobFile } from '../../src/page/files/choice.ts';
 import { columnReference, type FilePreview } from '../../src/page/files/file-preview.ts';
-import { type ActiveRun, makeRunUpdate } from '../../src/page/runs/run-progress.ts';
+import { pageMessage, withoutTerminal } from '../../src/page/files/page-words.ts';
+import { ActiveRun, makeRunUpdate } from '../../src/page/runs/run-progress.ts';
+import { readAssets } from '../../src/page/web/assets.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { MinuteMeter } from '../../src/run/estimate.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { fc } from '../properties.ts';
 
 interface PageWords {
-  confirmation(budget: number): string;
   inWords(value: number): string;
   incompleteWords(status: Partial<Record<RowStatus, number>> | null): string;
 }
 
-/** The page's own module, as the browser loads it. */
-const page = (await import(new URL('../../src/page/assets/format.js', import.meta.url).href)) as PageWords;
+/** A module of the page, as the browser loads it, by its address. */
+const addressOf = (name: string, text = String(readAssets().get(name)!.body)): string =>
+  `data:text/javascript,${encodeURIComponent(text.replaceAll(/'\.\/([\w-]+\.js)'/g, (_, other) => JSON.stringify(addressOf(other))))}`;
+const page = (await import(addressOf('format.js'))) as PageWords;
+const numbers = (await import(addressOf('numbers.js'))) as Record<string, (value: number, word?: string) => string>;
 
-test('the page asks with the sentence that the server wants to hear', () => {
-  for (const budget of [0, 1, 2, 999, 1000]) assert.equal(page.confirmation(budget), confirmation(budget));
-  fc.assert(fc.property(fc.nat(), (budget) => assert.equal(page.confirmation(budget), confirmation(budget))));
+test('the page has the numbers and the sentence of the server', () => {
+  assert.deepEqual(Object.keys(numbers).sort(), [
+    'byteSize',
+    'confirmation',
+    'counted',
+    'grouped',
+    'percent',
+    'timeSpan',
+  ]);
+  for (const budget of [0, 1, 2, 999, 1000]) assert.equal(numbers.confirmation!(budget), confirmation(budget));
+  assert.deepEqual(
+    [numbers.byteSize!(12_345_678), numbers.timeSpan!(200), numbers.percent!(0.9996), numbers.counted!(1_040, 'row')],
+    ['12.3 MB', '3 h 20 min', '99.9 %', '1,040 rows'],
+  );
 });
 
 test('numbers in words', () => {
@@ -58,8 +72,7 @@ test('a run that ended with rows lacking answers is called complete only where t
 test('the page shows the rate and the time left that the terminal shows', () => {
   const facts = { budget: 700, allowance: 10_000, creditsPerMinute: 300, anniversaryDay: 1, deadline: null };
   const run: ActiveRun = {
-    ...{ phase: 'buying', beganAt: 0, meter: new MinuteMeter(), interruption: new AbortController(), notices: [] },
-    ...{ progress: newProgress(), budget: 700, available: 10_000, source: 'service', end: null, error: null },
+    ...{ ...new ActiveRun(0, 700), phase: 'buying', available: 10_000, source: 'service' },
     facts: { ...facts, startedAt: 0, rows: 1, valueBefore: 0, reach: { credits: 700, cells: 70 }, value: 0 },
   };
   const at = (steady: number, spent: number) => {
@@ -145,4 +158,26 @@ test('a choice is refused unless each part is one that the page offers', () => {
   ]) {
     assert.ok(!choiceSchema.safeParse({ ...choice, ...part }).success, JSON.stringify(part));
   }
+});
+
+const UPLOAD = '/home/ann/.local/share/perilbook/ui/0123456789abcdef/input/';
+
+test('a hint on the page names no flag, no job file, no command and no folder of the workspace', () => {
+  const message = 'No latitude column was found in';
+  const hint = 'Name it: --lat COLUMN (location: in the job file).';
+  assert.deepEqual(pageMessage({ code: 'INPUT_COLUMNS', message: `${message} ${UPLOAD}book.csv`, hint }), {
+    message: `${message} book.csv`,
+    hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
+  });
+  const kept = { code: 'BUG', message: 'a', hint: 'Use another name.' } as const;
+  assert.deepEqual(pageMessage(kept), { message: 'a', hint: 'Use another name.' });
+});
+
+test('of a longer text the sentences for a terminal are left out', () => {
+  assert.equal(
+    withoutTerminal('The quota is used up. If others spend: perilbook quota set --left N. It resets on Monday.'),
+    'The quota is used up. It resets on Monday.',
+  );
+  assert.equal(withoutTerminal('It is 5 - 3 places, from -95.3.'), 'It is 5 - 3 places, from -95.3.');
+  assert.equal(withoutTerminal('Start perilbook ui again.'), 'Start perilbook ui again.');
 });

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { topicsIn } from '../../contract/topic-set.ts';
 import type { Job } from '../../job/settings.ts';
 import { isFreeSource } from '../../library/connection.ts';
@@ -13,7 +13,7 @@ import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { openStore, readOptionalJob } from '../job-of-options.ts';
-import { byteSize, listed } from '../messages/format.ts';
+import { listed } from '../messages/format.ts';
 
 /** A command on the answers of a store. */
 function onStore<OwnFlags extends Flags<'cache stats'>>(

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { counted, grouped } from '../../base/format-numbers.ts';
+import { byteSize, counted, grouped, timeSpan } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { readManifest } from '../../data/download/manifest.ts';
 import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
@@ -19,7 +19,7 @@ import type { DatasetName } from '../../data/tables/records.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, printResult } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
-import { byteSize, fittingTable, listed, table, timeSpan } from '../messages/format.ts';
+import { fittingTable, listed, table } from '../messages/format.ts';
 
 /** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
 export function listAction(

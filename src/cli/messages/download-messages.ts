@@ -1,10 +1,10 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { counted } from '../../base/format-numbers.ts';
+import { byteSize, counted, timeSpan } from '../../base/format-numbers.ts';
 import type { ObtainedSource, WantedSource } from '../../data/download/get-sources.ts';
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
-import { byteSize, table, timeSpan } from './format.ts';
+import { table } from './format.ts';
 
 /** A state of unknown size is estimated as a 51st of the US. */
 const STATES = 51;

@@ -1,22 +1,5 @@
-import { counted } from '../../base/format-numbers.ts';
+import { counted, percent } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
-
-/** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
-export function timeSpan(minutes: number): string {
-  if (minutes < 1) return 'under a minute';
-  if (minutes < 90) return counted(Math.round(minutes), 'minute');
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${Math.round(minutes % 60)} min`;
-  return `${Math.floor(hours / 24)} days ${hours % 24} h`;
-}
-
-/** 12.3 MB */
-export function byteSize(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
-}
 
 export { shownPath } from '../../base/shown-path.ts';
 
@@ -113,13 +96,6 @@ export function fittingTable(
   if (next === undefined || lines.every((line) => textWidth(line) <= screen)) return lines;
   const without = (cells: readonly string[]) => cells.filter((_, column) => head[column] !== next);
   return fittingTable(without(head), rows.map(without), dispensable, indent, screen);
-}
-
-/** `38 %`. `100 %` only for all, and `0 %` only for none. */
-export function percent(share: number): string {
-  const rounded = Math.round(share * 100);
-  if (rounded === 100 && share < 1) return `${Math.floor(share * 1000) / 10} %`;
-  return `${rounded === 0 && share > 0 ? '<1' : rounded} %`;
 }
 
 /** `38 % of the places, 91 % of the value` */

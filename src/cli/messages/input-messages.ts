@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { counted, grouped } from '../../base/format-numbers.ts';
+import { counted, grouped, percent } from '../../base/format-numbers.ts';
 import { firstRows } from '../../rows/first-rows.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -8,7 +8,7 @@ import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
 import type { Color } from './color.ts';
-import { percent, shownPath, table } from './format.ts';
+import { shownPath, table } from './format.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
@@ -8,7 +8,7 @@ import { distrustText, quotaAdvice, resetText, subscriptionText } from '../../ru
 import { differsFrom } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
-import { listed, sharePhrase, timeSpan, wrapped } from './format.ts';
+import { listed, sharePhrase, wrapped } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 

@@ -1,4 +1,4 @@
-import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { amount, counted, dateTime, grouped, percent } from '../../base/format-numbers.ts';
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
@@ -8,7 +8,7 @@ import type { Prepared } from '../../run/prepare.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { STOPS } from '../../run/stop.ts';
 import { locatedIn } from '../../run/summary.ts';
-import { percent, shownPath } from './format.ts';
+import { shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
 import { savingsMessage } from './plan-messages.ts';
 

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped, shareOf } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped, percent, shareOf, timeSpan } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import {
   estimate,
@@ -11,7 +11,6 @@ import {
   type Timestamp,
 } from '../../run/estimate.ts';
 import type { Progress } from '../../run/progress.ts';
-import { percent, timeSpan } from '../messages/format.ts';
 
 /** The data of a line of progress. */
 export interface ProgressView extends Timestamp {

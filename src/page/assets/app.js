@@ -8,7 +8,7 @@ import { FileStep, openAgain } from './file-step.js';
 import { ErrorBox, html } from './html.js';
 import { PriceStep } from './price-step.js';
 import { Report } from './report-view.js';
-import { watchAgain } from './run.js';
+import { watch } from './run.js';
 import { RunStep } from './run-step.js';
 import { SourceStep, sourceWords } from './source-step.js';
 import { about, chosen, file, keepReport, priceAgain, source } from './state.js';
@@ -21,7 +21,7 @@ function Page() {
   return html`
     <${ErrorBox} id="gone" kind="gone" error=${goneError.value} />
     <p id="connection-words" class="unseen" role="status">${connectionWords.value}</p>
-    ${source.value === 'sample' && html`<aside id="sample" class="sample" aria-label="Sample data">Sample data: made up, do not base decisions on it</aside>`}
+    ${source.value === 'sample' && html`<aside id="sample" class="sample small" aria-label="Sample data">Sample data: made up, do not base decisions on it</aside>`}
     <header>
       <a class="skip" href="#file-step">Skip to the first step</a>
       <h1>Perilbook</h1>
@@ -48,8 +48,9 @@ function Page() {
 /** The server is there again, or another one. */
 async function onBack() {
   about.value = await get('/api/about');
-  watchAgain();
-  if (file.value !== null) priceAgain();
+  if (file.value === null) return;
+  watch();
+  priceAgain();
 }
 
 const fileOfAddress = () => /^#file=([0-9a-f]+)$/.exec(window.location.hash)?.[1];

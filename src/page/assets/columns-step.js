@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { counted, grouped } from './format.js';
 import { ErrorBox, Fold, html, Options } from './html.js';
+import { counted, grouped } from './numbers.js';
 import { choose, chosen, file, folds, price, readAgain } from './state.js';
 
 /** Why the file could not be read again. */

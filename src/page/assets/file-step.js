@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { post, Refusal, upload } from './api.js';
 import { needsServer } from './connection.js';
-import { byteSize, counted } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
+import { byteSize, counted } from './numbers.js';
 import { closeRun, focusOn, openRun, run } from './run.js';
 import { about, file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 

@@ -1,5 +1,6 @@
-import { byteSize, counted, day, grouped, percent, timeSpan } from './format.js';
+import { day } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
+import { byteSize, counted, grouped, percent, timeSpan } from './numbers.js';
 import { about, budget, choose, chosen, folds, isLocal, price } from './state.js';
 
 /** The first two are choices of a run; the others are for comparison. */
@@ -131,25 +132,14 @@ function notesOf({ saved, scopes, areas }) {
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
     saved.by_cache > 0 ? `at most ${counted(saved.by_cache, 'credit')} by answers in the store` : '',
   ].filter(Boolean);
-  return [
-    savings.length > 0 ? `Saved: ${savings.join(', ')}.` : '',
-    areas === null ? '' : areaWords(areas, saved.by_areas),
-    ...scopes,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  const words = [savings.length > 0 && `Saved: ${savings.join(', ')}.`, areas && areaWords(areas, saved.by_areas)];
+  return [...words, ...scopes].filter(Boolean).join(' ');
 }
 
-function areaWords({ each_place, areas_verified, areas_differed, ...plan }, saved) {
-  if (each_place)
-    return `${counted(areas_verified, 'area')} verified, ${areas_differed} differed: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
-  return plannedAreas(plan, saved);
-}
-
-function plannedAreas(
-  { representatives, spared, verified, near_border: onBorder = 0, no_boundaries: none = 0 },
-  saved,
-) {
+function areaWords(areas, saved) {
+  if (areas.each_place)
+    return `${counted(areas.areas_verified, 'area')} verified, ${areas.areas_differed} differed: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
+  const { representatives, spared, verified, near_border: onBorder = 0, no_boundaries: none = 0 } = areas;
   const alone = [
     onBorder > 0 ? `${grouped(onBorder)} on a border` : '',
     none > 0 ? `${grouped(none)} without boundaries here` : '',

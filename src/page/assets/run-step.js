@@ -1,7 +1,8 @@
 import { useRef } from 'preact/hooks';
 import { needsServer } from './connection.js';
-import { counted, day, grouped, incompleteWords, percent, timeSpan } from './format.js';
+import { day, incompleteWords } from './format.js';
 import { ErrorBox, Facts, html } from './html.js';
+import { counted, grouped, percent, timeSpan } from './numbers.js';
 import { story } from './report-view.js';
 import { isUnknown, isWorking, run, runError, stop } from './run.js';
 import { file } from './state.js';
@@ -51,7 +52,7 @@ export function RunStep({ onGoOn }) {
     <h2 id="run-title" tabindex="-1">${title}</h2>
     <${Spoken} title=${title} />
     ${isShown && html`<details><summary>Details</summary><${Facts} id="run-facts" pairs=${liveFacts(run.value)} /></details>`}
-    <ul id="run-notices" class="notices" aria-label="Notices">${notices.map((text) => html`<li>${text}</li>`)}</ul>
+    ${notices.length > 0 && html`<ul id="run-notices" class="notices" aria-label="Notices">${notices.map((text) => html`<li>${text}</li>`)}</ul>`}
     <${ErrorBox} id="run-error" error=${error ?? runError.value} />
     ${end !== null && html`<${Result} end=${end} onGoOn=${onGoOn} />`}
   </section>`;
@@ -105,20 +106,13 @@ function reasonOf({ state, stopped, is_local: isLocal, resume_after: resumeAfter
   return `${stopped} The other rows are deferred.${resumeAfter === null ? '' : ` Resume after ${day(resumeAfter)}.`}`;
 }
 
-function resultFacts({
-  charged,
-  unknown,
-  budget,
-  is_local: isLocal,
-  complete,
-  complete_value: value,
-  resume_after: resumeAfter,
-}) {
+function resultFacts(end) {
+  const { charged, unknown, budget, is_local: isLocal, resume_after: resumeAfter } = end;
   const share = (part) => (part === null ? null : percent(part));
   const lost = !isLocal && unknown > 0;
   return [
-    ['Locations complete', share(complete)],
-    ['Value complete', share(value)],
+    ['Locations complete', share(end.complete)],
+    ['Value complete', share(end.complete_value)],
     ['Credits spent', isLocal ? null : grouped(charged)],
     ['Credits without an answer', lost ? `${grouped(unknown)}; the provider may have charged them` : null],
     ['Budget', isLocal ? null : grouped(budget)],

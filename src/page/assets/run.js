@@ -49,7 +49,8 @@ function take(update) {
   priceAgain();
 }
 
-function watch() {
+/** Watches the run of the open file, and no other. */
+export function watch() {
   events?.close();
   events = new EventSource(`/api/files/${file.value.id}/events`);
   events.onmessage = ({ data }) => {
@@ -97,8 +98,3 @@ export async function stop() {
 effect(() => {
   if (isLost.value) events?.close();
 });
-
-/** The server is there again, or another one. */
-export function watchAgain() {
-  if (file.value !== null) watch();
-}

@@ -83,7 +83,7 @@ function PublicData() {
     return null;
   const { words = '', isOffer = false, isBusy = false, error = null } = data.value ?? {};
   return html`<div id="data">
-    <pre id="data-words" role="status" class="small" tabindex=${words === '' ? undefined : 0}>${words}</pre>
+    <pre id="data-words" role="status" class="small scroll" tabindex=${words === '' ? undefined : 0}>${words}</pre>
     <${ErrorBox} id="data-error" error=${error} />
     ${data.value === null && html`<button type="button" id="data-offer" class="button small" onClick=${() => askForData('offer')} ...${needsServer()}>Get the missing public data…</button>`}
     ${isOffer && html`<button type="button" id="data-download" class="button small primary" disabled=${isBusy} onClick=${() => askForData('download')} ...${needsServer()}>Download</button>`}

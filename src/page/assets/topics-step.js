@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { grouped } from './format.js';
 import { Fold, html } from './html.js';
+import { grouped } from './numbers.js';
 import { about, choose, chosen, folds } from './state.js';
 
 const GROUPS = [
@@ -13,12 +13,8 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** Chooses topics, or takes them out of the choice. */
 function take(changed, isOn) {
-  const slugs = new Set(chosen.value.topics);
-  for (const slug of changed) {
-    if (isOn) slugs.add(slug);
-    else slugs.delete(slug);
-  }
-  choose({ topics: about.value.topics.map(({ slug }) => slug).filter((slug) => slugs.has(slug)) });
+  const all = about.value.topics.map(({ slug }) => slug);
+  choose({ topics: all.filter((slug) => (changed.includes(slug) ? isOn : chosen.value.topics.includes(slug))) });
 }
 
 /** The topics by category. */

@@ -32,11 +32,7 @@ export type Choice = z.infer<typeof choiceSchema>;
 export const reachSchema = z.strictObject({ ...choiceSchema.shape, budget: z.int().nonnegative() });
 
 /** Spending needs a budget and the sentence that the user confirmed. */
-export const startSchema = z.strictObject({
-  ...choiceSchema.shape,
-  budget: z.int().nonnegative(),
-  confirmed: z.string(),
-});
+export const startSchema = z.strictObject({ ...reachSchema.shape, confirmed: z.string() });
 
 /** The settings as a job file. */
 export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
@@ -82,7 +78,7 @@ function keptColumns(settings: JobFile | null, header: boolean, columns: readonl
   };
 }
 
-/** The sentence that the user confirms. A start without it, or with that of another budget, is refused. */
+/** The sentence that the user confirms, on the page and here. A start without it, or with that of another budget, is refused. */
 export function confirmation(budget: number): string {
   return budget === 0 ? 'Spend nothing' : `Spend at most ${counted(budget, 'credit')}`;
 }

@@ -62,7 +62,7 @@ export async function previewFile(
     ...parseLocation(columns, name, rowFile.shapes),
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
     unit: rowFile.unit ?? 'line',
-    first: await previewRows(rowFile, columns.length),
+    first: await previewRows(rowFile, columns),
   };
 }
 
@@ -85,9 +85,8 @@ function parseLocation(
   }
 }
 
-async function previewRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {
-  const every = Array.from({ length: width }, (_, index) => index);
-  return (await firstRows(rowFile, every, ROWS_SHOWN)).map(({ line, fields }) => ({
+async function previewRows(rowFile: RowFile, columns: readonly string[]): Promise<FilePreview['first']> {
+  return (await firstRows(rowFile, [...columns.keys()], ROWS_SHOWN)).map(({ line, fields }) => ({
     line,
     fields: fields.map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
   }));

@@ -1,12 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
-import type { Connection } from '../../run/connection-kinds.ts';
 import { purchaseBySet } from '../../run/plan/prices.ts';
 import { findReach } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
-
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
@@ -14,10 +12,7 @@ import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
 
-export interface PriceRequest {
-  readonly job: Job;
-  readonly connection: Connection;
-}
+export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
 
 /** The price of a job, and what its account has left. */
 export interface Priced {
@@ -92,28 +87,17 @@ export class Pricing implements Disposable {
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;
     const account = paying && { name: paying.account.name, resets: paying.period.end };
-    const { findings } = prepared.summary;
-    const summary = {
-      ...prepared.summary,
-      findings: findings.map((finding) => ({ ...finding, note: withoutTerminal(finding.note) })),
-    };
+    const findings = prepared.summary.findings.map(({ note, ...rest }) => ({ ...rest, note: withoutTerminal(note) }));
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
-    return { summary, curve, account };
+    return { summary: { ...prepared.summary, findings }, curve, account };
   }
 
   async #scanned(context: RunContext): Promise<Scan> {
-    const { job, connection } = context;
-    const key = JSON.stringify([
-      job.input,
-      await readChange(job.input),
-      job.location,
-      job.coordinates,
-      job.reading,
-      job.precision,
-      job.orderBy,
-      job.prefix,
-      connection.kind === 'local' ? null : job.areas,
-    ]);
+    const { input, location, coordinates, reading, precision, orderBy, prefix, areas } = context.job;
+    // These change when the file is written.
+    const { size, mtimeMs, ino } = await stat(input);
+    const ofFile = [input, size, mtimeMs, ino, location, coordinates, reading, precision, orderBy, prefix];
+    const key = JSON.stringify([ofFile, context.connection.kind === 'local' ? null : areas]);
     if (this.#kept?.key === key) return this.#kept.scan;
     this[Symbol.dispose]();
     this.#kept = { key, scan: await scan(context) };
@@ -122,12 +106,6 @@ export class Pricing implements Disposable {
 }
 
 const settingsKey = (job: Job): string => JSON.stringify({ ...job, budget: null });
-
-/** Changes when the file is written. */
-async function readChange(file: string): Promise<readonly number[]> {
-  const { size, mtimeMs, ino } = await stat(file);
-  return [size, mtimeMs, ino];
-}
 
 /** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. */
 interface BudgetCurve {

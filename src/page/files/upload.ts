@@ -67,14 +67,7 @@ export function safeFileName(name: string): string {
   return shortened(stem, LONGEST) + extension;
 }
 
-/** As many whole characters as fit into `most` bytes. */
+/** As many whole characters as fit into `most` bytes: a stream's decoder waits for the rest of the last one. */
 function shortened(text: string, most: number): string {
-  let bytes = 0;
-  let kept = '';
-  for (const letter of text) {
-    bytes += Buffer.byteLength(letter);
-    if (bytes > most) break;
-    kept += letter;
-  }
-  return kept;
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }

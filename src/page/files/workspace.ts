@@ -32,17 +32,15 @@ export class Workspace {
     for (const id of readdirSync(folder).filter((name) => ID.test(name))) {
       const file = join(folder, id, 'book.json');
       const entry = resultOrNull(() => entrySchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
-      if (entry === null) this.#discardOld(id, now);
-      else this.#files.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
+      if (entry !== null)
+        this.#files.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
+      // A folder without its entry is an interrupted upload, or one that another process is receiving now.
+      else if (statSync(join(folder, id)).mtimeMs < now - DAY_MS) this.discard(id);
     }
   }
 
   get(id: string): ChosenFile | null {
     return this.#files.get(id) ?? null;
-  }
-
-  list(): ChosenFile[] {
-    return [...this.#files.values()];
   }
 
   /** A folder for an upload. `add` makes it a file of the page, `discard` removes it. */
@@ -65,7 +63,7 @@ export class Workspace {
 
   /** Adds a file of this machine. A path that was opened before returns its file. */
   addPath(path: string): ChosenFile {
-    const opened = this.list().find((file) => !file.isUpload && file.path === path);
+    const opened = [...this.#files.values()].find((file) => !file.isUpload && file.path === path);
     if (opened) return opened;
     const { id } = this.reserve(basename(path));
     return this.add({ id, name: basename(path), path, isUpload: false });
@@ -85,11 +83,6 @@ export class Workspace {
   /** Saves the settings as a job file that `perilbook run` can use. JSON is YAML. */
   keepSettings({ id }: ChosenFile, settings: JobFile): void {
     writeFileSync(this.#jobFile(id), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
-  }
-
-  /** A folder without its entry is an interrupted upload, or one that another process is receiving now. */
-  #discardOld(id: string, now: number): void {
-    if (statSync(join(this.#folder, id)).mtimeMs < now - DAY_MS) this.discard(id);
   }
 
   #jobFile(id: string): string {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import {
   estimate,
   type LastMinute,
-  type MinuteMeter,
+  MinuteMeter,
   pauseReason,
   type RunFacts,
   reachedCells,
@@ -11,31 +11,36 @@ import {
   spentOf,
   type Timestamp,
 } from '../../run/estimate.ts';
-import type { Progress } from '../../run/progress.ts';
+import { newProgress } from '../../run/progress.ts';
 import type { RunSummary } from '../../run/summary.ts';
 import type { RunsPort } from '../../store/runs/port.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
-export interface ActiveRun {
+export class ActiveRun {
   /** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
-  phase: 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
+  phase: 'reading' | 'buying' | 'stopping' | 'ended' | 'failed' = 'reading';
   readonly beganAt: number;
-  readonly progress: Progress;
-  readonly meter: MinuteMeter;
-  readonly interruption: AbortController;
-  readonly notices: string[];
   readonly budget: number;
+  readonly progress = newProgress();
+  readonly meter = new MinuteMeter();
+  readonly interruption = new AbortController();
+  readonly notices: string[] = [];
   /** Credits that the accounts had left when it began. */
-  available: number;
+  available = 0;
   /** Null until the input is priced. */
-  facts: RunFacts | null;
+  facts: RunFacts | null = null;
   /** Null until it is connected. */
-  source: ChosenSource | null;
+  source: ChosenSource | null = null;
   /** Null until it has ended. */
-  end: EndedRun | null;
-  error: ErrorMessage | null;
+  end: EndedRun | null = null;
+  error: ErrorMessage | null = null;
+
+  constructor(beganAt: number, budget: number) {
+    this.beganAt = beganAt;
+    this.budget = budget;
+  }
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
@@ -98,7 +103,6 @@ export function makeRunUpdate(run: ActiveRun, time: Timestamp) {
     credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
     credits_all: progress.creditsPlanned,
     budget,
-    budget_left: budget - spentOf(progress),
     /** Credits of the period that were left when the run began. */
     period_left: available,
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),

@@ -1,23 +1,15 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { Job } from '../../job/settings.ts';
-import type { Connection } from '../../run/connection-kinds.ts';
-import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';
+import { runFacts, timestampOf } from '../../run/estimate.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { newProgress } from '../../run/progress.ts';
 import { openContext } from '../../run/run-context.ts';
 import { runJob } from '../../run/run-job.ts';
 import { pageEffects, type UiDependencies } from '../dependencies.ts';
-import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import { makeErrorMessage, RefusedRequest } from '../web/error-replies.ts';
-import { type ActiveRun, latestRun, makeRunUpdate, type RunUpdate } from './run-progress.ts';
+import { ActiveRun, latestRun, makeRunUpdate, type RunUpdate } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
-
-/** The page's name for the source of a connection. */
-function sourceOf({ kind, sample }: Connection): ChosenSource {
-  return kind === 'local' ? 'local' : sample ? 'sample' : 'service';
-}
 
 /** The runs of this process, one per file. They continue when the page is closed. */
 export class Runs {
@@ -43,20 +35,7 @@ export class Runs {
       throw new RefusedRequest(409, 'RUNNING', message, 'Stop it or wait until it ends.');
     }
     if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'Missing budget', 'Set a budget.');
-    const active: ActiveRun = {
-      phase: 'reading',
-      beganAt: this.#dependencies.clock.now(),
-      progress: newProgress(),
-      meter: new MinuteMeter(),
-      interruption: new AbortController(),
-      notices: [],
-      budget: job.budget,
-      available: 0,
-      facts: null,
-      source: null,
-      end: null,
-      error: null,
-    };
+    const active = new ActiveRun(this.#dependencies.clock.now(), job.budget);
     this.#runs.set(file, active);
     const work = this.#work(active, job).finally(() => this.#working.delete(file));
     this.#working.set(file, work);
@@ -94,7 +73,7 @@ export class Runs {
     });
     try {
       const connection = await connectionOf(job);
-      active.source = sourceOf(connection);
+      active.source = connection.kind === 'local' || !connection.sample ? connection.kind : 'sample';
       const { progress, interruption } = active;
       const ports = { connection, store, effects, progress, interrupt: interruption.signal };
       // The user has approved the budget, which is in the job.

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import { RefusedRequest } from './error-replies.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface RequestRefusal {
-  readonly status: 401 | 403 | 421;
-  readonly code: string;
-  readonly message: string;
+/** The refusal of a request that may not come from the user's own page. */
+export function requestRefusal(status: 401 | 403 | 421, code: string, message: string): RefusedRequest {
+  return new RefusedRequest(status, code, message, 'Press Enter in the terminal of perilbook ui for a new address.');
 }
 
 /** The name contains the port: ports share cookies, so two pages on one machine would overwrite each other's. */
@@ -18,32 +18,25 @@ export function accessRefusal(
   { method, headers: { host, origin, cookie } }: Pick<FastifyRequest, 'method' | 'headers'>,
   port: number,
   sessions: Sessions,
-): RequestRefusal | null {
+): RefusedRequest | null {
   const wrongHost = hostRefusal(host, port);
   if (wrongHost !== null) return wrongHost;
   const isReading = method === 'GET' || method === 'HEAD';
   if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
-    return { status: 403, code: 'ORIGIN', message: 'This request comes from another page' };
+    return requestRefusal(403, 'ORIGIN', 'This request comes from another page');
   }
-  const session = parseCookie(cookie, cookieName(port));
-  if (session === null || !sessions.isOpen(session)) {
-    return { status: 401, code: 'SESSION', message: 'This browser has no session here' };
-  }
-  return null;
+  const name = `${cookieName(port)}=`;
+  const session = cookie
+    ?.split(';')
+    .find((part) => part.trimStart().startsWith(name))
+    ?.trim()
+    .slice(name.length);
+  return sessions.isOpen(session ?? '') ? null : requestRefusal(401, 'SESSION', 'This browser has no session here');
 }
 
 /** A request with a token has no session yet: only its host can be checked. */
-export function hostRefusal(host: string | undefined, port: number): RequestRefusal | null {
-  if (host === `127.0.0.1:${port}`) return null;
-  return { status: 421, code: 'HOST', message: 'This request is for another host' };
-}
-
-function parseCookie(header: string | undefined, name: string): string | null {
-  for (const part of header?.split(';') ?? []) {
-    const at = part.indexOf('=');
-    if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
-  }
-  return null;
+export function hostRefusal(host: string | undefined, port: number): RefusedRequest | null {
+  return host === `127.0.0.1:${port}` ? null : requestRefusal(421, 'HOST', 'This request is for another host');
 }
 
 /** On every response: no external resources, no inline code, no framing, no caching. */

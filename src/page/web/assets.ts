@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { byteSize, counted, grouped, percent, timeSpan } from '../../base/format-numbers.ts';
 import { baseStyle, reportScript, reportStyle } from '../../report/html/page.ts';
+import { confirmation } from '../files/choice.ts';
 import { HEADERS } from './access-check.ts';
 import { libraryFile, libraryInCheckout, PAGE_LIBRARIES } from './page-libraries.ts';
 
@@ -34,6 +36,9 @@ export function readPage(): Asset & { readonly policy: string } {
   return { type: TYPES['.html']!, body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
 }
 
+/** Functions that the page has in common with the server. Each is served as it is written, and so uses nothing but the others. */
+const NUMBERS = [grouped, counted, byteSize, timeSpan, percent, confirmation];
+
 /** The files of the page by name, its libraries, a sample, and style and script of the report. All are read at the start: no other file can be
  * requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
@@ -48,6 +53,7 @@ export function readAssets(): ReadonlyMap<string, Asset> {
     ['base.css', Buffer.from(baseStyle())],
     ['report.css', Buffer.from(reportStyle())],
     ['report.js', Buffer.from(reportScript())],
+    ['numbers.js', Buffer.from(NUMBERS.map((shared) => `export ${shared}\n`).join(''))],
   ];
   return new Map(bodies.map(([name, body]) => [name, { type: TYPES[extname(name)]!, body }]));
 }

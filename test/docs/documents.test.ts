@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runnableCommands } from '../../src/cli/command.ts';
@@ -56,4 +56,16 @@ test('every command that the documents name is one, with options that it has', (
     );
   assert.deepEqual(wrong, []);
   assert.ok(commands > 150, `${commands} commands`);
+});
+
+test('the pictures are linked from the README, are marked as sample data, and take less than 300 kB together', () => {
+  const folder = join(ROOT, 'docs/pictures');
+  const names = readdirSync(folder);
+  assert.deepEqual(names, ['report.jpg', 'terminal.svg']);
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  for (const name of names) assert.match(readme, new RegExp(`!\\[[^\\]]+\\]\\(docs/pictures/${name}\\)`));
+  const bytes = names.map((name) => statSync(join(folder, name)).size);
+  assert.ok(bytes.every((size) => size > 1_000));
+  assert.ok(bytes.reduce((sum, size) => sum + size) < 300_000);
+  assert.match(readFileSync(join(folder, 'terminal.svg'), 'utf8'), /Sample data from the embedded service: made up/);
 });
