@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { goalTable } from '../bench/table.ts';
 
@@ -21,18 +21,24 @@ const measuring = globSync('*.ts', { cwd: FOLDER })
   .filter((file) => /^export (async )?function run\(/m.test(readFileSync(join(FOLDER, file), 'utf8')))
   .map((file) => file.replace('.ts', ''));
 
-test('the benchmarks run, at a tiny size, and print their tables', { timeout: 900_000 }, (t) => tryOut(t, measuring));
-
-async function tryOut(t: TestContext, names: readonly string[]): Promise<void> {
-  const args = [join(FOLDER, 'main.ts'), '--tiny', ...names];
+test('the benchmarks run, at a tiny size, and print their tables', { timeout: 900_000 }, async (t) => {
+  const args = [join(FOLDER, 'main.ts'), '--tiny', ...measuring];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
   assert.equal(stderr, '');
   const [report, goals] = stdout.split(/^# Goals$/m) as [string, string];
   assert.match(goals, /^\| benchmark +\| +figure \| .*\| +result \|$/m);
   const sections = report.split(/^## /m).slice(1);
-  assert.deepEqual(sections.map((section) => /^\w+/.exec(section)![0]).sort(), names.toSorted());
+  assert.deepEqual(sections.map((section) => /^\w+/.exec(section)![0]).sort(), measuring.toSorted());
   for (const section of sections) {
     t.diagnostic(section.trimEnd().split('\n').at(-1)!);
     assert.match(section, /^\| .* \|\n\| -+ \|[-: |]+\|\n\| .*\d.* \|$/m);
   }
-}
+});
+
+test('the memory of a measured process is its own, not that of the process that started it', () => {
+  const held = Buffer.alloc(300 * 2 ** 20, 1);
+  const program = `import { peakMegabytes } from ${JSON.stringify(join(FOLDER, 'peak-memory.ts'))}; console.log(peakMegabytes())`;
+  const told = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const megabytes = Number(told);
+  assert.ok(megabytes > 20 && megabytes < held.length / 2 ** 20, told);
+});

@@ -11,6 +11,7 @@ import type { RunUpdate } from '../../src/page/runs/run-progress.ts';
 import { type RunningUi, startUi } from '../../src/page/start-ui.ts';
 import { reportOfLatestRun } from '../../src/report/figures/gather-facts.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
+import { startBin } from '../cli/bin-process.ts';
 import { type Harness, type HarnessOptions, openHarness, type places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
@@ -161,16 +162,30 @@ async function begin(
     ui,
     bugs,
     stranger: () => visitor(ui.port, null),
-    async visit() {
-      const address = new URL(ui.newAddress());
-      const { headers } = await visitor(ui.port, null).ask('GET', address.pathname + address.search);
-      return visitor(ui.port, String(headers['set-cookie']).split(';')[0]!);
-    },
+    visit: async () => visitor(ui.port, await enter(ui.newAddress())),
     async restart() {
       await close();
       return await begin(t, harness, { sample, ...dependencies });
     },
   };
+}
+
+/** Opens a page by the address that the terminal shows; returns the cookie of its session. */
+export async function enter(address: string): Promise<string> {
+  const { port, search } = new URL(address);
+  const { headers } = await visitor(Number(port), null).ask('GET', `/${search}`);
+  return String(headers['set-cookie']).split(';')[0]!;
+}
+
+/** The page of the bin in a process of its own, and its address. */
+export async function startPage(
+  t: TestContext,
+  args: readonly string[],
+  ...folderAndEnv: [string, Record<string, string>?]
+) {
+  const bin = startBin(t, ['ui', ...args], ...folderAndEnv);
+  await bin.said('token=');
+  return { ...bin, address: /http:\S+/.exec(bin.text())![0] };
 }
 
 /** Speaks to a page as a browser does. */
