@@ -3,16 +3,16 @@
 export function nearestNames(misspelt: string, names: readonly string[]): string[] {
   const wanted = misspelt.trim().toLowerCase();
   const most = Math.max(1, Math.floor(wanted.length / 3));
+  const isShort = wanted.length > 3 && wanted.length < 6;
   return [...new Set(names)]
-    .map((name) => ({ name, distance: editDistance(wanted, name.trim().toLowerCase()) }))
-    .filter(
-      ({ name, distance }) =>
-        name.trim() !== '' &&
-        distance <=
-          (wanted.length > 3 && wanted.length < 6 && name.trim().toLowerCase()[0] === wanted[0]
-            ? Math.max(2, most)
-            : most),
-    )
+    .filter((name) => name.trim() !== '')
+    .map((name) => ({ name, text: name.trim().toLowerCase() }))
+    .map(({ name, text }) => ({
+      name,
+      distance: editDistance(wanted, text),
+      isAlike: isShort && text[0] === wanted[0],
+    }))
+    .filter(({ distance, isAlike }) => distance <= (isAlike ? 2 : most))
     .sort((a, b) => a.distance - b.distance)
     .filter(({ distance }, _, [nearest]) => distance <= nearest!.distance + 1)
     .slice(0, 3)

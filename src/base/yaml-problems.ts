@@ -3,7 +3,7 @@
  * @param code, message of an error of the library `yaml` */
 export function yamlProblem({ code, message }: { readonly code: string; readonly message: string }): string {
   const missing = MISSING.find(([pattern]) => pattern.test(message));
-  return missing?.[1] ?? PROBLEMS[code] ?? NO_YAML;
+  return missing?.[1] ?? PROBLEMS[code] ?? (MARKS.test(code) ? WITHOUT_MARKS : NO_YAML);
 }
 
 const NO_YAML = 'this is not YAML; write each setting on a line of its own, as name: value';
@@ -22,16 +22,10 @@ const MISSING: readonly (readonly [message: RegExp, problem: string])[] = [
   [/^Sequence item without/, 'a list item needs a hyphen (-) before it'],
 ];
 
+const MARKS = /ALIAS|COLLECTION_TYPE|PROP_ORDER|MULTIPLE_(?:ANCHORS|TAGS)|TAG_RESOLVE/;
 const WITHOUT_MARKS = `YAML reads &, * and ! here as an anchor, alias or tag, which are not supported; ${QUOTE_IT}`;
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  ALIAS_PROPS: WITHOUT_MARKS,
-  BAD_ALIAS: WITHOUT_MARKS,
-  BAD_COLLECTION_TYPE: WITHOUT_MARKS,
-  BAD_PROP_ORDER: WITHOUT_MARKS,
-  MULTIPLE_ANCHORS: WITHOUT_MARKS,
-  MULTIPLE_TAGS: WITHOUT_MARKS,
-  TAG_RESOLVE_FAILED: WITHOUT_MARKS,
   BAD_DIRECTIVE: `YAML reads a line that begins with % as a directive; ${QUOTE_IT}`,
   BAD_DQ_ESCAPE: 'a backslash in double quotes begins an escape sequence; use single quotes',
   BAD_INDENT: 'the indentation of this line differs from that of the lines beside it',

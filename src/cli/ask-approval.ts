@@ -47,18 +47,10 @@ export async function requireApproval(context: CliContext, approval: Approval, i
 export function askToSpend(
   context: CliContext,
   credits: number,
-  {
-    what,
-    now = credits,
-    approve,
-    later,
-  }: { readonly what: string; readonly now?: number; readonly approve: string; readonly later: string },
+  { what, now = credits, ...words }: Pick<Approval, 'approve' | 'later'> & { what: string; now?: number },
   isStdinFree = true,
 ): Promise<void> {
   const unapproved = `This ${what} would spend ${counted(now, 'credit')} without approval`;
-  return requireApproval(
-    context,
-    { question: `Spend ${counted(credits, 'credit')}?`, unapproved, approve, refused: 'Nothing was spent', later },
-    isStdinFree,
-  );
+  const question = `Spend ${counted(credits, 'credit')}?`;
+  return requireApproval(context, { ...words, question, unapproved, refused: 'Nothing was spent' }, isStdinFree);
 }

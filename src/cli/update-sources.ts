@@ -68,7 +68,9 @@ export async function updateSources(
     signal.throwIfAborted();
     return outcomes;
   } catch (error) {
-    throw signal.aborted ? interrupted() : error;
+    if (!signal.aborted) throw error;
+    const hint = 'Run the same command again: it resumes where it stopped. What is loaded stays.';
+    throw new PerilbookError('INTERRUPTED', 'The download was interrupted', hint);
   } finally {
     show.end();
     await client.close();
@@ -99,11 +101,6 @@ export function clientFor(
 }
 
 const LONG_WAIT_MS = 5_000;
-
-function interrupted(): PerilbookError {
-  const hint = 'Run the same command again: it resumes where it stopped. What is loaded stays.';
-  return new PerilbookError('INTERRUPTED', 'The download was interrupted', hint);
-}
 
 /** Loads the downloaded slices that the data file lacks, even if other slices failed. */
 async function load(

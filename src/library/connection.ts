@@ -48,8 +48,7 @@ export async function unopenedConnection(context: ConnectionContext, job: Job): 
       read.push({ ...anyKey, scopes: scopes && new Set(scopes) });
     }
   }
-  const secrets = read.map(({ secret }) => secret);
-  refuseKeyInAddress(baseUrl, secrets);
+  refuseKeyInAddress(baseUrl, read);
   return { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
 }
 
@@ -68,13 +67,10 @@ function localConnection(context: ConnectionContext, job: Job): LocalConnection 
 export function connectionTo(
   data: LocalData | null,
   job: Job,
-  {
-    workingFolder,
-    otherSources = '',
-    findState,
-  }: Pick<ConnectionContext, 'workingFolder' | 'otherSources' | 'findState'>,
+  context: Pick<ConnectionContext, 'workingFolder' | 'otherSources' | 'findState'>,
 ): LocalConnection {
   const { topics, counts, dataFile } = job;
+  const { workingFolder, otherSources = '', findState } = context;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
     // Answers without counts are a source of their own, because a job with counts must not use them. In a shared store each machine's
     // data is a source of its own too.
@@ -125,8 +121,7 @@ export async function connect(
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) context.notice(warning);
     const read = await readKeys(keys, context.env, context.streams?.interrupt);
-    const secrets = read.map(({ secret }) => secret);
-    refuseKeyInAddress(baseUrl, secrets);
+    refuseKeyInAddress(baseUrl, read);
     const connection = { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }

@@ -4,10 +4,8 @@ import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { JobFile } from '../job/job-file.ts';
-import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { openContext } from '../run/run-context.ts';
-import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from './answer-store.ts';
 import { BatchRun, type Coordinate } from './batch-run.ts';
@@ -96,7 +94,31 @@ export function enrichInRun<Row>(
     throw new PerilbookError('USAGE', `batch: ${size} is not a number of rows`, hint);
   }
   const read = locationReader(locate ?? null);
-  return enriched({ rows, source, store, job, size, locate: read, signal, onEvent, shared });
+  return enriched();
+
+  async function* enriched(): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
+    const host = libraryHost(defaultFolders(), {}, onEvent);
+    await using opened = await connectSource(source, job, host);
+    const { connection } = opened;
+    const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
+    await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent, shared);
+    const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
+    for await (const batch of batchesOf(rows, size)) {
+      const locations = batch.map((row) => {
+        const { lat, lng } = read(row);
+        return [lat, lng] as const;
+      });
+      throwIfAborted(signal);
+      const fields = await run.answer(locations);
+      throwIfAborted(signal);
+      for (const [index, row] of batch.entries()) yield enrichedRow(row, names, fields[index]!);
+      if (run.refusal !== null) {
+        run.end();
+        throw run.refusal;
+      }
+    }
+    run.end();
+  }
 }
 
 function isIterable(rows: unknown): boolean {
@@ -122,60 +144,14 @@ function locationReader<Row>(locate: ((row: Row) => Located) | null): (row: Row)
     const hasDegrees = isObject(location) && ('lat' in location || 'lng' in location);
     if (locate === null) {
       if (number > 1 || hasDegrees) return isObject(location) ? location : {};
-      throw new PerilbookError('INPUT_COLUMNS', 'The first row has no lat and no lng', LOCATE_HINT);
+      const hint = 'Pass locate: (row) => ({ lat, lng }).';
+      throw new PerilbookError('INPUT_COLUMNS', 'The first row has no lat and no lng', hint);
     }
     if (isObject(location) && (number > 1 || hasDegrees)) return location;
     const what = `${typeName(location)}${isObject(location) ? ' without lat and lng' : ''}`;
     const hint = 'Return { lat, lng }, with null for both where a row has no location.';
     throw new PerilbookError('USAGE', `locate returned ${what} for row ${number}`, hint, { row: number });
   };
-}
-
-const LOCATE_HINT = 'Pass locate: (row) => ({ lat, lng }).';
-
-interface Enrichment<Row> {
-  readonly rows: Iterable<Row> | AsyncIterable<Row>;
-  readonly source: AnswerSource;
-  readonly store: Store;
-  readonly job: Job;
-  readonly size: number;
-  readonly locate: (row: Row) => Partial<Located>;
-  readonly signal: AbortSignal;
-  readonly onEvent: (event: RunEvent) => void;
-  readonly shared: SharedRun | null;
-}
-
-async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
-  const { rows, source, store, job, size, locate, onEvent, signal, shared } = asked;
-  const host = libraryHost(defaultFolders(), {}, onEvent);
-  await using opened = await connectSource(source, job, host);
-  const { connection } = opened;
-  const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
-  await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent, shared);
-  const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
-  for await (const batch of batchesOf(rows, size)) {
-    const locations = batch.map((row) => {
-      const { lat, lng } = locate(row);
-      return [lat, lng] as const;
-    });
-    throwIfAborted(signal);
-    const fields = await run.answer(locations);
-    throwIfAborted(signal);
-    yield* joined(batch, fields, names);
-    if (run.refusal !== null) {
-      run.end();
-      throw run.refusal;
-    }
-  }
-  run.end();
-}
-
-function* joined<Row>(
-  rows: readonly Row[],
-  fields: readonly (readonly Field[])[],
-  names: readonly string[],
-): Generator<EnrichedRow<Row>> {
-  for (const [index, row] of rows.entries()) yield enrichedRow(row, names, fields[index]!);
 }
 
 /** @param fields in the order of the added columns, of which status, note and time are the first */

@@ -26,8 +26,9 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
 }
 
 /** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */
-export function refuseKeyInAddress(baseUrl: string, keys: readonly string[]): void {
-  if (makeRedactor(keys.filter(Boolean)).text(baseUrl) === baseUrl) return;
+export function refuseKeyInAddress(baseUrl: string, keys: readonly { readonly secret: string }[]): void {
+  const secrets = keys.map(({ secret }) => secret).filter(Boolean);
+  if (makeRedactor(secrets).text(baseUrl) === baseUrl) return;
   const hint = 'Leave the key out of base_url: it is sent in a request header.';
   throw new PerilbookError('USAGE', "The service's address has the API key in it, and is not shown", hint);
 }

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
-import { createPlaceLookup, type PlaceLookup } from '../data/lookup/place-lookup.ts';
+import { createPlaceLookup } from '../data/lookup/place-lookup.ts';
 import type { Area } from '../data/tables/area-finder.ts';
 import { countyRatedAreas, EVERY_HAZARD } from '../data/tables/county-ratings.ts';
-import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
+import { openDataReadOnly } from '../data/tables/data-database.ts';
 import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.ts';
 import { stateAt } from '../data/tables/record-states.ts';
 import { stateOf } from '../data/tables/states.ts';
@@ -74,15 +74,9 @@ export class LocalPlaces implements Disposable {
   }
 }
 
-interface OpenedData {
-  readonly database: DataDatabase;
-  readonly readVersion: () => void;
-  readonly describe: () => ReturnType<typeof localDataIn>;
-  readonly originOf: (area: Area, described: LocalData) => PlaceOrigin;
-  readonly lookUps: { readonly counted: PlaceLookup; readonly bare: PlaceLookup };
-}
+type OpenedData = ReturnType<typeof openData>;
 
-function openData(file: string): OpenedData {
+function openData(file: string) {
   const database = openDataReadOnly(file);
   const version = createHeldVersion(database);
   const countyRated = oncePerVersion(version.held, () => countyRatedAreas(database));
@@ -92,7 +86,7 @@ function openData(file: string): OpenedData {
     database,
     readVersion: version.read,
     describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
-    originOf: (area, described) => ({
+    originOf: (area: Area, described: LocalData): PlaceOrigin => ({
       ofCounty:
         described.countyRatings === null
           ? ''

@@ -27,8 +27,10 @@ export async function startEmbeddedService(
   job: Job,
   notice: (line: string) => void,
 ): Promise<EmbeddedService> {
-  const file = embeddedDatabaseFile(context, job);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // Beside the store, so that both are deleted together; in the data folder where the store is a database.
+  const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
+  const file = join(folder, 'sample-data.db');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const topics = topicsToLoad(job);
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openMadeUp(file, openDataDatabase));
@@ -70,13 +72,6 @@ function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const withoutEnterprise =
     (natural.length > 0 ? CREDITS.standard + CREDITS.single : 0) + others.length * CREDITS.single;
   return optimize === 'credits' && withoutEnterprise < CREDITS.enterprise ? [...natural, ...others] : TOPIC_SLUGS;
-}
-
-/** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the
- * store is a database. */
-function embeddedDatabaseFile(context: Pick<JobFolders, 'dataFolder'>, job: Job): string {
-  const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
-  return join(folder, 'sample-data.db');
 }
 
 /** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is using it. */

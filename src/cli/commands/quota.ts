@@ -29,7 +29,11 @@ function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
     const now = context.clock.now();
     const accounts = await chosenAccounts(context, words, flags, store);
     if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();
-    if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
+    if (accounts.length > 1 && (isSet || flags.csv)) {
+      const names = accounts.map(({ name }) => name).join(', ');
+      const message = `${isSet ? 'quota set' : '--csv'} needs one account, but this store has ${names}`;
+      throw usageError(message, 'Choose one: --account NAME.');
+    }
     if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
     const sheets = [];
     for (const { hasSubscription, ...account } of accounts) {
@@ -97,11 +101,6 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
 function noAccount(): PerilbookError {
   const hint = 'Name one: --account NAME or --base-url ADDRESS, with --subscription.';
   return usageError('No run has used an account with a quota: local data and the sample have none', hint);
-}
-
-function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
-  const message = `${what} needs one account, but this store has ${accounts.map(({ name }) => name).join(', ')}`;
-  return usageError(message, 'Choose one: --account NAME.');
 }
 
 async function recordCorrection(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
-import { type Client, createClient, requireSendable } from '../../client/client.ts';
+import { createClient, requireSendable } from '../../client/client.ts';
 import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, makeRedactor } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
@@ -11,10 +11,9 @@ import type { Job } from '../../job/settings.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/key-warnings.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
-import { type CheckResult, CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../service/check/run-checks.ts';
+import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../service/check/run-checks.ts';
 import { Broken, type CheckedStatement, NotChecked, type Reply, type Send } from '../../service/check/statement.ts';
 import { STATEMENTS } from '../../service/check/statement-table.ts';
-import type { Store } from '../../store/port.ts';
 import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
 import { type RunCommand, usageError } from '../command.ts';
@@ -54,10 +53,7 @@ export const checkCommand: RunCommand<Flags<'service check'>> = async (context, 
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
   const keys = await readCheckKeys(context, sources[0]!, flags);
-  refuseKeyInAddress(
-    baseUrl,
-    keys.map(({ secret }) => secret),
-  );
+  refuseKeyInAddress(baseUrl, keys);
   const location = {
     lat: parseCheckDegrees(flags, 'lat', DEFAULT_LOCATION.lat, 90),
     lng: parseCheckDegrees(flags, 'lng', DEFAULT_LOCATION.lng, 180),
@@ -119,43 +115,26 @@ async function performCheck(
       onStatement: flags.json ? undefined : (checked) => print(context, formatStatement(checked)),
     });
     state = limits.reached === null ? 'complete' : 'paused';
-    await sayResult(context, flags, result, store, run);
+    // What was spent according to the ledger.
+    const { charged, unknown } = await store.runSpending(run);
+    if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
+    const { passed, failed, skipped } = result;
+    const spent = `${counted(charged, 'credit')} spent${unknown === 0 ? '' : `, perhaps ${unknown} more`}`;
+    say(context, `${passed} passed, ${failed} failed, ${skipped} skipped; ${spent}, and in the ledger.`);
     if (limits.reached !== null) {
       say(context, `${limits.reached.message}; the skipped statements were not checked. ${limits.reached.hint}`);
       return EXIT.paused;
     }
-    return result.failed === 0 && result.passed > 0 ? EXIT.complete : EXIT.someFailed;
+    return failed === 0 && passed > 0 ? EXIT.complete : EXIT.someFailed;
   } catch (error) {
     if (interrupt.aborted) state = 'interrupted';
     throw error;
   } finally {
-    await end(client, store, run, state);
+    await client.close();
+    // A store that failed before fails here too. Report the first error.
+    if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
+    await store.close();
   }
-}
-
-async function end(client: Client, store: Store, run: number | null, state: FinalState): Promise<void> {
-  await client.close();
-  // A store that failed before fails here too. Report the first error.
-  if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
-  await store.close();
-}
-
-/** Prints the result, with what was spent according to the ledger. */
-async function sayResult(
-  context: CliContext,
-  flags: Flags<'service check'>,
-  result: CheckResult,
-  store: Store,
-  run: number,
-): Promise<void> {
-  const { charged, unknown } = await store.runSpending(run);
-  if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
-  const { passed, failed, skipped } = result;
-  const perhaps = unknown === 0 ? '' : `, perhaps ${unknown} more`;
-  say(
-    context,
-    `${passed} passed, ${failed} failed, ${skipped} skipped; ${counted(charged, 'credit')} spent${perhaps}, and in the ledger.`,
-  );
 }
 
 /** Account, store and service, from a job file, flags or the environment. */
