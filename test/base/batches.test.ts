@@ -41,14 +41,20 @@ test('an item that goes alone is a batch of its own, in its turn', async () => {
   assert.deepEqual(batches, [[1, 2], [100], [3], [200], [300]]);
 });
 
-test('items that arrive during a batch are the next one, which does not wait for the first', async () => {
+/** Batches that end when the test ends them. */
+function waiting(limits: BatchLimits<number> = {}) {
   const batches: number[][] = [];
   const ends: (() => void)[] = [];
   const work = inBatches(async (items: readonly number[]) => {
     batches.push([...items]);
     await new Promise<void>((end) => ends.push(end));
     return items;
-  });
+  }, limits);
+  return { work, batches, ends };
+}
+
+test('items that arrive during a batch are the next one, which does not wait for the first', async () => {
+  const { work, batches, ends } = waiting();
   const first = [work(1), work(2)];
   await nextTurn();
   const second = work(3);
@@ -61,16 +67,7 @@ test('items that arrive during a batch are the next one, which does not wait for
 });
 
 test('with a limit of batches in progress, items that arrive meanwhile are one batch afterwards', async () => {
-  const batches: number[][] = [];
-  const ends: (() => void)[] = [];
-  const work = inBatches(
-    async (items: readonly number[]) => {
-      batches.push([...items]);
-      await new Promise<void>((end) => ends.push(end));
-      return items;
-    },
-    { atOnce: 1 },
-  );
+  const { work, batches, ends } = waiting({ atOnce: 1 });
   const results = [work(1)];
   await nextTurn();
   for (const item of [2, 3, 4]) {
@@ -86,27 +83,23 @@ test('with a limit of batches in progress, items that arrive meanwhile are one b
   assert.deepEqual(await Promise.all(results), [1, 2, 3, 4]);
 });
 
-test('when the work fails, each item of the batch fails, and later ones do not', async () => {
-  for (const isLater of [false, true]) {
+test('when the work fails, or a result is missing, each item of the batch fails, and later ones do not', async () => {
+  const broken = () => {
+    throw new Error('no disk');
+  };
+  for (const [failing, reason] of [
+    [broken, 'Error: no disk'],
+    [async () => broken(), 'Error: no disk'],
+    [(items: readonly number[]) => items.slice(1), 'Error: 1 results for 2 items'],
+  ] as const) {
     let isBroken = true;
-    const failing = (items: readonly number[]) => {
-      if (isBroken) throw new Error('no disk');
-      return items;
-    };
-    const work = inBatches(isLater ? async (items: readonly number[]) => failing(items) : failing);
+    const work = inBatches((items: readonly number[]) => (isBroken ? failing(items) : items));
     const ends = await Promise.allSettled([work(1), work(2)]);
     const reasons = ends.map((end) => end.status === 'rejected' && String(end.reason));
-    assert.deepEqual(reasons, ['Error: no disk', 'Error: no disk']);
+    assert.deepEqual(reasons, [reason, reason]);
     isBroken = false;
     assert.equal(await work(3), 3);
   }
-});
-
-test('a result that is missing is an error, not a result', async () => {
-  const work = inBatches((items: readonly number[]) => items.slice(1));
-  const ends = await Promise.allSettled([work(1), work(2)]);
-  const reasons = ends.map((end) => end.status === 'rejected' && String(end.reason));
-  assert.deepEqual(reasons, ['Error: 1 results for 2 items', 'Error: 1 results for 2 items']);
 });
 
 test('each item is processed once, in the order of arrival, and gets its own result', async () => {

@@ -6,15 +6,22 @@ import { type JobFile, plan, type RunEvent, run } from '../../src/index.ts';
 import { column, places } from '../run/harness.ts';
 import { openScene } from './library-scene.ts';
 
-test('plan prices a file and spends nothing; run buys it once', async (t) => {
-  const { harness, secret, charged, folder } = await openScene(t);
-  harness.writeInput(places(6));
+/** A job for a file of the scene's folder, and what its program passes. */
+function programOf({ harness, secret, folder }: Awaited<ReturnType<typeof openScene>>, more: JobFile) {
   const job: JobFile = {
-    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: ['wildfire', 'park'] },
+    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: 'wildfire' },
     service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
     subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
+    ...more,
   };
-  const options = { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } };
+  return { job, options: { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } } };
+}
+
+test('plan prices a file and spends nothing; run buys it once', async (t) => {
+  const scene = await openScene(t);
+  const { harness, charged, folder } = scene;
+  harness.writeInput(places(6));
+  const { job, options } = programOf(scene, { topics: ['wildfire', 'park'] });
   assert.equal((await plan(job, { ...options, env: {} })).credits, 12);
   await assert.rejects(run(job, options), { code: 'NEEDS_APPROVAL', message: /12 credits/ });
   await assert.rejects(run({ ...job, budget: 12 }, { ...options, env: {} }), { code: 'KEY_MISSING' });
@@ -36,16 +43,14 @@ test('plan prices a file and spends nothing; run buys it once', async (t) => {
 });
 
 test('an aborted run resolves, with all rows in its output', async (t) => {
-  const { harness, secret, charged, folder } = await openScene(t);
+  const scene = await openScene(t);
+  const { harness, charged } = scene;
   harness.writeInput(places(80));
   const interruption = new AbortController();
-  const job: JobFile = {
-    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: 'wildfire', budget: 100, concurrency: 2 },
-    service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
-    subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
-  };
+  const { job, options } = programOf(scene, { budget: 100, concurrency: 2 });
   const ended = await run(job, {
-    ...{ workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret }, signal: interruption.signal },
+    ...options,
+    signal: interruption.signal,
     onEvent: (event) => event.type === 'progress' && event.phase === 'buying' && interruption.abort(),
   });
   assert.deepEqual([ended.state, column(harness.output(), 'hazard_status').length], ['interrupted', 80]);
@@ -63,14 +68,11 @@ test('standard input, unknown settings and a missing job file are errors', async
 });
 
 test('run replaces an existing file that Perilbook did not write only where the program says so', async (t) => {
-  const { harness, folder, secret, charged } = await openScene(t);
+  const scene = await openScene(t);
+  const { harness, folder, charged } = scene;
   harness.writeInput(places(2));
   writeFileSync(join(folder, 'output.csv'), 'policy\n1\n');
-  const job: JobFile = {
-    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: 'wildfire', budget: 10 },
-    service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
-  };
-  const options = { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } };
+  const { job, options } = programOf(scene, { budget: 10 });
   await assert.rejects(run(job, options), { code: 'OUTPUT_EXISTS', message: /output\.csv exists/ });
   assert.deepEqual([harness.output(), charged()], ['policy\n1\n', 0]);
   assert.equal((await run(job, { ...options, force: true })).state, 'complete');

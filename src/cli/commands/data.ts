@@ -25,8 +25,8 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<n
   const file = findDataFile(context, flags);
   const sources = readSources(context, flags);
   if (flags.db !== undefined) refuseMissing(file, '--db');
-  using opened = new DisposableStack();
-  return listAction(context, { ...sources, file }, existsSync(file) ? opened.use(openDataReadOnly(file)) : null, flags);
+  using database = existsSync(file) ? openDataReadOnly(file) : null;
+  return listAction(context, { ...sources, file }, database, flags);
 }
 
 function findDataFile(context: CliContext, { db }: { readonly db?: string | undefined }): string {

@@ -67,25 +67,22 @@ export const serviceCommands = {
 /** Where the data and the accounts of a service are. */
 interface ServiceFiles {
   readonly data: string;
-  readonly accounts:
-    | { readonly kind: 'file'; readonly path: string }
-    | { readonly kind: 'postgres'; readonly url: string };
+  /** A file, or the address of a database. */
+  readonly accounts: string;
 }
 
 function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
   const pathOf = (file: string | undefined, otherwise: string) => resolve(context.workingFolder, file ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/data.db`);
-  if (accounts !== undefined && isPostgresAddress(accounts)) {
-    return { data, accounts: { kind: 'postgres', url: accounts } };
-  }
+  if (accounts !== undefined && isPostgresAddress(accounts)) return { data, accounts };
   const path = pathOf(accounts, accountsFileFor(data));
   if (path === data) throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
-  return { data, accounts: { kind: 'file', path } };
+  return { data, accounts: path };
 }
 
 async function accountsOpener({ clock }: CliContext, { accounts }: ServiceFiles): Promise<ServiceAccounts> {
-  if (accounts.kind === 'postgres') return await openPostgresAccounts(accounts.url, clock);
-  const opened = openAccounts(madeFolder(accounts.path));
+  if (isPostgresAddress(accounts)) return await openPostgresAccounts(accounts, clock);
+  const opened = openAccounts(madeFolder(accounts));
   return sqliteAccounts(opened, clock, () => void opened.close());
 }
 
@@ -94,15 +91,11 @@ function madeFolder(file: string): string {
   return file;
 }
 
-function addressOfAccounts({ accounts }: ServiceFiles): string {
-  return accounts.kind === 'file' ? accounts.path : shownAddress(accounts.url);
-}
-
 /** A misspelled name must be an error, not an empty file with an empty list of accounts. */
 function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): void {
-  if (accounts.kind === 'postgres') return;
-  if (flags.accounts !== undefined) refuseMissing(accounts.path, '--accounts');
-  else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
+  if (isPostgresAddress(accounts)) return;
+  if (flags.accounts !== undefined) refuseMissing(accounts, '--accounts');
+  else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
 }
 
 async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<number> {
@@ -120,7 +113,8 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
   await using service = await startService({ data, accounts, port, descriptor, metrics, onError });
   await using metricsServer = serving && (await serving.startMetricsServer(metricsAt!, metrics!));
-  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${addressOfAccounts(files)}`);
+  const accountsAt = shownAddress(files.accounts);
+  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${accountsAt}`);
   if (metricsServer !== null) say(context, `Metrics: ${metricsServer.url}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
