@@ -29,8 +29,6 @@ export interface PostgresServer {
   url(options?: { database?: string; role?: string; schema?: string; port?: number }): string;
   /** Runs SQL as the superuser. */
   query<Row extends QueryResultRow>(sql: string, database?: string): Promise<Row[]>;
-  /** Makes an empty schema with a name of its own, and returns the address that uses it: some 5 ms, a database 50 ms. */
-  schema(): Promise<string>;
   /** The address of a store that nobody has opened yet, in a schema of its own. */
   storeAddress(options?: { role?: string; schema?: string; port?: number }): string;
   /** Makes an empty database, and returns its address. */
@@ -90,11 +88,6 @@ export async function launchPostgres(options: ServerSettings = {}): Promise<Post
     port,
     url,
     query,
-    async schema() {
-      const schema = `test_${mark}_${++made}`;
-      await query(`CREATE SCHEMA ${schema}`);
-      return url({ schema });
-    },
     storeAddress: ({ schema = `store_${mark}_${++made}`, ...options } = {}) => `${url(options)}?schema=${schema}`,
     async database() {
       const database = `test_${mark}_${++made}`;

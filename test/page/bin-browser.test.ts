@@ -11,7 +11,7 @@ import { perilbook } from '../cli/command-line.ts';
 import { machineWithoutRadon } from '../cli/radon-mirror.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { nothingFound, openPage, options, title } from './page-scene.ts';
+import { nothingFound, onlyTopic, openPage, options, start, title } from './page-scene.ts';
 import { startPage } from './ui-scene.ts';
 
 const CELLS = 20;
@@ -25,18 +25,16 @@ test('a server that is stopped or killed: the page says so; the run goes on at t
   let isHeld = true;
   const gate = await gateBefore(t, harness.url, (number) => (number > 5 && isHeld ? 'hold' : 'answer'));
   const env = { PERILBOOK_BASE_URL: gate.url, PERILBOOK_API_KEY: harness.key().secret };
-  const start = (...more: string[]) =>
+  const serve = (...more: string[]) =>
     startPage(t, ['input.csv', '--subscription', 'starter', ...more], harness.folder, env);
-  const first = await start();
+  const first = await serve();
   const { address } = first;
   const { page } = await openPage(t, { ui: { newAddress: () => address } });
-  await page.click('[data-topics="none"]');
-  await page.getByLabel('Wildfire').click();
+  await onlyTopic(page);
   await page.locator('#price', { hasText: /^20$/ }).waitFor();
   // What was in flight at the kill counts as spent, and is bought again.
   await page.fill('#budget', String(CELLS + 8));
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page);
   await title(page, 'Running');
   await gate.reached(6);
 
@@ -58,7 +56,7 @@ test('a server that is stopped or killed: the page says so; the run goes on at t
     'nobody knows that it goes on',
   );
   isHeld = false;
-  const second = await start('--port', new URL(address).port);
+  const second = await serve('--port', new URL(address).port);
   // A session ends with its process: this page belonged to the killed one.
   await page.locator('#gone', { hasText: 'This browser has no session here' }).waitFor();
   const opened = page.url();
@@ -121,8 +119,7 @@ test('the page shows what public data a file lacks, gets it after a click, and a
   writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n41.8781,-87.6298\n');
   const { address } = await startPage(t, ['book.csv'], folder);
   const { page, complaints } = await openPage(t, { ui: { newAddress: () => address } });
-  await page.click('[data-topics="none"]');
-  await page.getByLabel('Hail').check();
+  await onlyTopic(page, 'Hail');
   await page.locator('#price-step:not(.stale) #price-notes', { hasText: /^Data: (?!.*No data here)/ }).waitFor();
   assert.equal(await page.locator('#data').count(), 0, 'nothing is lacking');
   await page.getByLabel('Radon').check();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { places } from '../run/harness.ts';
-import { choose, nothingFound, openPage, options, price, title } from './page-scene.ts';
+import { choose, nothingFound, onlyTopic, openPage, options, price, start, title } from './page-scene.ts';
 import { allSources, openUi } from './ui-scene.ts';
 
 const CELLS = 60;
@@ -18,8 +18,7 @@ function portfolio(): string {
 test('a run from local data speaks of no credits, asks nothing, and shows its results', options, async (t) => {
   const scene = await openUi(t, (harness) => allSources(harness));
   const { page, complaints } = await openPage(t, scene);
-  await choose(page, scene, portfolio());
-  await price(page, String(CELLS));
+  await choose(page, scene, portfolio(), CELLS);
   assert.match((await page.locator('#about').textContent())!, /account 127\.0\.0\.1/);
   await page.fill('#budget', '1.5');
   await page.getByLabel('Public data on this machine').check();
@@ -42,10 +41,8 @@ test('a run from local data speaks of no credits, asks nothing, and shows its re
 test('source, areas and way to buy change the price at once and survive a reload', options, async (t) => {
   const scene = await openUi(t, (harness) => allSources(harness, ['superfund']));
   const { page, complaints } = await openPage(t, scene);
-  await choose(page, scene, portfolio());
-  await price(page, String(CELLS));
-  await page.click('[data-topics="none"]');
-  await page.getByLabel('Superfund').click();
+  await choose(page, scene, portfolio(), CELLS);
+  await onlyTopic(page, 'Superfund');
   await page.locator('#source-local-why', { hasText: 'No data for superfund' }).waitFor();
   assert.ok(await page.getByLabel('Public data on this machine').isDisabled());
   await page.getByLabel('Drought').click();
@@ -78,8 +75,7 @@ test('source, areas and way to buy change the price at once and survive a reload
 test('Start right after another choice asks with the price of that choice, and runs it', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene);
-  await choose(page, scene, portfolio());
-  await price(page, String(CELLS));
+  await choose(page, scene, portfolio(), CELLS);
   await page.fill('#budget', '70');
   // Two clicks in one task: the price of two topics is not there yet.
   await page.evaluate("document.querySelector('[value=hail]').click(); document.querySelector('#start').click()");
@@ -101,8 +97,7 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
   // Ten credits a minute, of which one takes 0.6 s.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 10 });
   const { page, complaints } = await openPage(t, scene);
-  await choose(page, scene, portfolio());
-  await price(page, String(CELLS));
+  await choose(page, scene, portfolio(), CELLS);
   await page.fill('#budget', '30');
   // A drawing that takes longer than an update of the run: it is waited for, not asked again.
   let cancelled = 0;
@@ -113,8 +108,7 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
     await delay(600);
     await route.continue().catch(() => {});
   });
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page);
   const credits = () => page.locator('#missing li').first().textContent();
   const shows = page.locator('#map-shows');
   await page.locator('#report-step').waitFor();
@@ -161,8 +155,7 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
 test('map, price and ways to buy are above the fold; on a phone the budget leaves room', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
-  await choose(page, scene, portfolio());
-  await price(page, String(CELLS));
+  await choose(page, scene, portfolio(), CELLS);
   await page.fill('#budget', '5');
   await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
   await page.evaluate('scrollTo({ top: 0, behavior: "instant" })');
@@ -175,8 +168,7 @@ test('map, price and ways to buy are above the fold; on a phone the budget leave
   await page.setViewportSize({ width: 360, height: 740 });
   const { height } = await box('#budget-step');
   assert.ok(height <= 740 / 4, `the budget takes ${height} of 740 pixels`);
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page);
   await title(page, 'Paused');
   await page.locator('#run-title:focus').waitFor();
   await page.locator('#result-story', { hasText: 'answered' }).waitFor();

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { places } from '../run/harness.ts';
-import { choose, isFocused, nothingFound, onlyWildfire, openPage, options, price, title } from './page-scene.ts';
+import { choose, isFocused, nothingFound, onlyTopic, openPage, options, price, start, title } from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
 
 /** A file whose last rows are worth most, in a column of its own name; one row lies in the Atlantic. */
@@ -18,8 +18,7 @@ function portfolio(rows: number): string {
 test('the slider moves one per cent a key and says the truth; a reload keeps what was chosen', options, async (t) => {
   const scene = await openUi(t);
   const { page, complaints } = await openPage(t, scene);
-  await choose(page, scene, portfolio(300));
-  await price(page, '300');
+  await choose(page, scene, portfolio(300), 300);
   const line = page.locator('#columns-change > summary');
   assert.match(
     (await line.textContent())!,
@@ -88,11 +87,9 @@ test('the result is on top and says why; Back, a reload and another tab show wha
   await page.keyboard.press('Enter');
   await page.locator('#file-error', { hasText: 'Enter the path of a file on this machine' }).waitFor();
   await page.locator('#file-line', { hasText: first! }).waitFor({ state: 'attached' });
-  await onlyWildfire(page);
+  await onlyTopic(page);
   await price(page, '12');
-  await page.fill('#budget', '5');
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page, '5');
   await title(page, 'Paused');
   const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
   const isOnTop = async () => {
@@ -221,8 +218,7 @@ test('the sample starts without a budget and a question, and says that it charge
       makeJob([said, { service: 'sample' }], { dataFolder: harness.folder, workingFolder: harness.folder }),
   }));
   const { page, complaints } = await openPage(t, scene);
-  await choose(page, scene, portfolio(4));
-  await price(page, '4');
+  await choose(page, scene, portfolio(4), 4);
   assert.match((await page.locator('#price-verdict').textContent())!, /the sample charges none/);
   await page.locator('#budget-words', { hasText: 'The sample charges nothing' }).waitFor();
   await page.click('#start');
@@ -261,8 +257,7 @@ function tabStops(page: Page): Promise<number> {
 test('a screen reader finds each step, group and control by its name', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene);
-  await choose(page, scene, portfolio(4));
-  await price(page, '4');
+  await choose(page, scene, portfolio(4), 4);
   await page.fill('#budget', '3');
   await page.click('#columns-change > summary');
   for (const [role, ...names] of [
@@ -279,8 +274,7 @@ test('a screen reader finds each step, group and control by its name', options, 
     for (const name of names)
       assert.equal(await page.getByRole(role, { name, exact: true }).count(), 1, `${role} ${name}`);
   }
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page);
   const result = page.getByRole('region', { name: 'Paused' });
   await result.getByText('answered').first().waitFor();
   assert.equal(await result.getByRole('link', { name: 'Download the result' }).count(), 1);

@@ -36,19 +36,32 @@ export async function openPage(
   return { context, page, complaints };
 }
 
-/** Chooses a file of this text, and of all topics wildfire: a credit a place. */
-export async function choose(page: Page, { harness }: Pick<UiScene, 'harness'>, text: string): Promise<void> {
+/** Chooses a file of this text, and of all topics wildfire: a credit a place. Waits for a price that is told. */
+export async function choose(
+  page: Page,
+  { harness }: Pick<UiScene, 'harness'>,
+  text: string,
+  credits?: number,
+): Promise<void> {
   const file = join(harness.folder, 'book.csv');
   writeFileSync(file, text);
   await page.setInputFiles('#file', file);
   // Until the upload has ended the topics are those of the file that was open before.
   await page.locator('#file-line', { hasText: 'book.csv' }).waitFor({ state: 'attached' });
-  await onlyWildfire(page);
+  await onlyTopic(page);
+  if (credits !== undefined) await price(page, String(credits));
 }
 
-export async function onlyWildfire(page: Page): Promise<void> {
+export async function onlyTopic(page: Page, name = 'Wildfire'): Promise<void> {
   await page.click('[data-topics="none"]');
-  await page.getByLabel('Wildfire').click();
+  await page.getByLabel(name).click();
+}
+
+/** Starts a run with this budget, if one is told, and confirms it. */
+export async function start(page: Page, budget = ''): Promise<void> {
+  if (budget !== '') await page.fill('#budget', budget);
+  await page.click('#start');
+  await page.click('#confirm-yes');
 }
 
 /** axe-core finds nothing, however grave. */

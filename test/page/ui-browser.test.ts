@@ -4,7 +4,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, places } from '../run/harness.ts';
-import { choose, isFocused, nothingFound, openPage, options, price, tabTo, title } from './page-scene.ts';
+import {
+  choose,
+  isFocused,
+  nothingFound,
+  onlyTopic,
+  openPage,
+  options,
+  price,
+  start,
+  tabTo,
+  title,
+} from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
 
 const CELLS = 40;
@@ -54,8 +65,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   await nothingFound(page, 'question');
   await page.click('#confirm-no');
   assert.equal(harness.charged(), 0, 'asked, and nothing spent');
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page);
   await title(page, 'Paused');
   assert.equal(harness.charged(), 7);
   await nothingFound(page, 'paused');
@@ -150,12 +160,10 @@ test('on a phone nothing is wider than the page; a page that is loaded again fin
   await price(page, '[0-9,]{3,}');
   await fits('price');
   await nothingFound(page, 'phone');
-  await page.click('[data-topics="none"]');
-  await page.getByLabel('Hail').click();
+  await onlyTopic(page, 'Hail');
   await price(page, '15');
   await page.click('#budget-plan');
-  await page.click('#start');
-  await page.click('#confirm-yes');
+  await start(page);
   await title(page, 'Running');
   await fits('running');
   await page.reload();

@@ -1,6 +1,8 @@
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
@@ -68,8 +70,8 @@ export async function openBook(
 ) {
   const opened = await openUi(t, ...scene);
   const visitor = await opened.visit();
-  const text = typeof content === 'string' ? content : opened.harness.writeInput(content);
-  const { id } = (await visitor.upload('book.csv', text)).body;
+  const table = typeof content === 'string' ? content : opened.harness.writeInput(content);
+  const { id } = (await visitor.upload('book.csv', table)).body;
   const post = (what: string, body: object = {}) =>
     visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...WILDFIRE, ...body } });
   /** Starts a run that may spend so much, and watches until it has ended. */
@@ -190,9 +192,8 @@ export async function startPage(
 
 /** Speaks to a page as a browser does. */
 export function visitor(port: number, cookie: string | null): Visitor {
-  const ask: Visitor['ask'] = (method, path, { headers = {}, body } = {}) => {
+  const send = async (method: string, path: string, { headers = {}, body }: Ask = {}): Promise<IncomingMessage> => {
     const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
-    const sent = isPlain ? body : JSON.stringify(body);
     const all = {
       host: `127.0.0.1:${port}`,
       ...(cookie === null ? {} : { cookie }),
@@ -201,51 +202,38 @@ export function visitor(port: number, cookie: string | null): Visitor {
       ...headers,
     };
     const known = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-    return new Promise((resolve, reject) => {
-      const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: known }, async (response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        const text = Buffer.concat(chunks).toString();
-        const isJson = text !== '' && response.headers['content-type']?.startsWith('application/json');
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          text,
-          body: isJson ? JSON.parse(text) : null,
-        });
-      });
-      request.on('error', reject);
-      request.end(sent);
-    });
+    // A refused upload may break off after its answer.
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: known }).on('error', () => {});
+    request.end(isPlain ? body : JSON.stringify(body));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response;
+  };
+  const ask: Visitor['ask'] = async (...asked) => {
+    const response = await send(...asked);
+    const { headers, statusCode } = response;
+    const answer = await text(response);
+    const isJson = answer !== '' && headers['content-type']?.startsWith('application/json');
+    return { status: statusCode!, headers, text: answer, body: isJson ? JSON.parse(answer) : null };
   };
   return {
     ask,
-    upload: (name, text) =>
+    upload: (name, content) =>
       ask('POST', `/api/files?name=${encodeURIComponent(name)}`, {
         headers: { 'content-type': 'application/octet-stream' },
-        body: text,
+        body: content,
       }),
-    ended: (book) =>
-      new Promise((resolve, reject) => {
-        const headers = { host: `127.0.0.1:${port}`, cookie: cookie! };
-        const path = `/api/files/${book}/events`;
-        const request = httpRequest({ host: '127.0.0.1', port, path, headers }, async (response) => {
-          let text = '';
-          for await (const chunk of response.setEncoding('utf8')) {
-            text += chunk;
-            const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
-            text = text.slice(text.lastIndexOf('\n\n') + 2);
-            const live = events.map((event) => JSON.parse(event.slice(6)) as RunUpdate | null).at(-1);
-            if (live?.phase === 'ended' || live?.phase === 'failed') {
-              resolve(live);
-              return;
-            }
-          }
-          reject(new Error('The events ended before the run'));
-        });
-        request.on('error', reject);
-        request.end();
-      }),
+    async ended(book) {
+      const response = await send('GET', `/api/files/${book}/events`);
+      let received = '';
+      for await (const chunk of response.setEncoding('utf8')) {
+        received += chunk;
+        const events = received.split('\n\n').filter((event) => event.startsWith('data: '));
+        received = received.slice(received.lastIndexOf('\n\n') + 2);
+        const live = events.map((event) => JSON.parse(event.slice(6)) as RunUpdate | null).at(-1);
+        if (live?.phase === 'ended' || live?.phase === 'failed') return live;
+      }
+      throw new Error('The events ended before the run');
+    },
   };
 }
 
