@@ -13,7 +13,7 @@ import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, type ChosenSource, confirmation, firstChoice, makeJobFile } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
-import { type BudgetReach, type Priced, type PriceRequest, Pricing } from './files/pricing.ts';
+import { type PriceRequest, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { type EndedRun, latestRun, type RunUpdate } from './runs/run-progress.ts';
 import { Runs } from './runs/started-runs.ts';
@@ -130,12 +130,12 @@ export class UiApi {
   }
 
   /** Spends nothing. */
-  async price(file: ChosenFile, choice: Choice): Promise<Priced> {
+  async price(file: ChosenFile, choice: Choice): ReturnType<Pricing['price']> {
     return await this.#pricing.price(await this.#request(file, choice));
   }
 
   /** What a budget buys. Spends nothing. */
-  async reach(file: ChosenFile, choice: Choice, budget: number): Promise<BudgetReach> {
+  async reach(file: ChosenFile, choice: Choice, budget: number): ReturnType<Pricing['reach']> {
     return await this.#pricing.reach(await this.#request(file, choice), budget);
   }
 

@@ -5,18 +5,17 @@ import { test } from 'node:test';
 import { assertFits } from '../assert-fits.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { sharedPostgres } from '../postgres-server.ts';
-import { folderWith, provideSampleData } from '../sample-database.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
 const server = await sharedPostgres();
-const BOOK = 'id,lat,lng\n1,29.7604,-95.3698\n2,34.0522,-118.2437\n';
 
 test('a job whose store is a database: bought once, listed, and kept out of the output', async (t) => {
   const folder = temporaryFolder(t);
   const store = server.storeAddress();
   const env = { XDG_DATA_HOME: folder };
-  writeFileSync(join(folder, 'book.csv'), BOOK);
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,29.7604,-95.3698\n2,34.0522,-118.2437\n');
   provideSampleData(join(folder, 'perilbook/store.db'));
   writeFileSync(
     join(folder, 'job.yaml'),
@@ -41,15 +40,10 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
   );
 });
 
-test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {
-  const folder = folderWith(t, { 'book.csv': BOOK });
+test('a server that is away is exit code 6', async (t) => {
+  const folder = temporaryFolder(t);
   const clock = new MovedClock('2026-03-15T12:00:00Z');
   const away = await perilbook(['status', '--store', 'postgres://me@127.0.0.1:1/hazards'], { folder, clock });
   assert.equal(away.code, 6, away.stderr);
   assert.match(away.stderr, /The store postgres:\/\/me@127\.0\.0\.1:1\/hazards cannot be reached: .*ECONNREFUSED/);
-  const words = ['run', 'book.csv', '-t', 'hail', '-b', '9', '--store', 'postgres://me:geheim@127.0.0.1/hazards'];
-  const refused = await perilbook(words, { folder });
-  assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /The address of the store contains a password/);
-  assert.ok(!`${refused.stderr}${refused.stdout}`.includes('geheim'));
 });

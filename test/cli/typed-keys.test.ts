@@ -69,7 +69,12 @@ for (const [where, yaml] of PLACES) {
   });
 }
 
-test('a percent-encoded password of a PostgreSQL address is refused, and not shown', () => {
+test('a password in a PostgreSQL address is refused, and not shown', async (t) => {
+  const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
+  const store = ['--store', 'postgres://me:geheim@127.0.0.1/hazards'];
+  const { code, stdout, stderr } = await perilbook(['run', 'book.csv', '-t', 'hail', '-b', '9', ...store], { folder });
+  assert.deepEqual([code, /The address of the store contains a password/.test(stderr)], [2, true], stderr);
+  assert.ok(!`${stderr}${stdout}`.includes('geheim'));
   for (const address of [
     'postgres://me%3Ageheim@db.example.com/hazards',
     'postgres://me%3ageheim@db.example.com/hazards',

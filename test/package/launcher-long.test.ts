@@ -31,20 +31,15 @@ function bringNode(folder: string, script: string): void {
   chmodSync(node, 0o755);
 }
 
-test('npx perilbook works in a checkout without a build, and --version names the commit', () => {
+test('npx perilbook works in a checkout without a build or a network, and --version names the commit', (t) => {
   const args = ['describe', '--always', '--dirty', '--abbrev=10', '--exclude=*'];
   const described = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
   // A copy without its history may lie in another checkout.
   const isCheckout = existsSync(join(ROOT, '.git')) && described.status === 0;
   const commit = isCheckout ? ` (${described.stdout.trim()})` : '';
-  const printed = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
-  assert.equal(printed, `${manifest.version}${commit}\n`);
-});
-
-test('npx finds the program of a checkout, without a network', (t) => {
   const env = { ...process.env, npm_config_cache: temporaryFolder(t) };
   const { stdout } = spawnSync('npx', ['--offline', 'perilbook', '--version'], { cwd: ROOT, env, encoding: 'utf8' });
-  assert.match(stdout, new RegExp(`^${manifest.version.replaceAll('.', '\\.')}\\b`));
+  assert.equal(stdout, `${manifest.version}${commit}\n`);
 });
 
 test('on an old Node one sentence says what to do', (t) => {

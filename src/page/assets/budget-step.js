@@ -7,21 +7,7 @@ import { ErrorBox, html } from './html.js';
 import { confirmation, counted, grouped, percent, timeSpan } from './numbers.js';
 import { isWorking, leftOfStopped, run, starting } from './run.js';
 import { RunLive } from './run-step.js';
-import {
-  about,
-  budget,
-  budgetText,
-  file,
-  isLocal,
-  keyRefusal,
-  mostUseful,
-  price,
-  priceAgain,
-  priced,
-  pricedChoice,
-  reach,
-  untilPriced,
-} from './state.js';
+import * as state from './state.js';
 
 /* The budget, what it buys, and its confirmation. */
 
@@ -35,28 +21,36 @@ const startError = signal(null);
 const confirmed = signal(null);
 
 effect(() => {
-  if (file.value === null) startError.value = null;
+  if (state.file.value === null) startError.value = null;
 });
 
 function setBudget(credits) {
-  budgetText.value = grouped(credits);
+  state.budgetText.value = grouped(credits);
 }
 
-const isAboveLimit = () => about.value.most_budget !== null && (budget.value ?? 0) > about.value.most_budget;
-const isWrong = () => !isLocal.value && ((budgetText.value.trim() !== '' && budget.value === null) || isAboveLimit());
+const isAboveLimit = () =>
+  state.about.value.most_budget !== null && (state.budget.value ?? 0) > state.about.value.most_budget;
+const isWrong = () =>
+  !state.isLocal.value && ((state.budgetText.value.trim() !== '' && state.budget.value === null) || isAboveLimit());
 /** Local data costs nothing, and the sample charges nothing where no subscription is named: a run needs no budget and no confirmation. */
-const isUncharged = () => isLocal.value || priced.value?.summary.credits_available === null;
+const isUncharged = () => state.isLocal.value || state.priced.value?.summary.credits_available === null;
 const canStart = () =>
-  !isWorking.value && (priced.value?.summary.cells ?? 0) > 0 && !isWrong() && (isUncharged() || budget.value !== null);
+  !isWorking.value &&
+  (state.priced.value?.summary.cells ?? 0) > 0 &&
+  !isWrong() &&
+  (isUncharged() || state.budget.value !== null);
 
 /** Asks for the confirmation of what is priced; what charges nothing starts at once. */
 async function ask() {
   if (!canStart()) return;
   // The choice has changed since it was priced.
-  if (price.isStale.value) await untilPriced();
+  if (state.price.isStale.value) await state.untilPriced();
   if (!canStart()) return;
-  const { credits, credits_retries_at_most: retries } = priced.value.summary;
-  const asked = { credits: isLocal.value ? 0 : (budget.value ?? credits + retries), choice: pricedChoice.value };
+  const { credits, credits_retries_at_most: retries } = state.priced.value.summary;
+  const asked = {
+    credits: state.isLocal.value ? 0 : (state.budget.value ?? credits + retries),
+    choice: state.pricedChoice.value,
+  };
   if (isUncharged()) await begin(asked);
   else confirmed.value = asked;
 }
@@ -68,8 +62,8 @@ async function begin({ credits, choice }) {
   try {
     const start = { ...choice, budget: credits, confirmed: confirmation(credits) };
     const before = run.value;
-    await post(`/api/files/${file.value.id}/start`, start);
-    budgetText.value = '';
+    await post(`/api/files/${state.file.value.id}/start`, start);
+    state.budgetText.value = '';
     starting(before);
   } catch (error) {
     startError.value = error;
@@ -79,44 +73,44 @@ async function begin({ credits, choice }) {
 /** Suggests the rest of the budget after a stop, otherwise what the rest costs, as far as this billing period has it; and asks. */
 export async function goOn() {
   const left = leftOfStopped() ?? 0;
-  priceAgain();
-  await untilPriced();
-  const { credits = 0, credits_available: available = 0 } = priced.value?.summary ?? {};
+  state.priceAgain();
+  await state.untilPriced();
+  const { credits = 0, credits_available: available = 0 } = state.priced.value?.summary ?? {};
   setBudget(Math.min(left > 0 ? left : Number.MAX_SAFE_INTEGER, credits, available > 0 ? available : credits));
-  if (!isLocal.value) document.getElementById('budget').focus();
+  if (!state.isLocal.value) document.getElementById('budget').focus();
   await ask();
 }
 
 export function BudgetStep() {
-  const isFree = isLocal.value;
+  const isFree = state.isLocal.value;
   return html`<section id="budget-step" class="dock" aria-labelledby="budget-title">
     <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
-    ${isWorking.value ? html`<${RunLive} />` : html`<${ErrorBox} id="key-error" error=${keyRefusal.value} /><${Form} />`}
+    ${isWorking.value ? html`<${RunLive} />` : html`<${ErrorBox} id="key-error" error=${state.keyRefusal.value} /><${Form} />`}
     <${ErrorBox} id="budget-error" error=${startError.value} />
   </section>`;
 }
 
 function Form() {
-  const stale = price.isStale.value ? 'stale' : '';
-  const planned = priced.value?.summary.credits ?? 0;
-  const isSuggested = priced.value !== null && budget.value !== planned;
+  const stale = state.price.isStale.value ? 'stale' : '';
+  const planned = state.priced.value?.summary.credits ?? 0;
+  const isSuggested = state.priced.value !== null && state.budget.value !== planned;
   const submit = (event) => {
     event.preventDefault();
     void ask();
   };
   const start = html`<button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isUncharged() ? 'Start' : 'Start…'}</button>`;
-  if (isLocal.value) {
-    return html`<form id="budget-form" class="free" onSubmit=${submit}><span id="budget-words" class=${stale} role="status">${freeWords(priced.value.summary)}</span>${start}</form>`;
+  if (state.isLocal.value) {
+    return html`<form id="budget-form" class="free" onSubmit=${submit}><span id="budget-words" class=${stale} role="status">${freeWords(state.priced.value.summary)}</span>${start}</form>`;
   }
   return html`<form id="budget-form" novalidate onSubmit=${submit}>
     <div class="dock-row"><label for="budget">Budget in credits</label>
-      <input id="budget" type="text" inputmode="numeric" autocomplete="off" aria-describedby="budget-words" aria-invalid=${isWrong() ? 'true' : undefined} value=${budgetText.value} onInput=${({
+      <input id="budget" type="text" inputmode="numeric" autocomplete="off" aria-describedby="budget-words" aria-invalid=${isWrong() ? 'true' : undefined} value=${state.budgetText.value} onInput=${({
         currentTarget,
       }) => {
-        budgetText.value = currentTarget.value;
+        state.budgetText.value = currentTarget.value;
       }} />
       <${Slider} />
-      ${priced.value !== null && !isSuggested && html`<span id="dock-price" class="soft">All: ${counted(planned, 'credit')}</span>`}
+      ${state.priced.value !== null && !isSuggested && html`<span id="dock-price" class="soft">All: ${counted(planned, 'credit')}</span>`}
       ${
         isSuggested &&
         html`<button type="button" id="budget-plan" class="button small" onClick=${() => {
@@ -131,46 +125,47 @@ function Form() {
 
 /** What the budget buys; empty while that is not known. */
 function meaningOf() {
-  const { value, question } = reach.answer.value;
-  if (value === null || (reach.isStale.value && JSON.parse(question).more.budget !== budget.value)) return '';
+  const { value, question } = state.reach.answer.value;
+  if (value === null || (state.reach.isStale.value && JSON.parse(question).more.budget !== state.budget.value))
+    return '';
   const { cells, share_of_value: share, minutes } = value;
   const parts = [counted(cells, 'place'), ...(share === null ? [] : [`${percent(share)} of value`]), timeSpan(minutes)];
-  return `${counted(budget.value, 'credit')}: ${parts.join(', ')}.`;
+  return `${counted(state.budget.value, 'credit')}: ${parts.join(', ')}.`;
 }
 
 /** What is wrong with the budget, why Start is grey, or what the budget leaves. */
 function budgetWords(planned) {
   if (isAboveLimit()) {
-    return `At most ${grouped(about.value.most_budget)}, the limit with which perilbook ui was started.`;
+    return `At most ${grouped(state.about.value.most_budget)}, the limit with which perilbook ui was started.`;
   }
   if (isWrong()) return 'Enter a whole number of credits.';
-  const summary = priced.value?.summary;
+  const summary = state.priced.value?.summary;
   if (summary === undefined) return 'Start is possible once the price is known.';
   if (summary.cells === 0) return NOTHING_TO_START;
   const start = 'Nothing is bought until you press Start and confirm.';
   const left = summary.credits_available;
   if (left === null) return 'The sample charges nothing: Start looks up all places, or as many as a budget would buy.';
-  if (budget.value === null) return `Enter a budget to start. ${start}`;
-  if (budget.value === 0 && planned > 0)
+  if (state.budget.value === null) return `Enter a budget to start. ${start}`;
+  if (state.budget.value === 0 && planned > 0)
     return 'A budget of 0 buys nothing: the output is written from the answers in the store.';
-  if (planned > left && budget.value > left)
+  if (planned > left && state.budget.value > left)
     return `This period has ${counted(left, 'credit')} left: no more is spent before it resets. ${start}`;
-  if (budget.value >= planned) return start;
+  if (state.budget.value >= planned) return start;
   return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
 }
 
 /** The budget among all that are useful. */
 function Slider() {
-  const most = mostUseful.value;
-  const says = budget.value === null ? 'No budget' : meaningOf() || counted(budget.value, 'credit');
+  const most = state.mostUseful.value;
+  const says = state.budget.value === null ? 'No budget' : meaningOf() || counted(state.budget.value, 'credit');
   const move = (event) => {
     const steps = STEPS[event.key];
     if (steps === undefined) return;
     event.preventDefault();
-    const to = Math.min(budget.value ?? 0, most) + steps * Math.max(1, Math.round(most / 100));
+    const to = Math.min(state.budget.value ?? 0, most) + steps * Math.max(1, Math.round(most / 100));
     setBudget(Math.min(most, Math.max(0, to)));
   };
-  return html`<input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} />`;
+  return html`<input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(state.budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} />`;
 }
 
 /** The question before anything is spent. */
@@ -201,7 +196,7 @@ export function Confirmation() {
 
 function askWords(credits) {
   if (credits === 0) return 'The output is written from the answers in the store.';
-  const { summary, account } = priced.value;
+  const { summary, account } = state.priced.value;
   const { credits_available: left, credits: cost, source } = summary;
   // A budget may be larger than the price, for example one that was typed for other topics.
   const rest =
@@ -210,7 +205,7 @@ function askWords(credits) {
 }
 
 function moreWords() {
-  return priced.value.summary.source.kind === 'sample'
+  return state.priced.value.summary.source.kind === 'sample'
     ? 'The embedded service answers with sample data. Its credits are not billed.'
     : 'The provider charges them. They cannot be refunded.';
 }

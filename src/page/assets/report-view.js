@@ -29,11 +29,8 @@ export function Report() {
     report = root.querySelector('.report');
     // A fragment of the address would not reach into the shadow root, and would forget which file is open.
     root.addEventListener('click', (event) => {
-      const id = event.target
-        .closest('a')
-        ?.getAttribute('href')
-        ?.match(/^#(.+)/)?.[1];
-      if (id === undefined) return;
+      const id = event.target.closest('a[href^="#"]')?.getAttribute('href').slice(1);
+      if (!id) return;
       event.preventDefault();
       const target = root.getElementById(id);
       target.scrollIntoView();

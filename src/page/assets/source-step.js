@@ -2,21 +2,7 @@ import { computed, effect, signal, useSignal } from '@preact/signals';
 import { post } from './api.js';
 import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
-import {
-  about,
-  choice,
-  choicesError,
-  choose,
-  chosen,
-  file,
-  folds,
-  isArea,
-  offered,
-  priceAgain,
-  priced,
-  source,
-  whyNoArea,
-} from './state.js';
+import * as state from './state.js';
 
 /* Where answers come from, and whether one answer holds for an area. What cannot be chosen says why. */
 
@@ -33,44 +19,46 @@ const LEVELS = [
 ];
 
 export function SourceStep() {
-  const level = chosen.value.areas;
-  const name = SOURCES.find(([value]) => value === source.value)[1];
-  const line = isArea.value ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : name;
-  const { service } = about.value;
+  const level = state.chosen.value.areas;
+  const name = SOURCES.find(([value]) => value === state.source.value)[1];
+  const line = state.isArea.value
+    ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}`
+    : name;
+  const { service } = state.about.value;
   const sources = SOURCES.map(([value, title, what]) => [
     value,
     value === 'service' && service !== null ? `${title} ${service}` : title,
     what,
   ]);
   return html`<section id="source-step" aria-labelledby="source-title">
-    <${Fold} name="source" title="Source" line=${line} isOpen=${folds.source}>
-      <${ErrorBox} id="source-error" error=${choicesError.value} />
-      <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${source.value}
-        whyNot=${(value) => offered.value.sources[value] ?? null} onChoose=${(value) => choose({ source: value })} />
+    <${Fold} name="source" title="Source" line=${line} isOpen=${state.folds.source}>
+      <${ErrorBox} id="source-error" error=${state.choicesError.value} />
+      <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${state.source.value}
+        whyNot=${(value) => state.offered.value.sources[value] ?? null} onChoose=${(value) => state.choose({ source: value })} />
       <${PublicData} />
       <${Choices} id="areas" name="area" legend="One answer for each" values=${LEVELS} chosen=${level}
-        whyNot=${whyNoArea} onChoose=${(value) => choose({ areas: value })} />
+        whyNot=${state.whyNoArea} onChoose=${(value) => state.choose({ areas: value })} />
     <//>
   </section>`;
 }
 
 /** What public data the chosen topics lack: not asked for, in work, or `{ words }` of the offer and then of what was loaded. */
 const data = signal(null);
-const topics = computed(() => chosen.value.topics);
+const topics = computed(() => state.chosen.value.topics);
 effect(() => {
   // Other topics, or those of another file, lack other data.
-  if (topics.value && file.value) data.value = null;
+  if (topics.value && state.file.value) data.value = null;
 });
 
 async function askForData(path) {
   data.value = { words: path === 'offer' ? 'Looking for it…' : 'Downloading…', isBusy: true };
   try {
-    const { words } = await post(`/api/files/${file.value.id}/${path}`, choice.value);
+    const { words } = await post(`/api/files/${state.file.value.id}/${path}`, state.choice.value);
     data.value = {
       words: words ?? 'Nothing can be downloaded for these topics.',
       isOffer: path === 'offer' && words !== null,
     };
-    if (path === 'download') priceAgain();
+    if (path === 'download') state.priceAgain();
   } catch (error) {
     data.value = { words: '', error };
   }
@@ -78,8 +66,11 @@ async function askForData(path) {
 
 /** Where chosen topics have no data here: what there is to download, and then a button that does. */
 function PublicData() {
-  const lacks = priced.value?.summary.source.topics_without_data ?? [];
-  if (data.value === null && (choice.value === null || (!offered.value.sources.local && lacks.length === 0)))
+  const lacks = state.priced.value?.summary.source.topics_without_data ?? [];
+  if (
+    data.value === null &&
+    (state.choice.value === null || (!state.offered.value.sources.local && lacks.length === 0))
+  )
     return null;
   const { words = '', isOffer = false, isBusy = false, error = null } = data.value ?? {};
   return html`<div id="data">
@@ -119,11 +110,11 @@ function CopyCommand({ text }) {
 
 /** Says where answers come from. */
 export function sourceWords() {
-  const { service, account, subscription } = about.value;
+  const { service, account, subscription } = state.about.value;
   const from = {
     local: 'public data on this machine, free of charge, for topics whose data is here',
     service: `${service}, account ${account} (${subscription})`,
     sample: 'made-up sample data',
   };
-  return `Adds hazard columns to a file of US locations. Answers come from ${from[source.value]}.`;
+  return `Adds hazard columns to a file of US locations. Answers come from ${from[state.source.value]}.`;
 }

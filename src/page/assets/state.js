@@ -34,8 +34,6 @@ const turn = signal(0);
 /** Long enough to check three boxes before a price is requested. */
 const SETTLE_MS = 250;
 
-const FREE = 'Answers of this source are free: there is nothing to save.';
-
 /** What can be chosen, as the server said of the open file last. */
 const NOTHING_OFFERED = { sources: {}, areas: {} };
 export const offered = signal(NOTHING_OFFERED);
@@ -43,7 +41,8 @@ export const offered = signal(NOTHING_OFFERED);
 /** Why one answer for each area cannot be chosen; null: it can. */
 export function whyNoArea(level) {
   if (level === 'place') return null;
-  return source.value === 'local' ? FREE : (offered.value.areas[level] ?? null);
+  if (source.value === 'local') return 'Answers of this source are free: there is nothing to save.';
+  return offered.value.areas[level] ?? null;
 }
 
 /** Whether one answer holds for an area. */

@@ -8,28 +8,10 @@ import { type Effects, openContext, type RunContext } from '../../run/run-contex
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
-import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
 
 export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
-
-/** The price of a job, and what its account has left. */
-export interface Priced {
-  readonly summary: PlanSummary;
-  /** Null where answers are free. */
-  readonly curve: BudgetCurve | null;
-  /** Null for local data. */
-  readonly account: { readonly name: string; readonly resets: number } | null;
-}
-
-export interface BudgetReach {
-  readonly credits: number;
-  readonly cells: number;
-  /** Null in the order of the file. */
-  readonly share_of_value: number | null;
-  readonly minutes: number;
-}
 
 /** Prices the page's settings. The last scan is cached: it depends only on the file and its location columns, so other topics
  * are priced without reading a large file again. A run scans again. */
@@ -47,13 +29,13 @@ export class Pricing implements Disposable {
     this.#effects = effects;
   }
 
-  /** Spends nothing. @throws INPUT_*, SCOPE_MISSING */
-  price(request: PriceRequest): Promise<Priced> {
+  /** The price of a job, and what its account has left. Spends nothing. @throws INPUT_*, SCOPE_MISSING */
+  price(request: PriceRequest) {
     return this.#inTurn(() => this.#price(request));
   }
 
   /** What a budget buys of a job's plan. Prices the job first, unless it was the last one priced. Spends nothing. */
-  reach(request: PriceRequest, budget: number): Promise<BudgetReach> {
+  reach(request: PriceRequest, budget: number) {
     return this.#inTurn(async () => {
       const { job } = request;
       if (this.#last?.key !== settingsKey(job)) await this.#price(request);
@@ -62,6 +44,7 @@ export class Pricing implements Disposable {
       const { creditsPerMinute } = job.account.subscription;
       const planned = { creditsPerMinute, cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
       const { credits, cells: bought, minutes, value } = findReach(planned, Math.min(budget, available));
+      // No share of the value in the order of the file.
       return { credits, cells: bought, minutes, share_of_value: shareOf(value, totalValue(scanned)) };
     });
   }
@@ -78,7 +61,7 @@ export class Pricing implements Disposable {
     this.#kept = null;
   }
 
-  async #price({ job, connection }: PriceRequest): Promise<Priced> {
+  async #price({ job, connection }: PriceRequest) {
     const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.
@@ -88,6 +71,7 @@ export class Pricing implements Disposable {
     const paying = prepared.plan.account;
     const account = paying && { name: paying.account.name, resets: paying.period.end };
     const findings = prepared.summary.findings.map(({ note, ...rest }) => ({ ...rest, note: withoutTerminal(note) }));
+    // Local data has no account, and its answers are free.
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
     return { summary: { ...prepared.summary, findings }, curve, account };
   }
@@ -107,22 +91,15 @@ export class Pricing implements Disposable {
 
 const settingsKey = (job: Job): string => JSON.stringify({ ...job, budget: null });
 
-/** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. */
-interface BudgetCurve {
-  readonly of: 'value' | 'places';
-  /** Credits and the share that they buy, both growing. */
-  readonly points: readonly (readonly [credits: number, share: number])[];
-  /** The fewest credits that buy this share, if the whole price buys it. */
-  readonly marks: readonly { readonly share: number; readonly credits: number }[];
-}
-
 const MARKS = [0.5, 0.8, 0.95];
 
 /** About as many as a slider has pixels. */
 const MOST_POINTS = 200;
 
-/** One pass over the plan: what a budget buys by `findReach` is the same at each of these points. */
-function budgetCurve({ plan }: Prepared): BudgetCurve {
+/** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. `points` have
+ * credits and the share that they buy, both growing; `marks` the fewest credits that buy a share, if the whole price buys it. One pass over
+ * the plan: what a budget buys by `findReach` is the same at each point. */
+function budgetCurve({ plan }: Prepared) {
   const { cells } = plan.scan;
   const total = totalValue(plan.scan);
   const of = total > 0 ? 'value' : 'places';

@@ -6,16 +6,11 @@ import { resultOrNull } from '../../base/errors.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { readJobFile } from '../../job/read-job-file.ts';
 
-/** A file that the page works on. It has a folder in the workspace for the upload, the job file and the output. */
-export interface ChosenFile {
-  readonly id: string;
-  readonly name: string;
-  /** The upload, or the path that the user named. */
-  readonly path: string;
-  readonly isUpload: boolean;
-}
-
+/** `path`: of the upload, or the one that the user named. */
 const entrySchema = z.object({ name: z.string(), path: z.string(), isUpload: z.boolean() });
+
+/** A file that the page works on. It has a folder in the workspace for the upload, the job file and the output. */
+export type ChosenFile = Readonly<z.infer<typeof entrySchema>> & { readonly id: string };
 
 const DAY_MS = 86_400_000;
 
