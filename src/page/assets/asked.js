@@ -2,9 +2,6 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 
 const NONE = { value: null, error: null, question: null };
 
-/** An answer about another file is none. */
-const isOfOther = (wanted, before) => before !== null && JSON.parse(wanted).id !== JSON.parse(before).id;
-
 /** The server's answer to a question that a signal holds as JSON. It is asked once the question has settled; a later one cancels an earlier
  * one, and while it is open the old answer stays.
  * @returns `answer`: `{ value, error, question }`, all null without a question; `isStale`: the answer is to another question */
@@ -19,7 +16,8 @@ export function asked(question, ask, settleMs) {
   });
 
   async function answerTo(wanted, signal) {
-    if (wanted === null || isOfOther(wanted, answer.value.question)) answer.value = NONE;
+    // An answer about another file is none.
+    if (JSON.parse(wanted)?.id !== JSON.parse(answer.value.question)?.id) answer.value = NONE;
     if (wanted === null) return;
     // The first question of a file does not change at once.
     const wait = answer.value === NONE ? 0 : settleMs;

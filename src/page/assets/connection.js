@@ -32,10 +32,9 @@ async function lose(error) {
   for (let reason = error; reason !== null; ) {
     goneError.value = reason;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    reason = await isAlive().then(
-      () => null,
-      (next) => next,
-    );
+    reason = await isAlive()
+      .then(() => null)
+      .catch((next) => next);
   }
   heard();
   isLost.value = false;
@@ -45,9 +44,7 @@ async function lose(error) {
 }
 
 /** Asks the server whether it is there. */
-export async function check() {
-  await isAlive().then(heard, lose);
-}
+export const check = () => isAlive().then(heard, lose);
 
 /** For controls that need the server. They keep the focus while they are off: `disabled` would drop it. */
 export const needsServer = () => (isLost.value ? { 'aria-disabled': 'true' } : {});

@@ -28,13 +28,12 @@ export async function availableChoices(
   { jobOf, connectionOf, requireAreas }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
   settings: JobFile,
 ): Promise<AvailableChoices> {
-  const local = (): Promise<unknown> => connectionOf(jobOf({ ...settings, service: 'local' }));
   const area = async (level: AreaLevel): Promise<string | null> =>
     savedBy(level, jobOf(settings)) ??
     (await findRefusal(async () => requireAreas(jobOf({ ...settings, areas: level })), 'SERVICE_DATA'));
   return {
     sources: {
-      local: await findRefusal(local, 'LOCAL_DATA'),
+      local: await findRefusal(() => connectionOf(jobOf({ ...settings, service: 'local' })), 'LOCAL_DATA'),
       service: hasService(jobOf(settings)) ? null : NO_SERVICE,
       sample: null,
     },

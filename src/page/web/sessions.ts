@@ -1,7 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-
-/** 128 bits. */
-const TOKEN_BYTES = 16;
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** One-time tokens and the sessions that they open. Both end with the process: a page of an earlier one must be opened again. */
 export class Sessions {
@@ -27,19 +24,17 @@ export class Sessions {
 }
 
 function added(secrets: Set<string>): string {
-  const secret = randomBytes(TOKEN_BYTES).toString('base64url');
+  // 128 bits.
+  const secret = randomBytes(16).toString('base64url');
   secrets.add(secret);
   return secret;
 }
 
 /** The secret that equals `given`, in constant time. Comparing digests makes lengths equal too. */
 function equalSecret(secrets: ReadonlySet<string>, given: string): string | null {
-  const digest = hashToken(given);
+  const digestOf = (text: string) => hash('sha256', text, 'buffer');
+  const digest = digestOf(given);
   let match: string | null = null;
-  for (const secret of secrets) if (timingSafeEqual(hashToken(secret), digest)) match = secret;
+  for (const secret of secrets) if (timingSafeEqual(digestOf(secret), digest)) match = secret;
   return match;
-}
-
-function hashToken(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
