@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type AnswerSource, type ClientSettings, createClient, type EnrichedRow, openStore } from '../../src/index.ts';
+import { type AnswerSource, type ClientSettings, createClient, openStore } from '../../src/index.ts';
 import { type Harness, type HarnessOptions, openHarness } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
@@ -23,11 +23,7 @@ export function rowsOf(locations: readonly (readonly [number, number])[]) {
   return locations.map(([lat, lng], index) => ({ id: index + 1, lat, lng }));
 }
 
-export async function all<Row>(rows: AsyncIterable<EnrichedRow<Row>>): Promise<EnrichedRow<Row>[]> {
-  const found: EnrichedRow<Row>[] = [];
-  for await (const row of rows) found.push(row);
-  return found;
-}
+export { collected as all } from '../collected.ts';
 
 /** The folder's data file, as if its data were the agencies'. */
 export function localFile({ folder }: Harness): string {

@@ -42,9 +42,14 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
       : (prepared: Prepared, complete: CellClasses) => compareWithOutput(earlier, prepared, complete);
   const connection = await unopenedConnection(host, job);
   const { facts, map } = await reportOfLatestRun(job, connection, store, makeEffects(host), compare);
-  if (facts.runAt === null) sayNoRun(context, job);
+  const on = job.input === '-' ? 'standard input' : shownPath(job.input, context.workingFolder);
+  if (facts.runAt === null) {
+    const what = `perilbook: Job "${job.name}" has not run on ${on}: the report shows only answers that the store already has.`;
+    const hint = 'Run it first (perilbook run), or see perilbook status for the runs of the store.';
+    say(context, `${what}\n  ${hint}`, 'warning');
+  }
   if (facts.changes !== null && facts.changes.gone.rows === facts.changes.before.rows) {
-    say(context, await noMatchMessage(context, job, earlier!, store), 'warning');
+    say(context, await noMatchMessage(job, on, earlier!, store), 'warning');
   }
   await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
@@ -52,24 +57,8 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   return EXIT.complete;
 };
 
-function sayNoRun(context: CliContext, { name, input }: Job): void {
-  const on = input === '-' ? 'standard input' : shownPath(input, context.workingFolder);
-  const what = `perilbook: Job "${name}" has not run on ${on}: the report shows only answers that the store already has.`;
-  say(
-    context,
-    `${what}\n  Run it first (perilbook run), or see perilbook status for the runs of the store.`,
-    'warning',
-  );
-}
-
 /** No row of the earlier output is in the input: probably another input's output was named. */
-async function noMatchMessage(
-  { workingFolder }: CliContext,
-  { input }: Job,
-  { name, run }: NamedOutput,
-  store: Store,
-): Promise<string> {
-  const on = input === '-' ? 'standard input' : shownPath(input, workingFolder);
+async function noMatchMessage({ input }: Job, on: string, { name, run }: NamedOutput, store: Store): Promise<string> {
   const runs = await store.runs({});
   const own = runs.filter((record) => record.input === input && hasFile(record) && !findReplacing(record, runs));
   const numbers = own.filter((record) => record.run !== run).map((record) => record.run);

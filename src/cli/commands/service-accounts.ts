@@ -184,18 +184,17 @@ const FIGURES = {
   overageRate: 'overage-rate',
 } as const;
 
+/** The options of an account's terms. */
+type TermsFlags = Flags<'service account create'> | Flags<'service account change'>;
+
 /** The figures of a custom subscription that are given; undefined if none is. */
-function parseFigures(
-  flags: Flags<'service account create'> | Flags<'service account change'>,
-): AccountChange['figures'] {
+function parseFigures(flags: TermsFlags): AccountChange['figures'] {
   const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
 }
 
 /** The custom subscription of a new account; undefined if no figure is given. @throws USAGE if a limit is missing */
-function parseCustomSubscription(
-  flags: Flags<'service account create'> | Flags<'service account change'>,
-): Subscription | undefined {
+function parseCustomSubscription(flags: TermsFlags): Subscription | undefined {
   const figures = parseFigures(flags);
   if (figures === undefined) return undefined;
   const { creditsPerMonth, creditsPerMinute, overageRate } = figures;
@@ -206,6 +205,6 @@ function parseCustomSubscription(
   throw usageError('A custom subscription needs both --credits-per-month and --credits-per-minute', hint);
 }
 
-function parseOverages(flags: Flags<'service account create'> | Flags<'service account change'>): boolean | undefined {
+function parseOverages(flags: TermsFlags): boolean | undefined {
   return flags.overages ? true : flags['no-overages'] ? false : undefined;
 }

@@ -92,10 +92,10 @@ async function performCheck(
   let run: number | null = null;
   try {
     const source = await store.source(sourceName(baseUrl));
+    const files = { input: '-', output: '-' };
     run = await store.startRun({
       job: JOB_NAME,
-      input: '-',
-      output: '-',
+      ...files,
       account: account.name,
       plannedCredits: CREDITS_NEEDED,
       budget,
