@@ -17,8 +17,6 @@ const STATES = {
   'cut off': 'Cut off',
 };
 
-const STATUS_WORDS = { outside_us: 'outside the US' };
-
 const TITLES = {
   starting: 'Starting',
   reading: 'Reading the file',
@@ -92,7 +90,7 @@ function Result({ end, onGoOn }) {
 function writtenWords({ rows, status }) {
   if (rows === null) return 'The latest run wrote no output.';
   const counts = Object.entries(status ?? {}).filter(([, of]) => of > 0);
-  return `${counted(rows, 'row')} written: ${counts.map(([name, of]) => `${grouped(of)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`;
+  return `${counted(rows, 'row')} written: ${counts.map(([name, of]) => `${grouped(of)} ${name.replace('outside_us', 'outside the US')}`).join(', ')}.`;
 }
 
 /** Why a run ended early; null where it did not. */

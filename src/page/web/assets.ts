@@ -42,18 +42,19 @@ const NUMBERS = [grouped, counted, byteSize, timeSpan, percent, confirmation];
 /** The files of the page by name, its libraries, a sample, and style and script of the report. All are read at the start: no other file can be
  * requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
+  const assets = new Map<string, Asset>();
+  const add = (name: string, body: string | Buffer) =>
+    assets.set(name, { type: TYPES[extname(name)]!, body: Buffer.from(body) });
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
-  const bodies: readonly [name: string, body: Buffer][] = [
-    ...names.map((name): [string, Buffer] => [name, readFileSync(new URL(name, FOLDER))]),
-    // In the package they are among the names already.
-    ...PAGE_LIBRARIES.filter((specifier) => !names.includes(libraryFile(specifier))).map(
-      (specifier): [string, Buffer] => [libraryFile(specifier), readFileSync(libraryInCheckout(specifier))],
-    ),
-    ['sample.csv', readFileSync(SAMPLE)],
-    ['base.css', Buffer.from(baseStyle())],
-    ['report.css', Buffer.from(reportStyle())],
-    ['report.js', Buffer.from(reportScript())],
-    ['numbers.js', Buffer.from(NUMBERS.map((shared) => `export ${shared}\n`).join(''))],
-  ];
-  return new Map(bodies.map(([name, body]) => [name, { type: TYPES[extname(name)]!, body }]));
+  for (const name of names) add(name, readFileSync(new URL(name, FOLDER)));
+  // In the package they are among the names already.
+  for (const specifier of PAGE_LIBRARIES.filter((library) => !names.includes(libraryFile(library)))) {
+    add(libraryFile(specifier), readFileSync(libraryInCheckout(specifier)));
+  }
+  add('sample.csv', readFileSync(SAMPLE));
+  add('base.css', baseStyle());
+  add('report.css', reportStyle());
+  add('report.js', reportScript());
+  add('numbers.js', NUMBERS.map((shared) => `export ${shared}\n`).join(''));
+  return assets;
 }
