@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, parse } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as arrow from 'apache-arrow';
-import { parquetMetadata } from 'hyparquet';
 import pl from 'nodejs-polars';
 import * as arrowRs from 'parquet-wasm';
 import type { Field } from '../../src/contract/answer.ts';
@@ -13,11 +12,12 @@ import { extendArrowSchema } from '../../src/rows/parquet/arrow-schema.ts';
 import type { AddedColumn } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
-import { temporaryFolder, writeRows } from './book-fixture.ts';
+import { fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
+const { Bool, DateDay, Dictionary, DurationSecond, Float64, Int32, Int8, LargeUtf8, Null, Utf8 } = arrow;
 
 const POINT = 'hazard_geometry';
 const ADDED: readonly AddedColumn[] = [...ALL_TYPES, { name: POINT, type: 'point' }];
@@ -167,14 +167,12 @@ function writtenByArrowRs(file: string): void {
   const vector = (type: arrow.DataType, value: (row: number) => unknown) =>
     arrow.vectorFromArray(ROWS.map(value), type);
   const table = new arrow.Table({
-    lat: vector(new arrow.Float64(), (i) => 38 + i / 100),
-    kind: vector(new arrow.Dictionary(new arrow.Utf8(), new arrow.Int8()), (i) =>
-      i % 5 === 0 ? null : `kind ${i % 3}`,
-    ),
-    zip: vector(new arrow.LargeUtf8(), (i) => `0${2139 + i}`),
+    lat: vector(new Float64(), (i) => 38 + i / 100),
+    kind: vector(new Dictionary(new Utf8(), new Int8()), (i) => (i % 5 === 0 ? null : `kind ${i % 3}`)),
+    zip: vector(new LargeUtf8(), (i) => `0${2139 + i}`),
     seen: vector(new arrow.TimestampMicrosecond('America/New_York'), (i) => 1.7e12 + i),
-    age: vector(new arrow.DurationSecond(), (i) => BigInt(i * 3600)),
-    rooms: vector(new arrow.Int32(), (i) => (i % 2 === 0 ? null : i)),
+    age: vector(new DurationSecond(), (i) => BigInt(i * 3600)),
+    rooms: vector(new Int32(), (i) => (i % 2 === 0 ? null : i)),
   });
   writeFileSync(file, arrowRs.writeParquet(arrowRs.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))));
 }
@@ -226,26 +224,16 @@ test('the schemas of Spark and Avro in a file get the added columns', async () =
   assert.deepEqual(JSON.parse(ofAvro!), { ...avro, fields: [...avro.fields, ...avroFields] });
 });
 
+const LEAF_TYPES: readonly arrow.DataType[] = [
+  ...[Utf8, LargeUtf8, Int8, Int32, Float64, DurationSecond, Bool, DateDay, Null].map((Type) => new Type()),
+  ...[new arrow.Decimal(2, 12), new arrow.FixedSizeBinary(16), new Dictionary(new Utf8(), new Int8())],
+  new arrow.TimestampMicrosecond('America/New_York'),
+];
+
 const anyType: fc.Arbitrary<arrow.DataType> = fc.letrec<{ type: arrow.DataType }>((tie) => ({
   type: fc.oneof(
     { maxDepth: 3 },
-    fc.constantFrom<arrow.DataType>(
-      ...[
-        new arrow.Utf8(),
-        new arrow.LargeUtf8(),
-        new arrow.Int8(),
-        new arrow.Int32(),
-        new arrow.Float64(),
-        new arrow.DurationSecond(),
-      ],
-      ...[
-        new arrow.Bool(),
-        new arrow.Decimal(2, 12),
-        new arrow.FixedSizeBinary(16),
-        new arrow.TimestampMicrosecond('America/New_York'),
-      ],
-      ...[new arrow.Dictionary(new arrow.Utf8(), new arrow.Int8()), new arrow.DateDay(), new arrow.Null()],
-    ),
+    fc.constantFrom(...LEAF_TYPES),
     tie('type').map((type) => new arrow.List(new arrow.Field('item', type, true))),
     fc
       .array(tie('type'), { maxLength: 3 })
@@ -324,30 +312,21 @@ test('the metadata of pandas names the columns as they are, whatever an earlier 
   skip: noRealData,
 }, async () => {
   for (const name of ['pandas', 'pandas_index']) {
-    const [first, second] = [join(folder, `${name}-1.parquet`), join(folder, `${name}-2.parquet`)];
-    const fill = async (rows: readonly unknown[]) => rows.map(() => FIELDS[0]!);
-    const book = await openRowFile(realFile(`parquet/writers/${name}.parquet`));
-    await writeRows(book, { output: first, added: ADDED, fill });
-    const again = await openRowFile(first);
-    await writeRows(again, {
-      output: second,
-      added: ADDED.slice(1),
-      fill: async (rows) => rows.map(() => FIELDS[0]!.slice(1)),
-      dropFrom: book.columns.length,
-    });
-    for (const [file, added] of [
-      [first, ADDED],
-      [second, ADDED.slice(1)],
+    let from = realFile(`parquet/writers/${name}.parquet`);
+    const { columns } = await openRowFile(from);
+    for (const [run, added, dropFrom] of [
+      [1, ADDED, null],
+      [2, ADDED.slice(1), columns.length],
     ] as const) {
-      const bytes = readFileSync(file);
-      const { key_value_metadata = [] } = parquetMetadata(
-        bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+      const output = join(folder, `${name}-${run}.parquet`);
+      const fill = fillWith(FIELDS[0]!.slice(-added.length));
+      await writeRows(await openRowFile(from), { output, added, dropFrom, fill });
+      const pandas: { columns: { name: string; field_name?: string }[] } = JSON.parse(
+        (await keyValues(output)).pandas!,
       );
-      const pandas = JSON.parse(key_value_metadata.find(({ key }) => key === 'pandas')!.value!);
-      const names = pandas.columns.map(
-        (column: { name: string | null; field_name?: string }) => column.field_name ?? column.name,
-      );
-      assert.deepEqual(names.sort(), [...book.columns, ...added.map((column) => column.name)].sort());
+      const names = pandas.columns.map((column) => column.field_name ?? column.name);
+      assert.deepEqual(names.sort(), [...columns, ...added.map((column) => column.name)].sort());
+      from = output;
     }
   }
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
@@ -60,3 +61,32 @@ for (const name of ['shared.csv', 'shared.parquet']) {
     assert.equal(rows.made, ROWS);
   });
 }
+
+test('200,000 rows are read and written within a heap of 48 MB', () => {
+  const [input, output] = [join(folder, 'big.csv'), join(folder, 'big-out.csv')];
+  const texts = '"some, text",7,'.repeat(7).slice(0, -1);
+  const lines = Array.from({ length: 200_000 }, (_, i) => `${30 + (i % 997) / 100},-100.${i},${texts}\n`);
+  writeFileSync(input, `lat,lng,${Array.from({ length: 14 }, (_, i) => `c${i}`).join()}\n${lines.join('')}`);
+  const script = `
+    import { openRowFile } from ${JSON.stringify(new URL('../../src/rows/open-row-file.ts', import.meta.url).href)};
+    const book = await openRowFile(${JSON.stringify(input)});
+    let rows = 0;
+    for await (const batch of book.read([0, 1])) rows += batch.length;
+    const added = Array.from({ length: 54 }, (_, i) => ({ name: 'h' + i, type: 'number' }));
+    let row = 0;
+    const placed = {
+      next: (count) => Int32Array.from({ length: count }, () => row++),
+      give: async (sink, places) => {
+        for (const place of places) {
+          for (let i = 0; i < added.length; i++) sink.put(place + 1 + i / 8);
+          sink.endPlace();
+        }
+      },
+    };
+    const written = await book.write({ output: ${JSON.stringify(output)}, dropFrom: null, added, placed });
+    console.log(JSON.stringify({ rows, written }));`;
+  const flags = ['--max-old-space-size=48', '--input-type=module', '--eval', script];
+  const { rows, written } = JSON.parse(execFileSync(process.execPath, flags, { encoding: 'utf8' }));
+  assert.equal(rows, lines.length);
+  assert.deepEqual(written, { rows, bytes: statSync(output).size });
+});
