@@ -34,6 +34,6 @@ export function reportOutput(file: string): Output {
 
 /** Writes the page of an input whole or not at all. @throws OUTPUT_UNWRITABLE */
 export async function writeReport(context: CliContext, file: string, input: string, page: string): Promise<void> {
-  const output = await openOutput(file, await identityOfInput(input), context.stdout);
+  const output = await openOutput({ output: file, stdout: context.stdout }, await identityOfInput(input));
   await writeWhole(output, undefined, () => output.write(Buffer.from(page)));
 }

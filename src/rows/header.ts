@@ -6,15 +6,8 @@ import { findPerilbookColumns } from './kept-columns.ts';
 import { findLocationColumns, type LocationColumns, type NamedColumns } from './location-columns.ts';
 import type { RowSource } from './port.ts';
 
-/** What the names of a file's columns say. */
-interface Header extends LocationColumns {
-  /** The columns without those that an earlier run of Perilbook added. */
-  readonly names: readonly string[];
-  /** The first column that an earlier run added, or null. */
-  readonly dropFrom: number | null;
-}
-
-/** Reads the names of the columns.
+/** Reads the names of the columns: those of the location, `names` without the columns that an earlier run of Perilbook added, and `dropFrom`,
+ * the first of these or null.
  * @param own holds every name that Perilbook can write, with the prefix of the job
  * @param file the file's name in errors
  * @throws INPUT_COLUMNS where the columns of the location are not found, or the first line is not names */
@@ -23,7 +16,7 @@ export function readHeader(
   location: NamedColumns,
   own: { has(name: string): boolean },
   file: string,
-): Header {
+) {
   const dropFrom = findPerilbookColumns(rowFile.columns, own);
   const names = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
   const columns = locationColumns(rowFile, names, location);

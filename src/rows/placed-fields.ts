@@ -26,13 +26,7 @@ export async function encodedOnce<T>(
 }
 
 /** Encodes the fields of places when their rows come, for files with too many places to encode all first. */
-export interface PlaceEntries {
-  /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
-  next(count: number): Promise<Int32Array<ArrayBuffer>>;
-  clear(): void;
-}
-
-export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: PlaceSink): PlaceEntries {
+export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: PlaceSink) {
   const held = new Map<number, number>();
   let entries = 0;
   const counting: PlaceSink = {
@@ -45,7 +39,8 @@ export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: Pla
     },
   };
   return {
-    async next(count) {
+    /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
+    async next(count: number): Promise<Int32Array<ArrayBuffer>> {
       const places = placed.next(count);
       if (held.size > MOST_HELD) held.clear();
       const missing: number[] = [];
@@ -59,7 +54,7 @@ export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: Pla
       assertPlaceCount(wanted, entries);
       return places.map((place) => held.get(place)!);
     },
-    clear() {
+    clear(): void {
       held.clear();
       entries = 0;
     },

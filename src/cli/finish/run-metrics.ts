@@ -39,7 +39,7 @@ export async function writeRunMetrics(
     for (const { value, labels } of values) gauge.set({ job, ...labels }, value);
   }
   const text = await registry.metrics();
-  const output = await openOutput(file, null);
+  const output = await openOutput({ output: file }, null);
   await writeWhole(output, undefined, () => output.write(Buffer.from(text)));
 }
 

@@ -15,16 +15,9 @@ export function startOfArray(head: Buffer): number {
   return head[skipSpace(head, at + 1)] === 0x7b ? at : -1;
 }
 
-/** The elements that end in these bytes, which begin at the bracket or after an element. */
-export interface Elements {
-  readonly found: readonly { readonly from: number; readonly to: number }[];
-  /** After the last element and its comma, or after the closing bracket. */
-  readonly to: number;
-  readonly isClosed: boolean;
-}
-
-/** Finds at most `most` elements. @throws NotJson */
-export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_INFINITY): Elements {
+/** Finds at most `most` elements that end in these bytes, which begin at the bracket or after an element. `to` is after the last element
+ * and its comma, or after the closing bracket. @throws NotJson */
+export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_INFINITY) {
   const found: { from: number; to: number }[] = [];
   let to = start;
   while (found.length < most) {

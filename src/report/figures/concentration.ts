@@ -43,7 +43,7 @@ export function makeConcentration(layers: number) {
     },
 
     /** The sums, with the layers of the natural topics in the lists of areas. */
-    totals(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[], sumOf: SumOf): AreaTotals {
+    totals(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[], sumOf: SumOf) {
       const counties = [...sumsOf].map(([county, sums]) => ({
         name: countyName(county) || ELSEWHERE,
         state: county?.state.name ?? ELSEWHERE,
@@ -73,6 +73,7 @@ export function makeConcentration(layers: number) {
           all: factsOf(all),
         };
       };
+      /** The areas with most of a natural topic's Very High sum; if it is 0, of its severe sum. */
       const mostIn = (layer: number): TopicFacts['mostIn'] => {
         const of = (from: number) =>
           byValue(counties.map(({ name, sums }) => ({ name, all: sums.counted(layer, from, VERY_HIGH + 1) }))).filter(
@@ -86,14 +87,6 @@ export function makeConcentration(layers: number) {
       return { states: listOf(states, STATES_SHOWN), counties: listOf(counties, COUNTIES_SHOWN), all, mostIn };
     },
   };
-}
-
-interface AreaTotals {
-  readonly states: AreaList;
-  readonly counties: AreaList;
-  readonly all: Pick<SummedArea, 'sums' | 'all'>;
-  /** The areas with most of a natural topic's Very High sum; if it is 0, of its severe sum. */
-  readonly mostIn: (layer: number) => TopicFacts['mostIn'];
 }
 
 /** By value, in which losses are measured, then by locations. */

@@ -10,13 +10,6 @@ interface NotedRow extends Pick<Row, 'number' | 'line' | 'part'> {
   readonly texts: readonly string[];
 }
 
-export interface NotedRows {
-  /** By the number of the cell. */
-  readonly first: ReadonlyMap<number, NotedRow>;
-  /** The first rows of each finding. */
-  readonly lines: ReadonlyMap<Finding['finding'], readonly LineReference[]>;
-}
-
 /** Rows kept of each finding: enough to recognize the kind of rows. */
 const LINES_KEPT = 12;
 
@@ -29,13 +22,11 @@ const ROWS_AT_ONCE = 16_384;
 /** Streams the input once more for the first rows of some cells, and for the lines of findings. Locations are not parsed again, because
  * the scan has kept the cell of each row; values only if one of them is not a number. Without values, the texts of other rows are not
  * read: they took a second and 50 MB in the report of a million rows. */
-export async function notedRows(
-  scan: Scan,
-  wanted: ReadonlySet<number>,
-  columns: readonly number[],
-): Promise<NotedRows> {
+export async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns: readonly number[]) {
   const { rowFile, layout, cells, places, findings } = scan;
+  /** By the number of the cell. */
   const first = new Map<number, NotedRow>();
+  /** The first rows of each finding. */
   const noted = new Map<Finding['finding'], LineReference[]>();
   const note = (finding: Finding['finding'], row: Row) => {
     const lines = noted.get(finding);

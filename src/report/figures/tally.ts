@@ -1,7 +1,8 @@
 import { SAMPLE_NOTE } from '../../columns/row.ts';
 import type { Field } from '../../contract/answer.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { topicOf } from '../../contract/topics.ts';
 import type { County } from '../../geo/us-counties.ts';
+import type { Job } from '../../job/settings.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { drawnPoint, type Frame, project } from '../map/frame.ts';
 import { binningsOf, MapBins, type MapFigures } from '../map/map-bins.ts';
@@ -9,14 +10,10 @@ import { type CellClasses, ratedTopics } from './cell-classes.ts';
 import { makeConcentration } from './concentration.ts';
 import type { Facts, Missing } from './facts.ts';
 import { type CellAtRisk, makePlaceLists } from './place-lists.ts';
-import { HIGHEST, type Units, unansweredClass } from './scales.ts';
+import { HIGHEST, unansweredClass } from './scales.ts';
 import { sumMaker } from './sums.ts';
 
-export interface TallyOf {
-  readonly topics: readonly TopicSlug[];
-  /** Whether the columns that count records are among the fields. */
-  readonly counts: boolean;
-  readonly units: Units;
+interface TallyOf extends Pick<Job, 'topics' | 'counts' | 'units'> {
   readonly cells: number;
   readonly frame: Frame;
   /** The decimals of the value units (`CellTable`); null if the input has no values. */

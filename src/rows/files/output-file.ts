@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { writePipe } from '../../base/pipes.ts';
+import type { TableTarget } from '../port.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */
@@ -28,7 +29,7 @@ export async function checkOutput(output: string, input: string): Promise<void> 
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would block until it has a reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
-  const file = await openFile(output, await identityOfInput(input));
+  const file = await openFile({ output }, await identityOfInput(input));
   await file.discard();
 }
 
@@ -90,15 +91,10 @@ function isSameInode(a: InputIdentity | null | undefined, b: InputIdentity | nul
   return a?.ino !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
-/** Opens the output: a path, or `-` for `stdout`. @param interrupt ends the wait for a program that reads a pipe */
-export async function openOutput(
-  output: string,
-  input: InputIdentity | null,
-  stdout?: Writable,
-  signal?: AbortSignal,
-  interrupt?: AbortSignal,
-): Promise<OutputFile> {
-  if (output !== '-') return await openFile(output, input, signal, interrupt);
+/** Opens the output: a path, or `-` for `stdout`. */
+export async function openOutput(target: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
+  const { output, stdout, signal } = target;
+  if (output !== '-') return await openFile(target, input);
   if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
   const { fd } = stdout as { fd?: unknown };
   if (typeof fd === 'number') refuseInput('standard output', fstatSync(fd), input);
@@ -122,12 +118,7 @@ export async function writeWhole<Result>(
   }
 }
 
-async function openFile(
-  output: string,
-  input: InputIdentity | null,
-  signal?: AbortSignal,
-  interrupt?: AbortSignal,
-): Promise<OutputFile> {
+async function openFile({ output, signal, interrupt }: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');

@@ -13,19 +13,19 @@ export type WriteNewFile = (table: NewTable, target: TableTarget, source: InputF
 
 /** Writes rows whole or not at all, from small pieces; `writeAll` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
-  { output: name, stdout, signal, interrupt }: TableTarget,
+  target: TableTarget,
   input: InputIdentity | null,
   writeAll: (gathered: ByteBuffer) => Promise<number>,
   encoded = (file: OutputFile) => file,
 ): Promise<WriteResult> {
-  const file = await openOutput(name, input, stdout, signal, interrupt);
+  const file = await openOutput(target, input);
   let bytes = 0;
   const write = async (chunk: Buffer) => {
     bytes += chunk.length;
     await file.write(chunk);
   };
   const output = encoded({ ...file, write });
-  const rows = await writeWhole(output, signal, async () => {
+  const rows = await writeWhole(output, target.signal, async () => {
     const gathered = byteBuffer((block) => output.write(block));
     const count = await writeAll(gathered);
     await gathered.finish();

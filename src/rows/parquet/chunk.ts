@@ -153,17 +153,7 @@ function isWorthPacking(body: readonly Buffer[]): boolean {
 
 const ROWS_A_PAGE = 131_072;
 
-/** Which rows of a row group have a value in a column. */
-interface DefinitionLevels {
-  /** The entry of each row with a value. */
-  readonly entries: Uint32Array;
-  readonly pages: readonly {
-    readonly rows: number;
-    readonly values: number;
-    /** Their definition levels, encoded, after their length. */
-    readonly levels: readonly Buffer[];
-  }[];
-}
+type DefinitionLevels = ReturnType<typeof readLevels>;
 
 /** Makes a function that returns the definition levels of the columns of a row group. Most columns have nulls in the same rows (those
  * that were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of the time of a
@@ -181,14 +171,11 @@ function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column:
   };
 }
 
-function readLevels(
-  { entryOf, rows }: BuiltColumns,
-  present: Uint8Array | null,
-  arrays: ReusableArrays,
-): DefinitionLevels {
+/** Which rows of a row group have a value in a column: the entry of each, and the definition levels of each page, after their length. */
+function readLevels({ entryOf, rows }: BuiltColumns, present: Uint8Array | null, arrays: ReusableArrays) {
   const levels = present === null ? null : arrays.levels(rows);
   const entries = present === null ? entryOf : arrays.entries(rows);
-  const pages: DefinitionLevels['pages'][number][] = [];
+  const pages: { rows: number; values: number; levels: Buffer[] }[] = [];
   let count = 0;
   for (let from = 0; from < rows; from += ROWS_A_PAGE) {
     const to = Math.min(rows, from + ROWS_A_PAGE);

@@ -178,9 +178,9 @@ async function openEmptyPart(path: string, size: number): Promise<RowFile | null
 /** gzip's header may hold a file name. */
 const LARGEST_OF_NOTHING = 4_096;
 
-async function copy(input: InputFile, { output, signal }: WriteRequest): Promise<WriteResult> {
-  const file = await openOutput(output, input.identity, undefined, signal);
-  await writeWhole(file, signal, async () => {
+async function copy(input: InputFile, request: WriteRequest): Promise<WriteResult> {
+  const file = await openOutput(request, input.identity);
+  await writeWhole(file, request.signal, async () => {
     await using pass = await input.startPass();
     for await (const chunk of chunksFrom(pass, 0)) await file.write(chunk);
   });
