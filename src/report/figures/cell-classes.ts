@@ -1,26 +1,20 @@
 import { addedColumns } from '../../columns/row.ts';
 import type { Field } from '../../contract/answer.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import { type Scale, scaleOf } from './scales.ts';
+import { scaleOf } from './scales.ts';
 
-export interface RatedTopic {
-  readonly slug: TopicSlug;
-  readonly scale: Scale;
-  readonly natural: boolean;
-  /** The index of its first field. */
-  readonly from: number;
-  /** Its index in the layers of sums and of the map, of which the first is the highest rating. */
-  readonly layer: number;
-}
+type RatedTopic = ReturnType<typeof ratedTopics>[number];
 
 /** The topics of a job with their scales, in the job's order. */
-export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'counts' | 'units'>): RatedTopic[] {
+export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'counts' | 'units'>) {
   return topics.map((slug, index) => ({
     slug,
     scale: scaleOf(slug, units),
     natural: topicOf(slug).category === 'natural',
+    /** The index of its first field. */
     from: addedColumns(topics.slice(0, index), '', counts).length,
+    /** Its index in the layers of sums and of the map, of which the first is the highest rating. */
     layer: index + 1,
   }));
 }
