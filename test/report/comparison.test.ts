@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isAtRisk, makeBridgeSums, type RowState, sumSteps } from '../../src/report/compare/bridge.ts';
 import { type ComparedRow, matchRows } from '../../src/report/compare/match-rows.ts';
 import { CLASS_LETTERS, HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
 import { changesSection } from '../../src/report/html/changes.ts';
+import { fc } from '../properties.ts';
 import { handMadeBook } from './hand-made-book.ts';
 
 const UNANSWERED = unansweredClass(HIGHEST);
@@ -83,4 +85,47 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
   assert.ok(quiet.includes('<b>Nothing changed above Moderate:</b> <small>Tsunami</small>'));
   assert.ok(quiet.includes('<b>Not answered then or now:</b> <small>Drought</small>'));
   assert.ok(page.includes('Rows that moved, and rows without an answer then or now, are in the table above alone.'));
+});
+
+const anyState = fc.record({
+  // Cents, up to a trillion dollars, and values that fell below zero.
+  value: fc.integer({ min: -1e12, max: 1e14 }),
+  rating: fc.nat(HIGHEST.classes.length - 1),
+});
+const anyRow = fc.record({ was: fc.option(anyState), now: fc.option(anyState), hasMoved: fc.boolean() });
+
+test('then and all changes add up to now, to the unit, for what is at risk and for all', () => {
+  fc.assert(
+    fc.property(fc.array(anyRow, { maxLength: 30 }), (rows) => {
+      for (const isCounted of [isAtRisk, () => true]) {
+        const sums = makeBridgeSums(isCounted);
+        for (const { was, now, hasMoved } of rows) sums.add(was, now, hasMoved, () => ({ line: 1, key: 'a' }));
+        const { before, steps, now } = sums.bridge();
+        const total = (side: 'was' | 'now') =>
+          rows.reduce((sum, { [side]: one }) => sum + (one && isCounted(one.rating) ? one.value : 0), 0);
+        assert.deepEqual([before.value, now.value], [total('was'), total('now')]);
+        for (const part of ['rows', 'value'] as const) {
+          const sum = steps.reduce((all, { change }) => all + change[part], before[part]);
+          assert.equal(sum, now[part], part);
+        }
+      }
+    }),
+  );
+});
+
+test('each change of a row is one step: what changes in value is apart from what changes in rating', () => {
+  const steps = (then: RowState | null, now: RowState | null, hasMoved = false) => {
+    const changes = sumSteps(then, now, hasMoved, isAtRisk).filter(([, change]) => change !== 0);
+    return changes.map(([step, change]) => `${step} ${change}`).join(', ');
+  };
+  const at = (rating: number, value = 100) => ({ rating, value });
+  assert.equal(steps(at(HIGH), null), 'gone -100');
+  assert.equal(steps(null, at(VERY_HIGH)), 'new 100');
+  assert.equal(steps(null, at(0)), '');
+  assert.equal(steps(at(HIGH), at(VERY_HIGH, 130)), 'revalued 30');
+  assert.equal(steps(at(0), at(HIGH, 130)), 'rated_worse 130');
+  assert.equal(steps(at(VERY_HIGH), at(2, 130)), 'revalued 30, rated_better -130');
+  assert.equal(steps(at(UNANSWERED), at(HIGH)), 'newly_answered 100');
+  assert.equal(steps(at(HIGH), at(UNANSWERED)), 'no_longer_answered -100');
+  assert.equal(steps(at(0), at(HIGH, 130), true), 'moved 100, revalued 30', 'a rating of another place is the move');
 });

@@ -1,19 +1,85 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { listParts } from '../../../src/rows/parts/list-parts.ts';
+import { listParts, patternFolder } from '../../../src/rows/parts/list-parts.ts';
 import { openPart, openPartFiles } from '../../../src/rows/parts/part-files.ts';
 import type { RowSource } from '../../../src/rows/port.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 
-type Contents = Readonly<Record<string, string | Buffer>>;
+function folderOf(t: TestContext, contents: Readonly<Record<string, string | Buffer>>): string {
+  const folder = temporaryFolder(t);
+  for (const [name, content] of Object.entries(contents)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
 
-async function opened(t: TestContext, contents: Contents) {
-  const folder = join(temporaryFolder(t), 'in');
-  mkdirSync(folder);
-  for (const [name, content] of Object.entries(contents)) writeFileSync(join(folder, name), content);
+/** Files with their names in them. */
+const named = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]));
+
+async function listed(folder: string, ...sources: string[]) {
+  const { parts, unfinished } = await listParts(
+    folder,
+    sources.map((source) => join(folder, source)),
+  );
+  return { parts: parts.map(({ name }) => name), unfinished };
+}
+
+test('a folder stands for its files at any depth, without hidden ones and those of Spark and Hadoop', async (t) => {
+  const data = ['b.csv', 'a.csv', 'year=2024/part-0.csv', 'year=2025/part-0.csv', 'no extension'];
+  const others = [
+    ...['_SUCCESS', '.a.csv.crc', 'a.csv.crc', '.hidden.csv'],
+    ...['_temporary/0/part-9.csv', '.git/x.csv', '.DS_Store'],
+  ];
+  const folder = folderOf(t, named(...data, ...others, 'c.csv.tmp', 'd.csv._COPYING_', 'year=2025/e.csv.part'));
+  assert.deepEqual(await listed(folder, '.'), {
+    parts: ['a.csv', 'b.csv', 'no extension', 'year=2024/part-0.csv', 'year=2025/part-0.csv'],
+    unfinished: ['c.csv.tmp', 'd.csv._COPYING_', 'year=2025/e.csv.part'],
+  });
+});
+
+test('a pattern stands for files, a list for the files of all its sources, each once', async (t) => {
+  const files = ['a.csv', 'b.csv', 'c.ndjson', 'old/a.csv', 'old/deep/z.csv', '_x.csv', '.y.csv', 'w.csv.tmp'];
+  const folder = folderOf(t, named(...files));
+  assert.deepEqual((await listed(folder, '*.csv')).parts, ['a.csv', 'b.csv']);
+  assert.deepEqual((await listed(folder, '*')).parts, ['a.csv', 'b.csv', 'c.ndjson']);
+  assert.deepEqual((await listed(folder, '**/*.csv')).parts, ['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv']);
+  assert.deepEqual((await listed(folder, '{a,c}.*')).parts, ['a.csv', 'c.ndjson']);
+  const { parts } = await listed(folder, 'b.csv', '*.csv', 'old', 'a.csv');
+  assert.deepEqual(parts, ['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv']);
+  // What is named is taken, however it is called.
+  assert.deepEqual((await listed(folder, '_x.csv', 'w.csv.tmp')).parts, ['_x.csv', 'w.csv.tmp']);
+  assert.equal(patternFolder('/data/portfolio/20*/x.csv'), '/data/portfolio');
+});
+
+test('a link to a file is a part; a link that leads nowhere is none', async (t) => {
+  const folder = folderOf(t, named('real/a.csv'));
+  mkdirSync(join(folder, 'in'));
+  symlinkSync(join(folder, 'real/a.csv'), join(folder, 'in/b.csv'));
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'in/c.csv'));
+  assert.deepEqual((await listed(folder, 'in')).parts, ['in/b.csv']);
+});
+
+test('sources without files are refused, each with its reason', async (t) => {
+  const folder = folderOf(t, named('a.csv', 'A.csv', 'empty/.keep', 'busy/x.csv.tmp', 'locked/x.csv'));
+  const refused = (source: string, message: RegExp) =>
+    assert.rejects(listed(folder, source), { code: 'INPUT_UNREADABLE', message });
+  await refused('b.csv', /b\.csv does not exist; did you mean a\.csv\?/i);
+  await refused('*.parquet', /\*\.parquet matches no file/);
+  await refused('empty', /empty has no files/);
+  await refused('busy', /has only temporary files \(busy\/x\.csv\.tmp\)/);
+  await refused('*.csv', /The parts A\.csv and a\.csv differ only in case or accents/);
+  if (process.getuid?.() === 0) return;
+  chmodSync(join(folder, 'locked'), 0);
+  t.after(() => chmodSync(join(folder, 'locked'), 0o755));
+  await refused('locked', /cannot be listed/);
+});
+
+async function opened(t: TestContext, contents: Parameters<typeof folderOf>[1]) {
+  const folder = folderOf(t, contents);
   const { parts } = await listParts(folder, [folder]);
   return { folder, files: await openPartFiles(parts, {}) };
 }
