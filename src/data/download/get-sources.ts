@@ -3,6 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { readFileText } from '../../base/pipes.ts';
+import { FEWEST_COMPARED, isLoss } from '../loaders/load-losses.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.ts';
@@ -59,13 +60,13 @@ export async function checkSources(
           const headers = keyHeaders(source, env, context.client.mirror);
           const probed = await probeSource(source, context, headers);
           const rows = probed.reduce((sum, probe) => sum + (probe.rows ?? 0), 0);
-          const isSmall = source.download.kind === 'layer' && source.rows !== undefined && 3 * rows < 2 * source.rows;
+          const isSmall = source.download.kind === 'layer' && source.rows !== undefined && isLoss(source.rows, rows);
           const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
           const manifest = readManifest(join(downloads, source.name));
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
           const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];
           const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context, headers);
-          const lost = parts.filter((part) => 3 * part.rows < 2 * part.here);
+          const lost = parts.filter((part) => isLoss(part.here, part.rows));
           const warnings = [
             ...(isSmall ? [warning] : []),
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
@@ -89,9 +90,6 @@ export async function checkSources(
 
 /** The number of records of a source in each state, of a part of the whole US. */
 export type StateRowsOf = (source: string) => Readonly<Record<string, number>>;
-
-/** In a download of the whole US, a state with fewer rows is not compared: it may lose them by chance. */
-const FEWEST_COMPARED = 10;
 
 /** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are estimated in proportion. */
 function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsOf): ReadonlyMap<string, number> {

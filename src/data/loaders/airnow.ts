@@ -24,7 +24,6 @@ const PARAMETERS: Readonly<
 /** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring Site Fact Sheet). */
 const SITE_COLUMNS = { ids: [0], lat: 8, lng: 9 };
 
-/** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
   describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
   source: 'EPA AirNow, hourly data',

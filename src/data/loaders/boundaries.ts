@@ -11,7 +11,6 @@ type BoundaryLevel = 'tract' | 'county';
 
 const CENSUS_CODE = ['GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS'];
 
-/** Boundaries of census tracts: the cartographic or the TIGER/Line file. */
 export const areas: Loader = boundaryLoader('tract', ['TRACTCE', 'TRACTCE20']);
 
 /** Boundaries of counties; loaded tracts stay. */

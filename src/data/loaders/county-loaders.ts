@@ -39,7 +39,6 @@ const airQuality: Loader = {
   },
 };
 
-/** A row of a file. */
 interface YearRow {
   readonly geoid: string;
   readonly summary: Omit<AirQualityRecord, 'countyGeoid'>;
@@ -95,7 +94,6 @@ export async function isWholeYear(file: string): Promise<boolean> {
   }
 }
 
-/** A file has about a thousand rows a year. */
 async function wholeTable(file: string): Promise<{ readonly columns: Columns; readonly rows: readonly TableRecord[] }> {
   const rows: TableRecord[] = [];
   for await (const batch of tableRecords(file)) rows.push(...batch);
@@ -202,5 +200,4 @@ function countyReader(columns: Columns): (cells: readonly string[]) => CodeFindi
   return (cells) => countyNamed(cells[state] ?? '', cells[county] ?? '');
 }
 
-/** The loaders of tables with a row for each county. */
 export const COUNTY_LOADERS = { 'air-quality': airQuality, radon };

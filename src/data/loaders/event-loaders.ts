@@ -37,7 +37,6 @@ export const earthquakes = featureLoader('records:earthquake', {
 const FIRE_COLUMNS = ['IncidentName', 'attr_IncidentName', 'IrwinID', 'attr_IrwinID'];
 const OUTLINE_COLUMNS = ['poly_IncidentName', 'INCIDENT', 'UNQE_FIRE_ID', 'FIRE_YEAR', 'poly_GISAcres'];
 
-/** Fires that are burning. */
 export const wildfireIncidents = fireLoader(
   'records:wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
@@ -45,7 +44,6 @@ export const wildfireIncidents = fireLoader(
   (feature) => (fireField(feature, 'FireOutDateTime') === '' ? null : 'the fire is out'),
 );
 
-/** The fires of past years. */
 export const wildfireHistory = fireLoader(
   'records:wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
@@ -53,7 +51,6 @@ export const wildfireHistory = fireLoader(
   () => null,
 );
 
-/** The outlines of fires. */
 export const wildfirePerimeters = fireLoader(
   'records:wildfire.perimeters',
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',

@@ -11,7 +11,6 @@ import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type LoaderOptions } from './loader.ts';
 
-/** A feature of a file. */
 export interface FileFeature {
   /** The line on which it begins, or its number in a file without lines; from 1. */
   readonly line: number;
@@ -236,7 +235,6 @@ async function partsOfZip(file: string): Promise<ShapefileParts> {
 /** A .prj has some hundred bytes. */
 const LONGEST_TEXT = 64 * 1024;
 
-/** How features become records. */
 export interface FeatureUse<T> {
   readonly featuresOf: (file: string) => AsyncIterable<readonly FileFeature[]>;
   /** The record of a feature, none when it becomes part of a record of `atEnd`, or why it is rejected. */

@@ -18,7 +18,6 @@ import type { FileRecords, Loader, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
 import { type LoadEffects, type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 
-/** The result of a load. */
 export interface LoadResult extends LoadReport {
   readonly dataset: DatasetName;
   readonly level: Level;

@@ -9,7 +9,7 @@ import { stateOf } from '../tables/states.ts';
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current', 'readings'];
 
 /** In a file of the whole US, a state with fewer records is not compared: it may lose them by chance. */
-const FEWEST_COMPARED = 10;
+export const FEWEST_COMPARED = 10;
 
 type RowsByState = ReadonlyMap<string, number>;
 
@@ -105,7 +105,8 @@ export function refuseLostHazards(before: RatingCounts, now: RatingCounts, state
   );
 }
 
-const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
+/** Whether more than a third is lost. */
+export const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
 
 /** The stored records of each state, from its own part or from that of the whole US. */
 function rowsByState(parts: readonly DatasetPart[]): RowsByState {

@@ -20,7 +20,6 @@ export interface LoadReport {
 
 const SHOWN_CHARACTERS = 120;
 
-/** Collects the report during a load. */
 export class LoadReporter {
   readonly #rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
   readonly #notes = new Set<string>();

@@ -58,7 +58,6 @@ export interface Loader {
   read(files: readonly string[], options: LoaderOptions, report: LoadReporter): FileRecords | Promise<FileRecords>;
 }
 
-/** The records of files. */
 export interface FileRecords {
   readonly records: AsyncIterable<readonly object[]>;
   /** Called after the last record; '' for the day on which the last file was changed. */

@@ -18,7 +18,6 @@ export interface Reading {
   readonly of: string | readonly string[] | null;
 }
 
-/** How a load treats stored records. */
 export interface LoadTerms {
   /** Accepts the load even if records are lost. */
   readonly replace?: boolean;
@@ -37,7 +36,6 @@ export interface LoadEffects {
   readonly onRecords: (records: number) => void;
 }
 
-/** The result of a load. */
 export interface LoadedParts {
   /** The number of records; a record in two parts counts once. */
   readonly records: number;
@@ -114,7 +112,6 @@ export async function replaceParts(
   return { records: total - kept, outside: counts.outside, kept, states: [...loaded].sort() };
 }
 
-/** Counts the records of a load. */
 class RecordCounts {
   readonly byState = new Map<string, number>();
   /** For ratings: as `RatingCounts`. */

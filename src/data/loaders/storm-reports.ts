@@ -149,7 +149,6 @@ function propertiesOfRow(row: TornadoRow): Record<string, unknown> {
 /** A row of the Storm Prediction Center's file by field name. */
 type TornadoRow = Readonly<Record<string, string>>;
 
-/** A row and its line. */
 interface TornadoPart {
   readonly line: number;
   readonly row: TornadoRow;

@@ -17,7 +17,6 @@ interface Fix {
   readonly pressureMb: number | null;
 }
 
-/** A storm without its fixes. */
 interface Storm {
   readonly sid: string;
   readonly name: string;
@@ -43,7 +42,6 @@ function basinOf(code: string): string {
   return BASINS[code] ?? code;
 }
 
-/** The parameters of a reader of tracks. */
 interface TrackReading {
   readonly report: LoadReporter;
   /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
@@ -52,10 +50,8 @@ interface TrackReading {
 
 type FixOfStorm = readonly [Storm, Fix];
 
-/** The fixes of a file, storm by storm. */
 type FixesIn = (file: string, reading: TrackReading) => AsyncIterable<readonly FixOfStorm[]>;
 
-/** The reason why a repeated storm is not loaded. */
 const REPEATED = 'a storm that an earlier file has';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */

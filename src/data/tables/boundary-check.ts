@@ -6,7 +6,6 @@ import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import { stateOf } from './states.ts';
 
-/** Checks of the boundaries in the data file. */
 export interface BoundaryCheck {
   /** A county that may hold a location outside all loaded areas, and whose boundaries are not here, or not all; null if there is none. Then
    * the nearest area may be another county's. */

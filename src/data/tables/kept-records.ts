@@ -3,7 +3,6 @@ import { type Layer, membersOf, tableOf } from './layers.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';
 import type { ReadingRecord, SiteRecord } from './records.ts';
 
-/** Which stored records a load keeps. */
 export interface KeptRecords {
   /** Whether the records in a state stay, for records with one state each; '' is the sea. */
   readonly inState: (state: string) => boolean;

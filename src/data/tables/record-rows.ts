@@ -35,7 +35,6 @@ export interface RecordRows {
   readonly stored?: () => Iterable<StoredRecord>;
 }
 
-/** Where a record of a layer comes from. */
 export interface RecordOrigin {
   /** The number of its file: the same record in another file is one record, and two equal ones in one file are two. */
   readonly file: number;
