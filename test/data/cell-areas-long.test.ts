@@ -77,43 +77,32 @@ test('a box is held, crossed or apart as a slow count of the edges says, also wh
   assert.ok(Math.min(...Object.values(seen)) > 100, JSON.stringify(seen));
 });
 
-test('a cell has the tract that holds all of it; where a border passes through it, only the county', (t) => {
-  const find = finderOf(t, AREAS);
-  const inside = { tract: '31001000100', county: '31001', lacks: null };
-  const onBorder = { tract: null, county: '31001', lacks: 'near_border' };
-  assert.deepEqual(find(-99.75, 40.25), inside);
+const [ONE, OTHER, COUNTY] = ['31001000100', '31001000200', '31001'];
+
+for (const [what, lng, lat, tract, county, lacks, level, precision] of [
+  ['in a tract', -99.75, 40.25, ONE, COUNTY, null],
   // The border of two tracts is at -99.5; a cell reaches half a step of 1e-4 to each side.
-  assert.deepEqual(find(-99.5002, 40.25), inside);
-  assert.deepEqual(find(-99.5, 40.25), onBorder);
-  assert.deepEqual(find(-99.4998, 40.25), { ...inside, tract: '31001000200' });
-  // The border of two counties is at -99.
-  assert.deepEqual(find(-99, 40.25), { tract: null, county: null, lacks: 'near_border' });
-  assert.deepEqual(finderOf(t, AREAS, 'tract', 2)(-99.496, 40.25), onBorder, 'a coarser cell reaches the border');
-});
+  ['beside the border of its tract', -99.5002, 40.25, ONE, COUNTY, null],
+  ['on the border of two tracts', -99.5, 40.25, null, COUNTY, 'near_border'],
+  ['on the other side', -99.4998, 40.25, OTHER, COUNTY, null],
+  ['on the border of two counties', -99, 40.25, null, null, 'near_border'],
+  ['that is coarser, and reaches the border', -99.496, 40.25, null, COUNTY, 'near_border', 'tract', 2],
+  ['in a county without tracts', -98.5, 40.5, null, '31003', 'in_no_area'],
+  ['in a part of the state without outlines', -97.5, 41.5, null, null, 'in_no_area'],
+  ['in a state without boundaries', -77.4, 37.5, null, null, 'no_boundaries'],
+  ['off the coast', -140, 30, null, null, 'in_no_area'],
+  ['by counties alone, on the border of two tracts', -99.5, 40.25, null, COUNTY, null, 'county'],
+  ['by counties alone, on their border', -99, 40.25, null, null, 'near_border', 'county'],
+] as const) {
+  test(`the areas of a cell ${what}`, (t) => {
+    const records = AREAS.filter((area) => level !== 'county' || area.level === level);
+    assert.deepEqual(finderOf(t, records, level, precision)(lng, lat), { tract, county, lacks });
+  });
+}
 
 test('a cell whose edge lies on the border is near it', (t) => {
   const [tract] = AREAS.filter(({ level }) => level === 'tract');
   const find = finderOf(t, [{ ...tract!, geometry: square(-100.00005, 40, 0.5) }]);
   assert.equal(find(-100, 40.25).lacks, 'near_border');
   assert.equal(find(-99.9999, 40.25).tract, tract!.geoid);
-});
-
-test('a place in no outline has no area: off the coast, in a gap, or in a state without boundaries here', (t) => {
-  const find = finderOf(t, AREAS);
-  // In the county without tracts, and in the part of the state without outlines.
-  assert.deepEqual(find(-98.5, 40.5), { tract: null, county: '31003', lacks: 'in_no_area' });
-  assert.deepEqual(find(-97.5, 41.5), { tract: null, county: null, lacks: 'in_no_area' });
-  assert.deepEqual(find(-77.4, 37.5), { tract: null, county: null, lacks: 'no_boundaries' });
-  assert.deepEqual(find(-140, 30), { tract: null, county: null, lacks: 'in_no_area' });
-});
-
-test('counties are found by their own outlines, and without tracts', (t) => {
-  const find = finderOf(
-    t,
-    AREAS.filter(({ level }) => level === 'county'),
-    'county',
-  );
-  // The border of two tracts is none of a county.
-  assert.deepEqual(find(-99.5, 40.25), { tract: null, county: '31001', lacks: null });
-  assert.deepEqual(find(-99, 40.25), { tract: null, county: null, lacks: 'near_border' });
 });

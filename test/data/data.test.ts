@@ -25,12 +25,8 @@ import {
 
 const clock = new StillClock();
 
-const parks = (records: Iterable<SiteRecord>): Dataset => ({
-  kind: 'sites',
-  topic: 'park',
-  info: info('sites:park'),
-  records,
-});
+const parks = (records: Iterable<SiteRecord>) =>
+  ({ kind: 'sites', topic: 'park', info: info('sites:park'), records }) satisfies Dataset;
 
 test('a feature counts by its true distance, whether a point, a line or an outline, and not by its box', async (t) => {
   const { get, database } = await setUp(t);
@@ -181,25 +177,18 @@ test('the median of the year tells the air quality, and the nearest of several m
   // Four hours old, the oldest that count.
   const measuredAt = clock.at - 4 * 3_600_000;
   const reading = { ...HERE, pollutant: 'pm25', measuredAt, concentration: 1 } as const;
-  importDataset(
-    database,
-    {
-      kind: 'readings',
-      info: info('readings'),
-      records: [
-        { ...reading, monitor: 'silent', measuredAt: measuredAt - 1, concentration: 500 },
-        { ...reading, monitor: 'far', lat: HERE.lat + 0.5 },
-        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, concentration: 230, measuredAt: 1_000 },
-        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, concentration: 60 },
-        { ...reading, monitor: 'older', pollutant: 'ozone', concentration: 2 },
-        { ...reading, monitor: 'other', pollutant: 'ozone', concentration: 3, measuredAt: clock.at },
-        { ...reading, monitor: 'another', pollutant: 'ozone', concentration: 4, measuredAt: clock.at },
-        { ...reading, monitor: 'too far', lat: HERE.lat + 0.73, pollutant: 'pm10' },
-        { ...reading, monitor: 'in the corner', lat: HERE.lat + 0.6, lng: HERE.lng + 0.8, pollutant: 'pm10' },
-      ],
-    },
-    clock,
-  );
+  const records = [
+    { ...reading, monitor: 'silent', measuredAt: measuredAt - 1, concentration: 500 },
+    { ...reading, monitor: 'far', lat: HERE.lat + 0.5 },
+    { ...reading, monitor: 'near', lat: HERE.lat + 0.4, concentration: 230, measuredAt: 1_000 },
+    { ...reading, monitor: 'near', lat: HERE.lat + 0.4, concentration: 60 },
+    { ...reading, monitor: 'older', pollutant: 'ozone', concentration: 2 },
+    { ...reading, monitor: 'other', pollutant: 'ozone', concentration: 3, measuredAt: clock.at },
+    { ...reading, monitor: 'another', pollutant: 'ozone', concentration: 4, measuredAt: clock.at },
+    { ...reading, monitor: 'too far', lat: HERE.lat + 0.73, pollutant: 'pm10' },
+    { ...reading, monitor: 'in the corner', lat: HERE.lat + 0.6, lng: HERE.lng + 0.8, pollutant: 'pm10' },
+  ] as const;
+  importDataset(database, { kind: 'readings', info: info('readings'), records }, clock);
   const { airQuality, ozone, pm25, pm10, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
   assert.equal(airQuality.value.metric, 'Hazardous');
   assert.equal(airQuality.value.progressValue, 64);
@@ -216,18 +205,11 @@ test('a rating is that of the tract, or of the county where the tract has none, 
     (await get(pathTo('/v1/drought/risk', { lat: HERE.lat, lng }))).body.data.result.value.rating;
   assert.equal(await ratingAt(HERE.lng), 'Relatively High');
   const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
-  importDataset(
-    database,
-    {
-      kind: 'nri',
-      info: info('nri'),
-      records: [
-        { ...rating, geoid: '31001000100', rating: 'Very High' },
-        { ...rating, geoid: '31001', rating: 'Very Low' },
-      ],
-    },
-    clock,
-  );
+  const records = [
+    { ...rating, geoid: '31001000100', rating: 'Very High' },
+    { ...rating, geoid: '31001', rating: 'Very Low' },
+  ] as const;
+  importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
   assert.equal(await ratingAt(HERE.lng), 'Very High');
   assert.equal(await ratingAt(-99.25), 'Very Low');
 });
@@ -272,10 +254,8 @@ test('a file that is no database, or of another version, is refused with a reaso
   const former = openDataDatabase(databaseFile(t));
   former.pragma('user_version = 6');
   former.close();
-  assert.throws(() => openDataDatabase(former.name), {
-    code: 'SERVICE_DATA',
-    message: `Cannot read the data file "${former.name}": it was made by an earlier development version of Perilbook`,
-  });
+  const message = `Cannot read the data file "${former.name}": it was made by an earlier development version of Perilbook`;
+  assert.throws(() => openDataDatabase(former.name), { code: 'SERVICE_DATA', message });
 });
 
 test('while another process writes to the accounts, a call fails free of charge and the next ones succeed', async (t) => {
