@@ -16,6 +16,7 @@ const BASE = {
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
+const NRI_LAYER = { kind: 'layer', stateWhere: "STATEABBRV='{state}'", as: 'csv', fields: NRI_FIELDS } as const;
 const BY_HAND =
   "Taken from FEMA's map service. If that fails: download the files of fema.gov/about/openfema/data-sets/national-risk-index-data in a browser, then: perilbook data load nri FILE";
 
@@ -76,13 +77,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'nri-tracts',
     title: 'FEMA National Risk Index, census tracts',
     ...NRI,
-    download: {
-      kind: 'layer',
-      layer: `${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0`,
-      stateWhere: "STATEABBRV='{state}'",
-      as: 'csv',
-      fields: NRI_FIELDS,
-    },
+    download: { ...NRI_LAYER, layer: `${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0` },
     columns: [['TRACTFIPS'], ...HAZARD_COLUMNS],
     bytes: 60 * MB,
     rows: 85_154,
@@ -91,13 +86,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'nri-counties',
     title: 'FEMA National Risk Index, counties',
     ...NRI,
-    download: {
-      kind: 'layer',
-      layer: `${FEMA}/National_Risk_Index_Counties/FeatureServer/0`,
-      stateWhere: "STATEABBRV='{state}'",
-      as: 'csv',
-      fields: NRI_FIELDS,
-    },
+    download: { ...NRI_LAYER, layer: `${FEMA}/National_Risk_Index_Counties/FeatureServer/0` },
     columns: [['STCOFIPS'], ...HAZARD_COLUMNS],
     bytes: 2.5 * MB,
     rows: 3_232,

@@ -1,9 +1,11 @@
 import { MB, type SourceRow } from './source.ts';
 
 const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
+const UST_FINDER = `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer`;
 const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
 const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
 const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
+const POWER_PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
   'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
@@ -95,11 +97,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'ust-facilities',
     title: 'EPA UST Finder, underground storage tanks (most data of 2018 to 2019)',
     topics: ['ustFacility'],
-    download: {
-      kind: 'layer',
-      layer: `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer/0`,
-      stateWhere: "State='{name}'",
-    },
+    download: { kind: 'layer', layer: `${UST_FINDER}/0`, stateWhere: "State='{name}'" },
     bytes: 500 * MB,
     rows: 800_000,
     ...UST,
@@ -108,11 +106,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'ust-releases',
     title: 'EPA UST Finder, releases of underground storage tanks',
     topics: ['ustRelease'],
-    download: {
-      kind: 'layer',
-      layer: `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer/1`,
-      stateWhere: "State='{name}'",
-    },
+    download: { kind: 'layer', layer: `${UST_FINDER}/1`, stateWhere: "State='{name}'" },
     bytes: 350 * MB,
     rows: 562_217,
     ...UST,
@@ -123,7 +117,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'US Energy Information Administration, power plants',
     topics: ['powerPlant'],
     // The spelling of the states in this layer is not documented, so it is filtered by box.
-    download: { kind: 'layer', layer: `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`, stateWhere: 'box' },
+    download: { kind: 'layer', layer: POWER_PLANTS, stateWhere: 'box' },
     bytes: 10.4 * MB,
     isMeasured: true,
     rows: 13_446,
@@ -133,11 +127,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'nuclear-reactors',
     title: 'US Energy Information Administration, nuclear power plants',
     topics: ['nuclearReactors'],
-    download: {
-      kind: 'layer',
-      layer: `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`,
-      where: "PrimSource='nuclear'",
-    },
+    download: { kind: 'layer', layer: POWER_PLANTS, where: "PrimSource='nuclear'" },
     bytes: 0.1 * MB,
     rows: 55,
     ...PLANTS,
