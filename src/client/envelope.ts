@@ -95,15 +95,12 @@ function readContent(call: Call, location: Location, received: Received, toField
   if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
     return unusable(stated, 'elsewhere', `The answer is for another location (${Math.round(meters / 1_000)} km away)`);
   }
-  const answering = { ...stated, resolved: data.data.location, fingerprint: hashAnswer(stated, received) };
+  // Without a request id the bytes identify an answer: two different answers differ at least in their time.
+  const fingerprint = stated.requestId === null && stated.timestamp !== null ? received.digest() : null;
+  const answering = { ...stated, resolved: data.data.location, fingerprint };
   return call.kind === 'single'
     ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, toFields)
     : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, toFields);
-}
-
-/** Identifies an answer without a request id by its bytes: two different answers differ at least in their time. */
-function hashAnswer({ requestId, timestamp }: Stated, { digest }: Received): string | null {
-  return requestId === null && timestamp !== null ? digest() : null;
 }
 
 function readSingle(

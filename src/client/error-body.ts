@@ -26,20 +26,10 @@ export function readErrorBody(content: Content): ErrorBody {
   const errors = field(json, 'errors');
   const first = Array.isArray(errors) ? (errors[0] as unknown) : undefined;
   const meta = field(json, 'meta');
+  const messages = [error, json, first].map((part) => field(part, 'message'));
   return {
     code: firstText([field(json, 'code'), field(error, 'code'), error, field(first, 'code'), first], MAX_CODE),
-    message: firstText(
-      [
-        field(error, 'message'),
-        field(json, 'message'),
-        field(first, 'message'),
-        field(json, 'detail'),
-        error,
-        first,
-        json,
-      ],
-      MAX_MESSAGE,
-    ),
+    message: firstText([...messages, field(json, 'detail'), error, first, json], MAX_MESSAGE),
     requestId: findRequestId(meta) ?? findRequestId(json),
     creditCost: field(meta, 'credit_cost'),
   };

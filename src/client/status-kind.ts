@@ -1,12 +1,10 @@
 import { NO_DATA_CODE } from '../contract/failures.ts';
 
-/**
- * What an answer other than 200 means.
+/** What an answer other than 200 means.
  * - `rejected`: a fact about the location, stored for a year. `no_data`: one about a topic there, stored for its time to live.
  *   `unexplained`: refused for an unknown reason.
  * - `denied`: no request will be answered until somebody acts. `unauthenticated`, `forbidden`: the key is the reason.
- * - `rate`, `quota`: wait. `upstream`, `timeout`: retry. `redirected`: wrong address. `malformed`: success without an answer.
- */
+ * - `rate`, `quota`: wait. `upstream`, `timeout`: retry. `redirected`: wrong address. `malformed`: success without an answer. */
 export type StatusKind =
   | 'malformed'
   | 'redirected'

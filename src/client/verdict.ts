@@ -21,7 +21,7 @@ import {
   type TransportFailure,
 } from './exchange.ts';
 import { cleanText } from './redact.ts';
-import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
+import { DENIALS, QUOTA_CODE, type StatusKind, statusKind } from './status-kind.ts';
 
 /** What every verdict has. */
 interface VerdictBase {
@@ -74,15 +74,7 @@ export interface NoData extends VerdictBase {
  * `rate`: too fast. `quota`: nothing is left until the anniversary. `upstream`: the service failed. `redirected`: the job's
  * `base_url` is wrong. `unexplained`: the request was refused for an unknown reason. */
 export interface Refused extends VerdictBase {
-  readonly kind:
-    | 'unauthenticated'
-    | 'forbidden'
-    | 'denied'
-    | 'rate'
-    | 'quota'
-    | 'upstream'
-    | 'redirected'
-    | 'unexplained';
+  readonly kind: Exclude<StatusKind, 'malformed' | 'rejected' | 'no_data' | 'timeout'>;
   readonly charged: 0;
   readonly status: number;
   /** The body is an HTML page: probably from a firewall or a proxy, not from the service. */

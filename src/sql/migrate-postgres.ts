@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { PerilbookError } from '../base/errors.ts';
+import { migrationSteps } from './open-sqlite.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 import type { PostgresPool, Session } from './postgres-pool.ts';
 
@@ -15,10 +16,7 @@ export async function migratePostgres(
   { use, address, schema }: PostgresLocation,
   migrations: URL,
 ): Promise<void> {
-  const steps = readdirSync(migrations)
-    .filter((name) => name.endsWith('.sql'))
-    .map((name) => ({ number: Number.parseInt(name, 10), name }))
-    .sort((a, b) => a.number - b.number);
+  const steps = migrationSteps(migrations);
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = await pool.read((session) => readVersion(session, schema));
   if (version > 0 && version < first) {

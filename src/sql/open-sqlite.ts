@@ -112,14 +112,14 @@ function isNewest(file: string, format: DatabaseFormat): boolean {
     throw error;
   }
   try {
-    return readVersion(database) === stepsOf(format).at(-1)!.number;
+    return readVersion(database) === migrationSteps(format.migrations).at(-1)!.number;
   } finally {
     database.close();
   }
 }
 
 function migrate(database: Database.Database, format: DatabaseFormat): void {
-  const steps = stepsOf(format);
+  const steps = migrationSteps(format.migrations);
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = readVersion(database);
   if (version > last || (version > 0 && version < first)) throw format.otherVersion(version, last);
@@ -138,8 +138,8 @@ function migrate(database: Database.Database, format: DatabaseFormat): void {
     .immediate();
 }
 
-/** The SQL files of a format, by the numbers that their names begin with. */
-function stepsOf({ migrations }: DatabaseFormat): { readonly number: number; readonly name: string }[] {
+/** The SQL files of a folder, by the numbers that their names begin with. */
+export function migrationSteps(migrations: URL): { readonly number: number; readonly name: string }[] {
   return readdirSync(migrations)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => ({ number: Number.parseInt(name, 10), name }))

@@ -84,6 +84,7 @@ function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
 function additions({ account, before, credits, calls }: BatchTotal): SqlStatement[] {
   if (credits === 0) return [];
   const { creditsPerMonth, overageRate } = account.subscription;
+  const { single, standard, enterprise } = calls;
   return [
     statement(
       `INSERT INTO minutes (account, minute_from, minute_credits) VALUES ($1, $2, $3)
@@ -96,16 +97,7 @@ function additions({ account, before, credits, calls }: BatchTotal): SqlStatemen
        ON CONFLICT (account, period_start) DO UPDATE SET credits = old.credits + excluded.credits,
          single = old.single + excluded.single, standard = old.standard + excluded.standard,
          enterprise = old.enterprise + excluded.enterprise, allowance = excluded.allowance, overage_rate = excluded.overage_rate`,
-      [
-        account.id,
-        before.periodStart,
-        credits,
-        calls.single,
-        calls.standard,
-        calls.enterprise,
-        creditsPerMonth,
-        overageRate,
-      ],
+      [account.id, before.periodStart, credits, single, standard, enterprise, creditsPerMonth, overageRate],
     ),
   ];
 }

@@ -81,8 +81,7 @@ export function findRefusal(
 }
 
 /** Adds an allowed call to the total of its account. */
-export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: LimitRules): AllowedCharge {
-  const { now } = total.before;
+export function addCharge(total: BatchTotal, { kind }: Call, rules: LimitRules): AllowedCharge {
   const credits = CREDITS[kind];
   total.credits += credits;
   total.calls[kind] += 1;
@@ -92,7 +91,7 @@ export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: Lim
     limit: creditsPerMinute,
     remaining: creditsPerMinute - total.before.minuteCredits - total.credits,
     // A new charge is the last to leave a sliding minute.
-    resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
+    resetSeconds: computeRetryAfter(rules, null, total.before.now),
   };
 }
 
@@ -115,15 +114,11 @@ export function freedBy(charges: readonly LeavingCharge[], missing: number): num
 /** Seconds until a call fits that the minute refused.
  * @param freedAt the result of `freedBy`; null if the call costs more than the limit and never fits: then a whole minute */
 export function computeRetryAfter({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
-  if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
-  return wholeSeconds(freedAt === null ? RATE_WINDOW_MS : Math.min(freedAt + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
+  const since = rateWindow === 'fixed' ? windowStart(now) : (freedAt ?? now);
+  return Math.ceil(Math.min(since + RATE_WINDOW_MS - now, RATE_WINDOW_MS) / 1_000);
 }
 
 /** The start of the clock's minute that holds `now`. */
 function windowStart(now: number): number {
   return Math.floor(now / RATE_WINDOW_MS) * RATE_WINDOW_MS;
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.ceil(ms / 1_000);
 }

@@ -25,13 +25,9 @@ export function accountsFileFor(dataFile: string): string {
   return format({ dir, name: `${name}-accounts`, ext });
 }
 
-/**
- * Opens the accounts file, makes it when there is none, and brings it up to the newest version.
- *
+/** Opens the accounts file, makes it when there is none, and brings it up to the newest version.
  * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
- * @throws PerilbookError SERVICE_ACCOUNT when the file cannot be opened, is another database, or is of another
- *   version
- */
+ * @throws PerilbookError SERVICE_ACCOUNT when the file cannot be opened, is another database, or is of another version */
 export function openAccounts(file: string): AccountsDatabase {
   try {
     const database = openSqlite(file, {
@@ -96,13 +92,10 @@ const LEASE_MS = 15_000;
 /** Most batches of an instance at once: more make smaller batches, each with a commit of its own. */
 const BATCHES_AT_ONCE = 2;
 
-/**
- * Opens the accounts of a PostgreSQL database, and makes its tables or brings them up to the newest version. Everything happens by
+/** Opens the accounts of a PostgreSQL database, and makes its tables or brings them up to the newest version. Everything happens by
  * the clock of its server.
- *
  * @throws PerilbookError ACCOUNTS_UNAVAILABLE when the server does not answer; SERVICE_ACCOUNT when the address cannot be used,
- *   the server refuses, or a newer version has made the tables
- */
+ *   the server refuses, or a newer version has made the tables */
 export async function openPostgresAccounts(
   text: string,
   clock: Clock,

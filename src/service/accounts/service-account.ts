@@ -29,12 +29,8 @@ export interface AccountChange {
   readonly overages?: boolean;
 }
 
-/**
- * Checks a new account before it is written.
- *
- * @throws PerilbookError SERVICE_ACCOUNT when the name is empty, or a figure of the subscription is not a whole number of
- *   credits above 0
- */
+/** Checks a new account before it is written.
+ * @throws PerilbookError SERVICE_ACCOUNT when the name is empty, and as `checkSubscription` does */
 export function checkNewAccount({ name, subscription }: NewAccount): void {
   if (name.trim() === '') {
     throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
@@ -55,13 +51,10 @@ function checkSubscription(subscription: Subscription): void {
   );
 }
 
-/**
- * An account after a change of its terms, which takes effect at once (docs/developer/service-api.md, 7.6).
- *
+/** An account after a change of its terms, which takes effect at once (docs/developer/service-api.md, 7.6).
  * @param charged credits that the account was charged in the current billing period
  * @throws PerilbookError SERVICE_ACCOUNT when a figure is no whole number of credits above 0, or credits that the old
- *   allowance included would be beyond the new one: they would be billed although the account did not agree to overages
- */
+ *   allowance included would be beyond the new one: they would be billed although the account did not agree to overages */
 export function changedAccount(account: ServiceAccount, change: AccountChange, charged: number): ServiceAccount {
   const { overages = account.overages, figures } = change;
   const agreed = change.subscription ?? account.subscription;

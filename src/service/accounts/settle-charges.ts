@@ -65,12 +65,8 @@ export function* takeBackPending(
 ): SqlWork<void> {
   const sql = 'SELECT id, request_id AS "requestId" FROM charges WHERE pending_by = $1';
   const [pending] = yield* read(statement<{ readonly id: number; readonly requestId: string }>(sql, [instance]));
-  const chosen = pending.filter(({ requestId }) => requestIds?.has(requestId) ?? true);
-  yield* takeBack(
-    dialect,
-    instance,
-    chosen.map(({ id }) => id),
-  );
+  const chosen = pending.filter(({ requestId }) => requestIds?.has(requestId) ?? true).map(({ id }) => id);
+  yield* takeBack(dialect, instance, chosen);
 }
 
 /** Ranges of consecutive ids: calls of a batch are charged together, and their deliveries mostly end together. */

@@ -34,19 +34,15 @@ export function instant({ now }: EngineDialect) {
 /** @throws PerilbookError SERVICE_ACCOUNT as `checkNewAccount` does, and when the name is in use */
 export function* createAccount({ now }: EngineDialect, account: NewAccount): SqlWork<ServiceAccount> {
   checkNewAccount(account);
-  const values = [
-    account.name,
-    ...parseTerms(account.subscription, account.overages ?? false),
-    account.signedUpAt ?? null,
-  ];
+  const { name, subscription, overages = false, signedUpAt = null } = account;
   const sql = `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
     VALUES ($1, $2, $3, $4, $5, $6, coalesce(CAST($7 AS bigint), ${now})) ON CONFLICT (name) DO NOTHING RETURNING id`;
-  const [added] = yield* read(statement(sql, values));
+  const [added] = yield* read(statement(sql, [name, ...parseTerms(subscription, overages), signedUpAt]));
   if (added.length === 0) {
     const hint = 'Choose another name.';
-    throw new PerilbookError('SERVICE_ACCOUNT', `Cannot make account "${account.name}": the name is taken`, hint);
+    throw new PerilbookError('SERVICE_ACCOUNT', `Cannot make account "${name}": the name is taken`, hint);
   }
-  return yield* findAccount(account.name);
+  return yield* findAccount(name);
 }
 
 /** Changes the terms of an account, and of its open billing period: a period is billed by its last terms.

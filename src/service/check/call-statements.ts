@@ -9,12 +9,11 @@ import {
   type CheckContext,
   type CheckedExchange,
   type CheckRequest,
-  dataOf,
   expect,
   expectShape,
-  metaOf,
   NotChecked,
   naming,
+  partOf,
   type Statement,
 } from './statement.ts';
 import { CLOCKS_APART_MS } from './topic-results.ts';
@@ -29,7 +28,7 @@ export const CALL_STATEMENTS: readonly Statement[] = [
     'Every success costs its price, 1, 15 or 35 credits, in X-Credit-Cost and in meta.credit_cost, whatever topics failed',
     ({ request: { call }, reply }) => {
       const price = CREDITS[call.kind];
-      const { credit_cost: cost } = metaOf(reply.body);
+      const { credit_cost: cost } = partOf(reply.body, 'meta');
       expect(cost === price, `meta.credit_cost is ${cost}, not ${price}`);
       const header = reply.headers[HEADERS.creditCost];
       expect(header === String(price), `X-Credit-Cost is ${header ?? 'missing'}, not ${price}`);
@@ -69,19 +68,21 @@ export const CALL_STATEMENTS: readonly Statement[] = [
     expect(/^application\/([\w.-]+\+)?json *(;|$)/i.test(type), `the content type is ${type}`);
   }),
   ofReplies(['3.3'], 'meta.request_id is another for each request', ({ reply }, all) => {
-    const id = metaOf(reply.body).request_id;
+    const id = partOf(reply.body, 'meta').request_id;
     if (id === undefined) return;
-    const other = all.find((exchange) => exchange.reply !== reply && metaOf(exchange.reply.body).request_id === id);
+    const other = all.find(
+      (exchange) => exchange.reply !== reply && partOf(exchange.reply.body, 'meta').request_id === id,
+    );
     expect(other === undefined, `${id} is that of another`);
   }),
   ofReplies(['3.3'], 'meta.timestamp is the time of the answer, by the clock of this machine', ({ reply, at }) => {
-    const { timestamp } = metaOf(reply.body);
+    const { timestamp } = partOf(reply.body, 'meta');
     if (timestamp === undefined) return;
     const apart = Math.abs(Date.parse(String(timestamp)) - at);
     expect(apart <= CLOCKS_APART_MS, `it is ${timestamp}, and here it is ${new Date(at).toISOString()}`);
   }),
   ofSuccesses(['3.7'], 'data.location is the location that was asked about', ({ request, reply }) => {
-    const resolved = expectShape(locationShape, dataOf(reply.body).location, 'data.location');
+    const resolved = expectShape(locationShape, partOf(reply.body, 'data').location, 'data.location');
     const meters = distanceMeters(request.location, resolved);
     expect(meters <= RESOLVED_METERS, `it is ${Math.round(meters)} m away`);
   }),
@@ -92,7 +93,7 @@ export const CALL_STATEMENTS: readonly Statement[] = [
   },
   ofReplies(['6.6'], 'A failure costs nothing', ({ reply: { status, headers, body } }) => {
     if (status === 200) return;
-    const { credit_cost: cost = 0 } = metaOf(body);
+    const { credit_cost: cost = 0 } = partOf(body, 'meta');
     expect(cost === 0, `meta.credit_cost is ${cost}, not 0`);
     const header = headers[HEADERS.creditCost] ?? '0';
     expect(header === '0', `X-Credit-Cost is ${header}`);
@@ -148,10 +149,8 @@ function isCall({ method, path, call, location: { lat, lng } }: CheckRequest): b
   return method === 'GET' && path === formatPath(call, lat, lng);
 }
 
-/**
- * Compares each answered call with the one before. The number rises when a new minute begins, and a service may return credits
- * evenly, at most the limit a minute. So a call proves nothing if it costs no more than the credits that may have returned meanwhile.
- */
+/** Compares each answered call with the one before. The number rises when a new minute begins, and a service may return credits
+ * evenly, at most the limit a minute. So a call proves nothing if it costs no more than the credits that may have returned meanwhile. */
 function checkRemaining(context: CheckContext): void {
   const calls = successesOf(context);
   let [comparable, fallen] = [0, 0];

@@ -1,8 +1,9 @@
-import { type BundleKind, type Call, CREDITS, formatPath } from '../../contract/credits.ts';
+import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, formatPath } from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
 import { UNAVAILABLE } from '../../contract/failures.ts';
 import {
   NATURAL_SLUGS,
+  ofPollutants,
   PAID_SLUGS,
   PAID_TOPICS,
   type PaidMeasurementSlug,
@@ -16,29 +17,23 @@ import {
   type CheckContext,
   type CheckedExchange,
   type CheckRequest,
-  dataOf,
   expect,
   expectAnswered,
   expectShape,
   NotChecked,
+  partOf,
   type Reply,
   type Statement,
 } from './statement.ts';
 import { checkResult, type ResultContext } from './topic-results.ts';
 
 const AT_SEA = { lat: 30, lng: -140 };
-const DROUGHT: Call = { kind: 'single', topic: 'drought' };
-const HAIL: Call = { kind: 'single', topic: 'hail' };
-const RADON: Call = { kind: 'single', topic: 'radon' };
-const STANDARD: Call = { kind: 'standard' };
-const ENTERPRISE: Call = { kind: 'enterprise' };
+const DROUGHT = { kind: 'single', topic: 'drought' } as const;
 
 /** The statement on the value of each measurement. */
 const MEASUREMENTS: Readonly<Record<PaidMeasurementSlug, string>> = {
   airQuality: '4.6',
-  ozone: '4.7',
-  pm25: '4.7',
-  pm10: '4.7',
+  ...ofPollutants(() => '4.7'),
   radon: '4.8',
 };
 
@@ -62,7 +57,7 @@ export const STATEMENTS: readonly Statement[] = [
     statement: 'radon: the description is the same in every call, also in another county',
     credits: CREDITS.single,
     async check({ ask, elsewhere, exchanges }) {
-      const reply = await ask(RADON, { location: elsewhere });
+      const reply = await ask({ kind: 'single', topic: 'radon' }, { location: elsewhere });
       const descriptions = new Set(exchanges.flatMap(({ reply: { body } }) => radonDescriptions(body)));
       expect(descriptions.size <= 1, 'it differs');
       expectAnswered(reply);
@@ -84,15 +79,14 @@ export const STATEMENTS: readonly Statement[] = [
   wrongKey('A malformed key is 401', 'no-key-of-this-service'),
   wrongKey('An empty key is 401', ''),
   narrowKey(
-    ['5.2', '5.4', '6.2'],
     'A valid key that lacks the scope bundle is 403',
-    [STANDARD, ENTERPRISE],
+    BUNDLE_KINDS.map((kind) => ({ kind })),
     (statuses) => {
       const wrong = statuses.find((status) => status !== 403);
       expect(wrong === undefined, `the status is ${wrong}, not 403`);
     },
   ),
-  narrowKey(['5.2', '5.4', '6.2'], 'A key of one topic is 403 for the others', [DROUGHT, HAIL], (statuses) => {
+  narrowKey('A key of one topic is 403 for the others', [DROUGHT, { ...DROUGHT, topic: 'hail' }], (statuses) => {
     const refused = statuses.filter((status) => status === 403);
     expect(refused.length > 0, `drought and hail are ${statuses.join(' and ')}, not 403`);
   }),
@@ -182,7 +176,7 @@ function measurementsIn({ reply: { body }, at }: CheckedExchange) {
 }
 
 function radonDescriptions(body: unknown): unknown[] {
-  const { topic, result, topics } = dataOf(body);
+  const { topic, result, topics } = partOf(body, 'data');
   const radon = topic === 'radon' ? result : (topics as { radon?: unknown } | null | undefined)?.radon;
   const description = (radon as { value?: { description?: unknown } | null } | null | undefined)?.value?.description;
   return description === undefined ? [] : [description];
@@ -201,13 +195,12 @@ function wrongKey(statement: string, key: string | null): Statement {
 
 /** A statement on calls with the key that lacks scopes. */
 function narrowKey(
-  numbers: readonly string[],
   statement: string,
   calls: readonly Call[],
   checkStatuses: (statuses: readonly number[]) => void,
 ): Statement {
   return {
-    numbers,
+    numbers: ['5.2', '5.4', '6.2'],
     statement,
     needsNarrowKey: true,
     atRisk: calls.reduce((sum, { kind }) => sum + CREDITS[kind], 0),

@@ -110,14 +110,9 @@ export function createAsk(check: CheckOptions, exchanges: CheckedExchange[]): As
   };
 }
 
-/** `data` of a body of any shape. */
-export function dataOf(body: unknown): Record<string, unknown> {
-  return (body as { data?: Record<string, unknown> } | null)?.data ?? {};
-}
-
-/** `meta` of a body of any shape. */
-export function metaOf(body: unknown): Record<string, unknown> {
-  return (body as { meta?: Record<string, unknown> } | null)?.meta ?? {};
+/** `data`, `meta` or `error` of a body of any shape. */
+export function partOf(body: unknown, name: 'data' | 'meta' | 'error'): Record<string, unknown> {
+  return (body as Record<string, Record<string, unknown>> | null)?.[name] ?? {};
 }
 
 /** The statement does not hold. */
@@ -152,12 +147,8 @@ export function expectAnswered(reply: Reply): void {
   if (reply.status === 401) throw new NotChecked('the key is refused (401)');
   if (reply.status === 403) throw new NotChecked('the key lacks the scope (403)');
   if (reply.status === 429) throw new NotChecked('the quota or the minute is used up (429)');
-  if (reply.status === 404 && codeOf(reply) === NO_DATA_CODE)
-    throw new NotChecked('there is no data on the location (404)');
+  const isNoData = reply.status === 404 && partOf(reply.body, 'error').code === NO_DATA_CODE;
+  if (isNoData) throw new NotChecked('there is no data on the location (404)');
   if (reply.status === 502) throw new NotChecked('the service has no data for it now (502)');
   expect(reply.status === 200, `the status is ${reply.status}, not 200`);
-}
-
-function codeOf({ body }: Reply): unknown {
-  return (body as { error?: { code?: unknown } } | null)?.error?.code;
 }

@@ -57,15 +57,11 @@ export function openApiDocument(standardTopics: readonly TopicSlug[]): unknown {
   };
 }
 
-const HEALTH: JsonSchema = {
-  type: 'object',
-  required: ['status', 'topics', 'sample'],
-  properties: {
-    status: { const: 'ok' },
-    topics: { type: 'integer', minimum: 0, description: 'Topics whose data is loaded.' },
-    sample: { type: 'boolean', description: 'Whether any of the data is made up.' },
-  },
-};
+const HEALTH = object({
+  status: { const: 'ok' },
+  topics: { type: 'integer', minimum: 0, description: 'Topics whose data is loaded.' },
+  sample: { type: 'boolean', description: 'Whether any of the data is made up.' },
+});
 
 /** The description and the headers of each failure, by status. */
 const FAILURES: Readonly<Record<number, JsonSchema>> = {
@@ -176,15 +172,15 @@ function componentSchemas(standardTopics: readonly TopicSlug[]): Record<string, 
     },
     ...Object.fromEntries(
       TOPICS.flatMap(({ slug, details }) => [
-        [resultName(slug), resultSchema(slug, details)],
-        [answerName(slug), answerSchema(slug)],
+        [`${slug}Result`, resultSchema(slug, details)],
+        [`${slug}Answer`, answerSchema(slug)],
       ]),
     ),
     SingleEnvelope: envelope({
-      oneOf: TOPIC_SLUGS.map((slug) => reference(answerName(slug))),
+      oneOf: TOPIC_SLUGS.map((slug) => reference(`${slug}Answer`)),
       discriminator: {
         propertyName: 'topic',
-        mapping: Object.fromEntries(TOPIC_SLUGS.map((slug) => [slug, reference(answerName(slug)).$ref])),
+        mapping: Object.fromEntries(TOPIC_SLUGS.map((slug) => [slug, reference(`${slug}Answer`).$ref])),
       },
     }),
     StandardEnvelope: bundleSchema(standardTopics),
@@ -204,17 +200,13 @@ const FEATURE: JsonSchema = {
     type: { const: 'Feature' },
     id: { type: ['string', 'number'] },
     geometry: { type: 'object', required: ['type'], properties: { type: { type: 'string' } } },
-    properties: {
-      type: 'object',
-      required: [DISTANCE_PROPERTY],
-      properties: {
-        [DISTANCE_PROPERTY]: {
-          type: 'integer',
-          minimum: 0,
-          description: 'Metres from the location to the feature; 0 inside an outline.',
-        },
+    properties: object({
+      [DISTANCE_PROPERTY]: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Metres from the location to the feature; 0 inside an outline.',
       },
-    },
+    }),
   },
 };
 
@@ -222,15 +214,9 @@ const FEATURES: JsonSchema = { type: 'array', description: 'The nearest first.',
 
 const NULL = 'Null where the records are not loaded.';
 
-const WILDFIRE_LISTS = ['current', 'historical', 'perimeters'] as const;
-
 function resultSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
   const { properties } = makeSchema(RESULT_SCHEMAS.get(slug)!) as { properties: { value: JsonSchema } };
-  return {
-    type: 'object',
-    required: ['value', 'details'],
-    properties: { value: properties.value, details: detailsSchema(slug, details) },
-  };
+  return object({ value: properties.value, details: detailsSchema(slug, details) });
 }
 
 function detailsSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
@@ -246,7 +232,10 @@ function detailsSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
         type: ['object', 'null'],
         description: `Empty where there is none of the three; a list that is left out is not loaded. ${NULL}`,
         properties: Object.fromEntries(
-          WILDFIRE_LISTS.map((list) => [list, { ...FEATURES, description: within(`wildfire.${list}`) }]),
+          ['current', 'historical', 'perimeters'].map((list) => [
+            list,
+            { ...FEATURES, description: within(`wildfire.${list}`) },
+          ]),
         ),
       };
     case 'object':
@@ -269,43 +258,23 @@ function detailsSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
 }
 
 function answerSchema(slug: TopicSlug): JsonSchema {
-  return {
-    type: 'object',
-    required: ['topic', 'location', 'result'],
-    properties: {
-      topic: { type: 'string', const: slug },
-      location: reference('Location'),
-      result: reference(resultName(slug)),
-    },
-  };
+  const topic = { type: 'string', const: slug };
+  return object({ topic, location: reference('Location'), result: reference(`${slug}Result`) });
 }
 
 function bundleSchema(slugs: readonly TopicSlug[]): JsonSchema {
-  const entry = (slug: TopicSlug) => ({ anyOf: [reference(resultName(slug)), reference('UnavailableTopic')] });
-  return envelope({
-    type: 'object',
-    required: ['location', 'topics'],
-    properties: {
-      location: reference('Location'),
-      topics: {
-        type: 'object',
-        required: slugs,
-        properties: Object.fromEntries(slugs.map((slug) => [slug, entry(slug)])),
-      },
-    },
-  });
+  const entry = (slug: TopicSlug) => ({ anyOf: [reference(`${slug}Result`), reference('UnavailableTopic')] });
+  const topics = object(Object.fromEntries(slugs.map((slug) => [slug, entry(slug)])));
+  return envelope(object({ location: reference('Location'), topics }));
 }
 
 function envelope(data: JsonSchema): JsonSchema {
-  return { type: 'object', required: ['data', 'meta'], properties: { data, meta: reference('Meta') } };
+  return object({ data, meta: reference('Meta') });
 }
 
-function resultName(slug: TopicSlug): string {
-  return `${slug}Result`;
-}
-
-function answerName(slug: TopicSlug): string {
-  return `${slug}Answer`;
+/** An object that has all of these members. */
+function object(properties: JsonSchema): JsonSchema {
+  return { type: 'object', required: Object.keys(properties), properties };
 }
 
 function makeSchema(schema: z.ZodType): JsonSchema {

@@ -46,7 +46,7 @@ export function sendFailure(reply: FastifyReply, failure: FailureReply, requestI
   return reply
     .code(failure.status ?? SERVICE_FAILURES[failure.failure])
     .header('cache-control', 'no-store')
-    .header('date', httpDate(now))
+    .header('date', new Date(now).toUTCString())
     .send(failureEnvelope(failure, requestId, now));
 }
 
@@ -56,11 +56,6 @@ export interface PaidAnswer {
   readonly charge: Charge;
   /** It contains sample data. */
   readonly sample: boolean;
-}
-
-/** The `Date` header, by the clock that also decides in which period and minute a call counts. */
-function httpDate(now: number): string {
-  return new Date(now).toUTCString();
 }
 
 /** Sends a success with its headers (docs/developer/service-api.md, 2.6). It is written straight to the response: nothing is left to
@@ -78,7 +73,8 @@ export function sendSuccess(
     ...['cache-control', 'no-store'],
     ...['vary', 'accept-encoding'],
     ...(coding === null ? [] : ['content-encoding', coding]),
-    ...['date', httpDate(now)],
+    // By the clock that also decides in which period and minute a call counts.
+    ...['date', new Date(now).toUTCString()],
     ...[HEADERS.creditCost, String(charge.credits)],
     ...[HEADERS.rateLimit, String(charge.limit)],
     ...[HEADERS.rateRemaining, String(charge.remaining)],
