@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { envelopeOf, findVerdict, NOW, PLACE, WILDFIRE } from './answers.ts';
-import { MovedClock } from './clocks.ts';
 import { clientOf, serveHttp, serveRaw } from './servers.ts';
+import { MovedClock } from './throttles.ts';
 
 const KEY = 'key-7f3a9c';
 const ask = { call: WILDFIRE, location: PLACE, key: KEY };

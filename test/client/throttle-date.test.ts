@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../until.ts';
-import { settled } from './clocks.ts';
-import { HOLD_MS, setUp } from './throttles.ts';
+import { HOLD_MS, settled, setUp } from './throttles.ts';
 
 const [MINUTE, DAY] = [60_000, 86_400_000];
 

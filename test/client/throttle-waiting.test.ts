@@ -3,8 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import type { Throttle } from '../../src/client/throttle.ts';
 import { until } from '../until.ts';
-import { type MovedClock, settled } from './clocks.ts';
-import { heldJob, setUp } from './throttles.ts';
+import { heldJob, type MovedClock, settled, setUp } from './throttles.ts';
 
 const isInterrupted = { name: 'PerilbookError', code: 'INTERRUPTED' };
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permit } from '../../src/client/throttle.ts';
 import { until } from '../until.ts';
-import { settled } from './clocks.ts';
-import { HOLD_MS, heldJob, setUp } from './throttles.ts';
+import { HOLD_MS, heldJob, settled, setUp } from './throttles.ts';
 
 test('a value and an error of the job come back as they are', async (t) => {
   const { throttle } = setUp(t);

@@ -1,6 +1,24 @@
 import type { TestContext } from 'node:test';
 import { Throttle, type ThrottleOptions } from '../../src/client/throttle.ts';
-import { MovedClock } from './clocks.ts';
+import { StandingClock } from '../faults/leaping-clock.ts';
+
+/** A clock that stands still until it is moved. */
+export class MovedClock extends StandingClock {
+  constructor() {
+    super(1_000_000);
+  }
+
+  /** Moves the clock, ends the sleeps that are due, and gives the work that follows time to happen. */
+  async move(ms: number): Promise<void> {
+    this.set(this.now() + ms);
+    await settled();
+  }
+}
+
+/** Lets Bottleneck's own timers (a few ticks a job) run: by turns of the event loop, which a busy machine does not skip. */
+export async function settled(): Promise<void> {
+  for (let turns = 0; turns < 8; turns++) await new Promise((resolve) => setTimeout(resolve, 3));
+}
 
 /** How long spent credits stay away. */
 export const HOLD_MS = 60_250;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { HEADERS } from '../../src/contract/headers.ts';
-import { fc } from '../properties.ts';
 import {
   ENTERPRISE,
   envelopeOf,
@@ -219,24 +218,6 @@ test('a failure is charged only if it may have reached the service', () => {
   const failure = { kind: 'failure', code: 'BROKEN', message: 'm', elapsedMs: 1 } as const;
   assert.equal(findVerdict({ ...failure, reached: 'never' }).charged, 0);
   assert.equal(findVerdict({ ...failure, reached: 'maybe' }).charged, 'unknown');
-});
-
-test('no status and no body whatever throws', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 200, max: 999 }),
-      fc.oneof(fc.string(), fc.json()),
-      fc.string(),
-      (status, body, header) => {
-        const verdict = findVerdict(
-          received(status, body, { 'x-credit-cost': header, 'retry-after': header, location: header }),
-        );
-        assert.ok(verdict.charged === 'unknown' || (Number.isSafeInteger(verdict.charged) && verdict.charged >= 0));
-        assert.ok([...verdict.message].length <= 320);
-        assert.doesNotMatch(verdict.message, /\p{Cc}/u);
-      },
-    ),
-  );
 });
 
 test('404 with the code NO_DATA is a fact about the place, and free; any other 404 is a refusal', () => {

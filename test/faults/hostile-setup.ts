@@ -10,7 +10,7 @@ import type { RunSummary } from '../../src/run/summary.ts';
 import { makeRandom } from '../../src/sample/random.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { perilbook } from '../cli/command-line.ts';
+import { type Ended as CommandEnd, perilbook } from '../cli/command-line.ts';
 import { places } from '../run/harness.ts';
 import { createAccount, createKey, usage } from '../service/file-accounts.ts';
 import { info, openAccountsOf, openSmallData, point, start } from '../service/small-data.ts';
@@ -33,10 +33,7 @@ const PARKS = places(CELLS).map(([lat, lng], index) => point(lng, lat + 0.00002 
 export type Row = Readonly<Record<string, string>>;
 
 /** How a run by the command line ended. */
-export interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+export interface Ended extends CommandEnd {
   /** Null where it ended by an error. */
   readonly summary: RunSummary | null;
   readonly rows: readonly Row[];

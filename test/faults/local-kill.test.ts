@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,17 +57,12 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
 
   /** Without the time of the answers, which differs from run to run. */
   function rowsOf(name: string): string[] {
-    const text = readFileSync(join(folder, `${name}.csv`), 'utf8');
-    return text
-      .trimEnd()
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '')
-      .split('\n');
+    const text = readFileSync(join(folder, `${name}.csv`), 'utf8').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '');
+    return text.trimEnd().split('\n');
   }
 
   function storedIn(name: string): number {
-    const file = join(folder, `${name}.db`);
-    if (!existsSync(file)) return 0;
-    const store = new Database(file);
+    const store = new Database(join(folder, `${name}.db`));
     try {
       return store.prepare<[], number>('SELECT count(*) FROM cells').pluck().get()!;
     } catch {

@@ -33,6 +33,7 @@ function makeOf(call: Call, exchange: Exchange): void {
     assert.doesNotMatch(text, /\p{Cc}/u);
     assert.ok(text.length <= 1_000, text);
   }
+  assert.ok([...message].length <= 320, message);
   for (const number of Object.values(rate)) assert.ok(number === null || (Number.isFinite(number) && number >= 0));
   if (verdict.kind !== 'answered') {
     const decision = decide({ verdict, tried: NOTHING_TRIED, policy: RETRY_POLICY, random: () => 0.5 });
@@ -92,6 +93,15 @@ const bent = fc
 test('a true answer with other things in its places: a verdict, and fields of the right kinds', () => {
   fc.assert(
     fc.property(bent, headers, ([of, text], said) => makeOf(of, received(200, text, said))),
+    { numRuns: RUNS },
+  );
+});
+
+test('any status with any body: a verdict', () => {
+  const status = fc.integer({ min: 200, max: 999 });
+  const body = fc.oneof(fc.string(), fc.json());
+  fc.assert(
+    fc.property(call, status, body, headers, (of, status, text, said) => makeOf(of, received(status, text, said))),
     { numRuns: RUNS },
   );
 });

@@ -22,9 +22,11 @@ export interface AccountsUnderTest extends AsyncDisposable {
   now(): number;
   moveClock(ms: number): Promise<void>;
   charges(account: number): Promise<readonly ChargeRow[]>;
-  /** Start, credits, singles, standard and enterprise bundles of each period, the oldest first. */
-  periods(account: number): Promise<readonly (readonly [number, number, number, number, number])[]>;
+  periods(account: number): Promise<readonly PeriodRow[]>;
 }
+
+/** Start, credits, singles, standard and enterprise bundles of a period. */
+type PeriodRow = [number, number, number, number, number];
 
 export async function sqliteUnderTest(): Promise<AccountsUnderTest> {
   const clock = new StillClock();
@@ -36,8 +38,7 @@ export async function sqliteUnderTest(): Promise<AccountsUnderTest> {
       clock.at += ms;
     },
     charges: async (account) => database.prepare<[number], ChargeRow>(CHARGES('?')).all(account),
-    periods: async (account) =>
-      database.prepare<[number], [number, number, number, number, number]>(PERIODS('?')).raw().all(account),
+    periods: async (account) => database.prepare<[number], PeriodRow>(PERIODS('?')).raw().all(account),
     [Symbol.asyncDispose]: async () => void database.close(),
   };
 }
@@ -71,8 +72,7 @@ export async function postgresUnderTest(server: SharedPostgres): Promise<Account
         const [credits, charged_at, period_start] = numbers.map(Number) as [number, number, number];
         return { id: Number(id), kind, topic, credits, charged_at, period_start };
       }),
-    periods: async (account) =>
-      (await rowsOf(PERIODS('$1'), account)).map((row) => row.map(Number) as [number, number, number, number, number]),
+    periods: async (account) => (await rowsOf(PERIODS('$1'), account)).map((row) => row.map(Number) as PeriodRow),
     async [Symbol.asyncDispose]() {
       await pool.end();
       await port[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import test from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { request } from 'undici';
 import { codingFor, encodedBody } from '../../src/service/http/content-encoding.ts';
 import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-data.ts';
 
@@ -39,21 +39,10 @@ function withTowers(): SetupOptions {
   };
 }
 
-interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly bytes: Buffer;
-}
-
-function receive(url: string, headers: Record<string, string>): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(url, { headers }, async (response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk);
-      resolve({ headers: response.headers, bytes: Buffer.concat(chunks) });
-    });
-    request.on('error', reject);
-    request.end();
-  });
+/** An answer whose body is not decoded. */
+async function receive(url: string, headers: Record<string, string>) {
+  const answer = await request(url, { headers });
+  return { headers: answer.headers, bytes: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
 test('a compressed answer has the same content and cost', async (t) => {

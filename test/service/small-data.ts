@@ -147,20 +147,15 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
   ];
 }
 
-const RELEASES = new WeakMap<TestContext, (() => unknown)[]>();
+const RELEASES = new WeakMap<TestContext, AsyncDisposableStack>();
 
 /** Releases what a test took when it ends, the last taken first: `t.after` goes the other way round. */
 export function releaseLater(t: TestContext, release: () => unknown): void {
-  const known = RELEASES.get(t);
-  if (known !== undefined) {
-    known.push(release);
-    return;
-  }
-  const releases = [release];
+  const releases = RELEASES.get(t) ?? new AsyncDisposableStack();
+  releases.defer(async () => void (await release()));
+  if (RELEASES.has(t)) return;
   RELEASES.set(t, releases);
-  t.after(async () => {
-    for (const next of releases.reverse()) await next();
-  });
+  t.after(() => releases.disposeAsync());
 }
 
 /** The path of a database file in a directory that is removed when the test ends. */
