@@ -46,23 +46,12 @@ interface Disturbed {
   reached(calls: number): Promise<void>;
 }
 
-interface LedgerCall {
-  readonly charge: 'sent' | 'charged' | 'free' | 'unknown';
-  readonly credits: number;
-  /** What was bought, and where. */
-  readonly at: string;
-}
-
-interface Trial {
-  /** Credits, by the service. */
-  readonly charged: number;
-  /** Credits, by the ledger. */
-  readonly unknown: number;
-}
+/** `at`: what was bought, and where. */
+type LedgerCall = { charge: 'sent' | 'charged' | 'free' | 'unknown'; credits: number; at: string };
 
 /** Workers that share a new store, a key and its minute start at one moment and buy from our own service. Nothing may be bought twice,
- * and no limit crossed. */
-async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial> {
+ * and no limit crossed. Returns the credits that the service has charged. */
+async function sharedTrial(t: TestContext, options: TrialOptions): Promise<number> {
   const { database, cells, isSame = false, creditsPerMinute, creditsPerMonth = 1_000_000, factor } = options;
   const { clocksApartMs = 0 } = options;
   const needed = isSame ? cells : WORKERS * cells;
@@ -93,7 +82,7 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial
     const sql = (schemaDot: string) =>
       `SELECT charge, credits, kind || ' ' || topic || ' ' || lat7 || ' ' || lng7 AS at
        FROM ${schemaDot}calls ORDER BY id`;
-    if (database === 'PostgreSQL') return await server.query<LedgerCall & Record<string, unknown>>(sql(`${schema}.`));
+    if (database === 'PostgreSQL') return await server.query<LedgerCall>(sql(`${schema}.`));
     const file = new Database(join(harness.folder, 'shared.db'), { readonly: true });
     try {
       return file.prepare<[], LedgerCall>(sql('')).all();
@@ -117,17 +106,17 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial
   const calls = await ledger();
   const of = (charge: LedgerCall['charge']) => calls.filter((call) => call.charge === charge);
   const sum = (charge: LedgerCall['charge']) => of(charge).reduce((total, { credits }) => total + credits, 0);
-  const trial = { charged, unknown: sum('unknown') };
-  const figures = JSON.stringify({ ...trial, ledger: sum('charged'), needed });
+  const [paid, unknown] = [sum('charged'), sum('unknown')];
+  const figures = JSON.stringify({ charged, unknown, ledger: paid, needed });
   t.diagnostic(figures);
   assert.equal(refusals.count, 0, 'calls that the service refused for its limits');
   assert.deepEqual(of('sent'), []);
   assert.equal(new Set(of('charged').map(({ at }) => at)).size, of('charged').length, `bought twice: ${figures}`);
   // Of calls of unknown charge the service may have charged some.
-  assert.ok(charged >= sum('charged') && charged <= sum('charged') + trial.unknown, figures);
+  assert.ok(charged >= paid && charged <= paid + unknown, figures);
   assert.ok(charged <= creditsPerMonth, figures);
-  assert.ok(sum('charged') + trial.unknown >= Math.min(needed, creditsPerMonth), figures);
-  return trial;
+  assert.ok(paid + unknown >= Math.min(needed, creditsPerMonth), figures);
+  return charged;
 }
 
 /** Counts the service's answers 429, on its side of the wire. */
@@ -148,7 +137,7 @@ for (const database of ['SQLite', 'PostgreSQL'] as const) {
     const trials = times({ long: 1, soak: 6 });
     for (let nth = 0; nth < trials; nth++) {
       const job = { database, cells: 350, isSame: true, creditsPerMinute: 300, factor: 40 };
-      assert.equal((await sharedTrial(t, job)).charged, 350);
+      assert.equal(await sharedTrial(t, job), 350);
     }
   });
 
@@ -158,7 +147,7 @@ for (const database of ['SQLite', 'PostgreSQL'] as const) {
     // On PostgreSQL the database's time counts, and not that of the workers' machines.
     const clocksApartMs = database === 'PostgreSQL' ? 180_000 : 0;
     const job = { database, cells: 250, creditsPerMinute: 300, creditsPerMonth: 700, factor: 40, clocksApartMs };
-    assert.equal((await sharedTrial(t, job)).charged, 700);
+    assert.equal(await sharedTrial(t, job), 700);
   });
 }
 
