@@ -14,7 +14,6 @@ import { prepare } from '../src/run/prepare.ts';
 import { newProgress, type Progress } from '../src/run/progress.ts';
 import { openContext } from '../src/run/run-context.ts';
 import { type RunResult, run } from '../src/run/run-job.ts';
-import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -53,7 +52,6 @@ interface BenchRun extends RunResult {
 export interface BenchHarnessOptions {
   readonly clock: Clock;
   readonly subscription: Subscription;
-  readonly rateWindow?: RateWindow;
   /** Milliseconds of the wall clock by which every answer comes later. Default: none. */
   readonly answersLateMs?: number;
 }
@@ -63,7 +61,6 @@ export interface BenchHarnessOptions {
 export async function openBenchHarness({
   clock,
   subscription,
-  rateWindow = 'sliding',
   answersLateMs = 0,
 }: BenchHarnessOptions): Promise<BenchHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
@@ -73,7 +70,7 @@ export async function openBenchHarness({
   const port = sqliteAccounts(accounts, clock);
   const { name: account } = await port.createAccount({ name: 'bench', subscription, signedUpAt: SIGNED_UP });
   const { key } = await port.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
-  const service = await startService({ ...{ data: database, accounts: port }, ...{ port: 0, rateWindow } });
+  const service = await startService({ data: database, accounts: port, port: 0 });
   const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
   const connection: Connection = {

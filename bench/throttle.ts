@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { CREDITS } from '../src/contract/credits.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
-import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { FastClock } from '../test/fast-clock.ts';
 import { COUNTRY, openBenchHarness } from './bench-harness.ts';
 import { type LimitUse, limitUse, measuredSpan } from './limit-use.ts';
@@ -44,7 +43,6 @@ const MIXES: readonly Mix[] = [
 /** The service of a round of runs. Starter and Professional allow 300 and 1,200 credits a minute. */
 interface Setting {
   readonly limit: number;
-  readonly rateWindow: RateWindow;
   /** Milliseconds, of the fast clock, by which answers come later than on loopback. */
   readonly late: number;
 }
@@ -53,13 +51,11 @@ interface Setting {
  * eight runs on two cores, singles used 67 % of what one run alone used 99 % of. */
 const SETTINGS: readonly Setting[] = sized(
   [
-    { limit: 300, rateWindow: 'fixed', late: 0 },
-    { limit: 300, rateWindow: 'sliding', late: 0 },
-    { limit: 1_200, rateWindow: 'fixed', late: 0 },
-    { limit: 1_200, rateWindow: 'sliding', late: 0 },
-    { limit: 1_200, rateWindow: 'sliding', late: 500 },
+    { limit: 300, late: 0 },
+    { limit: 1_200, late: 0 },
+    { limit: 1_200, late: 500 },
   ],
-  [{ limit: 60, rateWindow: 'sliding', late: 500 }],
+  [{ limit: 60, late: 500 }],
 );
 
 /** Most singles that 8 sockets get through in a minute when an answer takes half a second more are about 900: then not
@@ -91,23 +87,23 @@ export async function run(): Promise<Goal[]> {
       ...(await measure(setting, mix)),
     }));
     for (const { mix, share, fullest, sent, met } of await Promise.all(runs)) {
-      const { limit, rateWindow, late } = setting;
-      const row = [mix.name, rateWindow, limit, `${late} ms`, percent(share), fullest, sent, met];
+      const { limit, late } = setting;
+      const row = [mix.name, limit, `${late} ms`, percent(share), fullest, sent, met];
       rows.push(row);
-      const what = row.slice(0, 4).join(', ');
+      const what = row.slice(0, 3).join(', ');
       goals.push({ what: `${what}: used`, measured: 100 * share, unit: '%', atLeast: 100 * TARGET });
       goals.push({ what: `${what}: 429s`, measured: sent + met, unit: 'answers', atMost: 0 });
     }
   }
-  console.log(table(['calls', 'window', 'limit', 'late', 'used', 'fullest 60 s', '429 sent', '429 met'], rows));
+  console.log(table(['calls', 'limit', 'late', 'used', 'fullest 60 s', '429 sent', '429 met'], rows));
   return goals;
 }
 
 /** One run against one service, both new, for as long as the measure takes. */
-async function measure({ limit, rateWindow, late }: Setting, { topics, creditsOfCell }: Mix): Promise<Measured> {
+async function measure({ limit, late }: Setting, { topics, creditsOfCell }: Mix): Promise<Measured> {
   const clock = new FastClock('2026-03-15T12:00:20Z', CLOCK_FACTOR);
   const subscription = customSubscription(10_000_000, limit);
-  const harness = await openBenchHarness({ clock, subscription, rateWindow, answersLateMs: late / CLOCK_FACTOR });
+  const harness = await openBenchHarness({ clock, subscription, answersLateMs: late / CLOCK_FACTOR });
   const counter = countRefused(harness.port);
   const enough = new AbortController();
   try {

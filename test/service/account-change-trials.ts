@@ -18,7 +18,7 @@ async function running(accounts: AccountsUnderTest, subscription: Subscription, 
   const { port } = accounts;
   await port.createAccount({ name: 'acme', subscription, overages, signedUpAt: NOON - 40 * DAY });
   const { key } = await port.createKey('acme', ['bundle'], null);
-  const instance = await port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+  const instance = await port.register(() => {});
   return {
     instance,
     check: async (): Promise<Caller> => {

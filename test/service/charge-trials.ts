@@ -36,7 +36,7 @@ async function openBooks(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT
   const subscription = subscriptionOf(MONTH_LIMIT, minuteLimit);
   await accounts.port.createAccount({ name, subscription, signedUpAt: SIGNED_UP });
   const { key } = await accounts.port.createKey(name, ['bundle', 'hail'], null);
-  const instance = await accounts.port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+  const instance = await accounts.port.register(() => {});
   const [first] = await instance.check([{ key, call: CALLS[0]! }]);
   assert.ok(typeof first === 'object' && first.refusal === null);
   const { caller } = first;
@@ -139,7 +139,7 @@ export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>,
     await using accounts = await open();
     const { id: account } = await accounts.port.createAccount({ name: 'one', subscription: subscriptionOf(100, 100) });
     const { key } = await accounts.port.createKey('one', ['hail'], null);
-    const register = () => accounts.port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+    const register = () => accounts.port.register(() => {});
     await using first = await register();
     await using second = await register();
     const [check] = await first.check([{ key, call: CALLS[0]! }]);

@@ -5,9 +5,8 @@ import {
   computeRetryAfter,
   findRefusal,
   freedBy,
-  type LimitRules,
+  type LastCall,
   type LimitUsage,
-  minuteFromOf,
   newTotal,
   periodStartOf,
 } from '../../src/service/accounts/limits.ts';
@@ -17,18 +16,12 @@ import { subscriptionOf } from './small-data.ts';
 const NOW = 5 * 60_000 + 10_001;
 const SINGLE = { kind: 'single', topic: 'hail' } as const;
 const STANDARD = { kind: 'standard' } as const;
-const RULES: LimitRules = { rateWindow: 'sliding', lastCall: 'refused' };
-const FIXED: LimitRules = { ...RULES, rateWindow: 'fixed' };
 
 const totalOf = (used: Partial<LimitUsage> = {}, account: Partial<ServiceAccount> = {}) =>
   newTotal({ subscription: subscriptionOf(40, 30), overages: false, ...account } as ServiceAccount, {
     ...{ now: NOW, periodStart: 0, periodCredits: 0, minuteFrom: 0, minuteCredits: 0 },
     ...used,
   });
-
-test('the minute begins 60 s ago, or with the minute of the clock', () => {
-  assert.deepEqual([minuteFromOf('sliding', NOW), minuteFromOf('fixed', NOW)], [NOW - 60_000, 5 * 60_000 - 1]);
-});
 
 test('the period begins on the day of the month on which the account was made, in UTC', () => {
   const account = { signedUpAt: Date.UTC(2026, 0, 15, 23) } as ServiceAccount;
@@ -38,37 +31,35 @@ test('the period begins on the day of the month on which the account was made, i
 
 test('the calls of a batch count for the minute and the period of the next', () => {
   const total = totalOf({ periodCredits: 10 });
-  assert.deepEqual(addCharge(total, STANDARD, RULES), { credits: 15, limit: 30, remaining: 15, resetSeconds: 60 });
-  assert.equal(findRefusal(total, STANDARD, RULES), null);
-  assert.deepEqual(addCharge(total, SINGLE, FIXED), { credits: 1, limit: 30, remaining: 14, resetSeconds: 50 });
+  assert.deepEqual(addCharge(total, STANDARD), { credits: 15, limit: 30, remaining: 15 });
+  assert.equal(findRefusal(total, STANDARD, 'refused'), null);
+  assert.deepEqual(addCharge(total, SINGLE), { credits: 1, limit: 30, remaining: 14 });
   assert.deepEqual([total.credits, total.calls], [16, { single: 1, standard: 1, enterprise: 0 }]);
-  assert.equal(findRefusal(total, STANDARD, RULES), 'period');
+  assert.equal(findRefusal(total, STANDARD, 'refused'), 'period');
   const withOverages = { ...total, account: { ...total.account, overages: true } };
-  assert.deepEqual(findRefusal(withOverages, STANDARD, RULES), { missing: 1 });
-  assert.equal(findRefusal(withOverages, SINGLE, RULES), null);
-  assert.equal(addCharge(totalOf({ minuteCredits: 12 }), SINGLE, RULES).remaining, 17);
+  assert.deepEqual(findRefusal(withOverages, STANDARD, 'refused'), { missing: 1 });
+  assert.equal(findRefusal(withOverages, SINGLE, 'refused'), null);
+  assert.equal(addCharge(totalOf({ minuteCredits: 12 }), SINGLE).remaining, 17);
 });
 
 test('the last call of a period is refused, or served while a credit is left', () => {
-  const served: LimitRules = { ...RULES, lastCall: 'served' };
-  const refusal = (periodCredits: number, rules: LimitRules) =>
-    findRefusal(totalOf({ periodCredits }), STANDARD, rules);
-  assert.deepEqual([refusal(25, RULES), refusal(26, RULES)], [null, 'period']);
-  assert.deepEqual([refusal(39, served), refusal(40, served)], [null, 'period']);
+  const refusal = (periodCredits: number, lastCall: LastCall) =>
+    findRefusal(totalOf({ periodCredits }), STANDARD, lastCall);
+  assert.deepEqual([refusal(25, 'refused'), refusal(26, 'refused')], [null, 'period']);
+  assert.deepEqual([refusal(39, 'served'), refusal(40, 'served')], [null, 'period']);
 });
 
-test('a refused call fits when enough credits have left the sliding minute, or with the next minute of the clock', () => {
+test('a refused call fits when enough credits have left the minute', () => {
   const charges = [1, 15, 1].map((credits, index) => ({ chargedAt: NOW - 50_000 + index * 1_000, credits }));
   const freed = [1, 2, 16, 17, 18].map((missing) => freedBy(charges, missing));
   assert.deepEqual(freed, [NOW - 50_000, NOW - 49_000, NOW - 49_000, NOW - 48_000, null]);
-  const waits: readonly (readonly [rules: LimitRules, freedAt: number | null, seconds: number])[] = [
-    [RULES, NOW - 50_000, 10],
-    [RULES, NOW - 49_999, 11],
-    [RULES, null, 60],
+  for (const [freedAt, seconds] of [
+    [NOW - 50_000, 10],
+    [NOW - 49_999, 11],
+    [null, 60],
     // Another instance has charged it, by a clock that is ahead.
-    [RULES, NOW + 900, 60],
-    [FIXED, NOW - 50_000, 50],
-    [FIXED, null, 50],
-  ];
-  for (const [rules, freedAt, seconds] of waits) assert.equal(computeRetryAfter(rules, freedAt, NOW), seconds);
+    [NOW + 900, 60],
+  ] as const) {
+    assert.equal(computeRetryAfter(freedAt, NOW), seconds);
+  }
 });

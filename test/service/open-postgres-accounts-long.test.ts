@@ -29,7 +29,7 @@ test('a role that may only charge runs an instance, and can make neither tables 
   await owner[Symbol.asyncDispose]();
   for (const grant of GRANTS) await server.query(grant, database);
   await using accounts = await open(role.href);
-  const instance = await accounts.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+  const instance = await accounts.register(() => {});
   const call = { kind: 'single', topic: 'hail' } as const;
   const [check] = await instance.check([{ key, call }]);
   assert.ok(typeof check === 'object');

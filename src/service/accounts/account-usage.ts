@@ -1,3 +1,4 @@
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { type EngineDialect, read, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import type { ChargeRefusal } from './calls.ts';
 import {
@@ -7,8 +8,6 @@ import {
   freedBy,
   type LeavingCharge,
   type LimitRefusal,
-  type LimitRules,
-  minuteFromOf,
   newTotal,
   periodStartOf,
 } from './limits.ts';
@@ -27,13 +26,12 @@ export interface UsageRow extends AccountRow {
 
 /** Selects an account and its usage.
  * @param account its id, as an SQL expression */
-export function selectUsage({ now }: EngineDialect, { rateWindow }: LimitRules, account: string): string {
-  const minuteStart = rateWindow === 'sliding' ? 'a.now - 60000' : 'a.now - a.now % 60000 - 1';
+export function selectUsage({ now }: EngineDialect, account: string): string {
   const minute = (column: string) => `(SELECT ${column} FROM minutes WHERE account = a.id)`;
   // No JOIN: it takes SQLite ten times as long for one row (60 µs). LIMIT: the clock is read once.
   return `SELECT a.now, ${ACCOUNT_COLUMNS}, ${minute('minute_from')} AS "minuteFrom", ${minute('minute_credits')} AS "minuteCredits",
       (SELECT coalesce(sum(credits), 0) FROM charges WHERE account = a.id AND charged_at > ${minute('minute_from')}
-         AND charged_at <= ${minuteStart}) AS "leftMinute",
+         AND charged_at <= a.now - ${RATE_WINDOW_MS}) AS "leftMinute",
       (SELECT max(period_start) FROM periods WHERE account = a.id AND period_start <= a.now) AS "periodStart",
       (SELECT credits FROM periods WHERE account = a.id AND period_start <= a.now
        ORDER BY period_start DESC LIMIT 1) AS "periodCredits"
@@ -42,12 +40,8 @@ export function selectUsage({ now }: EngineDialect, { rateWindow }: LimitRules, 
 
 /** Locks accounts in the given order, and then reads the usage of each. The separate statements see everything that was committed
  * before the lock. */
-export function lockedUsage(
-  dialect: EngineDialect,
-  rules: LimitRules,
-  accounts: readonly number[],
-): SqlReading<UsageRow[]> {
-  const sql = selectUsage(dialect, rules, '$1');
+export function lockedUsage(dialect: EngineDialect, accounts: readonly number[]): SqlReading<UsageRow[]> {
+  const sql = selectUsage(dialect, '$1');
   return {
     statements: [...lockAccounts(dialect, accounts), ...accounts.map((account) => statement(sql, [account]))],
     take: (rows) => rows.slice(-accounts.length).flat() as UsageRow[],
@@ -60,19 +54,19 @@ export function lockAccounts({ forUpdate }: EngineDialect, accounts: readonly nu
 }
 
 /** Whether the clock was set back, so that the running sum of the minute is useless. */
-export function isSetBack({ minuteFrom, now }: UsageRow, { rateWindow }: LimitRules): boolean {
-  return minuteFromOf(rateWindow, now) < (minuteFrom ?? 0);
+export function isSetBack({ minuteFrom, now }: UsageRow): boolean {
+  return now - RATE_WINDOW_MS < (minuteFrom ?? 0);
 }
 
 /** @param minuteCredits the credits of the minute, if the clock was set back */
-export function totalOfRow(row: UsageRow, { rateWindow }: LimitRules, minuteCredits: number | null): BatchTotal {
+export function totalOfRow(row: UsageRow, minuteCredits: number | null): BatchTotal {
   const account = parseAccount(row);
   const periodStart = periodStartOf(account, row.now);
   return newTotal(account, {
     now: row.now,
     periodStart,
     periodCredits: row.periodStart === periodStart ? row.periodCredits! : 0,
-    minuteFrom: minuteFromOf(rateWindow, row.now),
+    minuteFrom: row.now - RATE_WINDOW_MS,
     minuteCredits: minuteCredits ?? (row.minuteCredits ?? 0) - row.leftMinute,
   });
 }
@@ -80,8 +74,8 @@ export function totalOfRow(row: UsageRow, { rateWindow }: LimitRules, minuteCred
 /** The credits of the minute after the clock was set back, or after a failover to a server with a slow clock: charges that had left
  * the minute are in it again. Charges in the future would fill the minute until the clock has caught up, so all are moved back
  * until the newest is at the present time. Then no caller waits for more than a minute, and no minute exceeds the limit. */
-export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: LimitRules): SqlWork<number> {
-  const minuteFrom = minuteFromOf(rateWindow, now);
+export function* creditsAfterSetBack({ id, now }: UsageRow): SqlWork<number> {
+  const minuteFrom = now - RATE_WINDOW_MS;
   const [[newest]] = yield* read(
     statement<{ readonly at: number | null }>('SELECT max(charged_at) AS at FROM charges WHERE account = $1', [id]),
   );
@@ -104,7 +98,6 @@ export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: Limi
 /** Why each call is refused, or null; for the minute limit, with the seconds until the call fits. */
 export function* chargeRefusals(
   calls: readonly { readonly total: BatchTotal; readonly refusal: LimitRefusal | null }[],
-  rules: LimitRules,
 ): SqlWork<(ChargeRefusal | null)[]> {
   const missingOf = new Map<BatchTotal, number>();
   for (const { total, refusal } of calls) {
@@ -126,6 +119,6 @@ export function* chargeRefusals(
     if (refusal === null) return null;
     if (refusal === 'period') return { failure: 'QUOTA_EXCEEDED' };
     const freed = freedBy(leaving.get(total)!, refusal.missing);
-    return { failure: 'RATE_LIMITED', retryAfter: computeRetryAfter(rules, freed, total.before.now) };
+    return { failure: 'RATE_LIMITED', retryAfter: computeRetryAfter(freed, total.before.now) };
   });
 }

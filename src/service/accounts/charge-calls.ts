@@ -10,7 +10,7 @@ import {
 } from '../../sql/sql-work.ts';
 import { chargeRefusals, creditsAfterSetBack, isSetBack, lockedUsage, totalOfRow } from './account-usage.ts';
 import type { Charge, Chargeable, ChargeRefusal } from './calls.ts';
-import { addCharge, type BatchTotal, findRefusal, type LimitRules } from './limits.ts';
+import { addCharge, type BatchTotal, findRefusal, type LastCall } from './limits.ts';
 import type { Presence } from './presence.ts';
 import { makeFinal } from './settle-charges.ts';
 
@@ -29,33 +29,33 @@ const NEWEST_ID = "(SELECT seq FROM sqlite_sequence WHERE name = 'charges')";
 export function* chargeCalls(
   dialect: EngineDialect,
   presence: Presence,
-  rules: LimitRules,
+  lastCall: LastCall,
   order: ChargeOrder,
 ): SqlWork<{ readonly now: number; readonly results: (Charge | ChargeRefusal)[] }> {
   const { calls, delivered, instance } = order;
   const [usage, isDue, numbers] = yield* readTogether(
-    lockedUsage(dialect, rules, listAccounts(calls)),
+    lockedUsage(dialect, listAccounts(calls)),
     presence.isDue(instance),
     readRows(dialect.newNumbers('charges', 'id', NEWEST_ID, calls.length)),
   );
   const totals = new Map<number, BatchTotal>();
   for (const row of usage) {
-    const minuteCredits = isSetBack(row, rules) ? yield* creditsAfterSetBack(row, rules) : null;
-    totals.set(row.id, totalOfRow(row, rules, minuteCredits));
+    const minuteCredits = isSetBack(row) ? yield* creditsAfterSetBack(row) : null;
+    totals.set(row.id, totalOfRow(row, minuteCredits));
   }
   const rows: SqlValue[][] = [];
   const decisions = calls.map(({ caller, call, requestId }) => {
     const total = totals.get(caller.account.id)!;
-    const refusal = findRefusal(total, call, rules);
+    const refusal = findRefusal(total, call, lastCall);
     if (refusal !== null) return { total, refusal, charge: null };
-    const charge: Charge = { id: numbers[rows.length]!.number, ...addCharge(total, call, rules) };
+    const charge: Charge = { id: numbers[rows.length]!.number, ...addCharge(total, call) };
     const topic = call.kind === 'single' ? call.topic : null;
     const { now, periodStart } = total.before;
     const key = [charge.id, caller.account.id, caller.key];
     rows.push([...key, call.kind, topic, charge.credits, now, periodStart, requestId, instance]);
     return { total, refusal, charge };
   });
-  const refusals = yield* chargeRefusals(decisions, rules);
+  const refusals = yield* chargeRefusals(decisions);
   yield* write(
     ...makeFinal(delivered, instance),
     ...(rows.length === 0 ? [] : [insertion(rows)]),

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type EngineDialect, readRows, readTogether, type SqlWork, statement, together } from '../../sql/sql-work.ts';
 import { chargeRefusals, isSetBack, selectUsage, totalOfRow, type UsageRow } from './account-usage.ts';
 import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './calls.ts';
-import { type BatchTotal, findRefusal, type LimitRules } from './limits.ts';
+import { type BatchTotal, findRefusal, type LastCall } from './limits.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './service-keys.ts';
 
 /** A row of SELECT_KEY, at the time `now`. */
@@ -17,7 +17,7 @@ interface KeyRow extends KeyTimes {
  * revocation takes effect at once. */
 export function* checkCalls(
   dialect: EngineDialect,
-  rules: LimitRules,
+  lastCall: LastCall,
   calls: readonly PresentedCall[],
 ): SqlWork<{ readonly now: number | null; readonly checks: CallCheck[] }> {
   // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it takes
@@ -27,20 +27,20 @@ export function* checkCalls(
   const asked = [...hashes].flatMap(([key, hash]) => (hash === null ? [] : [{ key, hash }]));
   const selectKey = `SELECT ${dialect.now} AS now, id, hash, scopes, expires_at AS "expiresAt", retires_at AS "retiresAt",
     revoked_at AS "revokedAt" FROM keys WHERE hash = $1`;
-  const selectAccount = selectUsage(dialect, rules, '(SELECT account FROM keys WHERE hash = $1)');
+  const selectAccount = selectUsage(dialect, '(SELECT account FROM keys WHERE hash = $1)');
   const rows = yield* readTogether(
     ...asked.map(({ hash }) =>
       together(readRows(statement<KeyRow>(selectKey, [hash])), readRows(statement<UsageRow>(selectAccount, [hash]))),
     ),
   );
-  const callers = new Map(asked.map(({ key, hash }, at) => [key, findCaller(rows[at]!, hash, rules)]));
+  const callers = new Map(asked.map(({ key, hash }, at) => [key, findCaller(rows[at]!, hash)]));
   const checked = calls.map(({ key = '', call }) => {
     const caller = callers.get(key) ?? 'invalid';
     if (typeof caller === 'string') return caller;
-    return { ...caller, refusal: call === null ? null : findRefusal(caller.total, call, rules) };
+    return { ...caller, refusal: call === null ? null : findRefusal(caller.total, call, lastCall) };
   });
   const limited = checked.filter((result) => typeof result === 'object');
-  const refusals = (yield* chargeRefusals(limited, rules)).values();
+  const refusals = (yield* chargeRefusals(limited)).values();
   const checks = checked.map((result): CallCheck => {
     if (typeof result === 'string') return result;
     return { caller: result.caller, refusal: refusals.next().value ?? null };
@@ -51,13 +51,12 @@ export function* checkCalls(
 function findCaller(
   [[key], [usage]]: readonly [KeyRow[], UsageRow[]],
   hash: Buffer,
-  rules: LimitRules,
 ): { readonly caller: Caller; readonly total: BatchTotal } | KeyRefusal {
   if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'unknown';
   const state = stateOf(key, key.now);
   if (state !== 'active' && state !== 'rotating') return 'invalid';
   const scopes = new Set(key.scopes.split(','));
   // If the clock was set back, the charging transaction decides.
-  const total = totalOfRow(usage, rules, isSetBack(usage, rules) ? 0 : null);
+  const total = totalOfRow(usage, isSetBack(usage) ? 0 : null);
   return { caller: { key: key.id, account: total.account, may: (scope) => scopes.has(scope) }, total };
 }

@@ -3,17 +3,9 @@ import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import type { ServiceAccount } from './service-account.ts';
 
-/** How the credits of a minute are counted: over the last 60 s at every instant, or over the clock's minute. */
-export type RateWindow = 'sliding' | 'fixed';
-
 /** The rule for a call that costs more than the rest of the period, with overages off: it is refused or, in another reading of
  * the contract (docs/developer/service-api.md, 7.9), served while any credit is left. */
 export type LastCall = 'refused' | 'served';
-
-export interface LimitRules {
-  readonly rateWindow: RateWindow;
-  readonly lastCall: LastCall;
-}
 
 /** Charges less than this ahead of the clock, in milliseconds, do not mean that the clock was set back: another instance
  * may have charged after this one read the clock and before it got the lock. */
@@ -25,7 +17,7 @@ export interface LimitUsage {
   readonly now: number;
   readonly periodStart: number;
   readonly periodCredits: number;
-  /** Charges after this instant count in the minute. */
+  /** Charges after this instant count in the minute: those of the last 60 s. */
   readonly minuteFrom: number;
   readonly minuteCredits: number;
 }
@@ -47,18 +39,11 @@ export interface AllowedCharge {
   /** Credits a minute. */
   readonly limit: number;
   readonly remaining: number;
-  /** Whole seconds, rounded up, until the full limit is available again. */
-  readonly resetSeconds: number;
 }
 
 /** The start of the billing period of an account that contains `now`. */
 export function periodStartOf({ signedUpAt }: ServiceAccount, now: number): number {
   return billingPeriod(new Date(signedUpAt).getUTCDate(), now).start;
-}
-
-/** The instant after which charges count in the minute. */
-export function minuteFromOf(rateWindow: RateWindow, now: number): number {
-  return rateWindow === 'sliding' ? now - RATE_WINDOW_MS : windowStart(now) - 1;
 }
 
 /** The total of an account before the first call of a batch. */
@@ -70,7 +55,7 @@ export function newTotal(account: ServiceAccount, before: LimitUsage): BatchTota
 export function findRefusal(
   { account, before, credits: added }: BatchTotal,
   { kind }: Call,
-  { lastCall }: LimitRules,
+  lastCall: LastCall,
 ): LimitRefusal | null {
   const credits = CREDITS[kind];
   const { creditsPerMonth, creditsPerMinute } = account.subscription;
@@ -81,7 +66,7 @@ export function findRefusal(
 }
 
 /** Adds an allowed call to the total of its account. */
-export function addCharge(total: BatchTotal, { kind }: Call, rules: LimitRules): AllowedCharge {
+export function addCharge(total: BatchTotal, { kind }: Call): AllowedCharge {
   const credits = CREDITS[kind];
   total.credits += credits;
   total.calls[kind] += 1;
@@ -90,8 +75,6 @@ export function addCharge(total: BatchTotal, { kind }: Call, rules: LimitRules):
     credits,
     limit: creditsPerMinute,
     remaining: creditsPerMinute - total.before.minuteCredits - total.credits,
-    // A new charge is the last to leave a sliding minute.
-    resetSeconds: computeRetryAfter(rules, null, total.before.now),
   };
 }
 
@@ -100,7 +83,7 @@ export interface LeavingCharge {
   readonly credits: number;
 }
 
-/** The time of the charge with which this many credits will have left a sliding minute, or null.
+/** The time of the charge with which this many credits will have left the minute, or null.
  * @param charges of the minute, the oldest first */
 export function freedBy(charges: readonly LeavingCharge[], missing: number): number | null {
   let freed = 0;
@@ -113,12 +96,6 @@ export function freedBy(charges: readonly LeavingCharge[], missing: number): num
 
 /** Seconds until a call fits that the minute refused.
  * @param freedAt the result of `freedBy`; null if the call costs more than the limit and never fits: then a whole minute */
-export function computeRetryAfter({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
-  const since = rateWindow === 'fixed' ? windowStart(now) : (freedAt ?? now);
-  return Math.ceil(Math.min(since + RATE_WINDOW_MS - now, RATE_WINDOW_MS) / 1_000);
-}
-
-/** The start of the clock's minute that holds `now`. */
-function windowStart(now: number): number {
-  return Math.floor(now / RATE_WINDOW_MS) * RATE_WINDOW_MS;
+export function computeRetryAfter(freedAt: number | null, now: number): number {
+  return Math.ceil(Math.min((freedAt ?? now) + RATE_WINDOW_MS - now, RATE_WINDOW_MS) / 1_000);
 }

@@ -1,5 +1,5 @@
 import { read, type SqlDatabase } from '../../sql/sql-work.ts';
-import type { LimitRules } from './limits.ts';
+import type { LastCall } from './limits.ts';
 import type { PeriodStatement } from './period-statement.ts';
 import type { AccountChange, NewAccount, ServiceAccount } from './service-account.ts';
 import { type AccountsStore, releaseCrashed, ServiceInstance } from './service-instance.ts';
@@ -69,8 +69,8 @@ export class ServiceAccounts implements AsyncDisposable {
   }
 
   /** Registers a running service, and releases the pending charges of crashed ones. */
-  register(rules: LimitRules, onError: (error: unknown) => void): Promise<ServiceInstance> {
-    return ServiceInstance.register(this.#store, rules, onError);
+  register(onError: (error: unknown) => void, lastCall: LastCall = 'refused'): Promise<ServiceInstance> {
+    return ServiceInstance.register(this.#store, onError, lastCall);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from './calls.ts';
 import { type ChargeOrder, chargeCalls, listAccounts } from './charge-calls.ts';
 import { checkCalls } from './check-calls.ts';
-import type { LimitRules } from './limits.ts';
+import type { LastCall } from './limits.ts';
 import type { Presence } from './presence.ts';
 import { makeFinal, takeBack, takeBackPending } from './settle-charges.ts';
 
@@ -29,7 +29,7 @@ export interface AccountsStore {
 export class ServiceInstance implements AsyncDisposable {
   readonly #store: AccountsStore;
   readonly #id: number;
-  readonly #rules: LimitRules;
+  readonly #lastCall: LastCall;
   readonly #onError: (error: unknown) => void;
   readonly #renewal: NodeJS.Timeout | undefined;
   /** How far the clock of the database is ahead of this machine's, in milliseconds. */
@@ -40,10 +40,10 @@ export class ServiceInstance implements AsyncDisposable {
   /** Batches that were given up although they may have been charged. */
   readonly #doubtful: ChargeOrder[] = [];
 
-  private constructor(store: AccountsStore, id: number, rules: LimitRules, onError: (error: unknown) => void) {
+  private constructor(store: AccountsStore, id: number, onError: (error: unknown) => void, lastCall: LastCall) {
     this.#store = store;
     this.#id = id;
-    this.#rules = rules;
+    this.#lastCall = lastCall;
     this.#onError = onError;
     const { renewEveryMs } = store.presence;
     if (renewEveryMs !== null) this.#renewal = setInterval(() => this.#renewInTurn(), renewEveryMs).unref();
@@ -52,12 +52,12 @@ export class ServiceInstance implements AsyncDisposable {
   /** Registers a running service, and releases the pending charges of crashed ones. */
   static async register(
     store: AccountsStore,
-    rules: LimitRules,
     onError: (error: unknown) => void,
+    lastCall: LastCall,
   ): Promise<ServiceInstance> {
     await releaseCrashed(store);
     const { id, now } = await store.presence.begin();
-    const instance = new ServiceInstance(store, id, rules, onError);
+    const instance = new ServiceInstance(store, id, onError, lastCall);
     instance.#setClock(now);
     return instance;
   }
@@ -94,7 +94,7 @@ export class ServiceInstance implements AsyncDisposable {
       // Reversed credits can be spent again.
       if (undelivered.length > 0) await this.#settle({ delivered: [], undelivered });
       try {
-        const charge = () => chargeCalls(database.dialect, presence, this.#rules, order);
+        const charge = () => chargeCalls(database.dialect, presence, this.#lastCall, order);
         const { results, now } = await database.transact(charge);
         this.#setClock(now);
         return results;
@@ -147,7 +147,7 @@ export class ServiceInstance implements AsyncDisposable {
 
   async #checkOnce(calls: readonly PresentedCall[]): Promise<CallCheck[]> {
     const { database } = this.#store;
-    const { checks, now } = await database.read(() => checkCalls(database.dialect, this.#rules, calls));
+    const { checks, now } = await database.read(() => checkCalls(database.dialect, this.#lastCall, calls));
     if (now !== null) this.#setClock(now);
     return checks;
   }

@@ -10,14 +10,12 @@ import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/to
 import type { Location } from '../../geo/coordinates.ts';
 import type { CallCheck, Chargeable, ChargeRefusal } from '../accounts/calls.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
-import type { LastCall, RateWindow } from '../accounts/limits.ts';
+import type { LastCall } from '../accounts/limits.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, makeMeta, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
 export interface AnswerOptions {
-  /** How the minute is counted. Default: sliding. */
-  readonly rateWindow?: RateWindow;
   /** For rehearsing a provider that serves a call beyond the last credits. Default: refused. */
   readonly lastCall?: LastCall;
   readonly failures?: RehearsedFailures;

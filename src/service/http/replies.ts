@@ -3,6 +3,7 @@ import type { Call } from '../../contract/credits.ts';
 import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
 import { SERVICE_FAILURES, type ServiceFailure } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { joinedText, type TextPart } from '../../data/topics/result-text.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/calls.ts';
@@ -78,7 +79,8 @@ export function sendSuccess(
     ...[HEADERS.creditCost, String(charge.credits)],
     ...[HEADERS.rateLimit, String(charge.limit)],
     ...[HEADERS.rateRemaining, String(charge.remaining)],
-    ...[HEADERS.rateReset, String(charge.resetSeconds)],
+    // A new charge is the last to leave the minute.
+    ...[HEADERS.rateReset, String(RATE_WINDOW_MS / 1_000)],
     ...(sample ? [HEADERS.sampleData, 'true'] : []),
   ]);
   reply.raw.end(body);

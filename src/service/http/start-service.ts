@@ -54,10 +54,9 @@ const MOST_CALLS = 64;
  * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
-  const { rateWindow = 'sliding', lastCall = 'refused' } = options;
   // Released in the opposite order: requests end, their charges are settled, and the instance reverses the rest.
   await using starting = new AsyncDisposableStack();
-  const instance = starting.use(await accounts.register({ rateWindow, lastCall }, onError));
+  const instance = starting.use(await accounts.register(onError, options.lastCall));
   const tracker = starting.use(
     new DeliveryTracker(
       (outcomes) => instance.settle(outcomes),
