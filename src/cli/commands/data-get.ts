@@ -27,7 +27,8 @@ export const getAction: DataAction<Flags<'data get'>> = async (context, settings
     const hint = 'For example: perilbook data get natural --for FILE. perilbook data lists the sources.';
     throw usageError('Missing argument: topics, sources, natural or all', hint);
   }
-  return await getData(context, settings, names, await statesWanted(context, flags), flags);
+  const states = flags.for === undefined ? parseStates(flags.states) : await statesOfFile(context, flags.for);
+  return await getData(context, settings, names, states, flags);
 };
 
 /** Lists the sources for some names, asks, downloads and loads them.
@@ -56,7 +57,15 @@ export async function getData(
   makeFolder(settings.downloads);
   // Twice, because the data file needs space too. Each file is checked again when its size is known.
   refuseFullDisk(join(settings.downloads, 'The download'), 2 * estimatedBytes(wanted), freeBytes);
-  await approve(context, wanted, flags);
+  if (!flags.yes) {
+    await requireApproval(context, {
+      question: `Download ${sizeOfAll(wanted)}?`,
+      unapproved: 'Nothing was downloaded: without a terminal it needs --yes',
+      approve: 'Add --yes to download what is listed above.',
+      refused: 'Nothing was downloaded',
+      later: 'Run again when you want to.',
+    });
+  }
   return await obtainAndLoad(context, settings, wanted, flags);
 }
 
@@ -71,23 +80,6 @@ export const updateAction: DataAction<Flags<'data update'>> = async (context, se
   }
   return await obtainAndLoad(context, settings, wanted, flags);
 };
-
-async function statesWanted(context: CliContext, flags: Flags<'data get'>): Promise<readonly string[] | null> {
-  const file = flags.for;
-  if (file !== undefined) return await statesOfFile(context, file);
-  return parseStates(flags.states);
-}
-
-async function approve(context: CliContext, wanted: readonly WantedSource[], flags: Flags<'data get'>): Promise<void> {
-  if (flags.yes) return;
-  await requireApproval(context, {
-    question: `Download ${sizeOfAll(wanted)}?`,
-    unapproved: 'Nothing was downloaded: without a terminal it needs --yes',
-    approve: 'Add --yes to download what is listed above.',
-    refused: 'Nothing was downloaded',
-    later: 'Run again when you want to.',
-  });
-}
 
 async function obtainAndLoad(
   context: CliContext,

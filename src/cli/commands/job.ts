@@ -7,16 +7,10 @@ import { formatOfOutput } from '../../rows/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, print, runHost, sayJson } from '../context.ts';
+import { type CliContext, print, printResult, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
 import { commandLine } from '../messages/command-line.ts';
-
-/** `perilbook job schema`. */
-async function jobSchemaCommand(context: CliContext): Promise<number> {
-  sayJson(context, jobFileJsonSchema());
-  return EXIT.complete;
-}
 
 /** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
 const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [file]) => {
@@ -55,4 +49,7 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
 };
 
 /** The commands of `perilbook job`. */
-export const jobCommands = { 'job check': jobCheckCommand, 'job schema': jobSchemaCommand };
+export const jobCommands = {
+  'job check': jobCheckCommand,
+  'job schema': async (context: CliContext) => printResult(context, { json: true }, jobFileJsonSchema(), () => []),
+};

@@ -71,21 +71,19 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
   return {
     states,
     bytes: Math.round(estimatedBytes(wanted)),
-    sources: wanted.map((entry) => ({
-      source: entry.source.name,
-      title: entry.source.title,
-      states: entry.slices,
-      bytes: roundedOrNull(sumBytes(entry)),
-      measured: entry.source.isMeasured && !entry.source.isElsewhere && entry.slices.includes('US'),
-      cadence: entry.source.cadence,
-      addresses: addressesOf(entry.source),
-      licence: licenceOf(entry.source),
-      note: entry.source.note,
+    sources: wanted.map(({ source, slices }) => ({
+      source: source.name,
+      title: source.title,
+      states: slices,
+      bytes: source.isElsewhere ? null : Math.round(sumBytes({ source, slices })!),
+      measured: source.isMeasured && !source.isElsewhere && slices.includes('US'),
+      cadence: source.cadence,
+      addresses: addressesOf(source),
+      licence: licenceOf(source),
+      note: source.note,
     })),
   };
 }
-
-const roundedOrNull = (bytes: number | null) => (bytes === null ? null : Math.round(bytes));
 
 /** Works of US agencies are in the public domain (17 USC 105). */
 function licenceOf({ licence }: Source): string {
