@@ -102,15 +102,10 @@ function seen(part: string, name: string, sight: readonly number[]): number[] {
   const light = [0, 2, 4]
     .map((at) => Number.parseInt(hex!.slice(at, at + 2), 16) / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-  const [r, g, b] = [0, 3, 6].map((row) =>
-    Math.min(
-      1,
-      Math.max(
-        0,
-        light.reduce((sum, c, at) => sum + c * sight[row + at]!, 0),
-      ),
-    ),
-  ) as [number, number, number];
+  const [r, g, b] = [0, 3, 6].map((row) => {
+    const sum = light.reduce((all, c, at) => all + c * sight[row + at]!, 0);
+    return Math.min(1, Math.max(0, sum));
+  }) as [number, number, number];
   const root = (t: number) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
   const x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047);
   const y = root(0.2126 * r + 0.7152 * g + 0.0722 * b);

@@ -15,10 +15,13 @@ const ROWS = 400;
 const TEXT = `lat,lng,n\n${Array.from({ length: ROWS }, (_, i) => `30.${i * 7919},-100.${(i * 104_729) % 99_991},${i}\n`).join('')}`;
 const [first, second] = [Buffer.from(TEXT.slice(0, 3000)), Buffer.from(TEXT.slice(3000))];
 
+const [gzip, gzip1, gzip2] = [gzipSync(TEXT), gzipSync(first), gzipSync(second)];
+const [zstd, zstd1, zstd2] = [zstdCompressSync(TEXT), zstdCompressSync(first), zstdCompressSync(second)];
 const skippable = Buffer.alloc(24);
 skippable.writeUInt32LE(0x184d2a53, 0);
 skippable.writeUInt32LE(16, 4);
 const checksummed = (text: string) => zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+const rest = Buffer.from('rest of it');
 
 async function readAll(content: Buffer) {
   const file = join(folder, 'in.bin');
@@ -26,61 +29,44 @@ async function readAll(content: Buffer) {
   return await allRows(await openRowFile(file), [2]);
 }
 
-const READ: Readonly<Record<string, Buffer>> = {
-  gzip: gzipSync(TEXT),
-  'gzip, two members': Buffer.concat([gzipSync(first), gzipSync(second)]),
-  'gzip, an empty member between': Buffer.concat([gzipSync(first), gzipSync(''), gzipSync(second)]),
-  'gzip, filled up with zeros': Buffer.concat([gzipSync(TEXT), Buffer.alloc(5000)]),
-  zstd: zstdCompressSync(TEXT),
-  'zstd, two frames': Buffer.concat([zstdCompressSync(first), zstdCompressSync(second)]),
-  'zstd, a frame that is to be skipped first': Buffer.concat([skippable, zstdCompressSync(TEXT)]),
-  'zstd, frames that are to be skipped between and behind': Buffer.concat([
-    zstdCompressSync(first),
-    skippable,
-    zstdCompressSync(second),
-    skippable,
-  ]),
+const READ: Readonly<Record<string, readonly Buffer[]>> = {
+  gzip: [gzip],
+  'gzip, two members': [gzip1, gzip2],
+  'gzip, an empty member between': [gzip1, gzipSync(''), gzip2],
+  'gzip, filled up with zeros': [gzip, Buffer.alloc(5000)],
+  zstd: [zstd],
+  'zstd, two frames': [zstd1, zstd2],
+  'zstd, a frame that is to be skipped first': [skippable, zstd],
+  'zstd, frames that are to be skipped between and behind': [zstd1, skippable, zstd2, skippable],
 };
 
 for (const [name, content] of Object.entries(READ)) {
   test(`read whole: ${name}`, async () => {
-    const rows = await readAll(content);
+    const rows = await readAll(Buffer.concat(content));
     assert.equal(rows.length, ROWS);
     assert.equal(rows.at(-1)?.fields[0], String(ROWS - 1));
   });
 }
 
-const REFUSED: Readonly<Record<string, readonly [content: Buffer, message: RegExp]>> = {
-  'gzip with something behind it': [Buffer.concat([gzipSync(TEXT), Buffer.from('rest')]), /gzip and is damaged/],
-  'gzip with something behind its zeros': [
-    Buffer.concat([gzipSync(TEXT), Buffer.alloc(9), Buffer.from('rest')]),
-    /other bytes after its end/,
-  ],
-  'gzip, the second member torn': [Buffer.concat([gzipSync(first), gzipSync(second).subarray(0, 5)]), /is cut off/],
-  'zstd with something behind it': [
-    Buffer.concat([zstdCompressSync(TEXT), Buffer.from('rest of it')]),
-    /other bytes after its end/,
-  ],
-  'zstd, the second frame torn': [
-    Buffer.concat([zstdCompressSync(first), zstdCompressSync(second).subarray(0, 40)]),
-    /is cut off/,
-  ],
-  'gzip with a wrong checksum': [flipped(gzipSync(TEXT), 6), /is damaged/],
-  'zstd with a wrong checksum': [flipped(checksummed(TEXT), 2), /is damaged/],
-};
+const flipped = (content: Buffer, fromEnd: number) => content.with(-fromEnd, content.at(-fromEnd)! ^ 1);
 
-function flipped(content: Buffer, fromEnd: number): Buffer {
-  content[content.length - fromEnd]! ^= 1;
-  return content;
-}
+const REFUSED: Readonly<Record<string, readonly [content: readonly Uint8Array[], message: RegExp]>> = {
+  'gzip with something behind it': [[gzip, rest], /gzip and is damaged/],
+  'gzip with something behind its zeros': [[gzip, Buffer.alloc(9), rest], /other bytes after its end/],
+  'gzip, the second member torn': [[gzip1, gzip2.subarray(0, 5)], /is cut off/],
+  'zstd with something behind it': [[zstd, rest], /other bytes after its end/],
+  'zstd, the second frame torn': [[zstd1, zstd2.subarray(0, 40)], /is cut off/],
+  'gzip with a wrong checksum': [[flipped(gzip, 6)], /is damaged/],
+  'zstd with a wrong checksum': [[flipped(checksummed(TEXT), 2)], /is damaged/],
+};
 
 for (const [name, [content, message]] of Object.entries(REFUSED)) {
   test(`refused: ${name}`, () =>
-    assert.rejects(readAll(content), { code: 'INPUT_UNREADABLE', message, hint: /again/ }));
+    assert.rejects(readAll(Buffer.concat(content)), { code: 'INPUT_UNREADABLE', message, hint: /again/ }));
 }
 
 test('a file cut off anywhere is refused, never read short', LONG, async () => {
-  for (const content of [gzipSync(TEXT), zstdCompressSync(TEXT)]) {
+  for (const content of [gzip, zstd]) {
     for (let length = 5; length < content.length; length += 37) {
       await assert.rejects(readAll(content.subarray(0, length)), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
     }
@@ -89,7 +75,7 @@ test('a file cut off anywhere is refused, never read short', LONG, async () => {
 });
 
 test('a byte damaged anywhere in checksummed data is refused, or changes nothing', LONG, async () => {
-  for (const content of [gzipSync(TEXT), checksummed(TEXT)]) {
+  for (const content of [gzip, checksummed(TEXT)]) {
     for (let at = 4; at < content.length; at += 29) {
       const damaged = Buffer.from(content);
       damaged[at]! ^= 0x10;

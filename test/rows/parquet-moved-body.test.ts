@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import type { ParquetFile } from '../../src/rows/parquet/footer.ts';
 import { CHUNK, CHUNK_META, OFFSET_INDEX, PAGE_LOCATION } from '../../src/rows/parquet/format.ts';
 import { droppedRanges, movedChunk, movedOffsetIndex, positionsWithout } from '../../src/rows/parquet/moved-body.ts';
-import { makeStruct, readThrift, setField, THRIFT, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import {
+  type FieldDefinition,
+  makeStruct,
+  readThrift,
+  setField,
+  THRIFT,
+  type ThriftField,
+  writeThrift,
+} from '../../src/rows/parquet/thrift.ts';
 
 const moved = positionsWithout([
   { start: 100, end: 150 },
@@ -22,24 +30,20 @@ test('each position of a chunk moves, its offset index is where it is written an
   assert.equal(movedOffsetIndex(Buffer.from([0xff, 0xff]), moved), null);
 
   const { dataStart, indexStart, dictionaryStart, bloomFilter } = CHUNK_META;
-  const meta = makeStruct(...[dataStart, indexStart, dictionaryStart, bloomFilter].map((field) => field.make(200)));
-  const chunk = makeStruct(
-    ...[CHUNK.start.make(200), CHUNK.meta.make(meta), CHUNK.offsetIndex.make(400), CHUNK.offsetIndexSize.make(9)],
-    ...[CHUNK.columnIndex.make(500), CHUNK.columnIndexSize.make(8)],
-  );
-  const positions = (of: typeof chunk) => [
-    CHUNK.start.read(of),
-    ...[dataStart, indexStart, dictionaryStart, bloomFilter].map((field) => field.read(CHUNK.meta.read(of)!)),
-    ...[CHUNK.offsetIndex.read(of), CHUNK.offsetIndexSize.read(of)],
-    ...[CHUNK.columnIndex.read(of), CHUNK.columnIndexSize.read(of)],
+  const chunkAt = (at: number, ...indexes: ThriftField[]) => {
+    const meta = makeStruct(...[dataStart, indexStart, dictionaryStart, bloomFilter].map((field) => field.make(at)));
+    return makeStruct(CHUNK.start.make(at), CHUNK.meta.make(meta), ...indexes);
+  };
+  const indexes = (offsetIndex: number, size: number, columnIndex: number) => [
+    ...[CHUNK.offsetIndex.make(offsetIndex), CHUNK.offsetIndexSize.make(size)],
+    ...[CHUNK.columnIndex.make(columnIndex), CHUNK.columnIndexSize.make(8)],
   ];
-  const pagesMoved = [150, 150, 150, 150, 150];
-  assert.deepEqual(positions(movedChunk(chunk, moved)), [...pagesMoved, 340, 9, 440, 8]);
-  assert.deepEqual(positions(movedChunk(chunk, moved, { start: 700, end: 712 })), [...pagesMoved, 700, 12, 440, 8]);
-  const none = [undefined, undefined, undefined, undefined];
-  assert.deepEqual(positions(movedChunk(chunk, moved, null)), [...pagesMoved, ...none]);
+  const chunk = chunkAt(200, ...indexes(400, 9, 500));
+  assert.deepEqual(movedChunk(chunk, moved), chunkAt(150, ...indexes(340, 9, 440)));
+  assert.deepEqual(movedChunk(chunk, moved, { start: 700, end: 712 }), chunkAt(150, ...indexes(700, 12, 440)));
+  assert.deepEqual(movedChunk(chunk, moved, null), chunkAt(150));
   // The input's description is unchanged: a second run reads the same file by it.
-  assert.deepEqual(positions(chunk), [200, 200, 200, 200, 200, 400, 9, 500, 8]);
+  assert.deepEqual(chunk, chunkAt(200, ...indexes(400, 9, 500)));
 });
 
 /** A chunk of some bytes, and where its indexes and its bloom filter begin (each 5 bytes). */
@@ -56,22 +60,19 @@ function drawnFile(
   groups: readonly (readonly [kept: DrawnChunk, replaced: DrawnChunk])[],
   bodyEnd = 1000,
 ): ParquetFile {
-  const part = <Name>(start: number | undefined, fields: Name) =>
-    (start === undefined ? [] : [fields]).flat() as Name[];
-  const chunkOf = ({ at, size, offsetIndex, columnIndex, bloom }: DrawnChunk) =>
-    makeStruct(
-      ...[CHUNK.start.make(0), ...part(offsetIndex, CHUNK.offsetIndex.make(offsetIndex ?? 0))],
-      ...part(offsetIndex, CHUNK.offsetIndexSize.make(5)),
-      ...part(columnIndex, CHUNK.columnIndex.make(columnIndex ?? 0)),
-      ...part(columnIndex, CHUNK.columnIndexSize.make(5)),
-      CHUNK.meta.make(
-        makeStruct(
-          ...[CHUNK_META.values.make(1), CHUNK_META.size.make(size), CHUNK_META.dataStart.make(at)],
-          ...part(bloom, CHUNK_META.bloomFilter.make(bloom ?? 0)),
-          ...part(bloom, CHUNK_META.bloomFilterSize.make(5)),
-        ),
-      ),
+  const part = (start: number | undefined, field: FieldDefinition<number>, size: FieldDefinition<number>) =>
+    start === undefined ? [] : [field.make(start), size.make(5)];
+  const chunkOf = ({ at, size, offsetIndex, columnIndex, bloom }: DrawnChunk) => {
+    const meta = makeStruct(
+      ...[CHUNK_META.values.make(1), CHUNK_META.size.make(size), CHUNK_META.dataStart.make(at)],
+      ...part(bloom, CHUNK_META.bloomFilter, CHUNK_META.bloomFilterSize),
     );
+    return makeStruct(
+      ...[CHUNK.start.make(0), CHUNK.meta.make(meta)],
+      ...part(offsetIndex, CHUNK.offsetIndex, CHUNK.offsetIndexSize),
+      ...part(columnIndex, CHUNK.columnIndex, CHUNK.columnIndexSize),
+    );
+  };
   const leaves = [0, 1].map((index) => ({ name: `column ${index}`, leaf: { index } }));
   return { leaves, bodyEnd, rowGroups: groups.map((chunks) => ({ rows: 1, chunks: chunks.map(chunkOf) })) } as never;
 }
