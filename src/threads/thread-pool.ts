@@ -47,15 +47,11 @@ export class ThreadPool implements AsyncDisposable {
    * @param module `import.meta.url` of the module that exports it as `inThread`
    * @param setup the start data of each thread
    * @param here runs tasks in this thread too: one more thread took 75 MB more */
-  begin<Setup, Task, Result>(
-    module: string,
-    setup: Setup,
-    here?: (task: Task) => Promise<Result>,
-  ): PoolWork<Task, Result> {
+  begin<Setup, Task, Result>(module: string, setup: Setup, here?: (task: Task) => Promise<Result>) {
     this.#threads ??= Array.from({ length: this.#options.threads }, () => new PoolThread(this.#options));
     const work = this.#works++;
     for (const thread of this.#threads) thread.begin({ kind: 'begin', work, module, setup });
-    return new PoolWork(work, this.#threads, here ?? null);
+    return makeWork(work, this.#threads, here);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -64,74 +60,63 @@ export class ThreadPool implements AsyncDisposable {
 }
 
 /** A work of a pool. Disposing of it waits for the tasks that were begun. */
-export class PoolWork<Task, Result> implements AsyncDisposable {
-  readonly #work: number;
-  readonly #threads: readonly PoolThread[];
-  readonly #own: OwnLane<Task, Result> | null;
+function makeWork<Task, Result>(
+  work: number,
+  threads: readonly PoolThread[],
+  here: ((task: Task) => Promise<Result>) | undefined,
+) {
+  const own = here && makeOwnLane(here);
+  const runIn = (thread: PoolThread, task: Task, transfer: readonly ArrayBuffer[]) =>
+    thread.ask({ kind: 'task', work, task }, transfer) as Promise<Result>;
+  return {
+    /** Runs a task in the thread with the fewest waiting tasks. */
+    run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
+      const least = threads.reduce<PoolThread | null>((a, b) => (a && a.waiting <= b.waiting ? a : b), null);
+      const isHere = own !== undefined && (least === null || own.waiting() < least.waiting);
+      return isHere ? own.run(task) : runIn(least!, task, transfer);
+    },
 
-  constructor(work: number, threads: readonly PoolThread[], here: ((task: Task) => Promise<Result>) | null) {
-    this.#work = work;
-    this.#threads = threads;
-    this.#own = here === null ? null : new OwnLane(here);
-  }
+    /** The threads one by one, for tasks that belong together. */
+    lanes: (): Lane<Task, Result>[] =>
+      threads.map((thread) => ({ run: (task, transfer = []) => runIn(thread, task, transfer) })),
 
-  /** Runs a task in the thread with the fewest waiting tasks. */
-  run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
-    const least = this.#threads.reduce<PoolThread | null>((a, b) => (a && a.waiting <= b.waiting ? a : b), null);
-    const isHere = this.#own !== null && (least === null || this.#own.waiting < least.waiting);
-    return isHere ? this.#own!.run(task) : this.#runIn(least!, task, transfer);
-  }
-
-  /** The threads one by one, for tasks that belong together. */
-  lanes(): Lane<Task, Result>[] {
-    return this.#threads.map((thread) => ({ run: (task, transfer = []) => this.#runIn(thread, task, transfer) }));
-  }
-
-  #runIn(thread: PoolThread, task: Task, transfer: readonly ArrayBuffer[]): Promise<Result> {
-    return thread.ask({ kind: 'task', work: this.#work, task }, transfer) as Promise<Result>;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#own?.end();
-    const ends = this.#threads.map((thread) => thread.ask({ kind: 'end', work: this.#work }));
-    // If a work could not begin or a thread died, a task has already thrown the error.
-    await Promise.allSettled([...ends, this.#own?.idle]);
-  }
+    async [Symbol.asyncDispose](): Promise<void> {
+      const ended = own?.end();
+      const ends = threads.map((thread) => thread.ask({ kind: 'end', work }));
+      // If a work could not begin or a thread died, a task has already thrown the error.
+      await Promise.allSettled([...ends, ended]);
+    },
+  };
 }
 
 /** This thread, as one that runs tasks. */
-class OwnLane<Task, Result> {
-  readonly #here: (task: Task) => Promise<Result>;
+function makeOwnLane<Task, Result>(here: (task: Task) => Promise<Result>) {
   /** Resolves when all tasks so far have ended. */
-  idle: Promise<unknown> = Promise.resolve();
-  #tasks = 0;
-  #isEnded = false;
+  let idle: Promise<unknown> = Promise.resolve();
+  let tasks = 0;
+  let isEnded = false;
+  return {
+    /** This thread does other work as well: it takes a third of what a thread does. */
+    waiting: () => 2 * tasks,
 
-  constructor(here: (task: Task) => Promise<Result>) {
-    this.#here = here;
-  }
+    run(task: Task): Promise<Result> {
+      tasks++;
+      const result = idle.then(async () => {
+        // A task may run without waiting. Process the threads' answers first, so that they get their next tasks.
+        await nextTurn();
+        if (isEnded) throw new Error('The work has ended');
+        return await here(task);
+      });
+      const ended = () => tasks--;
+      idle = result.then(ended, ended);
+      return result;
+    },
 
-  /** This thread does other work as well: it takes a third of what a thread does. */
-  get waiting(): number {
-    return 2 * this.#tasks;
-  }
-
-  run(task: Task): Promise<Result> {
-    this.#tasks++;
-    const result = this.idle.then(async () => {
-      // A task may run without waiting. Process the threads' answers first, so that they get their next tasks.
-      await nextTurn();
-      if (this.#isEnded) throw new Error('The work has ended');
-      return await this.#here(task);
-    });
-    const ended = () => this.#tasks--;
-    this.idle = result.then(ended, ended);
-    return result;
-  }
-
-  end(): void {
-    this.#isEnded = true;
-  }
+    end(): Promise<unknown> {
+      isEnded = true;
+      return idle;
+    },
+  };
 }
 
 /** The address of a module beside another, which does not load it.
