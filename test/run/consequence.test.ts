@@ -4,7 +4,6 @@ import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { type Consequence, decideConsequence, type TriedCall } from '../../src/run/buy/consequence.ts';
-import type { HealthSignal } from '../../src/run/buy/run-health.ts';
 import { makeSettlement } from '../../src/run/buy/settlement.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
 import { AreaTable } from '../../src/run/scan/area-table.ts';
@@ -27,122 +26,51 @@ function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial
 
 /** The last attempt: nothing is tried again. */
 const LAST = { tried: { ...NOTHING_TRIED, failures: 3, inDoubt: 1 } };
+const AGAIN = { policy: TOPIC_RETRY_POLICY };
+const WAIT = { 'retry-after': '3600' };
+const PAGE = '<!doctype html><title>Forbidden</title>';
+const ELSEWHERE = { location: 'https://a.example' };
+const says = (status: number, code: string, headers = {}) => received(status, error(code), headers);
 
-interface Row {
-  readonly exchange: Exchange;
-  readonly call?: Call;
-  readonly changed?: Partial<TriedCall>;
-  /** The charge and its credits in the ledger, and whether the quota is used up. */
-  readonly ledger: readonly [charge: string, credits: number, exhausted?: boolean];
-  readonly stored?: 'answer' | 'rejected' | 'failed' | 'unavailable';
-  readonly key?: Consequence['key'];
-  readonly health: HealthSignal['service'];
-  /** Whether the single's topic counts as available. */
-  readonly topic?: boolean;
-  readonly next: string;
-}
+/** Of a single; whether its topic counts as available. */
+const single = (isAvailable: boolean, changed: Partial<TriedCall> = {}) => ({ call: HAIL, isAvailable, changed });
 
-const TABLE: Readonly<Record<string, Row>> = {
-  'answered bundle': {
-    exchange: received(200, envelopeOf(STANDARD)),
-    ...{ ledger: ['charged', 15], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
-  },
-  'answered single': {
-    ...{ exchange: received(200, envelopeOf(HAIL)), call: HAIL },
-    ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', topic: true, next: 'use' },
-  },
-  'answered single without its result': {
-    ...{ exchange: received(200, failedEnvelope), call: HAIL },
-    ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', topic: false, next: 'use' },
-  },
-  'no data': {
-    exchange: received(404, error('NO_DATA')),
-    ...{ ledger: ['free', 0], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
-  },
-  'no data of a single': {
-    ...{ exchange: received(404, error('NO_DATA')), call: HAIL },
-    ...{ ledger: ['free', 0], stored: 'answer', key: 'accepted', health: 'answered', topic: true, next: 'use' },
-  },
-  'malformed single': {
-    ...{ exchange: received(200, '<html>'), call: HAIL },
-    ...{ ledger: ['unknown', 1], stored: 'failed', health: 'failed', topic: false, next: 'give_up malformed' },
-  },
-  'malformed, cost not stated': {
-    exchange: received(200, '<html>'),
-    ...{ ledger: ['unknown', 15], stored: 'failed', health: 'failed', next: 'give_up malformed' },
-  },
-  'location rejected': {
-    exchange: received(422, error('OUTSIDE_COVERAGE')),
-    ...{ ledger: ['free', 0], stored: 'rejected', health: 'refused', next: 'give_up rejected' },
-  },
-  'refused without a known reason': {
-    exchange: received(422, ''),
-    ...{ ledger: ['free', 0], stored: 'failed', health: 'refused', next: 'give_up unexplained' },
-  },
-  'key refused': {
-    exchange: received(401, error('UNAUTHENTICATED')),
-    ...{ ledger: ['free', 0], key: 'invalid', health: 'responsive', next: 'replan' },
-  },
-  'scope refused': {
-    exchange: received(403, error('SCOPE_REQUIRED')),
-    ...{ ledger: ['free', 0], key: 'scope_denied', health: 'responsive', next: 'replan' },
-  },
-  'scope refused by a page': {
-    exchange: received(403, '<!doctype html><title>Forbidden</title>'),
-    ...{ ledger: ['free', 0], key: 'scope_denied_in_this_run', health: 'responsive', next: 'replan' },
-  },
-  'payment wanted': {
-    exchange: received(402, ''),
-    ...{ ledger: ['free', 0], health: 'responsive', next: 'stop denied' },
-  },
-  redirected: {
-    exchange: received(302, '', { location: 'https://example.com' }),
-    ...{ ledger: ['free', 0], health: 'responsive', next: 'stop misdirected' },
-  },
-  'too fast': {
-    exchange: received(429, error('RATE_LIMITED')),
-    ...{ ledger: ['free', 0], health: 'responsive', next: 'retry with all' },
-  },
-  'too fast, for longer than a run waits': {
-    exchange: received(429, error('RATE_LIMITED'), { 'retry-after': '3600' }),
-    ...{ ledger: ['free', 0], health: 'responsive', next: 'stop service_down' },
-  },
-  'quota used up': {
-    exchange: received(429, error('QUOTA_EXCEEDED')),
-    ...{ ledger: ['free', 0, true], health: 'responsive', next: 'out_of_credits' },
-  },
-  'service failed': { exchange: received(502, ''), ...{ ledger: ['free', 0], health: 'failed', next: 'retry' } },
-  'service failed at last': {
-    ...{ exchange: received(502, ''), changed: LAST },
-    ...{ ledger: ['free', 0], stored: 'failed', health: 'failed', next: 'give_up upstream' },
-  },
-  'topic failed at last': {
-    ...{ exchange: received(502, ''), call: HAIL, changed: LAST },
-    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'topic_failed', topic: false, next: 'give_up upstream' },
-  },
-  'service failed at last on a single': {
-    ...{ exchange: received(503, ''), call: HAIL, changed: LAST },
-    ...{ ledger: ['free', 0], stored: 'failed', health: 'topic_failed', topic: false, next: 'give_up upstream' },
-  },
-  'topic failed that was reported unavailable': {
-    ...{ exchange: received(502, ''), call: HAIL, changed: { policy: TOPIC_RETRY_POLICY } },
-    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'no_news', topic: false, next: 'give_up upstream' },
-  },
-  'service failed for longer than a run waits': {
-    exchange: received(503, '', { 'retry-after': '3600' }),
-    ...{ ledger: ['free', 0], health: 'failed', next: 'stop service_down' },
-  },
-  'not connected': { exchange: unsent, ...{ ledger: ['free', 0], health: 'failed', next: 'retry' } },
-  'answer lost': { exchange: lost, ...{ ledger: ['unknown', 15], health: 'failed', next: 'retry' } },
-  'answer lost at last': {
-    ...{ exchange: lost, changed: LAST },
-    ...{ ledger: ['unknown', 15], stored: 'failed', health: 'failed', next: 'give_up transport' },
-  },
-  'client closed': {
-    exchange: { ...lost, code: 'CLOSED' },
-    ...{ ledger: ['unknown', 15], stored: 'failed', health: 'no_news', next: 'give_up transport' },
-  },
-};
+/** `after`: the charge in the ledger | what is stored | what is learned of the key | the health of the service | what is next. */
+const TABLE: readonly (readonly [
+  name: string,
+  exchange: Exchange,
+  after: string,
+  of?: { readonly call?: Call; readonly isAvailable?: boolean; readonly changed?: Partial<TriedCall> },
+])[] = [
+  ['answered bundle', received(200, envelopeOf(STANDARD)), 'charged 15 | answer | accepted | answered | use'],
+  ['answered single', received(200, envelopeOf(HAIL)), 'charged 1 | answer | accepted | answered | use', single(true)],
+  ['no result', received(200, failedEnvelope), 'charged 1 | answer | accepted | answered | use', single(false)],
+  ['no data', says(404, 'NO_DATA'), 'free 0 | answer | accepted | answered | use'],
+  ['no data of a single', says(404, 'NO_DATA'), 'free 0 | answer | accepted | answered | use', single(true)],
+  ['malformed single', received(200, '<html>'), 'unknown 1 | failed | - | failed | give_up malformed', single(false)],
+  ['malformed, cost not stated', received(200, '<html>'), 'unknown 15 | failed | - | failed | give_up malformed'],
+  ['location rejected', says(422, 'OUTSIDE_COVERAGE'), 'free 0 | rejected | - | refused | give_up rejected'],
+  ['refused without a known reason', received(422, ''), 'free 0 | failed | - | refused | give_up unexplained'],
+  ['key refused', says(401, 'UNAUTHENTICATED'), 'free 0 | - | invalid | responsive | replan'],
+  ['scope refused', says(403, 'SCOPE_REQUIRED'), 'free 0 | - | scope_denied | responsive | replan'],
+  ['scope refused by a page', received(403, PAGE), 'free 0 | - | scope_denied_in_this_run | responsive | replan'],
+  ['payment wanted', received(402, ''), 'free 0 | - | - | responsive | stop denied'],
+  ['redirected', received(302, '', ELSEWHERE), 'free 0 | - | - | responsive | stop misdirected'],
+  ['too fast', says(429, 'RATE_LIMITED'), 'free 0 | - | - | responsive | retry with all'],
+  ['too fast, and long', says(429, 'RATE_LIMITED', WAIT), 'free 0 | - | - | responsive | stop service_down'],
+  ['quota used up', says(429, 'QUOTA_EXCEEDED'), 'free 0, exhausted | - | - | responsive | out_of_credits'],
+  ['service failed', received(502, ''), 'free 0 | - | - | failed | retry'],
+  ['failed at last', received(502, ''), 'free 0 | failed | - | failed | give_up upstream', { changed: LAST }],
+  ['topic 502', received(502, ''), 'free 0 | unavailable | - | topic_failed | give_up upstream', single(false, LAST)],
+  ['topic 503', received(503, ''), 'free 0 | failed | - | topic_failed | give_up upstream', single(false, LAST)],
+  // It was reported unavailable.
+  ['again 502', received(502, ''), 'free 0 | unavailable | - | no_news | give_up upstream', single(false, AGAIN)],
+  ['failed, and long', received(503, '', WAIT), 'free 0 | - | - | failed | stop service_down'],
+  ['not connected', unsent, 'free 0 | - | - | failed | retry'],
+  ['answer lost', lost, 'unknown 15 | - | - | failed | retry'],
+  ['answer lost at last', lost, 'unknown 15 | failed | - | failed | give_up transport', { changed: LAST }],
+  ['client closed', { ...lost, code: 'CLOSED' }, 'unknown 15 | failed | - | no_news | give_up transport'],
+];
 
 function nextWords({ next }: Consequence): string {
   if (next.step === 'retry') return next.rate ? 'retry with all' : 'retry';
@@ -150,29 +78,28 @@ function nextWords({ next }: Consequence): string {
   return next.step === 'give_up' ? `give_up ${next.kind}` : next.step;
 }
 
-for (const [name, row] of Object.entries(TABLE)) {
+for (const [name, exchange, after, { call = STANDARD, isAvailable, changed = {} } = {}] of TABLE) {
   test(`what follows: ${name}`, () => {
-    const found = consequence(row.exchange, row.call, row.changed);
-    const { charge, credits, exhausted } = found.ledger;
-    assert.deepEqual([charge, credits, ...(exhausted ? [true] : [])], row.ledger);
-    const stored = found.answer === null ? found.failure?.reason : 'answer';
-    assert.deepEqual([stored, found.key], [row.stored, row.key ?? null]);
-    assert.deepEqual([found.health.service, nextWords(found)], [row.health, row.next]);
-    assert.equal(found.health.isPaid, found.answer?.hasContents === true || name.startsWith('malformed'));
-    assert.deepEqual(found.health.topic, row.topic === undefined ? null : { slug: 'hail', isAvailable: row.topic });
-    const { kind, message, discrepancy, requestId } = findVerdict(row.exchange, row.call ?? STANDARD, PLACE, NOW);
+    const found = consequence(exchange, call, changed);
+    const { ledger, answer, failure, key, health, next } = found;
+    const charge = `${ledger.charge} ${ledger.credits}${ledger.exhausted ? ', exhausted' : ''}`;
+    const stored = answer === null ? (failure?.reason ?? '-') : 'answer';
+    assert.equal([charge, stored, key ?? '-', health.service, nextWords(found)].join(' | '), after);
+    assert.equal(health.isPaid, answer?.hasContents === true || name.startsWith('malformed'));
+    assert.deepEqual(health.topic, isAvailable === undefined ? null : { slug: 'hail', isAvailable });
+    const { kind, message, discrepancy, requestId } = findVerdict(exchange, call, PLACE, NOW);
     const said = kind === 'answered' ? kind : `${kind}: ${message}`;
-    assert.equal(found.ledger.outcome, discrepancy === null ? said : `${said}: ${discrepancy}`);
-    assert.equal(found.ledger.requestId, requestId ?? undefined);
-    if (found.next.step === 'give_up') assert.equal(found.next.isRejected, row.stored === 'rejected');
+    assert.equal(ledger.outcome, discrepancy === null ? said : `${said}: ${discrepancy}`);
+    assert.equal(ledger.requestId, requestId ?? undefined);
+    if (next.step === 'give_up') assert.equal(next.isRejected, stored === 'rejected');
   });
 }
 
 test('every kind of verdict is in the table', () => {
-  const kindOf = ({ exchange, call = STANDARD }: Row) => findVerdict(exchange, call, PLACE, NOW).kind;
+  const kinds = TABLE.map(([, exchange, , { call = STANDARD } = {}]) => findVerdict(exchange, call, PLACE, NOW).kind);
   const all = ['answered', 'denied', 'forbidden', 'malformed', 'no_data', 'quota', 'rate', 'redirected', 'rejected'];
   all.push('transport', 'unauthenticated', 'unexplained', 'upstream');
-  assert.deepEqual([...new Set(Object.values(TABLE).map(kindOf))].sort(), all);
+  assert.deepEqual([...new Set(kinds)].sort(), all);
 });
 
 test('a run that is only asked to slow down counts from the first time, and an answer ends it', () => {
