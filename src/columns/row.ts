@@ -41,16 +41,13 @@ export interface PerilbookColumn {
 
 /** Every column that Perilbook may have written, by its name. They identify an earlier output. */
 export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColumn> {
-  const leading = LEADING_COLUMNS.map(({ name, type }) => [prefix + name, { type, topic: null }] as const);
-  const ofTopics = TOPICS.flatMap(({ slug }) =>
-    columnsOf(slug).map(({ name, type }) => [prefix + name, { type, topic: slug }] as const),
-  );
-  const { name, type } = geometryColumn(prefix);
+  const entry = ({ name, type }: AddedColumn, topic: TopicSlug | null) => [prefix + name, { type, topic }] as const;
+  const ofTopics = TOPICS.flatMap(({ slug }) => columnsOf(slug).map((column) => entry(column, slug)));
+  const { name, type } = geometryColumn();
   // The reader of Parquet gives the coordinates of a point as columns of their own.
-  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map(
-    (column) => [column, { type, topic: null }] as const,
-  );
-  return new Map<string, PerilbookColumn>([...leading, ...ofTopics, ...ofPoint]);
+  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map((column) => ({ name: column, type }));
+  const [first, last] = [LEADING_COLUMNS, ofPoint].map((columns) => columns.map((column) => entry(column, null)));
+  return new Map([...first!, ...ofTopics, ...last!]);
 }
 
 /** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` decides by the time of the oldest answer

@@ -156,9 +156,7 @@ function countRecords(details: unknown, member: string | null): number | null {
   const object = details as Record<string, unknown>;
   if (member !== null) return Object.keys(object).length === 0 ? 0 : lengthOrNull(object[member]);
   if (Array.isArray(object.features)) return object.features.length;
-  return Object.values(object).reduce<number>((sum, value) => sum + lengthOf(value), 0);
+  return Object.values(object).reduce<number>((sum, value) => sum + (lengthOrNull(value) ?? 0), 0);
 }
 
 const lengthOrNull = (value: unknown): number | null => (Array.isArray(value) ? value.length : null);
-
-const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);

@@ -94,14 +94,12 @@ export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>)
   return listed.map(({ path }) => path);
 }
 
-/** The outputs of the runs of a store, files and folders of parts: paths without links. Needed if a file's content does not show that Perilbook wrote it. */
-export type WrittenOutputs = () => Promise<ReadonlySet<string>>;
-
-/** An output of rows: recognized by Perilbook's columns, or as an output of a run in the store, or in such a folder of parts. */
+/** An output of rows: recognized by Perilbook's columns, or as an output of a run in the store, or in such a folder of parts.
+ * @param written gives the outputs of the store's runs, if a file's content does not show that Perilbook wrote it */
 export function rowsOutput(
   path: string,
   { reading, parts, output }: Pick<Job, 'reading' | 'parts' | 'output'>,
-  written: WrittenOutputs,
+  written: () => Promise<ReadonlySet<string>>,
 ): Output {
   const isOwn = async (target: string) =>
     (await isEnriched(target, reading)) ||

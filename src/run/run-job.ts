@@ -5,7 +5,7 @@ import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Store } from '../store/port.ts';
-import type { FinalState, NewRun } from '../store/runs/port.ts';
+import type { FinalState } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
@@ -74,7 +74,8 @@ export async function run(
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
     const isEnded = stopped !== null || plan.scan.rows === 0;
-    const mayKeep = (isEnded || progress.callsFailed > 0) && progress.callsAnswered === 0 && (await hasOutputs(job));
+    const isInVain = (isEnded || progress.callsFailed > 0) && progress.callsAnswered === 0;
+    const mayKeep = isInVain && (await outputFiles(job)).every(isEarlierFile);
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
     const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
     const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
@@ -114,17 +115,13 @@ export async function startRun(
     job: job.name,
     input: job.input,
     output: job.output,
-    ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, ...makeTerms(job) }),
+    account: connection.kind === 'local' ? '' : job.account.name,
+    // Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no quota.
+    ...(connection.kind === 'local' || isUnlimited(job) ? {} : { terms: job.account }),
     plannedCredits,
     budget: plan.limit,
     settings: job.given,
   });
-}
-
-/** The terms to remember. Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no
- * quota. */
-function makeTerms(job: Job): Pick<NewRun, 'terms'> {
-  return isUnlimited(job) ? {} : { terms: job.account };
 }
 
 /** Buys or looks up the missing answers, in a started run. @returns why it ended early; null if it did not */
@@ -208,10 +205,6 @@ export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'
 /** Locations are checked before they are sent. If the service rejects all of them, the service or its address may be wrong. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
-}
-
-async function hasOutputs(job: Job): Promise<boolean> {
-  return (await outputFiles(job)).every(isEarlierFile);
 }
 
 async function tellOtherFiles({ output }: Job, { rowFile }: Scan, { notice }: Effects): Promise<void> {

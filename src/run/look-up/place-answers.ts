@@ -57,13 +57,16 @@ function describeLack(topic: TopicSlug, { cause, states }: Extract<MissingResult
   return { cause, states: (published.length > 0 ? published : states).join(), loader };
 }
 
+/** What is missing, and the command that gets it. */
 function formatNote({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
   if (cause === 'no_tracts') return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;
   if (loader !== null) {
     return `no local data of ${states}, and none to download (perilbook data load ${loader} FILE --states ${states})`;
   }
-  return notLoaded(topics, states, cause === 'incomplete');
+  const [of, option] = states === '' ? ['', ''] : [` of ${states}`, ` --states ${states}`];
+  const what = cause === 'incomplete' ? 'incomplete' : 'no';
+  return `${what} local data${of} (perilbook data get ${topicsText(topics)}${option})`;
 }
 
 /** The store reads only answers with all fields. Fields that were not counted are empty; the name of their source says so. */
@@ -91,13 +94,6 @@ function listFailures(
   { now }: LookupTerms,
 ): CellFailure[] {
   return topics.map((topic) => ({ topic, reason, note, at: now }));
-}
-
-/** A note with the missing data and the command that gets it. */
-function notLoaded(topics: readonly TopicSlug[], states: string, isIncomplete = false): string {
-  const of = states === '' ? '' : ` of ${states}`;
-  const option = states === '' ? '' : ` --states ${states}`;
-  return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicsText(topics)}${option})`;
 }
 
 /** The largest number of topics in a command. */
