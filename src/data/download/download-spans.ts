@@ -31,6 +31,11 @@ export async function downloadSpans(
   context: DownloadContext,
 ): Promise<Map<string, FetchedFile>> {
   const fetched = new Map<string, FetchedFile>();
+  // Events are also updated: magnitudes are corrected for weeks.
+  const countUpdates = (span: TimeSpan, at: number) => {
+    const since = new Date(at).toISOString().slice(0, 19);
+    return fetchSpanCount(`${formatAddress(download.countUrl, span)}&updatedafter=${since}`, context);
+  };
   for (const [boxName, box] of Object.entries(download.boxes)) {
     for await (const span of spansOf(download, boxName, box, FIRST, FIRST + DAYS * DAY_MS, context)) {
       const key = `US/${span.name}`;
@@ -38,7 +43,10 @@ export async function downloadSpans(
       const target = join(folder, `${name}-${span.name}.csv`);
       const entry = entries.get(key);
       const isSame =
-        entry?.url === url && isWhole(entry, target) && (await isUnchanged(download, span, entry, context));
+        entry?.url === url &&
+        entry.count === span.count &&
+        isWhole(entry, target) &&
+        (await countUpdates(span, entry.fetchedAt)) === 0;
       const outcome = isSame ? 'unchanged' : await downloadFile({ url, target, ...limits }, undefined, context);
       if (outcome === 'missing') throw missingFile([{ url }]);
       const counted = outcome === 'unchanged' ? outcome : { ...outcome, count: span.count };
@@ -80,18 +88,6 @@ async function* spansOf(
   const middle = from + Math.floor(days / 2) * DAY_MS;
   yield* spansOf(download, boxName, box, from, middle, context);
   yield* spansOf(download, boxName, box, middle, to, context);
-}
-
-/** Events are also updated: magnitudes are corrected for weeks. */
-async function isUnchanged(
-  { countUrl }: SpanDownload,
-  span: TimeSpan,
-  entry: FileEntry,
-  context: DownloadContext,
-): Promise<boolean> {
-  if (entry.count !== span.count) return false;
-  const since = new Date(entry.fetchedAt).toISOString().slice(0, 19);
-  return (await fetchSpanCount(`${formatAddress(countUrl, span)}&updatedafter=${since}`, context)) === 0;
 }
 
 async function fetchSpanCount(url: string, context: DownloadContext): Promise<number> {

@@ -14,7 +14,7 @@ import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { inputFiles } from './input-files.ts';
 import { listedStates } from './load-losses.ts';
 import { type LoadReport, LoadReporter } from './load-report.ts';
-import type { FileRecords, Loader, LoaderOptions } from './loader.ts';
+import type { FileRecords, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
 import { type LoadEffects, type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 
@@ -71,7 +71,14 @@ export async function loadParts(
   for (const { of, files: own, options } of parts) {
     const paths = await inputFiles(name, own, options);
     const read = own.length === 0 ? NO_RECORDS : await loader.read(paths, options, report);
-    const info = infoOf(loader, paths, options, read.vintage);
+    const info = {
+      source: options.source ?? loader.source,
+      licence: options.licence ?? loader.licence,
+      /** Known after the last row. */
+      get vintage() {
+        return options.vintage ?? (read.vintage() || readDay(paths.at(-1)));
+      },
+    };
     const described = options.source === undefined ? await digestsOf(paths, terms) : [];
     readings.push({ of, info, records: read.records, files: described, ...(read.level && { level: read.level }) });
   }
@@ -107,28 +114,11 @@ export async function loadParts(
 /** What is read of a state for which the publisher has no records. */
 const NO_RECORDS: FileRecords = { records: (async function* () {})(), vintage: () => '' };
 
-/** The description of a part; its vintage may be known only after the last row. */
-function infoOf(
-  { source, licence }: Loader,
-  files: readonly string[],
-  options: LoaderOptions,
-  vintage: () => string,
-): Reading['info'] {
-  return {
-    source: options.source ?? source,
-    get vintage() {
-      const last = files.at(-1);
-      return options.vintage ?? (vintage() || (last === undefined ? '' : `file of ${readDay(last)}`));
-    },
-    licence: options.licence ?? licence,
-  };
-}
-
-function readDay(file: string): string {
+function readDay(file: string | undefined): string {
+  if (file === undefined) return '';
   try {
-    return statSync(zipPath(file)?.archive ?? file)
-      .mtime.toISOString()
-      .slice(0, 10);
+    const { mtime } = statSync(zipPath(file)?.archive ?? file);
+    return `file of ${mtime.toISOString().slice(0, 10)}`;
   } catch (error) {
     throw unreadable(file, error);
   }

@@ -119,36 +119,26 @@ export function readCountyRatings(database: SqliteDatabase): CountyRatings | nul
 }
 
 /** The messages on places that get the rating of their county. */
-export function countyRatingLines({
-  tracts,
-  unrated,
-  unanswered,
-  hazards,
-  counties,
-  isEverywhere,
-  outlines,
-  ratings,
-}: CountyRatings): string[] {
-  if (isEverywhere) {
+export function countyRatingLines(told: CountyRatings): string[] {
+  const { tracts, unrated, unanswered, hazards, counties, outlines, ratings } = told;
+  if (told.isEverywhere) {
     const missing = tracts === 0 ? 'No outlines of tracts are here' : 'No ratings of tracts are here';
     return [`${missing}: places get the rating of their county.`];
   }
-  const theirs = (count: number) => (count === 1 ? 'its county' : 'their county');
-  const withoutRating = (count: number, nor: string, get: string) =>
+  const [years, ofCounty] = [`outlines ${outlines}, ratings ${ratings}`, 'the rating of their county'];
+  const withoutRating = (count: number, nor: string, of = years, get = ofCounty) =>
     `${grouped(count)} of ${counted(tracts, 'loaded tract')} ${count === 1 ? 'has' : 'have'} no rating${nor} ` +
-    `(outlines ${outlines}, ratings ${ratings}): places in ${count === 1 ? 'it' : 'them'} get ${get}.`;
+    `(${of}): places in ${count === 1 ? 'it' : 'them'} get ${get}.`;
+  const butCounty = (count: number) => `, but ${count === 1 ? 'its' : 'their'} county has one`;
   // Each line names the hazards that the same number of tracts lack.
   const byTracts = Map.groupBy(hazards, ({ tracts: own }) => own);
   return [
-    ...[...byTracts].map(
-      ([own, some]) =>
-        `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'loaded tract')} ${own === 1 ? 'has' : 'have'} no rating, but ${theirs(own)} has one ` +
-        `(ratings ${ratings}): places in ${own === 1 ? 'it' : 'them'} get the rating of their county.`,
-    ),
-    ...(unrated === 0
-      ? []
-      : [withoutRating(unrated, `, but ${theirs(unrated)} has one`, 'the rating of their county')]),
-    ...(unanswered === 0 ? [] : [withoutRating(unanswered, ', nor has their county', 'none')]),
+    ...[...byTracts].map(([own, some]) => {
+      const topics = some.map(({ topic }) => topic).join(', ');
+      return `${topics}: ${withoutRating(own, butCounty(own), `ratings ${ratings}`)}`;
+    }),
+    ...(unrated === 0 ? [] : [withoutRating(unrated, butCounty(unrated))]),
+    ...(unanswered === 0 ? [] : [withoutRating(unanswered, ', nor has their county', years, 'none')]),
     ...(counties === 0
       ? []
       : [

@@ -96,12 +96,13 @@ export class FeatureTiles<F extends TileFeature> {
   /** Reads tiles in one query over the box around them: a query for each tile takes longer where features are few. */
   #readTiles(layer: LayerTiles<F>, missing: readonly number[]): CachedTile<F>[] {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
-    const whole = boxes.reduce(around);
+    const whole = boxes.reduce((a, b) => combined(a, b, Math.min, Math.max));
     const members = new Map<number, F[]>(missing.map((key) => [key, []]));
     for (const feature of layer.read(whole, (id) => layer.features.get(id)?.feature)) {
       const { lng, lat } = feature;
       const box = feature.box ?? { minLng: lng!, maxLng: lng!, minLat: lat!, maxLat: lat! };
-      for (const key of listTileKeys(within(box, whole), layer.perDegree)) members.get(key)?.push(feature);
+      for (const key of listTileKeys(combined(box, whole, Math.max, Math.min), layer.perDegree))
+        members.get(key)?.push(feature);
     }
     return missing.map((key, index) => {
       const features = members.get(key)!.sort((a, b) => a.id - b.id);
@@ -168,20 +169,11 @@ function boxOfTile(key: number, perDegree: number): Box {
   return { minLng: x / perDegree, maxLng: (x + 1) / perDegree, minLat: y / perDegree, maxLat: (y + 1) / perDegree };
 }
 
-function around(a: Box, b: Box): Box {
+function combined(a: Box, b: Box, least: typeof Math.min, most: typeof Math.max): Box {
   return {
-    minLng: Math.min(a.minLng, b.minLng),
-    maxLng: Math.max(a.maxLng, b.maxLng),
-    minLat: Math.min(a.minLat, b.minLat),
-    maxLat: Math.max(a.maxLat, b.maxLat),
-  };
-}
-
-function within(a: Box, b: Box): Box {
-  return {
-    minLng: Math.max(a.minLng, b.minLng),
-    maxLng: Math.min(a.maxLng, b.maxLng),
-    minLat: Math.max(a.minLat, b.minLat),
-    maxLat: Math.min(a.maxLat, b.maxLat),
+    minLng: least(a.minLng, b.minLng),
+    maxLng: most(a.maxLng, b.maxLng),
+    minLat: least(a.minLat, b.minLat),
+    maxLat: most(a.maxLat, b.maxLat),
   };
 }
