@@ -454,10 +454,7 @@ for (const got of ['--states VA,MD,DC', ''] as const) {
     mirror.layers.set(NRI_TRACTS, layer);
     const first = await run(['get', 'nri-tracts', ...got.split(' ').filter(Boolean), '--yes']);
     assert.match(first.stderr, /nri-tracts: loaded 1,116 records/);
-    const warning = async (): Promise<string> => {
-      const { sources } = JSON.parse((await run(['check', 'nri-tracts', '--json'])).stdout);
-      return sources.find(({ source }: { source: string }) => source === 'nri-tracts').warning;
-    };
+    const warning = async () => (await checked(run, 'nri-tracts')).warning!;
     const usual = 'it has 62 rows, and about 85154 were expected';
     assert.equal(await warning(), usual);
     const isLeft = (name: string) => !/^DRGT_/.test(name);

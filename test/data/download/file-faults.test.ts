@@ -144,17 +144,34 @@ test('a stop ends the download, and the next one goes on', async (t) => {
   assert.equal(here.mirror.requests.at(-1)!.headers.range, 'bytes=2000-');
 });
 
-test('a page of HTML never replaces data', async (t) => {
-  const here = await downloading(t);
-  here.mirror.fail(/./, 2, (_, response) => sendPage(response, 200));
-  await keepsOld(here, 'hail.csv', /hail\.csv answered with a web page instead of data/);
-  await keepsOld(here, 'hail.csv.zip', /answered with a web page instead of a zip/, /address/);
-});
+const LARGE = Buffer.from(`om,yr,mo\n${'1,2025,7\n'.repeat(20_000)}`);
+const PACKED = gzipSync(LARGE);
+const TOO_LARGE = /at most 1 MB are expected/;
+const UNENDED = `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`;
 
-test('403 and 404 say what to do', async (t) => {
+for (const [what, answer, message, hint] of [
+  ['a page of HTML', (to) => sendPage(to, 200), /hail\.csv answered with a web page instead of data/],
+  ['a 403', (to) => sendPage(to, 403), /status 403: it refuses programs/, /browser.*perilbook data load/],
+  ['more than expected', (to) => to.writeHead(200, { 'content-length': LARGE.length }).end(LARGE), TOO_LARGE],
+  ['more than expected, of no stated size', (to) => to.writeHead(200).end(LARGE), TOO_LARGE],
+  [
+    'more than expected, packed',
+    (to) => to.writeHead(200, { 'content-encoding': 'gzip', 'content-length': PACKED.length }).end(PACKED),
+    TOO_LARGE,
+  ],
+  ['an answer whose end could not be told from a break', (to) => to.socket!.end(UNENDED), /states no length/],
+] as readonly (readonly [string, (to: ServerResponse) => unknown, RegExp, RegExp?])[]) {
+  test(`${what} never replaces data`, async (t) => {
+    const here = await downloading(t);
+    here.mirror.fail(/./, 1, (_, response) => answer(response));
+    await keepsOld(here, 'hail.csv', message, hint);
+  });
+}
+
+test('a page in place of a zip says where addresses are set, and a file that is not there is missing', async (t) => {
   const here = await downloading(t);
-  here.mirror.fail(/./, 1, (_, response) => sendPage(response, 403));
-  await keepsOld(here, 'hail.csv', /status 403: it refuses programs/, /browser.*perilbook data load/);
+  here.mirror.fail(/./, 1, (_, response) => sendPage(response, 200));
+  await keepsOld(here, 'hail.csv.zip', /answered with a web page instead of a zip/, /address/);
   assert.equal(await get(here, 'nowhere.csv'), 'missing');
 });
 
@@ -201,29 +218,6 @@ test('a damaged zip, and one that unpacks to far more than it should, are refuse
   await assert.rejects(downloadFile(request, undefined, here.context), /unpacks to more than 6 MB/);
   const left = readdirSync(here.folder).filter((file) => file.startsWith('bomb'));
   assert.deepEqual(left, []);
-});
-
-test('a file larger than expected is refused, packed or not, and whatever the server says of its size', async (t) => {
-  const here = await downloading(t);
-  const large = Buffer.from(`om,yr,mo\n${'1,2025,7\n'.repeat(20_000)}`);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: large });
-  await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
-  here.mirror.fail(/./, 1, (_, response) => {
-    const body = gzipSync(large);
-    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body);
-  });
-  await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
-  here.mirror.fail(/./, 1, (_, response) => {
-    response.writeHead(200);
-    response.end(large);
-  });
-  await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
-});
-
-test('an answer whose end could not be told from a break is refused', async (t) => {
-  const here = await downloading(t);
-  here.mirror.fail(/./, 1, (_, response) => response.socket!.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`));
-  await keepsOld(here, 'hail.csv', /states no length/);
 });
 
 test('a disk without room for the file is not written to', async (t) => {

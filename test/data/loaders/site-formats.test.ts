@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { lines } from '../../geo/lines.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
+import { point } from '../../service/small-data.ts';
 import { featuresOf, fileOf, geojson, loading, reasons, rejects } from './loading.ts';
 
 test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
@@ -176,13 +177,8 @@ test("EPA's layer of one program a row, in capitals and not", async (t) => {
     ['REGISTRY_ID', 'PGM_SYS_ACRNM'],
     ['registry_id', 'pgm_sys_acrnm'],
   ] as const) {
-    const feature = (acronym: string) => ({
-      type: 'Feature',
-      properties: { [registry]: '110000', [program]: acronym },
-      geometry: { type: 'Point', coordinates: [-80, 40] },
-    });
-    const text = JSON.stringify({ type: 'FeatureCollection', features: [feature('ACRES'), feature('ICIS')] });
-    const result = await load('brownfield', fileOf(t, 'acres.geojson', text));
+    const features = ['ACRES', 'ICIS'].map((of) => point(-80, 40, { [registry]: '110000', [program]: of }));
+    const result = await load('brownfield', fileOf(t, 'acres.geojson', geojson(features)));
     assert.deepEqual([result.records, rejects(result)], [1, [["the facility is not in EPA's program ACRES", 1, 1]]]);
   }
 });
@@ -191,18 +187,14 @@ test("the vintage is that of the rows' own columns, or the day of the file", asy
   const { load } = loading(t);
   const vintage = async (loader: string, csv: string) =>
     (await load(loader, fileOf(t, 'a.csv', csv), { replace: true })).vintage;
-  const point = (columns: string, ...rows: string[]) =>
+  const table = (columns: string, ...rows: string[]) =>
     `${columns},Latitude,Longitude\n${rows.map((row) => `${row},38,-78\n`).join('')}`;
-  assert.equal(await vintage('tri', point('1. YEAR,2. TRIFD', '2017,A', '2017,B')), '2017');
-  assert.equal(await vintage('tri', point('YEAR,TRI_FACILITY_ID', '2016,A', '2017,B')), '2016-2017');
-  assert.equal(await vintage('power-plants', point('Plant_Code,Period', '1,202108', '2,202502')), '2025-02');
-  const fuels = point(
-    'ID,Fuel Type Code,Updated At',
-    '1,ELEC,2024-10-03 08:00:00 UTC',
-    '2,ELEC,2023-01-01 08:00:00 UTC',
-  );
-  assert.equal(await vintage('alternative-fuels', fuels), 'to 2024-10-03');
-  assert.match(await vintage('alternative-fuels', point('ID,Fuel Type Code', '1,ELEC')), /^file of 20/);
+  assert.equal(await vintage('tri', table('1. YEAR,2. TRIFD', '2017,A', '2017,B')), '2017');
+  assert.equal(await vintage('tri', table('YEAR,TRI_FACILITY_ID', '2016,A', '2017,B')), '2016-2017');
+  assert.equal(await vintage('power-plants', table('Plant_Code,Period', '1,202108', '2,202502')), '2025-02');
+  const days = ['1,ELEC,2024-10-03 08:00:00 UTC', '2,ELEC,2023-01-01 08:00:00 UTC'];
+  assert.equal(await vintage('alternative-fuels', table('ID,Fuel Type Code,Updated At', ...days)), 'to 2024-10-03');
+  assert.match(await vintage('alternative-fuels', table('ID,Fuel Type Code', '1,ELEC')), /^file of 20/);
   for (const column of ['VAL_DATE', 'SourceDate']) {
     const power = geojson([
       { properties: { VOLTAGE: 1, [column]: '2024/01/05' }, geometry: lines('-80 30, -80.1 30.1') },
