@@ -184,12 +184,13 @@ test('a map has the names of the states, counties and cities on it', () => {
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {
   const { map, figures } = figuresOf(BOOK);
   const { counties, highest } = figures;
-  const bins = map.levels[0]!.bins.map(({ locations }) => locations);
+  const bins = map.levels[0]!.bins.map(({ locations, county }) => `${locations} ${county}`);
   assert.deepEqual(
-    [bins, map.notDrawn],
-    [[5, 3, 2], 0],
-    'two cells of Houston fall on one point, and San Juan on an inset',
+    bins,
+    ['5 Harris, Texas', '3 Los Angeles, California', '2 San Juan, Puerto Rico'],
+    'Houston is one point',
   );
+  assert.equal(map.notDrawn, 0);
   const [houston] = map.levels[0]!.layers;
   assert.deepEqual([houston!.answered, houston!.rows], [[1, 3, 2], '340'], 'one of five rows in Houston is answered');
   const harris = counties.largest.find(({ name }) => name === 'Harris, Texas')!;
@@ -207,13 +208,18 @@ test('what was answered is the denominator: of a bin, of a county, of a state', 
   assert.deepEqual([unrated.answered.locations, unrated.classes[5]!.locations], [4, 4], 'no rating is an answer');
 });
 
-test('a bin whose answered rows have no value is not shown as unanswered by value', () => {
+test('a bin is shown by rows and by value; one whose answered rows have no value is not shown as unanswered by value', () => {
+  const rated = (rating: string): Said => ({
+    hail: [rating, 1, 1],
+    wildfire: ['Very Low', 1, 1],
+    superfund: [0, null],
+  });
   const { map } = figuresOf([
-    cell(0, HOUSTON, 1, 0, { hail: ['Very High', 1, 1], wildfire: ['Very Low', 1, 1], superfund: [0, null] }),
-    cell(1, HOUSTON, 9, 500, {}),
+    ...[cell(0, HOUSTON, 1, 0, rated('Very High')), cell(1, HOUSTON, 9, 500, {})],
+    ...[cell(2, LA, 9, 1, rated('Very Low')), cell(3, LA, 1, 500, rated('Very High'))],
   ]);
   const hail = map.levels[0]!.layers.find(({ slug }) => slug === 'hail')!;
-  assert.deepEqual([hail.value, hail.rows, hail.answered], ['4', '4', [1]]);
+  assert.deepEqual([hail.value, hail.rows, hail.answered], ['44', '40', [1, 10]]);
 });
 
 test('each level of hexagons has all rows, values and answers', () => {
