@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { readHeader } from '../../src/rows/header.ts';
-import type { NamedColumns } from '../../src/rows/location-columns.ts';
+import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
+import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -67,4 +68,196 @@ test('a location in place of names is refused, in any notation: it would be lost
   ] as const) {
     assert.equal(await found(t, `${text}40.2,-99.8\n`, named), result, text);
   }
+});
+
+const CERTAIN: readonly (readonly [names: string, lat: number, lng: number])[] = [
+  ['LocNumber,Latitude,Longitude', 1, 2],
+  ['RECORD ID,LONGITUDE ,LATITUDE', 2, 1],
+  ['lat,lng', 0, 1],
+  ['LON,LAT', 1, 0],
+  ['a,Lat,Long', 1, 2],
+  ['point_latitude,point_longitude', 0, 1],
+  ['point.lat,point.lon', 0, 1],
+  ['id,LATITUDE83,LONGITUDE83', 1, 2],
+  ['INTPTLAT,INTPTLON', 0, 1],
+  ['INTPTLAT,INTPTLONG', 0, 1],
+  ['11. ZIP,12. LATITUDE,13. LONGITUDE', 1, 2],
+  ['LAT_DMS,LON_DMS,latdec,londec', 2, 3],
+  ['primary_latitude_decimal_val,primary_longitude_decimal_val', 0, 1],
+  ['Latitude (WGS84),Longitude (deg)', 0, 1],
+  ['X,Y,OBJECTID,Latitude,Longitude', 3, 4],
+  ['lat,lng,start_lat,start_lng', 0, 1],
+  ['Property Lat,plate,Property Lng', 0, 2],
+  ['long,latitude,longitude', 1, 2],
+  ['lat,longitude', 0, 1],
+  [' latitude,longitude', 0, 1],
+  ['12.LATITUDE,13.LONGITUDE', 0, 1],
+  ['12. LATITUDE,Longitude', 0, 1],
+  ['point - lat,point lon', 0, 1],
+  ['lat a,lon b', 0, 1],
+  ['LAT_DMS,LON_DMS', 0, 1],
+];
+
+test('the columns are found in any order, by names as files have them', () => {
+  for (const [names, lat, lng] of CERTAIN) {
+    assert.deepEqual(findLocationColumns(names.split(',')), { lat, lng, note: null }, names);
+  }
+});
+
+test('where several pairs fit, the note names the one that was taken', () => {
+  const pairs = findLocationColumns(['slat', 'slon', 'elat', 'elon']);
+  assert.deepEqual([pairs.lat, pairs.lng], [0, 1]);
+  assert.match(pairs.note ?? '', /"slat" \(column 1\) and "slon" \(column 2\) were taken, not "elat"/);
+  const twice = findLocationColumns(['Latitude', 'Longitude', 'Latitude', 'Longitude']);
+  assert.deepEqual([twice.lat, twice.lng], [0, 1]);
+  assert.match(twice.note ?? '', /not "Latitude" \(column 3\) and "Longitude" \(column 4\)/);
+  for (const names of [
+    ['lat', 'lat', 'lng'],
+    ['Lat', 'lng', 'lon', 'LAT', 'Lat'],
+  ]) {
+    assert.throws(() => findLocationColumns(names), { code: 'INPUT_COLUMNS', message: /may be column 1 or column/ });
+    assert.equal(findLocationColumns(names, { lat: '1' }).lat, 0);
+  }
+  assert.throws(() => findLocationColumns(['lat', 'lng', 'lng']), {
+    message: /longitude column "lng" may be column 2/,
+  });
+  const mixed = findLocationColumns(['latitude', 'lat', 'lng', 'longitude']);
+  assert.deepEqual([mixed.lat, mixed.lng], [0, 3]);
+  const map = findLocationColumns(['X', 'Y', 'name']);
+  assert.deepEqual([map.lat, map.lng], [1, 0]);
+  assert.match(map.note ?? '', /"Y" \(column 2\) and "X" \(column 1\) were taken/);
+});
+
+test('named columns are taken, exactly first, then whatever the case', () => {
+  const names = ['LAT', 'lat', 'Nord', 'Ost', 'lng'];
+  assert.deepEqual(findLocationColumns(names, { lat: 'Nord', lng: 'Ost' }), { lat: 2, lng: 3, note: null });
+  assert.equal(findLocationColumns(names, { lat: 'lat', lng: ' OST ' }).lat, 1);
+  assert.equal(findLocationColumns(names, { lat: 'Nord' }).lng, 4);
+  assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lat: 'elat' }), {
+    lat: 2,
+    lng: 3,
+    note: null,
+  });
+  assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lng: 'elon' }).lat, 2);
+  assert.deepEqual(findLocationColumns(['lat', 'Ost'], { lng: 'Ost' }), { lat: 0, lng: 1, note: null });
+  assert.equal(findLocationColumns(['lat', 'lng', 'lng'], { lng: '3' }).lng, 2);
+  assert.throws(() => findLocationColumns(['lng', 'b'], { lat: 'lng' }), { message: /^No longitude column/ });
+  assert.throws(() => findLocationColumns(['lat', 'b'], { lng: 'lat' }), { message: /^No latitude column/ });
+});
+
+test('one column with both; what holds no points is refused, and named where no column is found', () => {
+  const names = ['id', 'place', 'geometry'];
+  const shapes = { column: 'geometry', kinds: ['Polygon', 'MultiPolygon Z', 'Polygon Z'] };
+  const both = { lat: 1, lng: 1, note: null };
+  for (const given of [undefined, shapes])
+    assert.deepEqual(findLocationColumns(names, { column: 'place' }, given), both);
+  assert.equal(findLocationColumns(names, { column: 'geometry' }).lat, 2);
+  const message = /^Column geometry holds polygons and multipolygons, not points/;
+  assert.throws(() => findLocationColumns(names, { column: 'geometry' }, shapes), {
+    message,
+    hint: /--location COLUMN/,
+  });
+  assert.throws(() => findLocationColumns(names, {}, shapes), { message: /^No latitude and longitude/, hint: message });
+  assert.throws(() => findLocationColumns(['id'], {}, { ...shapes, column: null }), {
+    hint: /^The geometries are Polygon, MultiPolygon Z, Polygon Z: points are needed/,
+  });
+});
+
+test('a column may be given by its number, unless a name is just that', () => {
+  assert.deepEqual(findLocationColumns(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), { lat: 1, lng: 2, note: null });
+  assert.equal(findLocationColumns([...'abcdefghijkl'], { lat: '11', lng: '12' }).lat, 10);
+  assert.equal(findLocationColumns(['3', 'b', 'c'], { lat: '3', lng: 'c' }).lat, 0);
+  for (const lat of ['0', '4', '-1', '1.5', '']) {
+    assert.throws(() => findLocationColumns(['a', 'b', 'c'], { lat, lng: 'c' }), { code: 'INPUT_COLUMNS' }, lat);
+  }
+});
+
+test('a name that several columns have is refused, with their numbers', () => {
+  const names = ['id', 'lat', 'LAT', 'lng', 'lat', ''];
+  const hint = 'Name it by its number: --lat 2.';
+  const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message, hint });
+  assert.throws(() => findLocationColumns(names, { lat: 'lat', lng: 'lng' }), {
+    ...refused(/^The latitude column "lat" may be column 2 or column 5$/),
+    context: { column: 'lat', columns: names },
+  });
+  const anyCase = () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' });
+  assert.throws(anyCase, refused(/column 2 or column 3 or column 5$/));
+  assert.deepEqual(findLocationColumns(names, { lat: 'LAT', lng: 'lng' }), { lat: 2, lng: 3, note: null });
+  assert.deepEqual(findLocationColumns(names, { lat: '5', lng: 'lng' }), { lat: 4, lng: 3, note: null });
+});
+
+test('what is not there is named, with what was probably meant', () => {
+  const names = ['id', 'Latitude', 'Longitude'];
+  const refused = (message: RegExp, columns: readonly string[], given = {}) =>
+    assert.throws(() => findLocationColumns(columns, given), { code: 'INPUT_COLUMNS', message }, String(columns));
+  const meant = /no latitude column "Lattitude"; did you mean "Latitude"\? The columns are: id/;
+  refused(meant, names, { lat: 'Lattitude' });
+  refused(/no latitude column "zzz"\. The columns are/, names, { lat: 'zzz' });
+  refused(/both column "id"/, names, { lat: 'id', lng: 'id' });
+  refused(/No longitude column was found\. The columns are: a, lat$/, ['a', 'lat']);
+  refused(/^No latitude column was found/, ['Lng', 'y']);
+  for (const other of ['latency,longest', 'a,x', 'y,a', 'p1.lat,p2.lon', 'my lat a,lon b', 'lat a,my lon b']) {
+    refused(/^No latitude and longitude/, other.split(','));
+  }
+  refused(/\(no name\), b$/, ['', 'b']);
+  const many = (length: number) => Array.from({ length }, (_, i) => `c${i}`);
+  refused(/c39, and 10 more$/, many(50));
+  refused(/c39$/, many(40));
+});
+
+test('where no column is found, the error says what the names look like, and what to do', () => {
+  const plain = /^Name the latitude and the longitude column .*--lat COLUMN --lng COLUMN.*--location COLUMN/;
+  const data = /looks like data: .*--no-header --lat NUMBER --lng NUMBER/;
+  const addresses = /does not geocode addresses/;
+  const pairs =
+    'location,geo_location,geolocation,coordinate,coordinates,coord,coords,lat_lng,latlng,lat_lon,lat_long,position,point,wkt,the_geom,geom,geometry';
+  for (const [names, hint] of [
+    ['id,where', plain],
+    ['1,2,3', /^The file has no header line/],
+    ['619,2005,1,7,2005-01-07,17:17:00,3,MS', data],
+    ['1,b', data],
+    ['-5,b,c', data],
+    ['55,b,c', data],
+    [',,,5,b,c', data],
+    ['a5,b,c', plain],
+    ['5a,b,c', plain],
+    [',', plain],
+    ['AL012014,ARTHUR,25', /^This is a HURDAT2 file/],
+    ['XAL012014,b', plain],
+    ['AL0120145,b', plain],
+    ...pairs.split(',').map((name) => [`id,${name}`, new RegExp(`--location ${name}\\.`)] as const),
+    ['mylocation,location name', plain],
+    ...['address', 'Street Address', 'property_address', 'Address Line', 'zip', 'zip code'].map(
+      (name) => [`id,${name}`, addresses] as const,
+    ),
+    ['my address,address x,my zip,zip plus', plain],
+  ] as const) {
+    assert.throws(
+      () => findLocationColumns(names.split(',')),
+      { code: 'INPUT_COLUMNS', hint, context: { columns: names.split(',') } },
+      names,
+    );
+  }
+});
+
+test('the columns of an earlier run are found, and only when nothing of the user follows', () => {
+  const known = new Set([...OWN, 'hail_score']);
+  const ours = [...OWN].join();
+  const cases: readonly (readonly [names: string, from: number | null])[] = [
+    ['lat,lng', null],
+    [`lat,lng,${ours}`, 2],
+    [`lat,lng,${ours},hail_score`, 2],
+    [`lat,lng,${ours},mine`, null],
+    [`lat,lng,hazard_status,mine,${ours},hail_score`, 4],
+    ['lat,lng,hail_score', null],
+    [`lat,hail_score,${ours}`, 2],
+    // The user's own column of that name, not what Perilbook wrote.
+    ['lat,lng,hazard_status', null],
+    ['lat,lng,hazard_status,hail_score', null],
+    [`lat,hazard_status,${ours}`, 2],
+    ['', null],
+  ];
+  for (const [names, from] of cases) assert.equal(findPerilbookColumns(names.split(','), known), from, names);
+  const prefixed = ['lat', ...ours.split(',').map((name) => `p_${name}`)];
+  assert.equal(findPerilbookColumns(prefixed, new Set([...known].map((name) => `p_${name}`))), 1);
 });

@@ -75,18 +75,16 @@ function ratingStep(then: number, now: number): StepName {
 export interface Bridge {
   readonly before: CountedSum;
   /** The steps with at least one row. */
-  readonly steps: readonly BridgeStep[];
+  readonly steps: readonly {
+    readonly step: StepName;
+    /** The number of its rows. */
+    readonly rows: number;
+    /** The change of the sum: rows, and their value. */
+    readonly change: CountedSum;
+    /** The first rows, with their lines in the input; removed rows with their lines in the earlier output. */
+    readonly examples: readonly RowExample[];
+  }[];
   readonly now: CountedSum;
-}
-
-interface BridgeStep {
-  readonly step: StepName;
-  /** The number of its rows. */
-  readonly rows: number;
-  /** The change of the sum: rows, and their value. */
-  readonly change: CountedSum;
-  /** The first rows, with their lines in the input; removed rows with their lines in the earlier output. */
-  readonly examples: readonly RowExample[];
 }
 
 /** Adds up the bridge of one sum, row by row. @param isCounted whether a class is counted */
