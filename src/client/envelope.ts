@@ -31,8 +31,9 @@ interface Stated {
   readonly metaNote: string | null;
 }
 
-/** What a usable answer states about itself. */
-interface Answering extends Stated {
+/** What a usable answer states. */
+export interface Answering extends Stated {
+  readonly results: ReadonlyMap<TopicSlug, TopicReading>;
   /** The location that the service resolved. */
   readonly resolved: Location;
   /** Equal only for copies of one answer; `null` where the request id identifies it. */
@@ -44,7 +45,7 @@ export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere'
 
 /** A body of status 200, read. */
 export type EnvelopeReading =
-  | (Answering & { readonly ok: true; readonly results: ReadonlyMap<TopicSlug, TopicReading> })
+  | (Answering & { readonly ok: true })
   | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
 
 const NOTHING_STATED: Stated = {
@@ -106,7 +107,7 @@ function readContent(call: Call, location: Location, received: Received, toField
 function readSingle(
   topic: TopicSlug,
   data: z.infer<typeof singleData>,
-  stated: Answering,
+  stated: Omit<Answering, 'results'>,
   toFields: ToFields,
 ): EnvelopeReading {
   if (data.topic !== topic) {
@@ -118,7 +119,11 @@ function readSingle(
   return { ...stated, ok: true, results: new Map([[topic, reading]]) };
 }
 
-function readBundle(topics: Record<string, unknown>, stated: Answering, toFields: ToFields): EnvelopeReading {
+function readBundle(
+  topics: Record<string, unknown>,
+  stated: Omit<Answering, 'results'>,
+  toFields: ToFields,
+): EnvelopeReading {
   const results = new Map<TopicSlug, TopicReading>();
   for (const [slug, entry] of Object.entries(topics)) {
     if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, toFields));

@@ -1,15 +1,8 @@
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { count, HEADERS } from '../contract/headers.ts';
-import type { TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';
-import {
-  type EnvelopeReading,
-  type MalformedReason,
-  readEnvelope,
-  type ToFields,
-  type TopicReading,
-} from './envelope.ts';
+import { type Answering, type EnvelopeReading, type MalformedReason, readEnvelope, type ToFields } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
 import {
   type Exchange,
@@ -36,17 +29,11 @@ interface VerdictBase {
 }
 
 /** The call was answered; each topic may still have failed on its own. */
-export interface Answered extends VerdictBase {
+export interface Answered
+  extends VerdictBase,
+    Pick<Answering, 'timestamp' | 'results' | 'resolved' | 'fingerprint' | 'sample'> {
   readonly kind: 'answered';
   readonly charged: number;
-  /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
-  readonly timestamp: number | null;
-  readonly results: ReadonlyMap<TopicSlug, TopicReading>;
-  /** The location that the service resolved, and what identifies this answer where it has no request id. */
-  readonly resolved: Location;
-  readonly fingerprint: string | null;
-  /** The service says that it answers from made-up data. */
-  readonly sample: boolean;
 }
 
 /** Status 2xx, probably charged, and unusable. */
