@@ -7,10 +7,11 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.exit(0);
 }
 
-const { endsInOrder, stopMessage } = await import('./cli/startup-messages.ts');
+const { endsInOrder, lostOutputMessage, stopMessage } = await import('./cli/startup-messages.ts');
 
 const { systemClock } = await import('./base/clock.ts');
 const { program } = await import('./cli/program.ts');
+const { EXIT } = await import('./cli/exit-codes.ts');
 const { processOwner } = await import('./base/running-processes.ts');
 
 const { removeUnfinished } = await import('./rows/files/temporary-files.ts');
@@ -32,15 +33,19 @@ process.on('SIGHUP', () => {
   if (!interruption.signal.aborted) interrupt();
 });
 
-// A closed pipe (`| head`) must not abort a run with calls in flight; a failed write of the output must.
+// A closed pipe (`| head`) or a full disk must not abort a run with calls in flight: it ends in order, with `on_finish`.
 process.stderr.on('error', () => {});
+let isTold = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // EIO: the terminal was closed. Code that writes rows to stdout has its own listener and error message.
   const isReaderGone = error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY);
-  if (!isReaderGone && process.stdout.listenerCount('error') === 1) throw error;
+  if (isReaderGone || isTold || process.stdout.listenerCount('error') > 1) return;
+  isTold = true;
+  process.stderr.write(lostOutputMessage(process.argv.slice(2), error.message, Date.now()));
+  process.exitCode ||= EXIT.usage;
 });
 
-process.exitCode = await program(
+const code = await program(
   {
     args: process.argv.slice(2),
     env: process.env,
@@ -55,6 +60,7 @@ process.exitCode = await program(
   },
   versionText(),
 );
+process.exitCode = code || process.exitCode || EXIT.complete;
 
 /** The commit is looked up only where it is shown: in a checkout that starts git. */
 function versionText(): string {

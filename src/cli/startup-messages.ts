@@ -1,4 +1,4 @@
-/* The messages that main.ts prints at an interrupt. Imports almost nothing: the interrupt may come before the program is loaded. */
+/* The messages that main.ts prints. Imports almost nothing: an interrupt may come before the program is loaded. */
 
 import { logLine, wantsJsonLog } from './log-lines.ts';
 
@@ -31,4 +31,12 @@ function stopText(args: readonly string[]): string {
   }
   const serves = command === 'service' && action === 'start';
   return `stopping${serves ? ': finishing requests in flight' : ''}. ${again}`;
+}
+
+/** Printed where standard output takes no more, as on a full disk. */
+export function lostOutputMessage(args: readonly string[], reason: string, now: number): string {
+  const text = `Standard output could not be written: ${reason}`;
+  const hint = 'What the command did is done; what it printed is lost. A key that was lost can be revoked.';
+  if (wantsJsonLog(args)) return logLine(now, 'error', 'output lost', { message: text, hint });
+  return `${text}\n  ${hint}\n`;
 }

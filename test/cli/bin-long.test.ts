@@ -131,6 +131,26 @@ test('a run goes on when the reader of its words goes', { timeout }, async (t) =
   assert.deepEqual([(await bin.ended).code, existsSync(join(folder, 'out.csv'))], [0, true]);
 });
 
+test('what a full disk cannot take of stdout is told; the run ends in order, with its code and its program', {
+  timeout,
+}, async (t) => {
+  const { harness, secret } = await setScene(t, () => 'answer');
+  const job = join(harness.folder, 'job.yaml');
+  writeFileSync(job, `${readFileSync(job, 'utf8')}on_finish: [sh, -c, "cat > told.json"]\n`);
+  const stdout = openSync('/dev/full', 'w');
+  t.after(() => closeSync(stdout));
+  const ran = await startBin(t, ['run', 'job.yaml', '--json'], harness.folder, { THE_KEY: secret }, { stdout }).ended;
+  assert.match(ran.stderr, /^Standard output could not be written: .*ENOSPC/m);
+  assert.doesNotMatch(ran.stderr, /BUG|at .*main\.ts/);
+  assert.equal(ran.code, 2);
+  assert.equal(JSON.parse(readFileSync(join(harness.folder, 'told.json'), 'utf8')).state, 'complete');
+  for (const words of ['topics', 'run none.csv --json']) {
+    const { code, stderr } = await startBin(t, words.split(' '), harness.folder, {}, { stdout }).ended;
+    assert.match(stderr, /Standard output could not be written/);
+    assert.equal(code, 2);
+  }
+});
+
 const skip = process.platform === 'win32' && 'Windows has no such pipes';
 const SERVICE = ['--base-url', 'http://127.0.0.1:9', '--topics', 'wildfire', '--yes'];
 

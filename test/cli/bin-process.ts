@@ -27,6 +27,7 @@ export interface Bin {
 
 interface BinOptions {
   readonly stdin?: number | 'ignore';
+  readonly stdout?: number | 'pipe';
   /** What the shell does that becomes the bin. */
   readonly shell?: string | null;
   /** The reader of its words goes at their first bytes. */
@@ -39,19 +40,19 @@ export function startBin(
   args: readonly string[],
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  { stdin = 'ignore', shell = null, readsOnce = false }: BinOptions = {},
+  { stdin = 'ignore', stdout = 'pipe', shell = null, readsOnce = false }: BinOptions = {},
 ): Bin {
   const command = [process.execPath, join(ROOT, 'src/main.ts'), ...args];
   const [file, ...words] = shell === null ? command : ['bash', '-c', `${shell} exec "$0" "$@"`, ...command];
   const child: ChildProcess = spawn(file!, words, {
     cwd: folder,
     env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_DATA_HOME: folder, ...env },
-    stdio: [stdin, 'pipe', 'pipe'],
+    stdio: [stdin, stdout, 'pipe'],
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   const text = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString();
-  child.stdout!.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
   child.stderr!.on('data', (chunk: Buffer) => err.push(chunk));
   if (readsOnce) child.stderr!.once('data', () => child.stderr!.destroy());
   const ended = new Promise<BinEnd>((resolve, reject) => {
