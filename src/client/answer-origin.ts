@@ -52,7 +52,8 @@ export class AnswerOrigin {
     }
     if (verdict.kind !== 'answered') return { verdict, notice };
     const asked = locationOf(cell);
-    const degrees = degreesApart(asked, verdict.resolved);
+    const { lat, lng } = verdict.resolved;
+    const degrees = Math.max(Math.abs(asked.lat - lat), Math.abs(asked.lng - lng));
     if (degrees < 0.5 * 10 ** -this.#precision) {
       if (!isCached) this.#sawExact(cell);
       return { verdict, notice };
@@ -96,10 +97,6 @@ function elsewhere(
 
 function asUnexplained(verdict: Rejected | NoData): Refused {
   return { ...verdict, kind: 'unexplained', isPage: false, message: `${verdict.message}; it came from ${CACHE}` };
-}
-
-function degreesApart(a: Location, b: Location): number {
-  return Math.max(Math.abs(a.lat - b.lat), Math.abs(a.lng - b.lng));
 }
 
 /** The decimals of a coordinate in units of 1e-7 degrees. */

@@ -98,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
       'user-agent': options.userAgent,
     };
     const path = pathname.replace(/\/+$/, '') + below;
-    trace?.(redactor.text(requestLine(number, method, path, headers)));
+    trace?.(redactor.text(`debug ${number} > ${method} ${path}  ${headerText(headers)}`));
     pool.dispatch({ method, path, headers }, receiver);
     try {
       const exchange = await promise;
@@ -139,11 +139,6 @@ export function requireSendable(key: string): void {
 const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
 const HIDDEN = '[hidden]';
 const MAX_VALUE = 200;
-
-/** A request as one line, before it is sent. */
-function requestLine(number: number, method: string, path: string, headers: HeaderMap): string {
-  return `debug ${number} > ${method} ${path}  ${headerText(headers)}`;
-}
 
 /** An answer as one line: status, time, stated credits, headers; or how the request failed. */
 function exchangeLine(number: number, exchange: Exchange): string {

@@ -92,13 +92,14 @@ function readContent(call: Call, location: Location, received: Received, toField
   const stated = readMeta(field(envelope, 'meta'));
   const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
   if (!data.success) return unusable(stated, 'shape', `The answer's data is malformed: ${issues(data.error)}`);
-  const meters = distanceMeters(location, data.data.location);
-  if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
+  const resolved = data.data.location;
+  const meters = distanceMeters(location, resolved);
+  if (Math.abs(resolved.lat) > 90 || Math.abs(resolved.lng) > 180 || meters > ELSEWHERE_M) {
     return unusable(stated, 'elsewhere', `The answer is for another location (${Math.round(meters / 1_000)} km away)`);
   }
   // Without a request id the bytes identify an answer: two different answers differ at least in their time.
   const fingerprint = stated.requestId === null && stated.timestamp !== null ? received.digest() : null;
-  const answering = { ...stated, resolved: data.data.location, fingerprint };
+  const answering = { ...stated, resolved, fingerprint };
   return call.kind === 'single'
     ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, toFields)
     : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, toFields);
@@ -164,10 +165,6 @@ function issues(error: z.ZodError): string {
   if (first === undefined) return 'unknown reason';
   const where = first.path.map(String).join('.');
   return cleanText(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
-}
-
-function isOnEarth({ lat, lng }: Location): boolean {
-  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }
 
 function appearance(text: string): string {

@@ -18,7 +18,9 @@ export interface ErrorBody {
 /** Reads an error body of any shape: the contract shows none, so the places that services use are tried in turn. */
 export function readErrorBody(content: Content): ErrorBody {
   if (content.kind !== 'json') {
-    const message = content.kind === 'text' ? plainMessage(content.text) : null;
+    // An HTML page is no message.
+    const isMessage = content.kind === 'text' && !content.text.includes('<');
+    const message = isMessage ? cleanText(content.text, MAX_MESSAGE) || null : null;
     return { code: null, message, requestId: null, creditCost: undefined };
   }
   const json = content.value;
@@ -45,11 +47,6 @@ export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined;
-}
-
-/** The text, unless it is an HTML page. */
-function plainMessage(text: string): string | null {
-  return text.includes('<') ? null : cleanText(text, MAX_MESSAGE) || null;
 }
 
 function firstText(values: readonly unknown[], most: number): string | null {

@@ -13,7 +13,7 @@ import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { LastCall } from '../accounts/limits.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
-import { type FailureReply, makeMeta, type PaidAnswer, successText, timestampOf } from './replies.ts';
+import { type FailureReply, makeMeta, type PaidAnswer, successText } from './replies.ts';
 
 export interface AnswerOptions {
   /** For rehearsing a provider that serves a call beyond the last credits. Default: refused. */
@@ -65,7 +65,7 @@ export function createCallAnswers(
     const charged =
       answered.length === 0 ? [] : await tracker.settleWith((outcomes) => instance.charge(answered, outcomes));
     const charges = charged.values();
-    const timestamp = timestampOf(instance.now());
+    const timestamp = new Date(instance.now()).toISOString();
     return results.map((result) => {
       if ('failure' in result) return result;
       const charge = charges.next().value!;

@@ -25,18 +25,13 @@ export function makeMeta(requestId: string, timestamp: string, credits: number, 
   return { request_id: requestId, timestamp, credit_cost: credits, ...(sample ? { sample_data: true } : {}) };
 }
 
-/** A time in the form of `meta.timestamp`. */
-export function timestampOf(now: number): string {
-  return new Date(now).toISOString();
-}
-
 /** The body of an error (docs/developer/service-api.md, 6.7). */
 export function failureEnvelope(
   { failure, message, sample }: FailureReply,
   requestId: string,
   now: number,
 ): ErrorEnvelope {
-  const meta = { ...makeMeta(requestId, timestampOf(now), 0, sample), credit_cost: 0 as const };
+  const meta = { ...makeMeta(requestId, new Date(now).toISOString(), 0, sample), credit_cost: 0 as const };
   return { error: { code: failure, message }, meta };
 }
 

@@ -5,14 +5,7 @@ import { Counter, Gauge, Histogram, type OpenMetricsContentType, Registry } from
 import { PerilbookError } from '../../base/errors.ts';
 import { CREDITS } from '../../contract/credits.ts';
 
-/** Counts what a service does. Labels are only routes and statuses, because readers of the metrics must not see accounts and keys. */
-export interface ServiceMetrics {
-  readonly contentType: string;
-  /** To be called before the routes are added. */
-  watch(app: FastifyInstance): void;
-  /** OpenMetrics text. */
-  text(): Promise<string>;
-}
+export type ServiceMetrics = ReturnType<typeof createServiceMetrics>;
 
 /** From a single topic (some ms) to a very slow client. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -24,7 +17,8 @@ const CREDITS_OF_ROUTE: Readonly<Record<string, number>> = {
   '/v1/bundle/enterprise': CREDITS.enterprise,
 };
 
-export function createServiceMetrics(): ServiceMetrics {
+/** Counts what a service does. Labels are only routes and statuses, because readers of the metrics must not see accounts and keys. */
+export function createServiceMetrics() {
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const registers = [registry];
@@ -53,6 +47,7 @@ export function createServiceMetrics(): ServiceMetrics {
     registers,
   });
 
+  /** To be called before the routes are added. */
   function watch(app: FastifyInstance): void {
     app.addHook('onRequest', (request, { raw }, done) => {
       const startedAt = performance.now();
@@ -72,17 +67,12 @@ export function createServiceMetrics(): ServiceMetrics {
     });
   }
 
+  /** `text`: OpenMetrics. */
   return { contentType: registry.contentType, watch, text: () => registry.metrics() };
 }
 
-/** The address of the metrics, on this machine only. */
-interface MetricsAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** `127.0.0.1:9464`, or the port alone. @throws USAGE for an address that other machines could reach */
-export function metricsAddress(text: string): MetricsAddress {
+/** The address of the metrics, on this machine only: `127.0.0.1:9464`, or the port alone. @throws USAGE for an address that other machines could reach */
+export function metricsAddress(text: string) {
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
   if (port === undefined || Number(port) > 65_535) {
     throw new PerilbookError('USAGE', `--metrics ${text} is not an address`, 'Write it like 127.0.0.1:9464.');
@@ -96,7 +86,7 @@ export function metricsAddress(text: string): MetricsAddress {
 
 /** Serves the metrics under `/metrics`. @throws USAGE where the address is taken */
 export async function startMetricsServer(
-  { host, port }: MetricsAddress,
+  { host, port }: ReturnType<typeof metricsAddress>,
   { text, contentType }: ServiceMetrics,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
