@@ -7,7 +7,7 @@ import { countyAt } from '../../src/geo/us-counties.ts';
 import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
-import { makeTally, type Tallied } from '../../src/report/figures/tally.ts';
+import { makeTally } from '../../src/report/figures/tally.ts';
 import { drawnPoint, type Frame, fitFrame, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
 import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/map-bins.ts';
 import { makeOutlines } from '../../src/report/map/outlines.ts';
@@ -47,7 +47,7 @@ function cell(number: number, location: Place, rows: number, value: number, said
 
 const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
-function figuresOf(cells: readonly EnrichedCell[]): Tallied {
+function figuresOf(cells: readonly EnrichedCell[]) {
   const settings = { topics: TOPICS, counts: true, units: 'kilometers' } as const;
   const frame = fitFrame(cells.map(({ location }) => location));
   const tally = makeTally({ ...settings, cells: cells.length, frame, decimals: 0 });

@@ -70,8 +70,6 @@ export interface ComparedRow {
   readonly classes: string;
 }
 
-type Matched = Pick<Comparison, 'before' | 'now' | 'new' | 'gone' | 'relocated' | 'bridge' | 'topics'>;
-
 const TABLES = `
   CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT);
   CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT)`;
@@ -101,12 +99,7 @@ const NUMBERED = [
 
 /** Matches the rows of both files in a temporary SQLite file: maps of millions of keys would not fit into memory. Both files are read once.
  * @param decimals the decimals of the value units */
-export async function matchRows(
-  earlier: Side,
-  current: Side,
-  topics: readonly TopicSlug[],
-  decimals: number,
-): Promise<Matched> {
+export async function matchRows(earlier: Side, current: Side, topics: readonly TopicSlug[], decimals: number) {
   using database = openTemporarySqlite();
   database.exec(TABLES);
   const fill = async (table: 'earlier_rows' | 'current_rows', rows: Side) => {

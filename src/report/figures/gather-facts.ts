@@ -28,7 +28,7 @@ import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
 import { formatStory } from './story.ts';
 import { sumMaker } from './sums.ts';
-import { makeTally, type Tallied } from './tally.ts';
+import { makeTally } from './tally.ts';
 
 async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
   return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
@@ -139,7 +139,7 @@ async function tallied(
   { valueOfCell }: FileCurrencies,
   decimals: number | null,
   classes: CellClasses,
-): Promise<Tallied> {
+) {
   const { topics, counts, units } = prepared.job;
   const { cells } = prepared.plan.scan;
   const order = nearOrder(cells);

@@ -5,11 +5,10 @@ import type { County } from '../../geo/us-counties.ts';
 import type { Job } from '../../job/settings.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { drawnPoint, type Frame, project } from '../map/frame.ts';
-import { binningsOf, MapBins, type MapFigures } from '../map/map-bins.ts';
+import { binningsOf, MapBins } from '../map/map-bins.ts';
 import { type CellClasses, ratedTopics } from './cell-classes.ts';
 import { makeConcentration } from './concentration.ts';
-import type { Facts, Missing } from './facts.ts';
-import { type CellAtRisk, makePlaceLists } from './place-lists.ts';
+import { makePlaceLists } from './place-lists.ts';
 import { HIGHEST, unansweredClass } from './scales.ts';
 import { sumMaker } from './sums.ts';
 
@@ -18,18 +17,6 @@ interface TallyOf extends Pick<Job, 'topics' | 'counts' | 'units'> {
   readonly frame: Frame;
   /** The decimals of the value units (`CellTable`); null if the input has no values. */
   readonly decimals: number | null;
-}
-
-/** The results of a count: facts, the map, and the places to name. */
-export interface Tallied {
-  readonly figures: Pick<
-    Facts,
-    'places' | 'all' | 'complete' | 'highest' | 'topics' | 'counties' | 'states' | 'oldest' | 'newest'
-  >;
-  readonly map: MapFigures;
-  readonly atRisk: readonly CellAtRisk[];
-  readonly status: Readonly<Record<string, number>>;
-  readonly reasons: Missing['reasons'];
 }
 
 /** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
@@ -110,7 +97,8 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
 
     noteTime,
 
-    tallied(): Tallied {
+    /** The results: facts, the map, and the places to name. */
+    tallied() {
       const slugs = rated.map(({ slug }) => slug);
       const levels = [...binnings.slice(0, -1).map((binning) => bins.inLarger(binning)), bins];
       const { ok = 0, ...others } = Object.fromEntries(rowsByStatus);
