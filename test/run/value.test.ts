@@ -26,7 +26,9 @@ function assertSameAsMap(cells: readonly Cell[]): void {
   assert.deepEqual([numbers, table.size], [numbered, known.size]);
   const expected = [...known.values()];
   const first = expected.map(({ cell }) => cell);
-  assert.deepEqual(table.cells(0, cells.length + 1), first);
+  for (const from of [0, 2, known.size]) {
+    for (const to of [2, cells.length + 1]) assert.deepEqual(table.cells(from, to), first.slice(from, to));
+  }
   for (const { number, rows, cell } of expected) {
     assert.deepEqual([table.numberOf(cell), table.rows(number), table.cell(number)], [number, rows, cell]);
   }
@@ -72,13 +74,6 @@ test('the value of all cells is summed where the table is full to its last place
   for (let cell = 0; cell < 1024; cell++) table.addAt(cell, 0, 1e9);
   table.roundValues();
   assert.deepEqual([table.decimals, table.total()], [2, 1024 * 1e11]);
-});
-
-test('a range of cells ends where the cells end', () => {
-  const table = new CellTable();
-  for (let lat7 = 0; lat7 < 5; lat7++) table.add({ lat7, lng7: -lat7 });
-  const lats = (from: number, to: number) => table.cells(from, to).map(({ lat7 }) => lat7);
-  assert.deepEqual([lats(1, 3), lats(3, 99), lats(5, 9), lats(2, 2)], [[1, 2], [3, 4], [], []]);
 });
 
 const tiv = { kind: 'tiv' } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { columnsOf } from '../../../src/columns/topic-columns.ts';
-import type { Answer, CellRecord, Field, TopicFailure } from '../../../src/contract/answer.ts';
+import type { CellRecord, Field, TopicFailure } from '../../../src/contract/answer.ts';
 import { topicSet, topicsIn } from '../../../src/contract/topic-set.ts';
 import type { TopicSlug } from '../../../src/contract/topics.ts';
 import type { Cell } from '../../../src/geo/coordinates.ts';
@@ -29,27 +29,19 @@ interface Stored {
   readonly rejected?: readonly TopicSlug[];
 }
 
-const answerOf = (topic: TopicSlug, asOf: number, field: Field): [TopicSlug, Answer] => [
-  topic,
-  { topic, asOf, fields: [field] },
-];
-
-const failureOf = (topic: TopicSlug, reason: TopicFailure['reason']): [TopicSlug, TopicFailure] => [
-  topic,
-  { reason, note: '', at: NOW },
-];
-
-const recordOf = ({ answered = [], noData = [], failed = [], rejected = [] }: Stored): CellRecord => ({
-  answers: new Map([
-    ...answered.map((topic) => answerOf(topic, NOW - DAY, 'High')),
-    // A topic without data is asked again when its time to live has passed.
-    ...noData.map((topic) => answerOf(topic, NOW - 400 * DAY, null)),
-  ]),
-  failures: new Map([
-    ...failed.map((topic) => failureOf(topic, 'failed')),
-    ...rejected.map((topic) => failureOf(topic, 'rejected')),
-  ]),
-});
+const recordOf = ({ answered = [], noData = [], failed = [], rejected = [] }: Stored): CellRecord => {
+  const answer = (topic: TopicSlug, asOf: number, field: Field) => [topic, { topic, asOf, fields: [field] }] as const;
+  const failures = (topics: readonly TopicSlug[], reason: TopicFailure['reason']) =>
+    topics.map((topic) => [topic, { reason, note: '', at: NOW }] as const);
+  return {
+    answers: new Map([
+      ...answered.map((topic) => answer(topic, NOW - DAY, 'High')),
+      // A topic without data is asked again when its time to live has passed.
+      ...noData.map((topic) => answer(topic, NOW - 400 * DAY, null)),
+    ]),
+    failures: new Map([...failures(failed, 'failed'), ...failures(rejected, 'rejected')]),
+  };
+};
 
 interface Scene {
   readonly settings?: Partial<JobFile>;
