@@ -13,6 +13,9 @@ import { checkSettings, type JobFile } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 import type { SettingIssue } from './setting-issues.ts';
 
+/** A part of a document, with its offsets. */
+type InFile = { readonly range?: readonly number[] | null } | undefined;
+
 /** Loaded only for a job file: its 72 modules take 15 ms to load. */
 const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
 
@@ -145,7 +148,7 @@ function keyLines(document: Document.Parsed, lines: Yaml.LineCounter): (line: nu
   visit(document, {
     Pair(_, { key, value }) {
       if (!isScalar(key) || !key.range || !(mayHoldKey([String(key.value)]) || namesKey(String(key.value)))) return;
-      const end = (value as { range?: readonly number[] | null } | null)?.range?.[1] ?? key.range[1];
+      const end = (value as InFile | null)?.range?.[1] ?? key.range[1];
       ranges.push([lines.linePos(key.range[0]).line, lines.linePos(end).line]);
     },
   });
@@ -171,20 +174,16 @@ function shownLine(text: string, line: number, column: number): string {
 /** The offset of a setting. An unknown setting's offset is that of its name: its value may begin lines below. */
 function findOffset(document: Document.Parsed, { path, isName }: SettingIssue): number {
   for (let length = path.length; length > 0; length--) {
-    const node = isName
-      ? formatName(document, path.slice(0, length))
-      : (document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined);
+    const part = path.slice(0, length);
+    const node = isName ? nameAt(document, part) : (document.getIn(part, true) as InFile);
     if (node?.range) return node.range[0]!;
   }
   return 0;
 }
 
-function formatName(
-  document: Document.Parsed,
-  path: readonly PropertyKey[],
-): { range?: readonly number[] | null } | undefined {
+function nameAt(document: Document.Parsed, path: readonly PropertyKey[]): InFile {
   const { isMap, isScalar } = yaml();
   const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const isIt = ({ key }: { key: unknown }) => isScalar(key) && key.value === path.at(-1);
-  return isMap(parent) ? (parent.items.find(isIt)?.key as { range?: readonly number[] | null } | undefined) : undefined;
+  return isMap(parent) ? (parent.items.find(isIt)?.key as InFile) : undefined;
 }

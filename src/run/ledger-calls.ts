@@ -117,14 +117,8 @@ export async function keyRefusal(
   for (const secret of secrets) requireSendable(secret);
   await using client = createClient({ baseUrl, sockets: 1, userAgent: 'perilbook', clock, secrets });
   const budget = keys.length * CREDITS[KEY_CHECK.kind];
-  const run = await store.startRun({
-    job: 'key check',
-    input: '-',
-    output: '-',
-    account: account.name,
-    plannedCredits: 0,
-    budget,
-  });
+  const named = { job: 'key check', input: '-', output: '-', account: account.name };
+  const run = await store.startRun({ ...named, plannedCredits: 0, budget });
   let refusal: PerilbookError | null = null;
   try {
     const parts = { store, client, clock, interrupt, account, keys, run, source: await store.source(source), budget };

@@ -147,19 +147,11 @@ async function buy(
   const job = purchaseJob(planned, connection);
   const secrets = connection.keys.map(({ secret }) => secret);
   await using opened = new AsyncDisposableStack();
-  const client = opened.use(
-    createClient({
-      baseUrl,
-      sockets: job.concurrency,
-      userAgent: 'perilbook',
-      clock,
-      secrets,
-      readsDetails: false,
-      trace,
-    }),
-  );
-  const { creditsPerMinute } = job.account.subscription;
-  const throttle = opened.use(new Throttle({ creditsPerMinute, sockets: job.concurrency, clock }));
+  const { concurrency: sockets, account } = job;
+  const settings = { baseUrl, sockets, userAgent: 'perilbook', clock, secrets, readsDetails: false, trace };
+  const client = opened.use(createClient(settings));
+  const { creditsPerMinute } = account.subscription;
+  const throttle = opened.use(new Throttle({ creditsPerMinute, sockets, clock }));
   opened.defer(() => record(progress, 'bought'));
   record(progress, 'buying', {
     cells: plan.order.length,
@@ -167,7 +159,7 @@ async function buy(
     minuteLeft: () => Math.max(0, throttle.available),
   });
   const notice = once(effects.notice);
-  const times = new RunTimes(clock, freshness.startedAt, job.account.anniversaryDay, notice);
+  const times = new RunTimes(clock, freshness.startedAt, account.anniversaryDay, notice);
   return await buyInRounds({
     job,
     plan,

@@ -115,7 +115,6 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
     let oldest = Number.POSITIVE_INFINITY;
     for (let at = 0; at !== end; ) {
       const from = at + HEADER_BYTES;
-      // A truncated header is damage. Read as the end, it would drop a paid answer, which would be bought again.
       if (from > end) throw damagedCell();
       const header = at;
       const to = from + uint32(bytes, header + 9);

@@ -30,15 +30,9 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
     ),
   );
   if (run.terms !== undefined) {
-    const {
-      subscription,
-      anniversaryDay,
-      reserve,
-      overageCredits,
-      isAssumed = false,
-      isDayAssumed = false,
-    } = run.terms;
-    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, isAssumed, isDayAssumed };
+    const { subscription, anniversaryDay, reserve, overageCredits, isAssumed, isDayAssumed } = run.terms;
+    const assumed = { isAssumed: isAssumed === true, isDayAssumed: isDayAssumed === true };
+    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, ...assumed };
     const sql = `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)
       ON CONFLICT (account) DO UPDATE SET terms = excluded.terms, run = excluded.run`;
     yield* write(statement(sql, [run.account, JSON.stringify(terms), row!.id]));
