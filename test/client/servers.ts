@@ -1,20 +1,32 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
 
-/** A real HTTP server on a free port, closed when the test ends. */
-export async function serveHttp(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
+/** Listens on a free port until the test ends; connections that are open then are cut. */
+async function serve(t: TestContext, server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
-    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+/** A real HTTP server. */
+export const serveHttp = (t: TestContext, listener: RequestListener) => serve(t, createServer(listener));
+
+/** A raw TCP server that gets each socket as soon as it is connected. */
+export const serveSockets = (t: TestContext, connected: (socket: Socket) => void) =>
+  serve(t, createTcpServer(connected));
 
 /** A raw TCP server: `answer` gets each socket once the request's head has arrived whole. */
 export async function serveRaw(t: TestContext, answer: (socket: Socket, head: string) => unknown): Promise<string> {
@@ -27,24 +39,6 @@ export async function serveRaw(t: TestContext, answer: (socket: Socket, head: st
       head = '';
     });
   });
-}
-
-/** A raw TCP server that gets each socket as soon as it is connected. */
-export async function serveSockets(t: TestContext, connected: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-    connected(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A client with short timeouts, closed when the test ends. */
