@@ -4,19 +4,13 @@ import type { Facts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
 import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
-import type { Rated } from '../figures/sums.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { type MapName, makeOutlines } from '../map/outlines.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
 
-interface NamedLayer {
-  readonly slug: TopicSlug | null;
-  readonly name: string;
-  readonly scale: Scale;
-  readonly rated: Rated;
-}
+type NamedLayer = ReturnType<typeof layersOf>[number];
 
 /** The map with its controls, legends and a summary in text. The script draws the level of detail that fits the zoom. */
 export function mapFigure(facts: Facts, map: MapFigures): Html {
@@ -63,7 +57,7 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
   return layersOf(facts).findIndex((layer) => layer.slug === slug);
 }
 
-function layersOf({ topics, units, highest }: Facts): NamedLayer[] {
+function layersOf({ topics, units, highest }: Facts) {
   const all = topics.map((rated) => ({
     slug: rated.topic,
     name: rated.title,

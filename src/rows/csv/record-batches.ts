@@ -36,11 +36,7 @@ export interface BatchRequest {
   readonly onRecord?: (bytes: Buffer, span: RecordSpan, position: RecordPosition) => void;
 }
 
-/** The number and the line of a record. */
-interface RecordPosition {
-  readonly number: number;
-  readonly line: number;
-}
+type RecordPosition = Pick<Row, 'number' | 'line'>;
 
 export const CUT_WIDTH = 3;
 
