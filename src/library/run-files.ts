@@ -31,7 +31,7 @@ export interface JobOptions {
 
 /** Prices a job: reads its input and says what a run would buy. Spends nothing, needs no key.
  * @param job the path of a job file, or its settings
- * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, LOCAL_DATA, STORE_* */
+ * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, OUTPUT_UNWRITABLE, LOCAL_DATA, STORE_* */
 export async function plan(job: string | JobFile, options: JobOptions = {}): Promise<PlanSummary> {
   const { resolved, host, onEvent } = readJobOptions(job, options);
   const progress = newProgress();
@@ -47,7 +47,7 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
  *
  * @param job the path of a job file, or its settings
  * @returns how the run ended, and why if it stopped early: a reached budget or quota is no error
- * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING, OUTPUT_UNWRITABLE
+ * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING
  */
 export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunResult> {
   const { resolved, host, onEvent } = readJobOptions(job, options);

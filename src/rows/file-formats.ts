@@ -31,6 +31,8 @@ export interface FormatMaking {
   readonly typesOf: 'values' | 'columns' | 'none';
   /** Column names must be unique. */
   readonly hasDistinctNames: boolean;
+  /** Refuses more rows or columns than a file of the format can have. @throws OUTPUT_UNWRITABLE */
+  readonly checkRoom?: (output: string, rows: number, columns: number) => Promise<void>;
   readonly write: WriteNewFile;
 }
 
@@ -43,6 +45,8 @@ interface FileFormat {
   readonly ofCopies?: readonly string[];
   /** The kind of a file with internal compression, which is not compressed again. */
   readonly compressed?: string;
+  /** Its rows and columns are limited. */
+  readonly isSheet?: true;
   /** Rows are objects: columns are found by name. */
   readonly isOfObjects?: boolean;
   /** Absent if another format's reader reads it. */
@@ -77,11 +81,13 @@ const FILE_FORMATS: readonly FileFormat[] = [
     making: {
       typesOf: 'values',
       hasDistinctNames: false,
+      checkRoom: async (...given) => (await import('./xlsx/write-sheet.ts')).checkSheetRoom(...given),
       write: async (...given) => (await import('./xlsx/new-xlsx.ts')).writeNewXlsx(...given),
     },
+    isSheet: true,
   },
   // Workbooks with macros; a new workbook would lose them.
-  { name: 'xlsm', extensions: ['.xlsm'], compressed: 'an Excel workbook' },
+  { name: 'xlsm', extensions: ['.xlsm'], compressed: 'an Excel workbook', isSheet: true },
   {
     name: 'parquet',
     extensions: ['.parquet', '.pq'],

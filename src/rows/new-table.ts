@@ -1,7 +1,7 @@
 import { type FormatMaking, formatNamed } from './file-formats.ts';
 import type { InputFile } from './files/input-file.ts';
 import { rowFields } from './placed-fields.ts';
-import type { NewTable, RowFile, TableColumn, TableTarget, WriteRequest, WriteResult } from './port.ts';
+import type { NewTable, OutputShape, RowFile, TableColumn, TableTarget, WriteRequest, WriteResult } from './port.ts';
 import { columnTypes, columnValue, type InputColumnType, ownValue } from './value-types.ts';
 
 /** Writes a table whole or not at all: to a path, or to `stdout` for `-`. */
@@ -14,6 +14,14 @@ export async function writeTable(
   return await formatNamed(format).making!.write(table, target, source);
 }
 
+/** Refuses a table that a new file of the format has no room for. @throws OUTPUT_UNWRITABLE */
+export async function checkNewTable(opened: RowFile, format: string, shape: OutputShape): Promise<void> {
+  const { checkRoom } = formatNamed(format).making!;
+  if (checkRoom === undefined) return;
+  const { indexes } = await ownColumns(opened, shape);
+  await checkRoom(shape.output, shape.rows, indexes.length + shape.added.length + (shape.kept?.length ?? 0));
+}
+
 /** The rows of a file with their added fields, for a format that is not the file's own: values keep the types that both formats have.
  * The file's own columns come first, then the added ones. */
 export async function tableOfRows(
@@ -21,18 +29,7 @@ export async function tableOfRows(
   request: WriteRequest,
   { typesOf, hasDistinctNames }: Pick<FormatMaking, 'typesOf' | 'hasDistinctNames'>,
 ): Promise<NewTable> {
-  const rowFile = (await opened.entire?.()) ?? opened;
-  const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
-  const width = opened.columns.length;
-  const dropFrom = request.dropFrom ?? width;
-  // Beside the geometry of a feature, points in binary are of no use, but the geometry is rounded.
-  const hasGeometry = request.added.some(({ type }) => type === 'point');
-  const indexes = whole
-    .filter((index) => index < dropFrom || index >= width)
-    .flatMap((index) => {
-      const coordinates = (hasGeometry && rowFile.coordinatesOf?.(index)) || [];
-      return coordinates.length > 0 ? coordinates : [index];
-    });
+  const { rowFile, indexes } = await ownColumns(opened, request);
   const given = indexes.map((index) => rowFile.columns[index]!);
   const names = hasDistinctNames ? distinctNames(given, request.added) : given;
   const types = await typesFor(rowFile, indexes, request, typesOf);
@@ -58,6 +55,23 @@ export async function tableOfRows(
       }
     },
   };
+}
+
+/** A file with the columns of all its rows, and those that a new file keeps. */
+async function ownColumns(opened: RowFile, request: Pick<WriteRequest, 'dropFrom' | 'added'>) {
+  const rowFile = (await opened.entire?.()) ?? opened;
+  const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
+  const width = opened.columns.length;
+  const dropFrom = request.dropFrom ?? width;
+  // Beside the geometry of a feature, points in binary are of no use, but the geometry is rounded.
+  const hasGeometry = request.added.some(({ type }) => type === 'point');
+  const indexes = whole
+    .filter((index) => index < dropFrom || index >= width)
+    .flatMap((index) => {
+      const coordinates = (hasGeometry && rowFile.coordinatesOf?.(index)) || [];
+      return coordinates.length > 0 ? coordinates : [index];
+    });
+  return { rowFile, indexes };
 }
 
 /** The types of the columns, if values have no types of their own. Finding them takes an extra pass. */

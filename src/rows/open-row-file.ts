@@ -6,7 +6,7 @@ import { type InputFile, type InputStreams, openInput } from './files/input-file
 import { unpackedInput } from './files/streamed-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
 import { withKeptColumns } from './kept-columns.ts';
-import { tableOfRows, writeTable } from './new-table.ts';
+import { checkNewTable, tableOfRows, writeTable } from './new-table.ts';
 import type { OpenOptions, RowFile } from './port.ts';
 
 /** The streams for `-`, and the signal that ends the wait for a pipe. */
@@ -44,6 +44,11 @@ function unfitting(file: string, what: string, format: string, setting: string):
 function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable): RowFile {
   return {
     ...rowFile,
+    checkRoom: async (shape) => {
+      const format = otherFormat(rowFile, input.name, shape.output);
+      if (format === null) await rowFile.checkRoom?.(shape);
+      else await checkNewTable(rowFile, format, shape);
+    },
     write: (request) =>
       withKeptColumns(rowFile, { ...request, stdout }, async (all) => {
         const format = otherFormat(rowFile, input.name, all.output);

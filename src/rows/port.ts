@@ -155,8 +155,15 @@ export interface RowFile extends RowSource {
   readonly coordinatesOf?: (column: number) => readonly number[];
   /** If opening reads only the beginning: the file with the columns of all its rows, which are the same columns and then late ones. */
   readonly entire?: () => Promise<RowFile>;
+  /** If its format has limits: refuses an output that would have more rows or columns. @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS */
+  readonly checkRoom?: (shape: OutputShape) => Promise<void>;
   /** Streams the file once more and writes it with the added columns after the original ones. */
   write(request: WriteRequest): Promise<WriteResult>;
+}
+
+/** What is known of an output before its fields are. */
+export interface OutputShape extends Pick<WriteRequest, 'output' | 'dropFrom' | 'added' | 'kept'> {
+  readonly rows: number;
 }
 
 /** The target of written rows. */

@@ -3,6 +3,7 @@ import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
 import { openContext, type RunContext } from './run-context.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
+import { checkRoom } from './write/write-output.ts';
 
 /** A scanned and priced input, ready to run. */
 export interface Prepared extends RunContext {
@@ -15,10 +16,11 @@ export type OpenedJob = Prepared & Disposable;
 
 /** Scans and prices a job; spends nothing.
  * @param rowFile the rows, where they are not in the job's input file
- * @throws INPUT_*, SCOPE_MISSING, STORE_* */
+ * @throws INPUT_*, OUTPUT_UNWRITABLE, SCOPE_MISSING, STORE_* */
 export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
   using opened = new DisposableStack();
   const scanned = opened.use(await scan(context, rowFile));
+  if (rowFile === undefined) await checkRoom(context.job, scanned);
   const prepared = await prepareScanned(context, scanned, options);
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
@@ -65,6 +65,49 @@ test('formulas without stored values: a value that counts as 0, and a field that
   assert.deepEqual(await found('C', 'out.xlsx'), [{ ...finding, note: note('tiv') }]);
   assert.deepEqual(await found('D', 'out.csv'), [{ ...finding, note: note('name') }]);
   assert.deepEqual(await found('D', 'out.xlsx'), []);
+});
+
+test('a plan refuses rows and columns that a sheet of Excel has no room for', async (t) => {
+  const harness = await openHarness(t);
+  const write = (name: string, content: string | Buffer) => writeFileSync(join(harness.folder, name), content);
+  const refused = async (input: string, output: string, error: object, topics = ['hail']) =>
+    await assert.rejects(harness.plan({ topics, input, output }), error);
+  const noRoom = { code: 'OUTPUT_UNWRITABLE', message: /^A sheet of Excel has no room for / };
+
+  const fits = async (input: string) => await harness.plan({ topics: ['hail'], input, output: 'fits.xlsx' });
+  // Seven columns are added.
+  const wide = (width: number) => `lat,lng${',x'.repeat(width - 2)}\n40.1,-99.9\n`;
+  write('fits.csv', wide(2 ** 14 - 7));
+  await fits('fits.csv');
+  write('wide.csv', wide(2 ** 14 - 6));
+  await refused('wide.csv', 'wide.xlsx', noRoom);
+  // Beyond the mebibyte that is read first.
+  const lines = `{"lat":40.1,"lng":-99.9,"note":"${'x'.repeat(2 ** 16)}"}\n`.repeat(17);
+  write('wide.ndjson', lines + JSON.stringify(Object.fromEntries(Array.from({ length: 2 ** 14 }, (_, i) => [i, 0]))));
+  await refused('wide.ndjson', 'wide.xlsx', noRoom);
+
+  const named = sheetRow(1, 'lat', 'lng');
+  const sheet = (rows: string) => workbook([{ name: 'S', rows }]);
+  const farCell = sheet(named + sheetRow(2, 40.1, -99.9).replace('</row>', '<c r="XFD2"><v>1</v></c></row>'));
+  write('far.xlsx', farCell);
+  await refused('far.xlsx', 'out.xlsx', noRoom);
+  mkdirSync(join(harness.folder, 'parts'));
+  write('parts/1.xlsx', sheet(named + sheetRow(2, 40.1, -99.9)));
+  write('parts/2.xlsx', farCell);
+  await refused('parts', 'outputs', noRoom);
+
+  await harness.run({ topics: ['hail'], input: 'parts/1.xlsx', output: 'earlier.xlsx' });
+  const book = await openRowFile(join(harness.folder, 'earlier.xlsx'));
+  const names = book.columns.map((name, i) => `<c r="${String.fromCharCode(65 + i)}1" t="str"><v>${name}</v></c>`);
+  const stray = sheetRow(2, 40.1, -99.9).replace('</row>', '<c r="Z2"><v>1</v></c></row>');
+  write('stray.xlsx', sheet(`<row r="1">${names.join('')}</row>${stray}`));
+  const onStray = { code: 'INPUT_COLUMNS', message: /would replace cells without a column name/ };
+  await refused('stray.xlsx', 'out.xlsx', onStray, ['hail', 'radon']);
+
+  write('many.csv', `lat,lng\n${'1,\n'.repeat(2 ** 20)}`);
+  await refused('many.csv', 'many.xlsx', { ...noRoom, context: { file: join(harness.folder, 'many.xlsx') } });
+  write('fits.csv', `lat,lng\n${'1,\n'.repeat(2 ** 20 - 1)}`);
+  assert.equal((await fits('fits.csv')).rows, 2 ** 20 - 1);
 });
 
 for (const format of ['ndjson', 'parquet', 'xlsx']) {

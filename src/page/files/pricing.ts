@@ -8,6 +8,7 @@ import { type Effects, openContext, type RunContext } from '../../run/run-contex
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
+import { checkRoom } from '../../run/write/write-output.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
 
@@ -29,7 +30,7 @@ export class Pricing implements Disposable {
     this.#effects = effects;
   }
 
-  /** The price of a job, and what its account has left. Spends nothing. @throws INPUT_*, SCOPE_MISSING */
+  /** The price of a job, and what its account has left. Spends nothing. @throws INPUT_*, OUTPUT_UNWRITABLE, SCOPE_MISSING */
   price(request: PriceRequest) {
     return this.#inTurn(() => this.#price(request));
   }
@@ -65,7 +66,7 @@ export class Pricing implements Disposable {
     const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.
-    findLayout(scanned.rowFile, job);
+    await checkRoom(job, { ...scanned, layout: findLayout(scanned.rowFile, job) });
     const prepared = await prepareScanned(context, scanned);
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;

@@ -1,7 +1,6 @@
-import { PerilbookError } from '../../base/errors.ts';
 import type { Value } from '../../formats/typed-value.ts';
 import { cellXml } from '../../formats/xlsx/cell-values.ts';
-import { columnLetters, MOST_COLUMNS, MOST_ROWS } from '../../formats/xlsx/sheet-parser.ts';
+import { columnLetters } from '../../formats/xlsx/sheet-parser.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { workbookWriter } from './write-sheet.ts';
 
@@ -27,13 +26,12 @@ const PARTS: Readonly<Record<string, string>> = {
 /** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing runs as a formula. */
 export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, source) => {
   const names = columns.map(({ name }) => name);
-  if (names.length > MOST_COLUMNS) throw tooLarge(target.output, `${names.length} columns`);
   return await writeRows(target, source?.identity ?? null, async (gathered) => {
     const result = { rows: 0 };
     const zip = workbookWriter(gathered, target.output);
     for (const [name, xml] of Object.entries(PARTS)) await zip.add(name, [Buffer.from(HEAD + xml)]);
     const isTime = columns.map(({ type }) => type === 'time');
-    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), target.output, names, isTime, result));
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), names, isTime, result));
     await zip.finish();
     return result.rows;
   });
@@ -41,7 +39,6 @@ export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, s
 
 async function* sheetXml(
   batches: AsyncIterable<readonly (readonly Value[])[]>,
-  file: string,
   names: readonly string[],
   isTime: readonly boolean[],
   result: { rows: number },
@@ -51,7 +48,6 @@ async function* sheetXml(
     `<row r="${line}">${values.map((value, column) => cellXml(`${letters[column]}${line}`, withLineFeeds(value))).join('')}</row>`;
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
   for await (const batch of batches) {
-    if (result.rows + batch.length + 1 > MOST_ROWS) throw tooLarge(file, `more than ${MOST_ROWS} rows`);
     const lines = batch.map((fields, index) => {
       const values = fields.map((value, column) => (isTime[column] ? timestampOf(value) : value));
       return rowXml(result.rows + index + 2, values);
@@ -68,8 +64,3 @@ const withLineFeeds = (value: Value): Value =>
 
 /** Times of added columns are texts; here they become timestamps. */
 const timestampOf = (value: Value): Value => (typeof value === 'string' ? { text: value, type: 'timestamp' } : value);
-
-function tooLarge(file: string, what: string): PerilbookError {
-  const message = `A sheet of Excel has no room for ${what}`;
-  return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Name the output .csv or .parquet.', { file });
-}

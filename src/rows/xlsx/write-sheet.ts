@@ -1,10 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { Field } from '../../contract/answer.ts';
 import { cellXml, dateCell, type SheetCellReader } from '../../formats/xlsx/cell-values.ts';
 import {
   columnLetters,
   MOST_COLUMNS,
+  MOST_ROWS,
   parseColumn,
   type SheetCell,
   type SheetRow,
@@ -16,7 +18,7 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
-import type { WriteRequest, WriteResult } from '../port.ts';
+import type { OutputShape, WriteRequest, WriteResult } from '../port.ts';
 
 export interface OpenSheet {
   readonly input: InputFile;
@@ -95,17 +97,27 @@ interface Region {
   readonly letters: readonly string[];
 }
 
-function findRegion({ input, columns }: OpenSheet, widest: number, { dropFrom, added }: WriteRequest): Region {
+/** Refuses more rows, beside that of the names, or more columns than a sheet can have. @throws OUTPUT_UNWRITABLE */
+export function checkSheetRoom(file: string, rows: number, columns: number): void {
+  if (rows < MOST_ROWS && columns <= MOST_COLUMNS) return;
+  const what = rows < MOST_ROWS ? counted(columns, 'column') : counted(rows, 'row');
+  const hint = 'Name the output .csv or .parquet.';
+  throw new PerilbookError('OUTPUT_UNWRITABLE', `A sheet of Excel has no room for ${what}`, hint, { file });
+}
+
+/** @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS where the added columns have no room */
+export function findRegion(
+  { input, columns }: OpenSheet,
+  widest: number,
+  { output, dropFrom, added, kept = [] }: Omit<OutputShape, 'rows'>,
+): Region {
   const from = dropFrom ?? Math.max(columns.length, widest);
-  const end = from + added.length;
-  if (end > MOST_COLUMNS) {
-    const hint = 'Name the output .csv or .parquet, or ask for fewer topics.';
-    throw new PerilbookError('OUTPUT_UNWRITABLE', `A sheet has no room for ${end} columns`, hint, { file: input.name });
-  }
+  const end = from + added.length + kept.length;
+  checkSheetRoom(output, 0, end);
   if (dropFrom !== null && widest > columns.length && end > columns.length) {
     const column = columnLetters(columns.length);
     const message = `The new columns would replace cells without a column name, from column ${column} of ${input.name} on`;
-    const hint = 'Give them a name in the header row, or move them: nothing is bought twice.';
+    const hint = 'Give them a name in the header row, or move them.';
     throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: input.name, column });
   }
   const letters = added.map((_, index) => columnLetters(from + index));

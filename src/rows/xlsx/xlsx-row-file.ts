@@ -11,7 +11,7 @@ import { type SheetCell, type SheetRow, sheetPieces } from '../../formats/xlsx/s
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { OpenOptions, Row, RowFile } from '../port.ts';
-import { type OpenSheet, writeSheet } from './write-sheet.ts';
+import { findRegion, type OpenSheet, writeSheet } from './write-sheet.ts';
 
 /** How many rows at the top of a sheet may be titles. */
 const ROWS_LOOKED_AT = 20;
@@ -53,6 +53,10 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     }
     widest = width;
   };
+  const widestRecord = async () => {
+    if (widest === null) for await (const _ of read([]));
+    return widest!;
+  };
   return {
     format: workbook.hasMacros ? 'xlsm' : 'xlsx',
     unit: 'row',
@@ -62,10 +66,8 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     likelyHeader: (isHeader) =>
       first.find((row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)))?.line ?? null,
     read,
-    write: async (request) => {
-      if (widest === null) for await (const _ of read([]));
-      return await writeSheet(sheet, widest!, request);
-    },
+    checkRoom: async (shape) => void findRegion(sheet, await widestRecord(), shape),
+    write: async (request) => await writeSheet(sheet, await widestRecord(), request),
   };
 }
 

@@ -1,5 +1,6 @@
 import { perilbookColumns } from '../../columns/row.ts';
 import type { Job } from '../../job/settings.ts';
+import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
@@ -36,9 +37,9 @@ export async function writeOutput(
   scan: Scan,
   fields: OutputFields,
 ): Promise<Written> {
-  const { rowFile, inThreads } = scan;
+  const { inThreads } = scan;
   await using pool = inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
-  const files = isPartFiles(rowFile) ? scannedParts(job, scan, rowFile) : [singleFile(job, scan, rowFile)];
+  const files = scannedFiles(job, scan);
   const all = {
     count: fields.count,
     give: (sink: Parameters<PlacedFields['give']>[0]) => fields.giveAll(sink),
@@ -89,6 +90,21 @@ export async function writeOutput(
   await Promise.all(lanes);
   failed.signal.throwIfAborted();
   return { rows: scan.rows, bytes, ...(await fields.sums()) };
+}
+
+/** Refuses, before anything is bought, an output whose format has no room for the rows or columns. @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS */
+export async function checkRoom(job: Job, scan: Scan): Promise<void> {
+  const { added } = scan.layout;
+  for (const { open, ...file } of scannedFiles(job, scan)) {
+    // Parts of other formats are not opened again.
+    if (!formatNamed(formatOfOutput(file.output) ?? scan.rowFile.format).isSheet) continue;
+    await (await open()).checkRoom?.({ ...file, added });
+  }
+}
+
+function scannedFiles(job: Job, scan: Scan): ScannedFile[] {
+  const { rowFile } = scan;
+  return isPartFiles(rowFile) ? scannedParts(job, scan, rowFile) : [singleFile(job, scan, rowFile)];
 }
 
 function singleFile(job: Job, { rows, layout, kept, numbers }: Scan, rowFile: RowFile): ScannedFile {
