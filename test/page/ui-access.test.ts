@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { safeFileName } from '../../src/page/files/upload.ts';
-import { areOwn, peerUsers } from '../../src/page/web/peer-user.ts';
+import { peerUser } from '../../src/page/web/peer-user.ts';
 import { Sessions } from '../../src/page/web/sessions.ts';
 import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
@@ -273,19 +273,20 @@ test('a session ends with its process: it opens no later page, on any port', asy
   assert.equal((await later.stranger().ask('GET', `/${search}`)).status, 401, 'nor does a token');
 });
 
-test('a connection of another user of the machine is closed, whatever it sends', async (t) => {
+test('a connection of another user of the machine is closed, whatever it sends, and although it has left', async (t) => {
   const table = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
     '   0: 0100007F:2250 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1',
     '   1: 0100007F:2250 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 2',
-    '   2: 0100007F:D431 0100007F:2250 01 00000000:00000000 00:00000000 00000000  1001        0 3',
-    '   3: 0100007F:D431 0200007F:2250 06 00000000:00000000 00:00000000 00000000     0        0 0',
-    '   4: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:2250 01 0:0 0:0 0  1002 0 4',
+    '   2: 0200007F:D431 0200007F:2250 01 00000000:00000000 00:00000000 00000000     0        0 3',
+    '   3: 0100007F:D431 0100007F:2250 01 00000000:00000000 00:00000000 00000000  1001        0 4',
+    '   4: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:2250 05 0:0 0:0 0  1002 0 5',
+    '   5: 0200007F:D433 0200007F:2250 01 00000000:00000000 00:00000000 00000000     0        0 6',
+    '   6: 0100007F:D433 0100007F:2250 05 00000000:00000000 03:00000000 00000000     0        0 0',
   ].join('\n');
-  const usersAt = (remotePort: number) => peerUsers(table, { localPort: 0x2250, remotePort });
-  assert.deepEqual([0xd431, 0xd432, 0xd433].map(usersAt), [[1001], [1002], []]);
-  const isOwn = (users: readonly number[]) => areOwn(users, 1000);
-  assert.deepEqual([[], [1000], [0], [1001], [1000, 1001]].map(isOwn), [false, true, true, false, false]);
+  const address = { localAddress: '127.0.0.1', localPort: 0x2250, remoteAddress: '127.0.0.1' };
+  const userAt = (remotePort: number) => peerUser(table, { ...address, remotePort });
+  assert.deepEqual([0xd431, 0xd432, 0xd433, 0xd434].map(userAt), [1001, 1002, undefined, undefined]);
   // Only root can be somebody else.
   if (userInfo().uid !== 0 || !existsSync('/proc/net/tcp')) return;
   const { ui } = await openUi(t);
@@ -296,4 +297,11 @@ test('a connection of another user of the machine is closed, whatever it sends',
     });
   assert.match(await said(0), /^HTTP\/1\.1 421 /);
   assert.equal(await said(65_534), '');
+  const entry = ui.newAddress();
+  const { host, search } = new URL(entry);
+  const request = `printf 'GET /${search} HTTP/1.1\\r\\nHost: ${host}\\r\\n\\r\\n' >/dev/tcp/127.0.0.1/${ui.port}`;
+  const isEnding = `grep -qi ':${ui.port.toString(16).padStart(4, '0')} 04 ' /proc/net/tcp`;
+  // The page's thread waits for the script: it accepts a connection whose client has left, and is nobody's for the kernel.
+  spawnSync('/bin/bash', ['-c', `${request}; while ${isEnding}; do sleep 0.01; done`], { uid: 65_534, cwd: '/' });
+  assert.match(await enter(entry), /^perilbook_ui_/);
 });

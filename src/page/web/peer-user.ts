@@ -5,34 +5,35 @@ import { userInfo } from 'node:os';
 /** Linux's tables of connections: of IPv4, and of IPv6, whose sockets may reach IPv4 addresses too. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-/** The ports of a connection, as the page's end sees them. */
-type Ports = Pick<Socket, 'localPort' | 'remotePort'>;
+/** The ends of a connection, as the page sees them. */
+type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
-/** Whether the program at the other end of a loopback connection may belong to this user. Browsers send the cookies of 127.0.0.1 to every
+/** Whether the program at the other end of a loopback connection belongs to this user. Browsers send the cookies of 127.0.0.1 to every
  * port of it, so another user of the machine who listens on one may get the page's session: a cookie alone is not enough.
  * @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything */
-export function isOwnPeer(ports: Ports): boolean {
+export function isOwnPeer(ends: Ends): boolean {
   const tables = TABLES.filter((path) => existsSync(path));
   if (tables.length === 0) return true;
-  return areOwn(peerUsers(tables.map((path) => readFileSync(path, 'utf8')).join('\n'), ports), userInfo().uid);
+  const user = peerUser(tables.map((path) => readFileSync(path, 'utf8')).join('\n'), ends);
+  return user === 0 || user === userInfo().uid;
 }
 
-/** Whether the sockets that may be the other end are all of this user or of root; without any, it is unknown whose it is. */
-export function areOwn(users: readonly number[], own: number): boolean {
-  return users.length > 0 && users.every((user) => user === 0 || user === own);
-}
-
-/** The state of a connection that has ended; the kernel says 0 for its user. */
-const TIME_WAIT = '06';
-
-/** The numbers of the users whose sockets may be the other end of a connection: one, unless two addresses of this machine use the same
- * ports. The fields of the table: number, local and remote address, state, queues, timer, retransmissions, user (proc_net_tcp in the kernel's
- * documentation). */
-export function peerUsers(table: string, { localPort, remotePort }: Ports): number[] {
-  const hex = (port = 0) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return table.split('\n').flatMap((line) => {
-    const [, local = '', remote = '', state, , , , user] = line.trim().split(/\s+/);
-    const isPeer = local.endsWith(hex(remotePort)) && remote.endsWith(hex(localPort)) && state !== TIME_WAIT;
-    return isPeer ? [Number(user)] : [];
+/** The number of the user whose socket is the other end of a connection; undefined if none is. The fields of the table: number, local and
+ * remote address, state, queues, timer, retransmissions, user, timeout, inode (proc_net_tcp in the kernel's documentation). An end that
+ * its program has closed has no inode, and for the kernel its user is 0, whoever it was. */
+export function peerUser(table: string, ends: Ends): number | undefined {
+  const own = inTable(ends.localAddress, ends.localPort);
+  const peer = inTable(ends.remoteAddress, ends.remotePort);
+  const entries = table.split('\n').map((line) => line.trim().split(/\s+/));
+  const entry = entries.find(([, local, remote, , , , , , , inode]) => {
+    return local?.endsWith(peer) && remote?.endsWith(own) && Number(inode) > 0;
   });
+  return entry && Number(entry[7]);
+}
+
+/** An address as the tables write it: a number in the machine's order of bytes, then the port. */
+function inTable(address = '0.0.0.0', port = 0): string {
+  const [number = 0] = new Uint32Array(Uint8Array.from(address.split('.'), Number).buffer);
+  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
+  return `${hex(number, 8)}:${hex(port, 4)}`;
 }
