@@ -57,14 +57,16 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
   return best!;
 }
 
-/** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call. */
+/** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call at this moment: a key that is
+ * refused later does not change what a plan has saved. */
 export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
+  const singles = new Set(job.topics.filter(may));
   const priceList: PriceList = {
     standard: seenOr(contents.standard, ASSUMED_STANDARD),
     enterprise: seenOr(contents.enterprise, ASSUMED_ENTERPRISE),
     bundles: may('bundle'),
-    singles: may,
+    singles: (topic) => singles.has(topic),
     optimize: job.optimize,
   };
   // A bundle that costs more than the whole minute can never be sent.
