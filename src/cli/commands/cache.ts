@@ -2,7 +2,7 @@ import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.
 import { topicsIn } from '../../contract/topic-set.ts';
 import type { Job } from '../../job/settings.ts';
 import { isFreeSource } from '../../library/connection.ts';
-import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../run/plan/cheapest-calls.ts';
+import { bundlesAsSeen } from '../../run/plan/cheapest-calls.ts';
 import { priceCheapest } from '../../run/plan/prices.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
@@ -100,15 +100,6 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
   return EXIT.complete;
 }
 
-/** Prices with all scopes, and bundles as the contract describes them. */
-const PRICES: PriceList = {
-  standard: ASSUMED_STANDARD,
-  enterprise: ASSUMED_ENTERPRISE,
-  bundles: true,
-  singles: () => true,
-  optimize: 'credits',
-};
-
 /** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
 async function approve(context: CliContext, flags: Flags<'cache prune'>, store: Store, before: number): Promise<void> {
   if (flags.yes) return;
@@ -116,7 +107,9 @@ async function approve(context: CliContext, flags: Flags<'cache prune'>, store: 
   for (const [source, sets] of await store.countOlder(before)) {
     if (isFreeSource(source)) continue;
     for (const [set, cells] of sets) answers += topicsIn(set).length * cells;
-    credits += priceCheapest(sets, PRICES).credits;
+    const seen = bundlesAsSeen(await store.bundleContents(await store.source(source)));
+    // With all scopes: which key will buy them is not known.
+    credits += priceCheapest(sets, { ...seen, bundles: true, singles: () => true, optimize: 'credits' }).credits;
   }
   if (answers === 0) return;
   const what = counted(answers, 'paid answer');

@@ -63,8 +63,7 @@ export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKe
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const singles = new Set(job.topics.filter(may));
   const priceList: PriceList = {
-    standard: seenOr(contents.standard, ASSUMED_STANDARD),
-    enterprise: seenOr(contents.enterprise, ASSUMED_ENTERPRISE),
+    ...bundlesAsSeen(contents),
     bundles: may('bundle'),
     singles: (topic) => singles.has(topic),
     optimize: job.optimize,
@@ -74,8 +73,12 @@ export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKe
   return priceListWithout(priceList, new Set(BUNDLE_KINDS.filter((kind) => CREDITS[kind] > creditsPerMinute)));
 }
 
-function seenOr(seen: readonly TopicSlug[] | null, assumed: ReadonlySet<TopicSlug>): ReadonlySet<TopicSlug> {
-  return seen === null ? assumed : new Set(seen);
+/** What the bundles were last seen to return; else what is assumed. */
+export function bundlesAsSeen({ standard, enterprise }: BundleContents): Pick<PriceList, BundleKind> {
+  return {
+    standard: standard === null ? ASSUMED_STANDARD : new Set(standard),
+    enterprise: enterprise === null ? ASSUMED_ENTERPRISE : new Set(enterprise),
+  };
 }
 
 /** The price list as if these bundles returned nothing. */
