@@ -33,7 +33,7 @@ test('socket activation: systemd listens, the service answers on its socket', {
 }, async (t: TestContext) => {
   const folder = temporaryFolder(t);
   const port = await freePort();
-  const main = [process.execPath, join(ROOT, 'src/main.ts'), 'service', 'start', '--db', 'data.db'];
+  const main = [process.execPath, join(ROOT, 'src/main.ts'), 'service', 'start'];
   const child = spawn('systemd-socket-activate', ['-E', `HOME=${folder}`, '-l', `127.0.0.1:${port}`, ...main], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -61,7 +61,7 @@ test('Type=notify: systemd is told when the service answers, and when it stops',
   writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$1 $NOTIFY_SOCKET" >> ${told}\n`);
   chmodSync(join(folder, 'systemd-notify'), 0o755);
   const env = { PATH: `${folder}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/notify' };
-  const bin = startBin(t, ['service', 'start', '--port', '0', '--db', 'data.db'], folder, env);
+  const bin = startBin(t, ['service', 'start', '--port', '0'], folder, env);
   const lines = () => (existsSync(told) ? readFileSync(told, 'utf8').trim().split('\n') : []);
   while (lines().length === 0) await delay(20, undefined, { signal: t.signal });
   const [, url] = /(http:\S+),/.exec(bin.text())!;

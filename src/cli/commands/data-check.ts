@@ -11,7 +11,7 @@ import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/par
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { print, say, sayJson } from '../context.ts';
-import type { DataAction } from '../data-settings.ts';
+import { type DataAction, refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
 import { parseStates } from '../states-of-file.ts';
@@ -102,6 +102,7 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
   names,
   flags,
 ) => {
+  if (flags.db !== undefined) refuseMissing(file, '--db');
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
   const namesOf = ({ name, level, sample }: (typeof loaded)[number]): string[] => [
     name,

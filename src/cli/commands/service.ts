@@ -101,6 +101,8 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): v
 async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<number> {
   const port = flags.port ?? DEFAULT_PORT;
   const files = resolveServiceFiles(context, flags);
+  if (flags.db !== undefined) refuseMissing(files.data, '--db');
+  if (flags.accounts !== undefined) refuseNoAccounts(files, flags);
   // Loads prom-client, which other services do not need.
   const serving = flags.metrics === undefined ? null : await import('../../service/http/service-metrics.ts');
   const metricsAt = serving?.metricsAddress(flags.metrics!);
