@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
+import { ReceivedBytes } from '../base/received-bytes.ts';
 import { decompressed, MAX_TEXT_BYTES, parseContent, TooLarge } from './content.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
 import type { Redactor } from './redact.ts';
@@ -27,8 +28,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #ended = false;
   #status = 0;
   #headers: HeaderMap = {};
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #body = new ReceivedBytes();
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -64,11 +64,10 @@ export class Receiver implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled || this.#ended) return;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
+    this.#body.add(chunk);
     if (this.#status === 200) {
-      if (this.#bytes > this.#options.maxBodyBytes) this.#tooLarge();
-    } else if (this.#bytes >= MAX_TEXT_BYTES) {
+      if (this.#body.length > this.#options.maxBodyBytes) this.#tooLarge();
+    } else if (this.#body.length >= MAX_TEXT_BYTES) {
       this.onResponseEnd();
       controller.abort(new Error('Enough of the error body was read'));
     }
@@ -89,7 +88,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     const isAnswer = this.#status === 200;
     const most = isAnswer ? this.#options.maxBodyBytes : MOST_ERROR_BYTES;
     try {
-      const body = await decompressed(Buffer.concat(this.#chunks), this.#headers['content-encoding'], most);
+      const body = await decompressed(this.#body.concat(), this.#headers['content-encoding'], most);
       this.#settleWith(body);
     } catch (error) {
       // Of any status but 200 the body does not matter.
@@ -134,7 +133,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #settle(exchange: Exchange): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#chunks = [];
+    this.#body.clear();
     this.#options.settle(exchange);
   }
 }

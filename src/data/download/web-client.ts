@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { Agent, EnvHttpProxyAgent, request } from 'undici';
 import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
+import { ReceivedBytes } from '../../base/received-bytes.ts';
 import { ADDRESS_MOVED, CHECK_NETWORK, downloadFailed, TRY_LATER } from './download-errors.ts';
 
 export interface WebAnswer {
@@ -175,15 +176,12 @@ export function unpackedBody({ headers, body }: WebAnswer): Readable {
 /** Reads the text of an answer.
  * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking */
 export async function textOfAnswer(answer: WebAnswer, url: string, mostBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const body = unpackedBody(answer);
-  for await (const chunk of body) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > mostBytes) {
+  const bytes = new ReceivedBytes();
+  for await (const chunk of unpackedBody(answer)) {
+    bytes.add(chunk as Buffer);
+    if (bytes.length > mostBytes) {
       throw downloadFailed(`${url} answers with more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
     }
-    chunks.push(chunk as Buffer);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return bytes.concat().toString('utf8');
 }
