@@ -305,3 +305,14 @@ test('a connection of another user of the machine is closed, whatever it sends, 
   spawnSync('/bin/bash', ['-c', `${request}; while ${isEnding}; do sleep 0.01; done`], { uid: 65_534, cwd: '/' });
   assert.match(await enter(entry), /^perilbook_ui_/);
 });
+
+test('a user without an entry in the list of users uses the page', async (t) => {
+  if (userInfo().uid !== 0) return;
+  const scene = await openUi(t);
+  process.seteuid!(61_234);
+  try {
+    assert.equal((await scene.stranger().ask('GET', '/')).status, 401);
+  } finally {
+    process.seteuid!(0);
+  }
+});

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { userInfo } from 'node:os';
+import { ownUser } from '../../base/users.ts';
 
 /** Linux's tables of connections: of IPv4, and of IPv6, whose sockets may reach IPv4 addresses too. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
@@ -15,7 +15,7 @@ export function isOwnPeer(ends: Ends): boolean {
   const tables = TABLES.filter((path) => existsSync(path));
   if (tables.length === 0) return true;
   const user = peerUser(tables.map((path) => readFileSync(path, 'utf8')).join('\n'), ends);
-  return user === 0 || user === userInfo().uid;
+  return user === 0 || user === ownUser();
 }
 
 /** The number of the user whose socket is the other end of a connection; undefined if none is. The fields of the table: number, local and

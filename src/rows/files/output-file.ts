@@ -1,11 +1,11 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { writePipe } from '../../base/pipes.ts';
+import { ownUser } from '../../base/users.ts';
 import type { TableTarget } from '../port.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
@@ -48,7 +48,7 @@ async function refusePlanted(output: string): Promise<void> {
   const entry = await lstat(output).catch(() => null);
   const folder = await lstat(dirname(resolve(output))).catch(() => null);
   if (entry === null || folder === null) return;
-  const own = userInfo().uid;
+  const own = ownUser();
   const isShared = (folder.mode & SHARED_FOLDER) === SHARED_FOLDER;
   if (isShared && entry.uid !== own && (own !== 0 || !entry.isFile())) {
     throw unwritable(output, 'belongs to another user, in a folder that all users share', OTHER_FOLDER);
