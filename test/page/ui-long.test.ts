@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, type Passage } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { allSources, enter, openBook, openUi, startPage, visitor, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 300_000;
@@ -64,6 +66,17 @@ test('SIGINT while nothing runs ends with 0; the key of the environment stays in
   bin.kill('SIGINT');
   const { code, stdout, stderr } = await bin.ended;
   assert.deepEqual([code, stdout], [0, ''], stderr);
+});
+
+test('a page that can open no more files closes connections, and serves the next one', { timeout }, async (t) => {
+  const page = await startPage(t, [], temporaryFolder(t), {}, { shell: 'ulimit -n 40;' });
+  const port = Number(new URL(page.address).port);
+  const sockets = Array.from({ length: 80 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await Promise.race([page.ended, Promise.all(sockets.map((socket) => once(socket, 'connect')))]);
+  // One of them at least is closed at once: there are fewer files than sockets.
+  await Promise.race([page.ended, ...sockets.map((socket) => once(socket, 'close'))]);
+  for (const socket of sockets) socket.destroy();
+  assert.match(await enter(page.address), /^perilbook_ui_/, page.text());
 });
 
 test('killed in the middle of a run, the next one lists it as cut off and buys the rest', { timeout }, async (t) => {

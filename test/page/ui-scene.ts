@@ -183,7 +183,7 @@ export async function enter(address: string): Promise<string> {
 export async function startPage(
   t: TestContext,
   args: readonly string[],
-  ...folderAndEnv: [string, Record<string, string>?]
+  ...folderAndEnv: [string, Record<string, string>?, { readonly shell?: string }?]
 ) {
   const bin = startBin(t, ['ui', ...args], ...folderAndEnv);
   await bin.said('token=');

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { resultOrNull } from '../../base/errors.ts';
 import { ownUser } from '../../base/users.ts';
 
 /** Linux's tables of connections: of IPv4, and of IPv6, whose sockets may reach IPv4 addresses too. */
@@ -14,7 +15,9 @@ type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remot
 export function isOwnPeer(ends: Ends): boolean {
   const tables = TABLES.filter((path) => existsSync(path));
   if (tables.length === 0) return true;
-  const user = peerUser(tables.map((path) => readFileSync(path, 'utf8')).join('\n'), ends);
+  // They cannot be read if the process has as many files open as it may: whose the connection is, is then unknown.
+  const table = resultOrNull(() => tables.map((path) => readFileSync(path, 'utf8')).join('\n')) ?? '';
+  const user = peerUser(table, ends);
   return user === 0 || user === ownUser();
 }
 
