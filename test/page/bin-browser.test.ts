@@ -76,7 +76,7 @@ test('a server that is stopped or killed: the page says so; the run goes on at t
 
 const timeout = 40_000;
 
-test('the browser is given a file of the user alone, which leads to the page once and goes with it', {
+test('the browser is given a file of the user alone, which leads to the page once and goes with it, and no key', {
   timeout,
   skip: process.platform !== 'linux' && 'macOS has another command',
 }, async (t) => {
@@ -84,18 +84,25 @@ test('the browser is given a file of the user alone, which leads to the page onc
   const told = join(folder, 'told');
   mkdirSync(join(folder, 'bin'));
   const opener = join(folder, 'bin/xdg-open');
-  writeFileSync(opener, `#!/bin/sh\necho "$@" > ${told}.part && mv ${told}.part ${told}\n`);
+  writeFileSync(opener, `#!/bin/sh\nenv > ${told}.env\necho "$@" > ${told}.part && mv ${told}.part ${told}\n`);
   chmodSync(opener, 0o755);
   const stopped = new AbortController();
   t.after(() => stopped.abort());
-  const running = perilbook(['ui'], {
+  const service = 'service: {base_url: "http://127.0.0.1:9", api_keys: [{env: THE_KEY}]}\n';
+  writeFileSync(join(folder, 'job.yaml'), `input: book.csv\n${service}`);
+  const keys = { THE_KEY: 'pb_secret', PERILBOOK_API_KEY: 'pb_secret', PGPASSWORD: 'pb_secret' };
+  const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
+  const running = perilbook(['ui', 'job.yaml'], {
     folder,
     typed: '',
-    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, DISPLAY: ':1', HOME: folder, XDG_DATA_HOME: folder },
+    env: { PATH, DISPLAY: ':1', HOME: folder, XDG_DATA_HOME: folder, ...keys },
     interrupt: stopped.signal,
   });
   const isOver = running.then(() => true);
   while (!existsSync(told)) assert.ok(!(await Promise.race([isOver, delay(50, false)])), 'it ended');
+  const env = readFileSync(`${told}.env`, 'utf8');
+  assert.match(env, /^DISPLAY=/m);
+  assert.doesNotMatch(env, /pb_secret/);
   const file = readFileSync(told, 'utf8').trim();
   assert.doesNotMatch(file, /token|http/, 'every user of the machine reads arguments');
   assert.deepEqual([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777], [0o600, 0o700]);

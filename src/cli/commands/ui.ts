@@ -16,6 +16,7 @@ import type { Connection } from '../../run/connection-kinds.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
+import { withoutSecrets } from '../finish/finish.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import { dataForPage } from '../offer-data.ts';
@@ -68,10 +69,10 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
     onBug: (error) =>
       say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
   });
-  return await serve(context, ui, first?.sample === true);
+  return await serve(context, base, ui, first?.sample === true);
 }
 
-async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promise<number> {
+async function serve(context: CliContext, base: Job, ui: RunningUi, sample: boolean): Promise<number> {
   const address = ui.newAddress();
   if (sample) say(context, SAMPLE_DATA);
   say(
@@ -83,7 +84,7 @@ async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promi
   const onEnter = () => say(context, `New address: ${ui.newAddress()}`);
   if (stdin.isTTY) {
     say(context, 'Press Enter for another address.');
-    removeEntry = await openBrowser(context, address);
+    removeEntry = await openBrowser(context, base, address);
     stdin.on('data', onEnter);
   }
   try {
@@ -99,8 +100,8 @@ async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promi
 /** Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the
  * arguments of a program, and could use the address first. A failure is no error, because the address is printed too.
  * @returns removes the file */
-async function openBrowser(context: CliContext, address: string): Promise<() => void> {
-  const { env } = context;
+async function openBrowser(context: CliContext, base: Job, address: string): Promise<() => void> {
+  const env = withoutSecrets(context.env, base);
   const isMac = platform() === 'darwin';
   if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return () => {};
   const target = join(dataFolder(context), 'open-page');

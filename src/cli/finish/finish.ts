@@ -49,14 +49,11 @@ async function openFinishHook(
 ): Promise<((finished: FinishedRun) => Promise<void>) | null> {
   const command = job.onFinish;
   if (command === null) return null;
-  const { secrets, names } = await findSecrets(job, context);
-  const redactor = makeRedactor(secrets);
+  const redactor = makeRedactor(await findSecrets(job, context));
+  const env = withoutSecrets(context.env, job);
   return async (finished) => {
     // No key is in a summary; should one get there, it stays on this machine.
     const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
-    const env = Object.fromEntries(
-      Object.entries(context.env).filter(([name]) => !names.has(name) && !SECRET_NAME.test(name)),
-    );
     const onOutput = (output: string) => say(context, output.trimEnd());
     const problem = await runProgram({ command, folder: context.workingFolder, env, onOutput }, body, context.clock);
     if (problem === null) return;
@@ -67,15 +64,18 @@ async function openFinishHook(
 /** Variables whose values are secrets: the password of PostgreSQL, and every key for a service or an agency. */
 const SECRET_NAME = /^PGPASSWORD$|^PERILBOOK_.*(?:KEY|SECRET|TOKEN|PASSWORD)/i;
 
-/** The keys of a job, and their environment variables: they are not passed to the hook's program. */
-async function findSecrets(
-  { service }: Job,
-  { env, interrupt }: CliContext,
-): Promise<{ secrets: string[]; names: Set<string> }> {
-  const keys = service.kind === 'remote' ? service.keys : [];
-  const names = new Set(keys.flatMap((key) => key.env ?? []));
+/** The environment for a program that a command starts: without the keys of the job, and other secrets. */
+export function withoutSecrets(env: CliContext['env'], job: Job): CliContext['env'] {
+  const names = new Set(keysOf(job).map((key) => key.env));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name) && !SECRET_NAME.test(name)));
+}
+
+const keysOf = ({ service }: Job) => (service.kind === 'remote' ? service.keys : []);
+
+/** The keys of a job. */
+async function findSecrets(job: Job, { env, interrupt }: CliContext): Promise<string[]> {
   const secrets: string[] = [];
-  for (const key of keys) {
+  for (const key of keysOf(job)) {
     try {
       for (const { secret } of await readKeys([key], env, interrupt)) secrets.push(secret);
     } catch (error) {
@@ -83,5 +83,5 @@ async function findSecrets(
       if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
     }
   }
-  return { secrets, names };
+  return secrets;
 }
