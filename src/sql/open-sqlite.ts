@@ -1,7 +1,9 @@
-import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { resultOrNull } from '../base/errors.ts';
 import { readHead } from '../base/pipes.ts';
+import { isPlanted, PLANTED } from '../base/users.ts';
 
 /** An open SQLite file. The opener closes it, with `using` or `close()`. */
 export type SqliteDatabase = Database.Database & Disposable;
@@ -30,6 +32,7 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
   if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('it is a pipe or a device');
   // SQLite would make it by the umask, and gives its WAL the same mode.
   if (isInFile && !stats) closeSync(openSync(file, 'a', 0o600));
+  refusePlanted(file);
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
     refuseForeign(database);
     if (isInFile) protect(file);
@@ -37,6 +40,15 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
     for (const pragma of format.pragmas) database.pragma(pragma);
     migrate(database, format);
   });
+}
+
+/** Refuses a database that another user has laid there, to read it and write it, and the same of the files that SQLite keeps beside it. */
+function refusePlanted(file: string): void {
+  const folder = statSync(dirname(file), { throwIfNoEntry: false });
+  for (const path of ['', '-wal', '-shm', '-journal'].map((suffix) => file + suffix)) {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (folder && stats && isPlanted(stats, folder)) throw new Error(`${path} ${PLANTED}`);
+  }
 }
 
 /** Takes from other users what an earlier version left them. A group keeps its rights where it may write: it was given them. */
@@ -80,6 +92,7 @@ function switchToWal(database: Database.Database, timeoutMs: number): void {
 /** Opens a file so that this process cannot write it. A missing file or a file of an older version is written first. */
 export function openSqliteReadOnly(file: string, format: DatabaseFormat): SqliteDatabase {
   const options = { timeout: format.busyTimeoutMs, readonly: true };
+  refusePlanted(file);
   if (!isNewest(file, format)) openSqlite(file, format).close();
   return opened(new Database(file, options), (database) => {
     for (const pragma of format.pragmas) database.pragma(pragma);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -103,4 +103,34 @@ test('a private file is of its owner alone, a new one and one that an earlier ve
   assert.deepEqual(openedAs('of-a-group.db', 0o664), [0o660, 0o660], 'shared on purpose');
   openSqlite(join(folder, 'public.db'), FORMAT).close();
   assert.equal(modeOf(join(folder, 'public.db')), 0o644);
+});
+
+const ROOT_ALONE = { skip: process.getuid?.() !== 0 && 'root alone can be somebody else' };
+
+test('what another user laid at a name of the database, in a folder that all share, is refused', ROOT_ALONE, (t) => {
+  const parent = temporaryFolder(t);
+  /** A database in a folder of user 1, whose file of this suffix belongs to this user. */
+  const laid = (mode: number, suffix: string, uid: number) => {
+    const folder = join(parent, `${mode}${suffix}-${uid}`);
+    mkdirSync(folder);
+    const file = join(folder, 'a.db');
+    openSqlite(file, FORMAT).close();
+    if (suffix !== '') writeFileSync(file + suffix, '');
+    chownSync(file + suffix, uid, uid);
+    chownSync(folder, 1, 1);
+    chmodSync(folder, mode);
+    return file;
+  };
+  const refused = { message: /belongs to another user, in a folder that all users share/ };
+  for (const mode of [0o1777, 0o777]) {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) {
+      const file = laid(mode, suffix, 65_534);
+      for (const isPrivate of [true, false]) assert.throws(() => openSqlite(file, { ...FORMAT, isPrivate }), refused);
+      assert.throws(() => openSqliteReadOnly(file, FORMAT), refused);
+    }
+  }
+  assert.throws(() => openSqlite(laid(0o1777, '', 1), FORMAT), refused, "the sticky folder's owner");
+  for (const file of [laid(0o2770, '', 65_534), laid(0o777, '', 1), laid(0o1777, '', 0)]) {
+    openSqlite(file, FORMAT).close();
+  }
 });
