@@ -69,6 +69,12 @@ test('corners of the earth are cells as others are, and exchanged halves are not
   assertSameAsMap([...corners, { lat7: 1, lng7: 2 }, { lat7: 2, lng7: 1 }, ...corners]);
 });
 
+test('the cell at 0, 0 is not found where it was not added, right after the last cell', () => {
+  const table = new CellTable();
+  for (const lat7 of [1, 2, 3]) table.add({ lat7, lng7: 0 });
+  assert.deepEqual([table.numberOf({ lat7: 3, lng7: 0 }), table.numberOf({ lat7: 0, lng7: 0 })], [2, -1]);
+});
+
 test('the value of all cells is summed where the table is full to its last place', () => {
   const table = new CellTable();
   for (let cell = 0; cell < 1024; cell++) table.addAt(cell, 0, 1e9);

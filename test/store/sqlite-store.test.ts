@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { callAt, chargedFor, SINGLE, termsOf } from './claims.ts';
 import { testStore } from './store-contract.ts';
 
 testStore('SQLite', (t) => {
@@ -24,6 +25,20 @@ test('the size of a store counts what is not yet in the file itself', async (t) 
   const answers = [{ topic: 'hail' as const, asOf: 1, fields: ['x'.repeat(20_000)] }];
   await store.putAnswers(source, [{ cell: { lat7: 1, lng7: 2 }, answers, failures: [] }]);
   assert.equal((await store.stats()).bytes, statSync(file).size + statSync(`${file}-wal`).size);
+});
+
+test('the ledger tells of each call what the provider is asked about: kind, topic, place, key and request id', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  await using store = openSqliteStore(file, clock, owner);
+  const claims = await store.claim(await termsOf(store), [callAt(1, SINGLE), callAt(2)]);
+  const requestId = '7f0c6f0e-7d0f-4d5e-8f3c-0a1b2c3d4e5f';
+  await store.settle([chargedFor(claims[0], 1, { requestId }), chargedFor(claims[1], 15)]);
+  const sql = 'SELECT kind, topic, lat7, lng7, key, price, request_id FROM calls ORDER BY id';
+  const call = (lat7: number, told: object) => ({ lat7, lng7: -1_180_000_000, key: 'key', request_id: null, ...told });
+  assert.deepEqual(new Database(file).prepare(sql).all(), [
+    call(340_000_001, { kind: 'single', topic: 'hail', price: 1, request_id: requestId }),
+    call(340_000_002, { kind: 'standard', topic: null, price: 15 }),
+  ]);
 });
 
 test('a store of a later version, and one of an earlier development version, is refused in one sentence', (t) => {

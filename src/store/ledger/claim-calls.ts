@@ -128,7 +128,6 @@ const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: '
 
 /** Two accounts may claim the same cell. */
 function lockSource({ dialect }: SqlDatabase, source: number): SqlReading<unknown> {
-  if (dialect.forUpdate === '') return { statements: [], take: () => [] };
   return readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
 }
 

@@ -67,7 +67,7 @@ export function* moveCalls(ledger: LedgerTime, moves: readonly CallMove[]): SqlW
   };
   const later = dialect.greatest('clock.time + ahead', 'latest');
   yield* write(
-    ...(dialect.forUpdate === '' ? [] : [accountLock(ledger, accounts, ids)]),
+    accountLock(ledger, accounts, ids),
     ...addToSums(ledger.database, calls, -1),
     statement(
       `WITH clock AS MATERIALIZED (SELECT ${ledger.time()} AS time)
