@@ -4,6 +4,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { isPipe } from '../base/pipes.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
+import { onDataFile } from '../data/tables/data-database.ts';
 import type { Job } from '../job/settings.ts';
 import { BOUNDARY_SOURCES } from '../library/get-command.ts';
 import { requireAreas } from '../library/open-areas.ts';
@@ -117,5 +118,5 @@ async function getPublished(
   using settings = openDataSettings(context, {}, job.dataFile);
   // Loaded here, because most runs download nothing.
   const { getData } = await import('./commands/data-get.ts');
-  await getData(context, settings, topics, states, flags);
+  await onDataFile(settings.file, () => getData(context, settings, topics, states, flags));
 }

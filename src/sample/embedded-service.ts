@@ -5,7 +5,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
-import { openDataDatabase } from '../data/tables/data-database.ts';
+import { onDataFile, openDataDatabase } from '../data/tables/data-database.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { hashSecret, type Key } from '../run/plan/api-keys.ts';
@@ -31,6 +31,15 @@ export async function startEmbeddedService(
   const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
   const file = join(folder, 'sample-data.db');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return await onDataFile(file, () => startOn(file, context, job, notice));
+}
+
+async function startOn(
+  file: string,
+  context: Parameters<typeof startEmbeddedService>[0],
+  job: Job,
+  notice: (line: string) => void,
+): Promise<EmbeddedService> {
   const topics = topicsToLoad(job);
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openMadeUp(file, openDataDatabase));
@@ -42,7 +51,8 @@ export async function startEmbeddedService(
   refreshSampleReadings(data, context.clock);
   const account = await embeddedAccount(accounts, job);
   const { key: secret, id } = await accounts.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
-  opened.defer(() => accounts.revokeKey(id));
+  // On a full disk it stays: a key of made-up data. The reason why the run failed matters more.
+  opened.defer(() => accounts.revokeKey(id).catch(() => {}));
   const service = opened.use(await startService({ data, accounts, port: 0 }));
   const running = opened.move();
   return {

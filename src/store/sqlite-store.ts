@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
+import { asSqliteError } from '../sql/sqlite-errors.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
 import { giveUpDead, makeTables, storeOn } from './database-store.ts';
 import { watchFile } from './file-watch.ts';
@@ -114,31 +114,8 @@ function refuseSecondName(file: string): void {
   );
 }
 
-const { thenAgain: RUN_AGAIN } = STORE_DATABASE;
-
-/** The meaning of SQLite's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs. */
-const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
-  ['SQLITE_FULL', 'has no room left on its disk', `Make room, ${RUN_AGAIN}`],
-  ['SQLITE_IOERR', 'cannot be read or written', `Check its disk (is it full?), ${RUN_AGAIN}`],
-  ['SQLITE_READONLY', 'may not be written', `Change its permissions and those of its folder, ${RUN_AGAIN}`],
-  ['SQLITE_PERM', 'may not be written', `Change its permissions and those of its folder, ${RUN_AGAIN}`],
-  ['SQLITE_CANTOPEN', 'cannot be opened', `Check its folder and the permissions, ${RUN_AGAIN}`],
-  ['SQLITE_BUSY', 'is held by another program', `Let that program end, ${RUN_AGAIN}`],
-  [
-    'SQLITE_CORRUPT',
-    'is damaged',
-    'Put back a copy of it, or name another file with --store; the answers in it are lost.',
-  ],
-  ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with --store.'],
-];
-
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
 function asStoreError(file: string, error: unknown): unknown {
-  if (!(error instanceof Database.SqliteError)) return error;
-  // The statements fit the schema of a whole store: a name that is not there was damaged in it.
-  const { code } = /^no such (table|column)/.test(error.message) ? { code: 'SQLITE_CORRUPT' } : error;
-  const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
-  if (reason === undefined) return error;
-  const [, what, hint] = reason;
-  return new PerilbookError('STORE_UNUSABLE', `The store ${file} ${what}: ${error.message}`, hint, { file }, error);
+  const { thenAgain, option, unusable: code } = STORE_DATABASE;
+  return asSqliteError({ subject: `The store ${file}`, file, code, thenAgain, option }, error);
 }

@@ -20,7 +20,9 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { perilbook } from '../cli/command-line.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import {
   CELLS,
@@ -178,6 +180,22 @@ test('the store is full in the middle of buying: what is in flight is lost, no m
   assert.ok(unknown <= SOCKETS * 15, `${unknown} credits unknown`);
   assert.ok(scene.harness.charged() <= charged + unknown);
   assert.ok(column(scene.harness.output(), 'hazard_status').every((status) => status === 'ok'));
+});
+
+test('a data file without room ends a load and a run on sample data with SERVICE_DATA, never a bug', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'in.csv'), 'lat,lng\n40,-100\n');
+  const { pragma } = Database.prototype;
+  t.mock.method(Database.prototype, 'pragma', function (this: Database.Database, ...given: [string]) {
+    // Room for its schema alone; the store is synchronous in another way.
+    if (given[0] === 'synchronous = NORMAL') pragma.call(this, 'max_page_count = 60');
+    return pragma.apply(this, given);
+  });
+  for (const command of ['data load sample --db made-up.db', 'run in.csv --topics hail --service sample --yes']) {
+    const { code, stderr } = await perilbook(command.split(' '), { folder, env: { HOME: folder } });
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /The data file \S+ has no room left on its disk: .*\n {2}Make room, .*\[SERVICE_DATA\]/);
+  }
 });
 
 test('a store whose pages are damaged: STORE_UNUSABLE, never a bug, the old output intact', { timeout }, async (t) => {

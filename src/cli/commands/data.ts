@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { openDataReadOnly } from '../../data/tables/data-database.ts';
+import { onDataFile, openDataReadOnly } from '../../data/tables/data-database.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder } from '../context.ts';
@@ -17,7 +17,7 @@ function onData<Flags extends SourceFlags & { readonly db?: string | undefined; 
   return async (loud, flags, names) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
     using settings = openDataSettings(context, flags, findDataFile(context, flags));
-    return await act(context, settings, names, flags);
+    return await onDataFile(settings.file, () => act(context, settings, names, flags));
   };
 }
 

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { type DatabaseFormat, openSqlite, openSqliteReadOnly, type SqliteDatabase } from '../../sql/open-sqlite.ts';
+import { asSqliteError } from '../../sql/sqlite-errors.ts';
 import { writeCountyRatedAreas } from './county-ratings.ts';
 
 /** The open data file: one SQLite file with the data of all topics. The opener closes it. */
@@ -21,6 +22,20 @@ export function openDataDatabase(file: string): DataDatabase {
  * @throws PerilbookError SERVICE_DATA as `openDataDatabase` does */
 export function openDataReadOnly(file: string): DataDatabase {
   return open(file, openSqliteReadOnly);
+}
+
+/** Runs work on a data file; an error of SQLite becomes one that the user can act on, such as that of a full disk. @throws SERVICE_DATA */
+export async function onDataFile<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asDataError(file, error);
+  }
+}
+
+function asDataError(file: string, error: unknown): unknown {
+  const use = { subject: `The data file ${file}`, file, code: 'SERVICE_DATA', option: '--db' } as const;
+  return asSqliteError({ ...use, thenAgain: 'then run again.' }, error);
 }
 
 function open(file: string, by: (file: string, format: DatabaseFormat) => SqliteDatabase): DataDatabase {

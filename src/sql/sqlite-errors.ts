@@ -1,0 +1,39 @@
+import Database from 'better-sqlite3';
+import { type ErrorCode, PerilbookError } from '../base/errors.ts';
+
+/** A SQLite file as its user knows it. */
+export interface FileUse {
+  /** `The store /home/you/store.db`. */
+  readonly subject: string;
+  readonly file: string;
+  readonly code: ErrorCode;
+  /** What to do where the fault is mended, after a comma. */
+  readonly thenAgain: string;
+  /** The option that names another file. */
+  readonly option: string;
+}
+
+/** The meaning of SQLite's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs. AGAIN and OPTION
+ * are replaced by `thenAgain` and `option` of the file's use. */
+const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
+  ['SQLITE_FULL', 'has no room left on its disk', 'Make room, AGAIN'],
+  ['SQLITE_IOERR', 'cannot be read or written', 'Check its disk (is it full?), AGAIN'],
+  ['SQLITE_READONLY', 'may not be written', 'Change its permissions and those of its folder, AGAIN'],
+  ['SQLITE_PERM', 'may not be written', 'Change its permissions and those of its folder, AGAIN'],
+  ['SQLITE_CANTOPEN', 'cannot be opened', 'Check its folder and the permissions, AGAIN'],
+  ['SQLITE_BUSY', 'is held by another program', 'Let that program end, AGAIN'],
+  ['SQLITE_CORRUPT', 'is damaged', 'Put back a copy of it, or name another file with OPTION; what is in it is lost.'],
+  ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with OPTION.'],
+];
+
+/** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
+export function asSqliteError({ subject, file, code: ofUse, thenAgain, option }: FileUse, error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  // The statements fit the schema of a whole file: a name that is not there was damaged in it.
+  const { code } = /^no such (table|column)/.test(error.message) ? { code: 'SQLITE_CORRUPT' } : error;
+  const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
+  if (reason === undefined) return error;
+  const [, what, hint] = reason;
+  const ownHint = hint.replace('AGAIN', thenAgain).replace('OPTION', option);
+  return new PerilbookError(ofUse, `${subject} ${what}: ${error.message}`, ownHint, { file }, error);
+}
