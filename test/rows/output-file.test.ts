@@ -5,10 +5,12 @@ import {
   chmodSync,
   chownSync,
   createWriteStream,
+  existsSync,
   lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -108,6 +110,20 @@ test('an output with the longest name that a disk takes is written', async () =>
   await write({ output: longest });
   assert.equal(readFileSync(longest, 'utf8'), EXPECTED);
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', basename(longest)]);
+});
+
+test('an old output in a folder on another disk, behind a link, is replaced', async (t) => {
+  const isElsewhere = (path: string) => existsSync(path) && statSync(path).dev !== statSync(folder).dev;
+  const disk = ['/dev/shm', '/tmp'].find(isElsewhere);
+  if (disk === undefined) return;
+  const elsewhere = mkdtempSync(join(disk, 'perilbook-'));
+  t.after(() => rmSync(elsewhere, { recursive: true }));
+  symlinkSync(elsewhere, join(folder, 'linked'));
+  output = join(folder, 'linked/out.csv');
+  writeFileSync(output, 'old');
+  await checkOutput(output, input);
+  await write();
+  assert.equal(readFileSync(output, 'utf8'), EXPECTED);
 });
 
 test('the old output is whole until the end, and the new one grows in a file beside it', async () => {

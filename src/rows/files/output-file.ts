@@ -46,7 +46,7 @@ const SHARED_FOLDER = 0o1002;
  * the rows: in a shared folder a link, a pipe or a file of another user; anywhere a file that is mounted by itself. */
 async function refusePlanted(output: string): Promise<void> {
   const entry = await lstat(output).catch(() => null);
-  const folder = await lstat(dirname(resolve(output))).catch(() => null);
+  const folder = await stat(dirname(resolve(output))).catch(() => null);
   if (entry === null || folder === null) return;
   const own = ownUser();
   const isShared = (folder.mode & SHARED_FOLDER) === SHARED_FOLDER;
