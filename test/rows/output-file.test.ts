@@ -71,25 +71,34 @@ test('a new output is open to no more users than its input, a new report neither
   }
 });
 
-test('what another user laid at the name of the output, in a folder that all share, gets no rows', async () => {
-  const shared = join(folder, 'shared');
-  mkdirSync(shared);
-  chmodSync(shared, 0o1777);
-  const planted = join(shared, 'out.csv');
-  symlinkSync(join(folder, 'elsewhere'), planted);
-  await checkOutput(planted, input);
-  // Only root can make what belongs to another user.
-  if (userInfo().uid !== 0) return;
-  lchownSync(planted, 65_534, 65_534);
-  const refusal = { code: 'OUTPUT_UNWRITABLE', message: /belongs to another user, in a folder that all users share/ };
-  await assert.rejects(checkOutput(planted, input), refusal);
-  rmSync(planted);
-  spawnSync('mkfifo', [planted]);
-  chownSync(planted, 65_534, 65_534);
-  await assert.rejects(checkOutput(planted, input), refusal);
-});
-
 const ROOT_ALONE = { skip: userInfo().uid !== 0 && 'root alone can be somebody else' };
+
+test(
+  'what another user laid at the name of the output, in a folder that all share, gets no rows',
+  ROOT_ALONE,
+  async () => {
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    chownSync(shared, 1, 1);
+    const planted = join(shared, 'out.csv');
+    const refusal = { code: 'OUTPUT_UNWRITABLE', message: /belongs to another user, in a folder that all users share/ };
+    for (const mode of [0o1777, 0o777]) {
+      chmodSync(shared, mode);
+      for (const lay of [
+        () => symlinkSync(join(folder, 'elsewhere'), planted),
+        () => spawnSync('mkfifo', [planted]),
+        () => writeFileSync(planted, '', { mode: 0o666 }),
+      ]) {
+        lay();
+        await checkOutput(planted, input);
+        lchownSync(planted, 65_534, 65_534);
+        await assert.rejects(checkOutput(planted, input), refusal);
+        await assert.rejects(write({ output: planted }), refusal, 'laid there after the check');
+        rmSync(planted);
+      }
+    }
+  },
+);
 
 test('a user without an entry in the list of users replaces his output', ROOT_ALONE, async () => {
   writeFileSync(output, 'old');

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { writePipe } from '../../base/pipes.ts';
-import { ownUser } from '../../base/users.ts';
+import { isPlanted, PLANTED } from '../../base/users.ts';
 import type { TableTarget } from '../port.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
@@ -39,20 +39,14 @@ export async function identityOfInput(input: string): Promise<InputIdentity | nu
   return stats?.isFile() ? stats : null;
 }
 
-/** Set for a folder in which anybody may make files, and each removes his own alone, such as /tmp. */
-const SHARED_FOLDER = 0o1002;
-
 /** Refuses an output that would fail only when it gets its name, after everything was bought, or that another user has laid there to get
- * the rows: in a shared folder a link, a pipe or a file of another user; anywhere a file that is mounted by itself. */
+ * the rows: in a folder that all share a link, a pipe, or a file whose permissions the new one would get; anywhere a file that is mounted by
+ * itself. */
 async function refusePlanted(output: string): Promise<void> {
   const entry = await lstat(output).catch(() => null);
   const folder = await stat(dirname(resolve(output))).catch(() => null);
   if (entry === null || folder === null) return;
-  const own = ownUser();
-  const isShared = (folder.mode & SHARED_FOLDER) === SHARED_FOLDER;
-  if (isShared && entry.uid !== own && (own !== 0 || !entry.isFile())) {
-    throw unwritable(output, 'belongs to another user, in a folder that all users share', OTHER_FOLDER);
-  }
+  if (isPlanted(entry, folder)) throw unwritable(output, PLANTED, OTHER_FOLDER);
   if (entry.isFile() && entry.dev !== folder.dev) {
     throw unwritable(
       output,
@@ -120,6 +114,7 @@ export async function writeWhole<Result>(
 
 async function openFile({ output, signal, interrupt }: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
+    await refusePlanted(output);
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
     refuseInput(output, old, input);
