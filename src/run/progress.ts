@@ -16,6 +16,8 @@ const START = {
   creditsUnknown: 0,
   /** The calls that may have cost `creditsUnknown`. */
   callsUnknown: 0,
+  /** Planned credits that this run did not need, because other runs bought the answers meanwhile. */
+  creditsByOthers: 0,
   calls: 0,
   callsInFlight: 0,
   retries: 0,
@@ -89,6 +91,9 @@ const EVENTS = {
       progress.creditsUnknown += credits;
       progress.callsUnknown++;
     }
+  },
+  boughtByOthers(progress: Writable, credits: number) {
+    progress.creditsByOthers += credits;
   },
   retry(progress: Writable) {
     progress.retries++;

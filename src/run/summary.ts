@@ -172,7 +172,8 @@ interface RunSummaryParts {
   readonly job: Pick<Job, 'output'>;
   readonly each: number;
   readonly run: number;
-  readonly spent: Spending;
+  /** `byOthers`: planned credits that were not needed, because other runs bought the answers meanwhile. */
+  readonly spent: Spending & { readonly byOthers: number };
   readonly written: Omit<OutputSums, 'ratings'>;
   /** The earlier output stays, because the run got no answer, or its input has no rows. */
   readonly isKept: boolean;
@@ -196,6 +197,7 @@ export function runSummary({ planned, areas, job, each, run, spent, written, isK
     run,
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
+    credits_by_others: spent.byOthers,
     status,
     /** The share of located rows that are complete: by number and by value (null in file order), 0 to 1. */
     complete: {

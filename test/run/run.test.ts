@@ -4,6 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { noColor } from '../../src/cli/messages/color.ts';
+import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
@@ -48,6 +50,18 @@ test('a plan counts the time that the run has used before it: a short limit prom
   assert.deepEqual([late.plan.window, late.summary.this_run.cells, late.summary.fits], [0, 0, false]);
   const ended = await run(late);
   assert.deepEqual([ended.stop?.reason, ended.summary.credits_spent, harness.charged()], ['time', 0, 0]);
+});
+
+test('what another run has bought since the plan is told beside what was spent', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput(places(3));
+  const job = { topics: ['wildfire', 'hail'] };
+  using planned = await prepare(await harness.open(job));
+  await harness.run({ ...job, budget: 4, output: 'other.csv' });
+  const ended = await run(planned);
+  assert.equal(ended.summary.credits_by_others, 4);
+  const { facts } = runMessages(ended, '', '/', { width: 200, color: noColor }, true);
+  assert.match(facts[0]!, / Spent: 2 of 6 credits planned; other runs bought 4 meanwhile\./);
 });
 
 /** The credits that are left in the minute, each time that a call is settled. */

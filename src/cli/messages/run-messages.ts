@@ -84,10 +84,12 @@ function outputName(output: string, folder: string): string {
 /** Planned is the price of all that is missing, as in `status`. A run may spend more: a call may lack a topic that the plan expects. */
 function spentMessage(summary: RunResult['summary']): string {
   const { credits_spent: spent, credits_limit: limit, credits: planned, credits_available, this_run } = summary;
+  const { credits_by_others: byOthers } = summary;
   if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   if (summary.source.kind === 'sample' && credits_available === null)
     return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
-  if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned.`;
+  const others = byOthers > 0 ? `; other runs bought ${grouped(byOthers)} meanwhile` : '';
+  if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned${others}.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
   return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: topics were asked again or in bundles, or more places bought.`;
 }

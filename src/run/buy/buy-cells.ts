@@ -102,7 +102,7 @@ async function all(workers: readonly Promise<void>[], { health }: Buying): Promi
  * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was answered here
  * is not bought here again for any topic. After a bundle that was given up, which may have been charged, no bundle is bought here again. */
 async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
-  const { freshness, plan, health } = buying;
+  const { freshness, plan, payer, health, progress } = buying;
   let [work, credits] = [begun, 0];
   for (let isBegun = false; ; isBegun = true) {
     if (health.stopped) return { outcome: 'stopped', work, credits };
@@ -126,9 +126,13 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
           spentBundles: call.kind === 'single' ? work.spentBundles : new Set(BUNDLE_KINDS),
         };
         break;
-      case 'replan':
-        work = { ...work, missing: difference(work.missing, await answeredElsewhere(buying, work)) };
+      case 'replan': {
+        const missing = difference(work.missing, await answeredElsewhere(buying, work));
+        const priceOf = (topics: TopicSet) => cheapestCalls(topicsIn(topics), payer.priceList).credits;
+        record(progress, 'boughtByOthers', priceOf(work.missing) - priceOf(missing));
+        work = { ...work, missing };
         break;
+      }
       case 'rejected':
         return { outcome: 'done', work, credits };
       case 'claimed_elsewhere':
