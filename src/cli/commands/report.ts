@@ -51,6 +51,10 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   if (facts.changes !== null && facts.changes.gone.rows === facts.changes.before.rows) {
     say(context, await noMatchMessage(job, on, earlier!, store), 'warning');
   }
+  if (earlier !== null && (earlier.parts?.folder ?? earlier.input) === job.output) {
+    const only = 'only what changed since its run can be shown';
+    say(context, `perilbook: ${earlier.name} is the output that is reported on: ${only}.`, 'warning');
+  }
   await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
