@@ -170,7 +170,14 @@ export function newestLink(html: string, page: string, pattern: string): string 
   }
   const [newest] = links.sort((a, b) => order(b.year, a.year) || order(b.day, a.day));
   if (newest !== undefined) return newest.url;
-  throw downloadFailed(`The page ${page} has no link to ${pattern.replaceAll('\\', '')}`, ADDRESS_MOVED);
+  throw downloadFailed(`The page ${page} has no link to ${nameOfPattern(pattern)}`, ADDRESS_MOVED);
+}
+
+/** The name of a file as a reader writes it: `1955-YYYY_hail.csv.zip`. */
+function nameOfPattern(pattern: string): string {
+  const dates: Readonly<Record<string, string>> = { 2: 'MM', 4: 'YYYY', '6,8': 'MMDDYYYY' };
+  const name = pattern.replace(/\(\\d\{([\d,]+)\}\)/g, (group, digits: string) => dates[digits] ?? group);
+  return name.replace(/^\[.*?\*\//, '').replaceAll('\\', '');
 }
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

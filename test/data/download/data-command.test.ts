@@ -410,7 +410,7 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const { sources } = JSON.parse(checked.stdout) as { sources: Outcome[] };
   const by = new Map(sources.map((one) => [one.source, one]));
   assert.equal(by.get('air-quality')!.ok, true);
-  assert.match(by.get('tornado')!.error!.message, /has no link to 1950/);
+  assert.match(by.get('tornado')!.error!.message, /has no link to 1950-YYYY_actual_tornadoes\.csv$/);
   assert.match(by.get('tri')!.error!.message, /is missing, and so are newer files/);
   assert.match(by.get('power-plants')!.error!.message, /status 404/);
   assert.match(by.get('alternative-fuels-afdc')!.error!.message, /begins with "Id,Name"/);

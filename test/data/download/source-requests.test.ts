@@ -125,5 +125,5 @@ test('names that end alike are told apart, and the address of a link may be abso
 });
 
 test('a page without the link says so', () => {
-  assert.throws(() => newestLink('<html>moved</html>', PAGE, ATLANTIC), /has no link to hurdat2-1851/);
+  assert.throws(() => newestLink('<html>moved</html>', PAGE, ATLANTIC), /has no link to hurdat2-1851-YYYY-MMDDYYYY/);
 });
