@@ -45,7 +45,7 @@ export function downloadPlanMessages(
     sizeOf(entry, sumBytes(entry)),
     entry.slices.includes('US') ? 'US' : counted(entry.slices.length, 'state'),
     entry.source.cadence,
-    addressesOf(entry.source).join(' '),
+    addressesOf(entry).join(' '),
   ]);
   return [
     ...(states === null ? [] : [`States: ${states.join(', ')}`]),
@@ -78,7 +78,7 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
       bytes: source.isElsewhere ? null : Math.round(sumBytes({ source, slices })!),
       measured: source.isMeasured && !source.isElsewhere && slices.includes('US'),
       cadence: source.cadence,
-      addresses: addressesOf(source),
+      addresses: addressesOf({ source, slices }),
       licence: licenceOf(source),
       note: source.note,
     })),
@@ -90,10 +90,10 @@ function licenceOf({ licence }: Source): string {
   return licence ?? 'a work of the US government, in the public domain.';
 }
 
-function addressesOf({ download }: Source): string[] {
+function addressesOf({ source: { download }, slices }: WantedSource): string[] {
   switch (download.kind) {
     case 'file':
-      return download.files.map(({ url }) => url);
+      return download.files.map(({ url, stateUrl = url }) => (slices.includes('US') ? url : stateUrl));
     case 'linked':
       return [download.page];
     case 'layer':

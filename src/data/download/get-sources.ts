@@ -72,7 +72,7 @@ export async function checkSources(
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
             ...lost.map(({ state, here, rows: now }) =>
               source.download.kind === 'file'
-                ? `the file of ${state} is gone`
+                ? `the file of ${state} is gone (${manifest.get(state)!.url})`
                 : `${state} has ${counted(now, 'row')}; ${grouped(here)} are loaded`,
             ),
             ...aged,

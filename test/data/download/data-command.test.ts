@@ -85,6 +85,7 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.match(nri.licence, /not endorsed by FEMA/);
   assert.ok(nri.bytes > 1_000_000 && !nri.measured);
   const sized = JSON.parse((await run(['get', 'areas', '--states', 'CA,VA', '--dry-run', '--json'])).stdout);
+  assert.match(sized.sources[0].addresses.join(), /_\{fips\}_tract_500k\.zip$/, 'what is asked for states');
   // California's size is known, Virginia's is a 51st of the US.
   assert.equal(Math.round(sized.sources[0].bytes / 10_000), Math.round(428 + 5_780 / 51));
   const words = await run(['get', 'all', '--dry-run']);
@@ -474,7 +475,7 @@ test('data check sees that the file of a downloaded state is gone', async (t) =>
   await run(['get', 'tri', '--states', 'VA,MD', '--yes']);
   assert.match((await run(['check', 'tri'])).stdout, /^tri +ok: /m);
   mirror.files.delete(triFileOf('MD'));
-  assert.match((await run(['check', 'tri'])).stdout, /^tri +WARNING: the file of MD is gone: /m);
+  assert.match((await run(['check', 'tri'])).stdout, / the file of MD is gone \(https:[^ ]*2025_MD\/csv\): /);
 });
 
 test('the states whose files are missing are named, and keep none of the others from coming', async (t) => {
