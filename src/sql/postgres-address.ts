@@ -9,6 +9,8 @@ export interface DatabaseUse {
   readonly defaultSchema: string;
   /** The option that names the database: "--store". */
   readonly option: string;
+  /** The document with the rights of its roles. */
+  readonly guide: string;
   readonly unusable: ErrorCode;
   readonly unreachable: ErrorCode;
   readonly tooNew: ErrorCode;

@@ -30,8 +30,8 @@ export function classifyError(error: unknown): ErrorMeaning {
   return LOST.has(code) || code.startsWith('08') || ENDED.test(message) ? 'lost' : 'final';
 }
 
-/** The meaning of the server's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs. AGAIN and
- * OPTION are replaced by `thenAgain` and `option` of the database's use. */
+/** The meaning of the server's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs. AGAIN,
+ * OPTION and GUIDE are replaced by `thenAgain`, `option` and `guide` of the database's use. */
 const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
   [
     '28',
@@ -39,8 +39,8 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
     'Check the role, PGPASSWORD, ~/.pgpass or password_file in the address, and pg_hba.conf.',
   ],
   ['3D000', 'has no such database', 'Create the database, or name another one with OPTION.'],
-  ['3F000', 'has no such schema', 'Open it once with the role that owns it (docs/operator/many-machines.md).'],
-  ['42501', 'does not let this role do this', 'Grant the role what docs/operator/many-machines.md lists for it.'],
+  ['3F000', 'has no such schema', 'Open it once with the role that owns it (GUIDE).'],
+  ['42501', 'does not let this role do this', 'Grant the role what GUIDE lists for it.'],
   ['53100', 'has no room left on its disk', 'Make room, AGAIN'],
   ['53200', 'is out of memory', 'Check the server, AGAIN'],
   ['58', 'cannot read or write its files', "Check the server's disk, AGAIN"],
@@ -71,6 +71,6 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
   const reason = REASONS.find(([beginning]) => code.startsWith(beginning) && code.length === 5);
   if (reason === undefined) return error;
   const [, what, hint] = reason;
-  const ownHint = hint.replace('AGAIN', use.thenAgain).replace('OPTION', use.option);
+  const ownHint = hint.replace('AGAIN', use.thenAgain).replace('OPTION', use.option).replace('GUIDE', use.guide);
   return unusable(`${database} ${what}: ${error.message}`, ownHint);
 }

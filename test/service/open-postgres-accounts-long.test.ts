@@ -46,7 +46,9 @@ test('a role that may only charge runs an instance, and can make neither tables 
     () => accounts.createKey('a', ['hail'], null),
     () => accounts.revokeKey(1),
   ]) {
-    await assert.rejects(forbidden(), { code: 'SERVICE_ACCOUNT', message: /does not let this role do this/ });
+    await assert.rejects(forbidden(), {
+      ...{ code: 'SERVICE_ACCOUNT', message: /does not let this role do this/, hint: /many-instances\.md/ },
+    });
   }
 });
 

@@ -74,6 +74,7 @@ const ACCOUNTS_DATABASE: DatabaseUse = {
   // The store may be in the same database.
   defaultSchema: 'perilbook_accounts',
   option: '--accounts',
+  guide: 'docs/operator/many-instances.md',
   unusable: 'SERVICE_ACCOUNT',
   unreachable: 'ACCOUNTS_UNAVAILABLE',
   tooNew: 'SERVICE_ACCOUNT',
