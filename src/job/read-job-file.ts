@@ -102,13 +102,19 @@ export function checkJobText(text: string): CheckedJobFile {
     at(findOffset(document, { path, message }), message);
   const broken = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
   visit(document, {
+    // Of a setting that is given twice the first is checked, and its place is shown.
+    Map(_, map) {
+      const names = new Set<string>();
+      map.items = map.items.filter(({ key }) => names.size < names.add(String(key)).size);
+    },
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
       const message = 'YAML reads what begins with * as an alias, and it is not defined; put the value in quotes';
       broken.push(at(alias.range![0], message));
     },
   });
-  if (broken.length > 0) return { content: {}, problems: firstOfLines(broken), problemAt };
+  const repeated = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');
+  if (broken.length > repeated.length) return { content: {}, problems: firstOfLines(broken), problemAt };
   let given: unknown;
   try {
     given = document.toJS() ?? {};
@@ -118,7 +124,7 @@ export function checkJobText(text: string): CheckedJobFile {
     return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], problemAt };
   }
   const { settings: content, issues } = checkSettings(given);
-  const problems = issues.map((issue) => {
+  const wrong = issues.map((issue) => {
     const path = issue.isName ? issue.path.slice(0, -1) : issue.path;
     const shownPath = path.map((part) => (looksLikeKey(String(part)) ? '…' : String(part))).join('.');
     const name = path.length > 0 ? `${shownPath}: ` : '';
@@ -127,7 +133,8 @@ export function checkJobText(text: string): CheckedJobFile {
       : isScalarKey(document, issue.path);
     return at(findOffset(document, issue), name + issue.message, isSecret);
   });
-  return { content, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), problemAt };
+  const problems = [...broken, ...wrong].sort((a, b) => a.line - b.line || a.column - b.column);
+  return { content, problems, problemAt };
 }
 
 /** The first problem of each line: later ones on the line follow from it. */
