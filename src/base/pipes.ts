@@ -75,6 +75,26 @@ export function requireFile(path: string): void {
   throw new Error('it is a pipe or a device; save its content in a file');
 }
 
+/** More bytes than any key or password has: servers refuse longer headers. */
+const MOST_OF_SECRET = 16_384;
+const tooLong = () => new Error(`it has more than ${MOST_OF_SECRET} bytes, and no key has`);
+
+/** The text of a file that holds a secret: redacting a key of 10 MB would take 40 s. @throws Error, for the caller to name it */
+export function readSecretFile(path: string): string {
+  if (statSync(path).size > MOST_OF_SECRET) throw tooLong();
+  return readFileText(path);
+}
+
+/** The same from a pipe. */
+export async function readSecretPipe(path: string, interrupt?: AbortSignal): Promise<string> {
+  let text = '';
+  for await (const chunk of readPipe(path, interrupt).setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > MOST_OF_SECRET) throw tooLong();
+  }
+  return text;
+}
+
 /** The text of a small file. A pipe would block the whole program until another program writes. @throws Error */
 export function readFileText(path: string): string {
   requireFile(path);

@@ -74,6 +74,16 @@ test('a key that is missing where the job names it: the error names the place an
   await missing({ env: 'BLANK' }, /environment variable BLANK holds no API key/);
   await missing({ file: empty }, /empty is empty/);
   await missing({ file: table }, /table has 2 lines$/);
+  const long = join(folder, 'long');
+  writeFileSync(long, 'x'.repeat(16_384));
+  assert.equal((await readKeys([{ file: long, scopes: null }], {})).length, 1);
+  writeFileSync(long, 'x'.repeat(16_385));
+  await missing({ file: long }, /long cannot be read: it has more than 16384 bytes, and no key has$/);
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', 'cat "$0" "$0" > "$1"', long, pipe]);
+  t.after(() => writer.kill());
+  await missing({ file: pipe }, /pipe cannot be read: it has more than 16384 bytes, and no key has$/);
   await missing({ file: join(folder, 'gone') }, /gone cannot be read/);
   await missing({ file: folder }, /cannot be read/);
   const typed = 'pbk7Q2xR9vLm4TzWc8YdN3';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
-import { readFileText } from '../../base/pipes.ts';
+import { readSecretFile } from '../../base/pipes.ts';
 import { FEWEST_COMPARED, isLoss } from '../loaders/load-losses.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
@@ -212,7 +212,7 @@ function keyHeaders(
 
 function keyIn(file: string): string {
   try {
-    return readFileText(file).trim();
+    return readSecretFile(file).trim();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const hint = 'Check key_file in sources.yaml.';

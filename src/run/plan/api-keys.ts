@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { PerilbookError } from '../../base/errors.ts';
-import { readFileText, readPipe } from '../../base/pipes.ts';
+import { readSecretFile, readSecretPipe } from '../../base/pipes.ts';
 import type { Scope } from '../../contract/credits.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import { shownKeySource } from '../../job/key-shapes.ts';
@@ -54,10 +53,10 @@ const keysOfPipes = new Map<string, string>();
 
 async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<string> {
   try {
-    if (!statSync(file).isFIFO()) return onlyLine(readFileText(file), file);
+    if (!statSync(file).isFIFO()) return onlyLine(readSecretFile(file), file);
     const known = keysOfPipes.get(file);
     if (known !== undefined) return known;
-    const key = onlyLine(await text(readPipe(file, interrupt)), file);
+    const key = onlyLine(await readSecretPipe(file, interrupt), file);
     keysOfPipes.set(file, key);
     return key;
   } catch (error) {
