@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { resultOrNull } from '../base/errors.ts';
 import { readHead } from '../base/pipes.ts';
@@ -44,11 +44,9 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
 
 /** Refuses a database that another user has laid there, to read it and write it, and the same of the files that SQLite keeps beside it. */
 function refusePlanted(file: string): void {
-  const folder = statSync(dirname(file), { throwIfNoEntry: false });
-  for (const path of ['', '-wal', '-shm', '-journal'].map((suffix) => file + suffix)) {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (folder && stats && isPlanted(stats, folder)) throw new Error(`${path} ${PLANTED}`);
-  }
+  const paths = ['', '-wal', '-shm', '-journal'].map((suffix) => resolve(file + suffix));
+  const planted = paths.find((path) => isPlanted(path));
+  if (planted !== undefined) throw new Error(`${planted} ${PLANTED}`);
 }
 
 /** Takes from other users what an earlier version left them. A group keeps its rights where it may write: it was given them. */

@@ -81,7 +81,10 @@ test(
     mkdirSync(shared);
     chownSync(shared, 1, 1);
     const planted = join(shared, 'out.csv');
-    const refusal = { code: 'OUTPUT_UNWRITABLE', message: /belongs to another user, in a folder that all users share/ };
+    const refusal = {
+      code: 'OUTPUT_UNWRITABLE',
+      message: /belongs to another user, or .* in a folder that all users share/,
+    };
     for (const mode of [0o1777, 0o777]) {
       chmodSync(shared, mode);
       for (const lay of [
@@ -99,6 +102,22 @@ test(
     }
   },
 );
+
+test('nor is a folder used behind a link that another user has laid there', ROOT_ALONE, async () => {
+  const [shared, team] = [join(folder, 'shared'), join(folder, 'shared/team')];
+  for (const path of [shared, team, join(folder, 'own')]) mkdirSync(path);
+  chmodSync(shared, 0o1777);
+  for (const path of [team, join(folder, 'own')]) chownSync(path, 65_534, 65_534);
+  symlinkSync('../own', join(shared, 'link'));
+  await checkOutput(join(shared, 'link/out.csv'), input);
+  lchownSync(join(shared, 'link'), 65_534, 65_534);
+  for (const name of ['link/out.csv', 'link/../link/out.csv']) {
+    await assert.rejects(checkOutput(join(shared, name), input), { message: /lies behind a link of one, in a folder/ });
+  }
+  await checkOutput(join(team, 'out.csv'), input);
+  chownSync(shared, 65_534, 65_534);
+  await checkOutput(join(shared, 'link/out.csv'), input);
+});
 
 test('a user without an entry in the list of users replaces his output', ROOT_ALONE, async () => {
   writeFileSync(output, 'old');

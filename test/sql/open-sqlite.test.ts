@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -121,7 +131,7 @@ test('what another user laid at a name of the database, in a folder that all sha
     chmodSync(folder, mode);
     return file;
   };
-  const refused = { message: /belongs to another user, in a folder that all users share/ };
+  const refused = { message: /belongs to another user, or .* in a folder that all users share/ };
   for (const mode of [0o1777, 0o777]) {
     for (const suffix of ['', '-wal', '-shm', '-journal']) {
       const file = laid(mode, suffix, 65_534);
@@ -130,6 +140,10 @@ test('what another user laid at a name of the database, in a folder that all sha
     }
   }
   assert.throws(() => openSqlite(laid(0o1777, '', 1), FORMAT), refused, "the sticky folder's owner");
+  const behindLink = join(dirname(laid(0o1777, '', 65_535)), 'link');
+  symlinkSync(dirname(laid(0o2770, '', 65_533)), behindLink);
+  lchownSync(behindLink, 65_534, 65_534);
+  assert.throws(() => openSqlite(join(behindLink, 'a.db'), FORMAT), refused);
   for (const file of [laid(0o2770, '', 65_534), laid(0o777, '', 1), laid(0o1777, '', 0)]) {
     openSqlite(file, FORMAT).close();
   }

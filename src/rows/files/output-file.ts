@@ -45,9 +45,8 @@ export async function identityOfInput(input: string): Promise<InputIdentity | nu
 async function refusePlanted(output: string): Promise<void> {
   const entry = await lstat(output).catch(() => null);
   const folder = await stat(dirname(resolve(output))).catch(() => null);
-  if (entry === null || folder === null) return;
-  if (isPlanted(entry, folder)) throw unwritable(output, PLANTED, OTHER_FOLDER);
-  if (entry.isFile() && entry.dev !== folder.dev) {
+  if (isPlanted(resolve(output))) throw unwritable(output, PLANTED, OTHER_FOLDER);
+  if (entry?.isFile() && entry.dev !== folder?.dev) {
     throw unwritable(
       output,
       'is a mount of its own, which cannot be replaced',
