@@ -129,7 +129,10 @@ export function sourceOutcomeMessages({ source, newFiles, loaded, without = [], 
     lines.push(`${source.name}: ${newFiles === 0 ? 'unchanged' : `${counted(newFiles, 'new file')}`}.`);
   }
   if (without.length > 0) lines.push(`  The publisher has no record of ${without.join(', ')}.`);
-  if (error instanceof PerilbookError) lines.push(`${source.name}: ${error.message}\n  ${error.hint} [${error.code}]`);
+  if (error instanceof PerilbookError) {
+    const rest = loaded !== undefined && error.code === 'SERVICE_DATA' ? 'the stored data of other states stays. ' : '';
+    lines.push(`${source.name}: ${rest}${error.message}\n  ${error.hint} [${error.code}]`);
+  }
   return lines;
 }
 

@@ -180,7 +180,10 @@ test('a state that disappears at its publisher, or whose name changes there, kee
     mirror.layers.set(UST, tanks(counts, edited));
     const updated = await run('update');
     assert.equal(updated.code, 2, updated.stderr);
-    assert.match(updated.stderr, /ust-facilities: Cannot replace dataset "sites:ustFacility": VA has 30 records here/);
+    assert.match(
+      updated.stderr,
+      /ust-facilities: the stored data of other states stays\. Cannot replace dataset "sites:ustFacility": VA has 30 records here/,
+    );
     // Maryland's are there, and Virginia's are those of before.
     assert.equal(await rows(), 30 + counts.Maryland);
     // Virginia's are downloaded again, though the layer names no change; Maryland's are not.
@@ -285,7 +288,10 @@ test('a state that a file at an own address no longer has keeps its records unti
     const { code, stderr } = await update();
     assert.equal(code, 2);
     assert.match(stderr, /tri: loaded 9 records of MD, VA, 2025\./);
-    assert.match(stderr, /the file covers MD, VA, and the rows of RI would be lost\n {2}Check .* or add --replace\./);
+    assert.match(
+      stderr,
+      /tri: the stored data of other states stays\. .* covers MD, VA, and the rows of RI would be lost\n {2}Check /,
+    );
     assert.equal(await rows(), 12);
     assert.equal(mirror.downloads(), 1);
   }
