@@ -71,7 +71,12 @@ function mismatch(loader: string, profile: FileProfile): string | null {
   if (like !== undefined && ![...profile.columns].some((name) => like.names.test(name))) {
     return `it has no column of ${like.of}`;
   }
-  if (rows !== undefined && !rows.test(profile.rows)) return `its rows are not ${rows.are}`;
+  if (rows !== undefined && !rows.test(profile.rows)) {
+    const { columns: all = [], are } = rows;
+    const lacking = all.filter((name) => !has(name));
+    const isHeader = lacking.length > 0 && lacking.length < all.length / 2;
+    return isHeader ? `it has no column ${lacking.join(', ')}` : `its rows are not ${are}`;
+  }
   const problem = shapes === undefined ? null : otherShapes(shapes, profile);
   if (problem !== null) return problem;
   const others = anyOther === true ? loadersFor(profile) : [];

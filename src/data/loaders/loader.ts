@@ -33,8 +33,12 @@ interface FileSignature {
   readonly like?: { readonly of: string; readonly names: RegExp };
   /** The geometries that it may have; it has at least one of them. */
   readonly shapes?: readonly FileShape[];
-  /** A test of its first rows, when columns do not decide; `are` describes them. */
-  readonly rows?: { readonly are: string; readonly test: (rows: Rows) => boolean };
+  /** A test of its first rows, when columns do not decide; `are` describes them. A header, where there is one, has these `columns`. */
+  readonly rows?: {
+    readonly are: string;
+    readonly columns?: readonly string[];
+    readonly test: (rows: Rows) => boolean;
+  };
   /** Accepts what no other loader recognizes. */
   readonly anyOther?: true;
 }

@@ -46,7 +46,7 @@ function spcLoader(
     source: 'NOAA Storm Prediction Center',
     licence: publicDomain('National Oceanic and Atmospheric Administration, Storm Prediction Center'),
     loads: { name: `records:${event}`, level: '' },
-    signature: { rows: { are, test: (rows) => test(ownRows(rows)) } },
+    signature: { rows: { are, columns: FIELDS.slice(0, FEWEST_FIELDS), test: (rows) => test(ownRows(rows)) } },
     read(files, _, report) {
       const years = yearSpan();
       // The agency's files of many years and of single years overlap, and users load both.

@@ -51,6 +51,7 @@ test('a file of another agency is refused with the loader that it is for; --forc
     ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado FILE\./],
     ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail FILE\./],
     ['hail', table('wind'), /not reports of hail/, /--force/],
+    ['hail', fileOf(t, 'few.csv', `${SPC.split(',ns,')[0]}\n1,2026\n`), /it has no column ns, sn, sg$/, /--force/],
     ['earthquakes', table('hail'), /no known latitude column/, /load hail FILE\./],
     ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],
     ['areas', shapes('parks', { Unit_Nm: 'X' }, square(-80, 30, 1)), /no column GEOID/, /--force/],
