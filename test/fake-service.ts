@@ -29,6 +29,8 @@ export interface Fault {
   readonly isLost?: true;
   /** The answer is for another place: charged, and of no use. */
   readonly isElsewhere?: true;
+  /** The credits that header and `meta` state. */
+  readonly cost?: number;
   /** Replaces a text of the answer's body. */
   readonly replace?: readonly [from: string, to: string];
   /** Of a bundle only this topic arrives. */
@@ -80,9 +82,9 @@ export async function fakeService(
     if (fault.isLost) return void response.destroy();
     const answer = await alter(address, changed(fault, passed));
     if (fault.head !== undefined) return sendRaw(response, fault.head, answer);
-    const cost = answer.status === real.status ? real.headers.get('x-credit-cost') : null;
+    const cost = answer.status === real.status ? (fault.cost ?? real.headers.get('x-credit-cost')) : null;
     const sample = real.headers.get(HEADERS.sampleData);
-    const all = { 'content-type': 'application/json', 'x-credit-cost': cost ?? '0' };
+    const all = { 'content-type': 'application/json', 'x-credit-cost': String(cost ?? 0) };
     response.writeHead(answer.status, { ...all, ...(sample && { [HEADERS.sampleData]: sample }) });
     response.end(answer.body);
   });
@@ -103,7 +105,7 @@ function fits({ requests, every = 1, address = [], key }: Fault, number: number,
   return address.every((part) => asked.includes(part)) && (key === undefined || key === sent);
 }
 
-function changed({ isElsewhere, keepsTopic, nest = 0, replace }: Fault, answer: Passed): Passed {
+function changed({ isElsewhere, keepsTopic, nest = 0, cost, replace }: Fault, answer: Passed): Passed {
   if (answer.status !== 200) return answer;
   if (isElsewhere) return forAnotherPlace(answer);
   if (keepsTopic !== undefined) {
@@ -111,6 +113,7 @@ function changed({ isElsewhere, keepsTopic, nest = 0, replace }: Fault, answer: 
     json.data.topics = { [keepsTopic]: json.data.topics[keepsTopic] };
     return { ...answer, body: JSON.stringify(json) };
   }
+  if (cost !== undefined) return { ...answer, body: answer.body.replace(/"credit_cost":\d+/, `"credit_cost":${cost}`) };
   const nested = `"details":${'['.repeat(nest)}${']'.repeat(nest)}`;
   const [from, to] = nest > 0 ? ['"details":null', nested] : (replace ?? ['', '']);
   return { ...answer, body: answer.body.replace(from, to) };

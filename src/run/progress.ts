@@ -16,6 +16,9 @@ const START = {
   creditsUnknown: 0,
   /** The calls that may have cost `creditsUnknown`. */
   callsUnknown: 0,
+  /** The calls for which the service states more than the contract's price, and how much more in all. */
+  callsAbovePrice: 0,
+  creditsAbovePrice: 0,
   /** Planned credits that this run did not need, because other runs bought the answers meanwhile. */
   creditsByOthers: 0,
   calls: 0,
@@ -83,9 +86,13 @@ const EVENTS = {
   callSent(progress: Writable) {
     progress.callsInFlight++;
   },
-  callSettled(progress: Writable, { credits, charge }: Pick<Settlement, 'credits' | 'charge'>) {
+  callSettled(progress: Writable, { credits, charge }: Pick<Settlement, 'credits' | 'charge'>, price: number) {
     progress.callsInFlight--;
     progress.calls++;
+    if (credits > price) {
+      progress.callsAbovePrice++;
+      progress.creditsAbovePrice += credits - price;
+    }
     if (charge !== 'unknown') progress.creditsSpent += credits;
     else {
       progress.creditsUnknown += credits;

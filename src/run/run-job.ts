@@ -70,7 +70,8 @@ export async function run(
     const stopped =
       (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
     const verified = await verifiedPlan(prepared, plan);
-    const spent = { ...(await store.runSpending(number)), byOthers: progress.creditsByOthers };
+    const { creditsByOthers: byOthers, callsAbovePrice, creditsAbovePrice } = progress;
+    const spent = { ...(await store.runSpending(number)), byOthers, callsAbovePrice, creditsAbovePrice };
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
     const isEnded = stopped !== null || plan.scan.rows === 0;

@@ -13,6 +13,7 @@ import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import type { Plan } from './plan/planning.ts';
 import type { Way } from './plan/spending.ts';
+import type { Progress } from './progress.ts';
 import type { RunContext } from './run-context.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import { totalValue } from './scan/scan-tally.ts';
@@ -173,7 +174,7 @@ interface RunSummaryParts {
   readonly each: number;
   readonly run: number;
   /** `byOthers`: planned credits that were not needed, because other runs bought the answers meanwhile. */
-  readonly spent: Spending & { readonly byOthers: number };
+  readonly spent: Spending & { readonly byOthers: number } & Pick<Progress, 'callsAbovePrice' | 'creditsAbovePrice'>;
   readonly written: Omit<OutputSums, 'ratings'>;
   /** The earlier output stays, because the run got no answer, or its input has no rows. */
   readonly isKept: boolean;
@@ -198,6 +199,9 @@ export function runSummary({ planned, areas, job, each, run, spent, written, isK
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     credits_by_others: spent.byOthers,
+    /** The calls for which the service states more than the contract's price, and how much more in all. */
+    calls_above_price: spent.callsAbovePrice,
+    credits_above_price: spent.creditsAbovePrice,
     status,
     /** The share of located rows that are complete: by number and by value (null in file order), 0 to 1. */
     complete: {

@@ -81,17 +81,22 @@ function outputName(output: string, folder: string): string {
   return output === '-' ? 'stdout' : shownPath(output, folder);
 }
 
-/** Planned is the price of all that is missing, as in `status`. A run may spend more: a call may lack a topic that the plan expects. */
+/** Planned is the price of all that is missing, as in `status`. A run may spend more: a call may cost more, or lack a topic that the plan
+ * expects. */
 function spentMessage(summary: RunResult['summary']): string {
   const { credits_spent: spent, credits_limit: limit, credits: planned, credits_available, this_run } = summary;
-  const { credits_by_others: byOthers } = summary;
+  const { credits_by_others: byOthers, calls_above_price: dearer, credits_above_price: above } = summary;
   if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   if (summary.source.kind === 'sample' && credits_available === null)
     return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
   const others = byOthers > 0 ? `; other runs bought ${grouped(byOthers)} meanwhile` : '';
   if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned${others}.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
-  return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: topics were asked again or in bundles, or more places bought.`;
+  const reasons = [
+    ...(dearer > 0 ? [`the service charged more than the contract's price for ${counted(dearer, 'call')}`] : []),
+    ...(spent - above > planned ? ['topics were asked again or in bundles, or more places bought'] : []),
+  ];
+  return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: ${reasons.join('; ')}.`;
 }
 
 /** The most important ratings in one line; none without a finding. */

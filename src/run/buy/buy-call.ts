@@ -217,7 +217,7 @@ async function sendCall(
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   const { credits } = consequence.ledger;
   // Before it is stored: a disk that is full does not hide what the call cost.
-  record(progress, 'callSettled', consequence.ledger);
+  record(progress, 'callSettled', consequence.ledger, CREDITS[call.kind]);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
   await store
     .settle([makeSettlement(buying, { ...claimed, date }, consequence)])
