@@ -62,7 +62,7 @@ export interface Rate {
   readonly remaining: number | null;
   /** Milliseconds until the limit is whole again. */
   readonly resetMs: number | null;
-  /** Milliseconds that the service asks to wait, however long. */
+  /** Milliseconds that the service asks to wait. */
   readonly retryAfterMs: number | null;
 }
 

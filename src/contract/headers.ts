@@ -13,13 +13,17 @@ export const HEADERS = {
 /** `Retry-After: 0` and past dates do not mean "at once": a thousand clients would all retry at that instant. */
 export const SHORTEST_RETRY_AFTER_MS = 1_000;
 
-/** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second. */
+/** A longer wait than a year is a mistake: a run would be resumed in the year 33715. */
+const LONGEST_WAIT_MS = 366 * 86_400_000;
+const believed = (waitMs: number): number | null => (waitMs <= LONGEST_WAIT_MS ? waitMs : null);
+
+/** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second; null for more than a year. */
 export function retryAfterMs(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
   const seconds = /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : null;
-  if (seconds !== null) return Math.max(SHORTEST_RETRY_AFTER_MS, Math.ceil(seconds * 1_000));
+  if (seconds !== null) return believed(Math.max(SHORTEST_RETRY_AFTER_MS, Math.ceil(seconds * 1_000)));
   const date = httpDateMs(text);
-  return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
+  return date === null ? null : believed(Math.max(SHORTEST_RETRY_AFTER_MS, date - now));
 }
 
 /** A date of HTTP in milliseconds since the epoch; null for any other text. Only the one format that HTTP still allows, and only dates
@@ -45,7 +49,7 @@ export function count(text: string | undefined): number | null {
 export function resetMs(text: string | undefined, now: number): number | null {
   const value = count(text);
   if (value === null) return null;
-  if (value > EPOCH_MS_ABOVE) return Math.max(0, value - now);
-  if (value > EPOCH_S_ABOVE) return Math.max(0, value * 1_000 - now);
+  if (value > EPOCH_MS_ABOVE) return believed(Math.max(0, value - now));
+  if (value > EPOCH_S_ABOVE) return believed(Math.max(0, value * 1_000 - now));
   return value <= DELTA_S_UP_TO ? value * 1_000 : value;
 }

@@ -7,14 +7,16 @@ import { NOW, received } from './answers.ts';
 
 const whole = (min: number, max: number) => fc.integer({ min, max });
 const after = (text: string) => retryAfterMs(text, NOW);
+const YEAR_MS = 366 * 86_400_000;
 const httpDate = (ms: number) => new Date(ms).toUTCString();
 
 test('the unit of the reset is told by its size', () => {
   for (const [from, to, expected] of [
     [0, 60, (seconds: number) => seconds * 1_000],
     [61, 1e9, (ms: number) => ms],
-    [1e9 + 1, 2 ** 32, (epochSeconds: number) => Math.max(0, epochSeconds * 1_000 - NOW)],
-    [1e12 + 1, 4e12, (epochMs: number) => Math.max(0, epochMs - NOW)],
+    [1e9 + 1, Math.floor((NOW + YEAR_MS) / 1_000), (epochSeconds: number) => Math.max(0, epochSeconds * 1_000 - NOW)],
+    [1e12 + 1, NOW + YEAR_MS, (epochMs: number) => Math.max(0, epochMs - NOW)],
+    [NOW + YEAR_MS + 1, 1e15 - 1, () => null],
   ] as const) {
     fc.assert(fc.property(whole(from, to), (value) => resetMs(String(value), NOW) === expected(value)));
   }
@@ -30,15 +32,22 @@ test('a number is a number only when nothing else is there', () => {
 });
 
 test('Retry-After in seconds, at least one', () => {
-  fc.assert(fc.property(whole(1, 1e9), (seconds) => after(String(seconds)) === seconds * 1_000));
+  fc.assert(fc.property(whole(1, YEAR_MS / 1_000), (seconds) => after(String(seconds)) === seconds * 1_000));
   assert.equal(after('0'), 1_000);
   assert.equal(after('0.2'), 1_000);
   assert.equal(after('1.5'), 1_500);
 });
 
+test('a wait of more than a year is not believed', () => {
+  for (const seconds of [YEAR_MS / 1_000 + 1, 999_999_999_999]) {
+    assert.equal(after(String(seconds)), null);
+    assert.equal(after(httpDate(NOW + seconds * 1_000)), null);
+  }
+});
+
 test('Retry-After as a date, at least a second from now', () => {
   fc.assert(
-    fc.property(whole(-1e6, 1e9), (seconds) => {
+    fc.property(whole(-1e6, YEAR_MS / 1_000), (seconds) => {
       assert.equal(after(httpDate(NOW + seconds * 1_000)), Math.max(1_000, seconds * 1_000));
     }),
   );
