@@ -127,6 +127,7 @@ async function tried(
     const [ended] = await Promise.all(settings.map((own) => harness.run(own, options)));
     assertHoldsNoKey(harness, ended!, keys);
     const { state, stop, summary } = ended!;
+    if (!step.together) assert.equal(summary.credits_by_others, 0, 'what no other run bought');
     const words = runMessages(ended!, 'perilbook run x --yes', '/', { width: 400, color: noColor }, true);
     const { input = 'input.csv', output = 'output.csv' } = settings[0]!;
     if (output.endsWith('.csv')) {
