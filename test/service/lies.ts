@@ -91,6 +91,7 @@ export const LIES: Readonly<Record<string, Tell>> = {
   '2.6 X-Credit-Cost differs from the body': single('tsunami', { 'headers.x-credit-cost': '2' }),
   '2.6 X-RateLimit-Reset is missing': single('volcano', { 'headers.x-ratelimit-reset': undefined }),
   '2.6 X-RateLimit-Reset is a year away': header('x-ratelimit-reset', String(Date.UTC(2027, 2, 15) / 1_000)),
+  '2.6 X-RateLimit-Reset is ten years away': header('x-ratelimit-reset', String(Date.UTC(2036, 2, 15) / 1_000)),
   '2.6 X-RateLimit-Limit changes from call to call': success((reply) => {
     reply.headers['x-ratelimit-limit'] = String(1_200 + reply.successes);
   }),
