@@ -5,9 +5,10 @@ const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
   INPUT_COLUMNS: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
   INPUT_UNREADABLE: 'Check the file, or choose another one.',
   SCOPE_MISSING: 'Leave these topics out, or ask the provider for a key that may buy them.',
-  OUTPUT_UNWRITABLE: 'Check that the disk has room, then resume the run.',
+  OUTPUT_UNWRITABLE:
+    'Check that the disk has room, then resume the run. A workbook that is too large may be saved as CSV.',
   LOCAL_DATA: 'Get the missing public data below the sources, or choose other topics or another source.',
-  SERVICE_DATA: 'Choose one answer for each place.',
+  SERVICE_DATA: 'Choose one answer for each place, or check that the disk has room.',
   KEY_REFUSED: 'Check the key, then start perilbook ui again.',
 };
 
