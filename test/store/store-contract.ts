@@ -116,6 +116,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       return claims.flat().map(({ outcome }) => outcome);
     };
     assert.deepEqual(await ask([propose(LA, 'single'), propose(LA, 'single')]), ['granted', 'claimed']);
+    // Also where the process is not in the list of those that run.
+    setup.alive.clear();
+    assert.equal((await store.claim(both[1]!, [propose(LA, 'single')]))[0]!.outcome, 'claimed');
     // A run's own calls at a cell hold back none of its others.
     const ofOne = await store.claim(both[0]!, [propose(HERE, 'single'), propose(HERE, 'single')]);
     assert.deepEqual(

@@ -67,6 +67,8 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
   if (dead.length > 0) {
     yield* giveUpCalls(table, dead);
     [[usage, calls]] = yield* readTogether(around());
+    // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
+    windows.clear();
   }
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
   const areaClaims: Record<string, SqlValue>[] = [];
@@ -108,8 +110,6 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     yield* write(...dialect.eachRow(granted, 'new', GRANTED, INSERT_CALLS), ...addToSums(database, ids, 1));
   }
   yield* write(...dialect.eachRow(areaClaims, 'new', AREA_CLAIMS, INSERT_AREA_CLAIMS));
-  // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
-  if (dead.length > 0) windows.clear();
   return claims;
 }
 
