@@ -23,7 +23,7 @@ export function isOwnPeer(ends: Ends): boolean {
 
 /** The number of the user whose socket is the other end of a connection; undefined if none is. The fields of the table: number, local and
  * remote address, state, queues, timer, retransmissions, user, timeout, inode (proc_net_tcp in the kernel's documentation). An end that
- * its program has closed has no inode, and for the kernel its user is 0, whoever it was. */
+ * its program has closed has no inode, and the kernel writes 0 for its user. */
 export function peerUser(table: string, ends: Ends): number | undefined {
   const own = inTable(ends.localAddress, ends.localPort);
   const peer = inTable(ends.remoteAddress, ends.remotePort);
