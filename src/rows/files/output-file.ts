@@ -25,10 +25,9 @@ export type InputIdentity = Pick<Stats, 'dev' | 'ino' | 'mode'>;
  * that does not exist or may not be written. Leaves no file. */
 export async function checkOutput(output: string, input: string): Promise<void> {
   if (output === '-') return;
-  await refusePlanted(output);
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would block until it has a reader.
-  if (old && !old.isFile() && !old.isDirectory()) return;
+  if (old && !old.isFile() && !old.isDirectory()) return await refusePlanted(output);
   const file = await openFile({ output }, await identityOfInput(input));
   await file.discard();
 }
