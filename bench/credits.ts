@@ -26,6 +26,7 @@ const ENTERPRISE_A_ROW = CREDITS.enterprise;
 const CHEAPEST_A_ROW = cheapestCalls(parseTopics(TOPICS), {
   standard: new Set(NATURAL_SLUGS),
   enterprise: new Set(TOPIC_SLUGS),
+  credits: CREDITS,
   bundles: true,
   singles: () => true,
   optimize: 'credits',

@@ -12,7 +12,7 @@ import { Worker } from 'node:worker_threads';
 import { createClient } from '../src/client/client.ts';
 import { findVerdict } from '../src/client/verdict.ts';
 import { flatten } from '../src/columns/topic-columns.ts';
-import type { Call } from '../src/contract/credits.ts';
+import { type Call, CREDITS } from '../src/contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { CITIES } from '../src/geo/cities.ts';
 import type { Location } from '../src/geo/coordinates.ts';
@@ -148,7 +148,9 @@ async function ask({ bundle, asked }: Case, url: string, key: string, places: re
     Array.from({ length: CONNECTIONS }, async () => {
       for (let place = left.shift(); place !== undefined; place = left.shift()) {
         const exchange = await client.send({ call, location: place, key });
-        findVerdict(exchange, call, place, 0, (topic, result) => flatten(topic, result, place));
+        findVerdict(exchange, { call, price: CREDITS[bundle] }, place, 0, (topic, result) =>
+          flatten(topic, result, place),
+        );
       }
     }),
   );

@@ -81,17 +81,23 @@ export type Verdict = Answered | NoData | Malformed | Rejected | Refused | Trans
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
+/** A call, and the credits that it is expected to cost. */
+export interface PricedCall {
+  readonly call: Call;
+  readonly price: number;
+}
+
 /** Decides what an exchange means and what it cost, for a location and the time of the answer. */
 export function findVerdict(
   exchange: Exchange,
-  call: Call,
+  sent: PricedCall,
   location: Location,
   now: number,
   toFields: ToFields,
 ): Verdict {
   if (exchange.kind === 'failure') return ofFailure(exchange);
-  if (!hasAnswer(exchange)) return ofStatus(exchange, call, now);
-  return ofAnswer(exchange, call, readEnvelope(call, location, exchange, toFields), now);
+  if (!hasAnswer(exchange)) return ofStatus(exchange, sent, now);
+  return ofAnswer(exchange, sent, readEnvelope(sent.call, location, exchange, toFields), now);
 }
 
 /** Only the body of a 200 is an answer. */
@@ -104,8 +110,8 @@ function ofFailure({ reached, code, message }: TransportFailure): Transport {
   return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
 }
 
-function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, now: number): Verdict {
-  const cost = readCost(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
+function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeReading, now: number): Verdict {
+  const cost = readCost(headers[HEADERS.creditCost], reading.creditCost, sent);
   const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
     requestId: reading.requestId,
@@ -116,9 +122,8 @@ function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, n
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
-  // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, because a budget would never
-  // end.
-  const charged = Math.max(cost.stated, CREDITS[call.kind]);
+  // Every answer is charged (docs/developer/service-api.md, 1.4).
+  const charged = cost.agreed ?? sent.price;
   const sample = reading.sample || saysSample(headers);
   const read = { results, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
@@ -126,14 +131,16 @@ function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, n
 
 /** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4). If it states less than the price, or
  * nothing, only the provider's bill can tell. */
-function chargeOf({ stated, price }: Cost): number | 'unknown' {
-  return stated >= price ? stated : 'unknown';
+function chargeOf({ agreed, stated, price }: Cost): number | 'unknown' {
+  return stated >= price ? (agreed ?? price) : 'unknown';
 }
 
 interface Cost {
-  /** What the service states; 0 where it states nothing credible. */
+  /** What header and `meta` state alike, from 1 on; null where they do not. A budget would never end if calls cost nothing. */
+  readonly agreed: number | null;
+  /** The larger credible one of the two; 0 where the service states nothing credible. */
   readonly stated: number;
-  /** The contract's price. */
+  /** The expected price. */
   readonly price: number;
   readonly note: string | null;
 }
@@ -141,29 +148,32 @@ interface Cost {
 /** A higher number is not a price (the most expensive call costs 35): a garbled header must not use up the quota for a month. */
 const MOST_CREDIBLE_COST = 1_000;
 
-/** The larger statement counts, because counting too little would spend credits that were not planned. But more than the contract's price
- * counts only where the header and `meta` state the same, as the contract has it. */
-function readCost(header: string | undefined, meta: unknown, price: number): Cost {
+/** Another price than the expected one counts only where the header and `meta` state the same, as the contract has it. */
+function readCost(header: string | undefined, meta: unknown, { call, price }: PricedCall): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
-  if (inHeader === null && inMeta === null) return { stated: 0, price, note: 'the service did not state the cost' };
+  if (inHeader === null && inMeta === null)
+    return { agreed: null, stated: 0, price, note: 'the service did not state the cost' };
   const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
-  const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
+  const isAgreed = inHeader !== null && inHeader === inMeta && inHeader >= 1 && inHeader <= MOST_CREDIBLE_COST;
+  const expected = price === CREDITS[call.kind] ? `the contract's price is ${price}` : `the last charge was ${price}`;
+  const isExpected = (inHeader ?? price) === price && (inMeta ?? price) === price;
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
   const costs = parts.filter((part) => part !== null).join(' and ');
   return {
-    stated: inHeader === inMeta ? Math.max(0, ...credible) : Math.min(price, Math.max(0, ...credible)),
+    agreed: isAgreed ? inHeader : null,
+    stated: Math.max(0, ...credible),
     price,
-    note: agree ? null : `the service states a cost of ${costs}; the contract's price is ${price}`,
+    note: isExpected ? null : `the service states a cost of ${costs}; ${expected}`,
   };
 }
 
-function ofStatus({ status, headers, content }: Received, call: Call, now: number): Verdict {
+function ofStatus({ status, headers, content }: Received, sent: PricedCall, now: number): Verdict {
   const error = readErrorBody(content);
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
   const kind = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
   if (kind === 'malformed') {
-    const cost = readCost(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
+    const cost = readCost(headers[HEADERS.creditCost], error.creditCost, sent);
     const message = `The service answered with status ${status} instead of 200`;
     return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
   }

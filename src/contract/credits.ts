@@ -9,8 +9,18 @@ export type BundleKind = Exclude<CallKind, 'single'>;
 /** The cheaper one first. */
 export const BUNDLE_KINDS = ['standard', 'enterprise'] as const satisfies readonly BundleKind[];
 
-/** Credits per successful call (docs/developer/service-api.md, 2.1 to 2.3). */
-export const CREDITS: Readonly<Record<CallKind, number>> = { single: 1, standard: 15, enterprise: 35 };
+export const CALL_KINDS = ['single', ...BUNDLE_KINDS] as const satisfies readonly CallKind[];
+
+/** `single call`, `standard bundle`, `enterprise bundle`: for messages. */
+export function callName(kind: CallKind): string {
+  return `${kind} ${kind === 'single' ? 'call' : 'bundle'}`;
+}
+
+/** The credits of a successful call by its kind. */
+export type Prices = Readonly<Record<CallKind, number>>;
+
+/** The contract's prices (docs/developer/service-api.md, 2.1 to 2.3). */
+export const CREDITS: Prices = { single: 1, standard: 15, enterprise: 35 };
 
 /** One HTTP request that can be bought: a single topic, or one of the two bundles. */
 export type Call =

@@ -122,7 +122,11 @@ export class BatchRun implements AsyncDisposable {
     checkPurchase(prepared);
     await this.#approve(prepared);
     // More batches follow. Their price is unknown; only the budget limits it.
-    const planned = job.budget === null || job.budget === NO_LIMIT ? plan.price.credits : job.budget;
+    const isLimited = job.budget !== null && job.budget !== NO_LIMIT;
+    const { price, limit } = plan;
+    const planned = isLimited
+      ? { plannedCredits: job.budget, budget: job.budget }
+      : { plannedCredits: price.credits, budget: limit };
     this.#run ??= await (this.#shared === null ? startRun(prepared, planned) : runIn(this.#shared, prepared, planned));
     const stop = await getAnswers(prepared, plan, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
@@ -133,7 +137,7 @@ export class BatchRun implements AsyncDisposable {
 }
 
 /** The number of a shared run, which begins with the first purchase. */
-async function runIn(shared: SharedRun, prepared: OpenedJob, planned: number): Promise<number> {
+async function runIn(shared: SharedRun, prepared: OpenedJob, planned: Parameters<typeof startRun>[1]): Promise<number> {
   shared.number ??= startRun(prepared, planned);
   try {
     return await shared.number;

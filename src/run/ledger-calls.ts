@@ -14,6 +14,7 @@ import { ledgerEntry } from './buy/consequence.ts';
 import type { ServiceConnection } from './connection-kinds.ts';
 import { claimLimits } from './plan/account-state.ts';
 import type { Key } from './plan/api-keys.ts';
+import { lastPrices } from './plan/cheapest-calls.ts';
 import { RunTimes } from './run-times.ts';
 
 /** A request outside of a run, and the call that the ledger records for it. */
@@ -48,48 +49,51 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     if (parts.interrupt.aborted) throw interrupted();
     const key = keys.find(({ secret }) => secret === request.key);
     if (key === undefined) return await client.sendPlain(request);
-    const number = await claimed(parts, times, { call, location }, key);
+    const { number, price } = await claimed(parts, times, { call, location }, key);
     const sentAt = steadyTime(clock);
     const exchange = await client.sendPlain(request);
     const date = parseDate(exchange);
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
-    const verdict = findVerdict(exchange, call, location, clock.now(), () => []);
+    const verdict = findVerdict(exchange, { call, price }, location, clock.now(), () => []);
     const { period } = times.periods();
-    await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
+    await store.settle([{ ...ledgerEntry(verdict, price), call: number, period, answers: [], failures: [] }]);
     return exchange;
   };
 }
 
-/** The ledger's number of the call. @throws QUOTA_EXCEEDED, BUDGET_REACHED, INTERRUPTED */
+/** The ledger's number of the call, and its expected price. @throws QUOTA_EXCEEDED, BUDGET_REACHED, INTERRUPTED */
 async function claimed(
   parts: LedgerCallsParts,
   times: RunTimes,
   { call, location }: Pick<LedgerRequest, 'call' | 'location'>,
   key: Key,
-): Promise<number> {
+): Promise<{ readonly number: number; readonly price: number }> {
   const { store, clock, interrupt, account, run, source, budget } = parts;
   const cell = cellOf(location, MAX_PRECISION);
   for (;;) {
     if (interrupt.aborted) throw interrupted();
+    const price = lastPrices(await store.chargedPrices(source))[call.kind];
     const limits = claimLimits(account, times.periods(), { run, source, budget });
     // No topics, so that answers in the store do not prevent the claim.
-    const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
+    const request = { cell, call, credits: price, key: key.fingerprint, wanted: [] };
     const [claim] = (await store.claim(limits, [request])) as [Claim];
     switch (claim.outcome) {
       case 'granted':
-        return claim.call;
+        return { number: claim.call, price };
       case 'quota':
         throw new PerilbookError(
           'QUOTA_EXCEEDED',
-          `The quota of ${account.name} is too small for another ${counted(CREDITS[call.kind], 'credit')}`,
+          `The quota of ${account.name} is too small for another ${counted(price, 'credit')}`,
           'Go on after it resets: perilbook quota says when.',
         );
       case 'budget':
         throw new PerilbookError(
           'BUDGET_REACHED',
-          `The budget of ${counted(budget, 'credit')} is too small for another ${CREDITS[call.kind]}`,
+          `The budget of ${counted(budget, 'credit')} is too small for another ${price}`,
           'Raise the budget: --budget.',
         );
+      case 'price':
+        break;
       default:
         await clock.sleep(claim.outcome === 'wait' ? claim.ms : CLAIMED_WAIT_MS, interrupt);
     }
@@ -126,7 +130,9 @@ export async function keyRefusal(
     const path = formatPath(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
       const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });
-      refusal = refusalOf(findVerdict(exchange, KEY_CHECK, NOWHERE, clock.now(), () => []));
+      refusal = refusalOf(
+        findVerdict(exchange, { call: KEY_CHECK, price: CREDITS.single }, NOWHERE, clock.now(), () => []),
+      );
       if (refusal?.code !== 'KEY_REFUSED') break;
     }
     return refusal;

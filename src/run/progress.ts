@@ -16,7 +16,7 @@ const START = {
   creditsUnknown: 0,
   /** The calls that may have cost `creditsUnknown`. */
   callsUnknown: 0,
-  /** The calls for which the service states more than the contract's price, and how much more in all. */
+  /** The calls for which the service charged more than the plan's price, and how much more in all. */
   callsAbovePrice: 0,
   creditsAbovePrice: 0,
   /** Planned credits that this run did not need, because other runs bought the answers meanwhile. */

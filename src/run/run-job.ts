@@ -4,6 +4,7 @@ import { Throttle } from '../client/throttle.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
+import { total } from '../store/ledger/admission.ts';
 import type { Store } from '../store/port.ts';
 import type { FinalState } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
@@ -107,10 +108,10 @@ export async function verifiedPlan(context: RunContext, plan: Plan): Promise<Pla
   return { ...plan, areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas, stored) } };
 }
 
-/** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */
+/** Records the start of a run in the store. @param limits differ from the plan's where more batches of rows follow */
 export async function startRun(
   { job, store, plan, connection }: Prepared,
-  plannedCredits = plan.price.credits,
+  { plannedCredits, budget } = { plannedCredits: plan.price.credits, budget: plan.limit },
 ): Promise<number> {
   return await store.startRun({
     job: job.name,
@@ -120,7 +121,7 @@ export async function startRun(
     // Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no quota.
     ...(connection.kind === 'local' || isUnlimited(job) ? {} : { terms: job.account }),
     plannedCredits,
-    budget: plan.limit,
+    budget,
     settings: job.given,
   });
 }
@@ -143,7 +144,7 @@ async function buy(
   run: number,
 ): Promise<Stop | null> {
   if (plan.order.length === 0) return null;
-  const { clock, random, trace } = effects;
+  const { clock, random, trace, approveRise } = effects;
   const { baseUrl } = connection;
   const job = purchaseJob(planned, connection);
   const secrets = connection.keys.map(({ secret }) => secret);
@@ -160,6 +161,9 @@ async function buy(
     minuteLeft: () => Math.max(0, throttle.available),
   });
   const notice = once(effects.notice);
+  // A run of several batches has spent some of its credits.
+  const spent = total(await store.runSpending(run));
+  const budget = Math.min(job.budget ?? Number.POSITIVE_INFINITY, spent + plan.price.credits + plan.price.retryCredits);
   const times = new RunTimes(clock, freshness.startedAt, account.anniversaryDay, notice);
   return await buyInRounds({
     job,
@@ -170,9 +174,9 @@ async function buy(
     progress,
     deadline,
     interrupt,
-    limits: { run, source, budget: plan.limit },
+    limits: { run, source, budget },
     service: { client, throttle, apiKeys },
-    effects: { clock, times, random, notice },
+    effects: { clock, times, random, notice, ...(approveRise && { approveRise }) },
   });
 }
 

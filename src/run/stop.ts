@@ -33,6 +33,8 @@ export const STOPS = {
   /** The limit of the run: the job's budget, or the run's own plan where none is set. */
   budget: { ...RESUMED, next: 'To buy more' },
   limit: RESUMED,
+  /** The rest costs more than the run may spend, because the service refused a way to buy or charges more. */
+  price: { ...RESUMED, next: 'To buy the rest at that price' },
   /** `--limit`: a trial with the first rows. */
   rows: { ...RESUMED, next: 'For all rows' },
   time: RESUMED,
@@ -53,6 +55,8 @@ export interface Stop {
   readonly message: string;
   /** When to run again: milliseconds since the epoch, or null if the user must act first. */
   readonly resumeAfter: number | null;
+  /** The credits that the rest costs; only where the price is the reason. */
+  readonly rest?: number;
 }
 
 export function stopFor(reason: StopReason, message: string, resumeAfter: number | null = null): Stop {
@@ -97,6 +101,12 @@ export function rowsAreDone(limit: number): Stop {
 /** The stop after the store was moved: the next run would not find the bought answers. */
 export function storeMovedStop({ message, hint }: PerilbookError): Stop {
   return stopFor('store_moved', `${message}. ${hint}`);
+}
+
+/** The stop before a rest that costs more than planned and than the run may spend. @param why a sentence without its full stop */
+export function riseStop(why: string, rest: number, planned: number): Stop {
+  const costs = `What is left costs ${counted(rest, 'credit')} now, ${grouped(planned)} before`;
+  return { ...stopFor('price', `${why}. ${costs}: nothing more was bought.`), rest };
 }
 
 /** The stop at a spending limit. Its message names the limit: the job's budget, or the plan that the run began with

@@ -1,4 +1,5 @@
 import { shareOf } from '../base/format-numbers.ts';
+import { CALL_KINDS, CREDITS } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
 import { isUnlimited } from '../job/account-settings.ts';
@@ -96,6 +97,12 @@ function priceSummary(job: Job, plan: Plan) {
     cells_rejected: plan.rejected.cells,
     calls: price.calls,
     credits: price.credits,
+    /** The kinds of call for which the service last charged another price than the contract's. */
+    prices: CALL_KINDS.flatMap((kind) => {
+      const last = plan.charged[kind];
+      if (last === null || last.credits === CREDITS[kind]) return [];
+      return [{ kind, credits: last.credits, contract: CREDITS[kind], charged_at: new Date(last.at).toISOString() }];
+    }),
     /** Most credits for retries of unavailable topics, within budget and quota. */
     credits_retries_at_most: Math.min(
       price.retryCredits,
@@ -199,7 +206,7 @@ export function runSummary({ planned, areas, job, each, run, spent, written, isK
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     credits_by_others: spent.byOthers,
-    /** The calls for which the service states more than the contract's price, and how much more in all. */
+    /** The calls for which the service charged more than the plan's price, and how much more in all. */
     calls_above_price: spent.callsAbovePrice,
     credits_above_price: spent.creditsAbovePrice,
     status,

@@ -28,7 +28,7 @@ import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
 import { endRun, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
-import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
+import { readBundleContents, readChargedPrices, readRefusedScopes, readSampleMark } from './seen-services.ts';
 
 interface StoreSettings extends LedgerTime {
   /** For messages: the file, or the address. */
@@ -154,6 +154,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     sampleMark: (source) => ask(() => readSampleMark(source)),
     callTimes: (source, leaseMs) => ask(() => latestCallTimes(source, leaseMs)),
     bundleContents: (source) => ask(() => readBundleContents(database, source)),
+    chargedPrices: (source) => ask(() => readChargedPrices(source)),
     refusedScopes: (source, key) => ask(() => readRefusedScopes(database, source, key)),
     spending: (account, period) => ask(() => periodSpendingOf(account, period.start)),
     statement: (query) => ask(() => readLedgerStatement(database, query)),

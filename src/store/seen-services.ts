@@ -1,9 +1,10 @@
 import type { SampleMark } from '../contract/answer.ts';
-import type { BundleKind, Scope } from '../contract/credits.ts';
+import type { BundleKind, CallKind, Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { read, type SqlDatabase, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { BundleContents } from './answers/port.ts';
 import type { SettledCall } from './ledger/ledger-moves.ts';
+import type { ChargedPrices } from './ledger/port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -47,6 +48,11 @@ export function* rememberObservations(
         ),
       );
     }
+    if (settlement.price) {
+      const sql = `INSERT INTO prices AS old (source, kind, credits, charged_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, kind) DO UPDATE SET credits = coalesce(excluded.credits, old.credits), charged_at = excluded.charged_at`;
+      yield* write(statement(sql, [call.source, settlement.price.kind, settlement.price.credits, now]));
+    }
     if (settlement.refused) {
       const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at`;
@@ -73,6 +79,28 @@ export function* readBundleContents({ dialect }: SqlDatabase, source: number): S
     if (!isThin || Math.abs(age) < THIN_BUNDLE_HOLDS_MS) contents[kind] = slugs;
   }
   return contents;
+}
+
+interface StoredPrice {
+  readonly kind: CallKind;
+  readonly credits: number | null;
+  readonly at: number;
+}
+
+/** The kinds of call that a service has answered. */
+export function pricesOf(source: number): SqlStatement<StoredPrice> {
+  return statement('SELECT kind, credits, charged_at AS at FROM prices WHERE source = $1', [source]);
+}
+
+export function* readChargedPrices(source: number): SqlWork<ChargedPrices> {
+  const [stored] = yield* read(pricesOf(source));
+  const charged: { -readonly [Kind in CallKind]: ChargedPrices[Kind] } = {
+    single: null,
+    standard: null,
+    enterprise: null,
+  };
+  for (const { kind, credits, at } of stored) if (credits !== null) charged[kind] = { credits, at };
+  return charged;
 }
 
 export function* readRefusedScopes({ dialect }: SqlDatabase, source: number, key: string): SqlWork<ReadonlySet<Scope>> {

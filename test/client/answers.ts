@@ -54,6 +54,12 @@ export function received(status: number, body: unknown, headers: Record<string, 
 }
 
 /** The verdict with whole results in place of their fields. */
-export function findVerdict(exchange: Exchange, call: Call, location: Location, now: number): Verdict {
-  return verdictKeeping(exchange, call, location, now, (_, result) => result as never);
+export function findVerdict(
+  exchange: Exchange,
+  call: Call,
+  location: Location,
+  now: number,
+  price = CREDITS[call.kind],
+): Verdict {
+  return verdictKeeping(exchange, { call, price }, location, now, (_, result) => result as never);
 }

@@ -26,7 +26,9 @@ const HEADER_NAMES = [
 
 /** Everything that the client makes of one answer: what it means, what is kept of it, what is done next. */
 function makeOf(call: Call, exchange: Exchange): void {
-  const verdict = findVerdict(exchange, call, PLACE, NOW, (topic, result) => flatten(topic, result, PLACE));
+  const verdict = findVerdict(exchange, { call, price: CREDITS[call.kind] }, PLACE, NOW, (topic, result) =>
+    flatten(topic, result, PLACE),
+  );
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
-import type { Call } from '../../src/contract/credits.ts';
+import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { type Consequence, decideConsequence, type TriedCall } from '../../src/run/buy/consequence.ts';
 import { makeSettlement } from '../../src/run/buy/settlement.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
@@ -18,7 +18,7 @@ const error = (code: string) => ({ error: { code } });
 
 function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
   return decideConsequence(findVerdict(exchange, call, PLACE, NOW), {
-    ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY },
+    ...{ call, price: CREDITS[call.kind], topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,
   });
@@ -132,7 +132,7 @@ function settled(
   call: Call = HAIL,
   freshSince = NOW - DAY,
   levels: 'tract' | null = null,
-  { date = null as number | null, now = NOW } = {},
+  { date = null as number | null, now = NOW, charged = 1 as number | null } = {},
 ) {
   const times = new RunTimes(new MovedClock(now), now, 5, () => {});
   const freshness = { startedAt: NOW, freshSince: () => freshSince };
@@ -144,7 +144,7 @@ function settled(
   const plan = { scan: { areas } };
   return makeSettlement(
     { job, plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],
-    { ...work, call, date },
+    { ...work, call, date, charged },
     { ledger: { charge: 'charged', credits: 1 }, answer: null, failure: null, key: null, ...told } as Consequence,
   );
 }

@@ -144,6 +144,9 @@ test('boundaries that lie a kilometre off are noticed, and each place is bought 
   assert.deepEqual([last.state, wrongRows(harness.output()), harness.charged()], ['complete', 0, each.charged()]);
 
   const generous = await openTracts(t);
+  // A budget beyond the plan approves no other way to buy: the next run plans it, and buys it.
+  const stopped = await generous.run({ ...job, areas: 'tract', budget: 1000 }, { openAreas });
+  assert.deepEqual([stopped.state, stopped.stop?.reason], ['paused', 'price']);
   const whole = await generous.run({ ...job, areas: 'tract', budget: 1000 }, { openAreas });
   assert.deepEqual([whole.state, wrongRows(generous.output()), generous.charged()], ['complete', 0, each.charged()]);
 });

@@ -9,6 +9,7 @@ import { makeJob } from '../../src/job/settings.ts';
 import { Payer } from '../../src/run/buy/payer.ts';
 import { ApiKeys, hashSecret, type Key, readKeys } from '../../src/run/plan/api-keys.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
+import type { ChargedPrices } from '../../src/store/ledger/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
@@ -120,13 +121,26 @@ const ENTERPRISE = { kind: 'enterprise' } as const;
 const FIRST = key('first', 'hail', 'bundle');
 const SECOND = key('second');
 
-async function payerOf(creditsPerMinute = 300, clock = new MovedClock('2026-03-15T12:00:00Z')): Promise<Payer> {
+async function payerOf(
+  creditsPerMinute = 300,
+  clock = new MovedClock('2026-03-15T12:00:00Z'),
+  charged: Partial<ChargedPrices> = {},
+): Promise<Payer> {
   const nothingRefused = { refusedScopes: async () => [] } as unknown as Store;
   const subscription = { credits_per_month: 10_000, credits_per_minute: creditsPerMinute };
   const settings = { input: 'in.csv', subscription, anniversary_day: 5 };
   const job = makeJob([settings], { dataFolder: '/', workingFolder: '/' });
   const keys = await ApiKeys.open([FIRST, SECOND], nothingRefused, 1);
-  return new Payer(job, keys, new RunTimes(clock, clock.now(), 5, () => {}), { standard: null, enterprise: null });
+  return new Payer(
+    job,
+    keys,
+    new RunTimes(clock, clock.now(), 5, () => {}),
+    { standard: null, enterprise: null },
+    {
+      ...{ single: null, standard: null, enterprise: null },
+      ...charged,
+    },
+  );
 }
 
 const payable = (payer: Payer) => [SINGLE, STANDARD, ENTERPRISE].filter((call) => payer.canPay(call));
@@ -169,15 +183,18 @@ test('what the quota refused stays too dear until the anniversary is over by any
 test('a refused key or scope makes room for the next key, and changes the prices', async () => {
   const payer = await payerOf();
   assert.equal(payer.keyFor(SINGLE), FIRST);
-  payer.keyRefused(FIRST, SINGLE, 'scope');
+  payer.keyRefused(FIRST, SINGLE, 'scope', 'no scope');
+  assert.equal(payer.dearer, null, 'the second key buys the same');
   payer.probes.begin(SECOND, SINGLE);
   assert.ok(payer.probes.running(SECOND, SINGLE), 'from now on one call tries a key');
   assert.deepEqual([payer.keyFor(SINGLE), payer.keyFor(STANDARD)], [SECOND, FIRST]);
-  payer.keyRefused(FIRST, STANDARD, 'key');
+  payer.keyRefused(FIRST, STANDARD, 'key', 'no key');
   assert.deepEqual([payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey], [SECOND, true, false]);
-  payer.keyRefused(SECOND, STANDARD, 'scope');
+  payer.keyRefused(SECOND, STANDARD, 'scope', 'no bundle');
+  assert.equal(payer.dearer, 'no bundle');
+  payer.acceptPrices();
   assert.deepEqual([payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey], [null, false, false]);
-  payer.keyRefused(SECOND, SINGLE, 'key');
+  payer.keyRefused(SECOND, SINGLE, 'key', 'no key');
   assert.equal(payer.hasNoKey, true);
 });
 
@@ -196,6 +213,8 @@ test('what a bundle was seen to return changes the prices once', async () => {
 
 test('after a refusal one call of a key and a scope is made alone, until it is answered', async () => {
   const { probes } = await payerOf();
+  probes.begin(FIRST, SINGLE)[Symbol.dispose]();
+  probes.answered(SINGLE);
   probes.begin(FIRST, SINGLE);
   assert.equal(probes.running(FIRST, SINGLE), null);
   probes.refused();
@@ -209,4 +228,33 @@ test('after a refusal one call of a key and a scope is made alone, until it is a
   probes.accepted(FIRST, SINGLE);
   probes.begin(FIRST, SINGLE);
   assert.equal(probes.running(FIRST, SINGLE), null);
+});
+
+test('the first call of a kind whose price is not known goes out alone, whatever its key', async () => {
+  const { probes } = await payerOf();
+  const first = probes.begin(FIRST, SINGLE);
+  assert.ok(probes.running(SECOND, SINGLE));
+  assert.equal(probes.running(FIRST, STANDARD), null);
+  first[Symbol.dispose]();
+  probes.begin(SECOND, SINGLE);
+  assert.ok(probes.running(FIRST, SINGLE), 'the first one was not answered');
+  probes.answered(SINGLE);
+  const { probes: priced } = await payerOf(300, undefined, { single: { credits: 5, at: 0 } });
+  priced.begin(FIRST, SINGLE);
+  assert.equal(priced.running(FIRST, SINGLE), null);
+});
+
+test('what a call was charged is its price from then on; only a higher one is told as dearer', async () => {
+  const payer = await payerOf(300, undefined, { standard: { credits: 10, at: 0 } });
+  assert.deepEqual(
+    [SINGLE, STANDARD, ENTERPRISE].map((call) => payer.priceOf(call)),
+    [1, 10, 35],
+  );
+  payer.learnPrice('standard', 9);
+  assert.deepEqual([payer.priceOf(STANDARD), payer.chargedFor(STANDARD), payer.dearer], [9, 9, null]);
+  payer.learnPrice('single', 5);
+  assert.equal(payer.dearer, 'The service charges 5 credits for a single call instead of 1');
+  payer.acceptPrices();
+  payer.learnContents('standard', ['hail']);
+  assert.equal(payer.dearer, 'The standard bundle returns other topics than before');
 });

@@ -2,7 +2,7 @@ import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.
 import { topicsIn } from '../../contract/topic-set.ts';
 import type { Job } from '../../job/settings.ts';
 import { isFreeSource } from '../../library/connection.ts';
-import { bundlesAsSeen } from '../../run/plan/cheapest-calls.ts';
+import { bundlesAsSeen, lastPrices } from '../../run/plan/cheapest-calls.ts';
 import { priceCheapest } from '../../run/plan/prices.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
@@ -107,9 +107,17 @@ async function approve(context: CliContext, flags: Flags<'cache prune'>, store: 
   for (const [source, sets] of await store.countOlder(before)) {
     if (isFreeSource(source)) continue;
     for (const [set, cells] of sets) answers += topicsIn(set).length * cells;
-    const seen = bundlesAsSeen(await store.bundleContents(await store.source(source)));
+    const number = await store.source(source);
+    const seen = bundlesAsSeen(await store.bundleContents(number));
+    const prices = lastPrices(await store.chargedPrices(number));
     // With all scopes: which key will buy them is not known.
-    credits += priceCheapest(sets, { ...seen, bundles: true, singles: () => true, optimize: 'credits' }).credits;
+    credits += priceCheapest(sets, {
+      ...seen,
+      credits: prices,
+      bundles: true,
+      singles: () => true,
+      optimize: 'credits',
+    }).credits;
   }
   if (answers === 0) return;
   const what = counted(answers, 'paid answer');

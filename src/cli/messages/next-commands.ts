@@ -52,6 +52,6 @@ function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunRes
   const left = budget - summary.credits_spent - summary.credits_unknown;
   if (rest === 0) return left > 0 ? left : budget;
   // The budget of a trial with the first rows is not meant for all.
-  const isOver = left <= 0 || stop?.reason === 'budget' || stop?.reason === 'rows';
+  const isOver = left <= 0 || ['budget', 'price', 'rows'].includes(stop?.reason ?? '');
   return isOver ? rest : Math.min(left, rest);
 }

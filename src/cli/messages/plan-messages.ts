@@ -1,5 +1,6 @@
 import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
+import { callName } from '../../contract/credits.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
@@ -184,6 +185,11 @@ function accountPairs(prepared: Prepared): PlanPair[] {
   const words = Object.values(MONEY_PAIRS)
     .map((pairOf) => pairOf?.(prepared) ?? null)
     .filter((pair) => pair !== null);
+  const prices = summary.prices.map(
+    ({ kind, credits, contract, charged_at }) =>
+      `a ${callName(kind)} costs ${counted(credits, 'credit')}, as charged on ${charged_at.slice(0, 10)}; the contract says ${contract}`,
+  );
+  if (prices.length > 0) words.push(['prices', prices.join('; ')]);
   if (summary.credits_retries_at_most > 0 && !isUnlimited(job)) {
     words.push([
       'retries',

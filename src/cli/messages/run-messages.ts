@@ -93,7 +93,7 @@ function spentMessage(summary: RunResult['summary']): string {
   if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned${others}.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
   const reasons = [
-    ...(dearer > 0 ? [`the service charged more than the contract's price for ${counted(dearer, 'call')}`] : []),
+    ...(dearer > 0 ? [`the service charged more than the plan's price for ${counted(dearer, 'call')}`] : []),
     ...(spent - above > planned ? ['topics were asked again or in bundles, or more places bought'] : []),
   ];
   return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: ${reasons.join('; ')}.`;

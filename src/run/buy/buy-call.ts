@@ -6,13 +6,12 @@ import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../client/retry.
 import type { Permit } from '../../client/throttle.ts';
 import { findVerdict } from '../../client/verdict.ts';
 import { flatten } from '../../columns/topic-columns.ts';
-import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import { type Call, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/ledger/port.ts';
 import { claimLimits } from '../plan/account-state.ts';
 import type { Key } from '../plan/api-keys.ts';
-import { bundleWith, type PriceList } from '../plan/cheapest-calls.ts';
 import { record } from '../progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
@@ -64,12 +63,17 @@ interface Attempt extends CallRequest {
 /** An attempt that the ledger has granted. */
 interface ClaimedCall extends Attempt {
   readonly key: Key;
+  /** The credits that it was claimed for. */
+  readonly price: number;
   readonly number: number;
   /** Credits of the minute that other runs have spent. */
   readonly byOthers: number;
   /** When it was claimed, by the slowest clock. */
   readonly claimedAt: number;
 }
+
+/** How long to wait for the first call of a kind, which another process has sent. */
+const FIRST_CALL_WAIT_MS = 250;
 
 /** Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
  *
@@ -88,12 +92,13 @@ export async function buyCall(
   using _ = { [Symbol.dispose]: () => health.endTurn(request) };
   const of = (kind: 'replan' | 'stopped') => ({ outcome: { kind }, credits });
   for (;;) {
+    if (payer.dearer !== null) return of('stopped');
     if (payer.keyFor(call) === null) return of('replan');
     if (!payer.canPay(call)) return of('stopped');
     let attempt: { readonly outcome: AttemptOutcome; readonly credits: number };
     try {
       attempt = await throttle.schedule(
-        CREDITS[call.kind],
+        payer.priceOf(call),
         (permit) => attemptCall(buying, { ...request, request, tried, permit }),
         health.signal,
         request.isBegun || tried !== NOTHING_TRIED,
@@ -130,7 +135,8 @@ async function attemptCall(
     return { outcome, credits: 0 };
   };
   for (;;) {
-    if (health.signal.aborted) return unspent({ kind: 'stopped' });
+    if (health.signal.aborted || payer.dearer !== null) return unspent({ kind: 'stopped' });
+    const price = payer.priceOf(call);
     const key = payer.canPay(call) ? payer.keyFor(call) : null;
     if (key === null) return unspent({ kind: 'out_of_credits' });
     if (call.kind === 'single' && health.isTopicDown(call.topic)) return unspent({ kind: 'replan' });
@@ -138,11 +144,11 @@ async function attemptCall(
     if (over !== null) return unspent({ kind: 'probing', over });
     const claimedAt = effects.times.billing().earliest;
     using begun = payer.probes.begin(key, call);
-    const claim = await claimCall(buying, attempt, key);
+    const claim = await claimCall(buying, attempt, key, price);
     switch (claim.outcome) {
       case 'granted': {
         const { call: number, byOthers } = claim;
-        return await sendCall(buying, { ...attempt, key, number, byOthers, claimedAt });
+        return await sendCall(buying, { ...attempt, key, price, number, byOthers, claimedAt });
       }
       case 'store_moved':
         return unspent({ kind: 'stopped' });
@@ -152,8 +158,16 @@ async function attemptCall(
         return unspent({ kind: 'claimed_elsewhere' });
       case 'quota':
       case 'budget':
-        refuseCredits(buying, CREDITS[call.kind], claim.outcome, claimedAt);
+        refuseCredits(buying, price, claim.outcome, claimedAt);
         return unspent({ kind: 'out_of_credits' });
+      case 'price':
+        // Another process has learned it. The throttle counts the call with the price that it was scheduled for.
+        payer.learnPrice(call.kind, claim.credits);
+        return unspent({ kind: 'replan' });
+      case 'first_call':
+        begun[Symbol.dispose]();
+        await effects.clock.sleep(FIRST_CALL_WAIT_MS, health.signal);
+        break;
       case 'wait':
         record(progress, 'minuteUsed', steadyTime(effects.clock) + claim.ms);
         begun[Symbol.dispose]();
@@ -164,11 +178,13 @@ async function attemptCall(
 
 /** A store that was moved ends the run. The store decides on all simultaneous claims in one transaction. */
 async function claimCall(
-  { job, store, limits, health, effects }: Buying,
+  { job, store, limits, payer, health, effects }: Buying,
   { call, work, wanted, areas }: Attempt,
   key: Key,
+  price: number,
 ): Promise<Claim | { readonly outcome: 'store_moved' }> {
-  const request = { cell: work.cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted, areas };
+  const isPriceAssumed = payer.chargedFor(call) === null;
+  const request = { cell: work.cell, call, credits: price, isPriceAssumed, key: key.fingerprint, wanted, areas };
   try {
     const [claim] = await store.claim(claimLimits(job.account, effects.times.periods(), limits), [request]);
     return claim!;
@@ -183,9 +199,9 @@ async function sendCall(
   buying: Buying,
   claimed: ClaimedCall,
 ): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
-  const { store, service, health, effects, progress } = buying;
+  const { store, service, payer, health, effects, progress } = buying;
   const { clock, times, random } = effects;
-  const { call, wanted, work, tried, policy, permit } = claimed;
+  const { call, price, wanted, work, tried, policy, permit } = claimed;
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
   record(progress, 'callSent');
@@ -193,11 +209,14 @@ async function sendCall(
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const read = findVerdict(exchange, call, location, cameAt, (topic, result) => flatten(topic, result, location));
+  const read = findVerdict(exchange, { call, price }, location, cameAt, (topic, result) =>
+    flatten(topic, result, location),
+  );
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
   health.recordAttempt(call, verdict);
   const consequence = decideConsequence(verdict, {
     call,
+    price,
     topics: wanted.map(({ topic }) => topic),
     tried,
     policy: health.policyFor(call, policy),
@@ -217,11 +236,12 @@ async function sendCall(
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   const { credits } = consequence.ledger;
   // Before it is stored: a disk that is full does not hide what the call cost.
-  record(progress, 'callSettled', consequence.ledger, CREDITS[call.kind]);
+  record(progress, 'callSettled', consequence.ledger, price);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
-  await store
-    .settle([makeSettlement(buying, { ...claimed, date }, consequence)])
-    .catch((error) => health.stopAtError(error));
+  const settlement = makeSettlement(buying, { ...claimed, date, charged: payer.chargedFor(call) }, consequence);
+  await store.settle([settlement]).catch((error) => health.stopAtError(error));
+  if (settlement.price) payer.probes.answered(call);
+  if (consequence.ledger.charge === 'charged') payer.learnPrice(call.kind, credits);
   permit.refund(Math.max(0, permit.credits - credits));
   if (verdict.rate.remaining !== null) {
     // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
@@ -238,7 +258,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   const { next, answer } = consequence;
   if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, tried: next.tried };
   health.record(consequence.health);
-  learnOfKey(buying, claimed, consequence.key);
+  learnOfKey(buying, claimed, consequence.key, next.step === 'replan' ? next.message : '');
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
@@ -274,23 +294,21 @@ export function shortageStop({ payer, job, limits, progress }: Buying, limit: 'q
   return limit === 'quota' ? payer.quotaUsedUp() : limitReached(job, limits, progress);
 }
 
-function learnOfKey({ payer, health, effects }: Buying, { key, call }: ClaimedCall, lesson: Consequence['key']): void {
+/** @param message the refusal, in the service's words */
+function learnOfKey(
+  { payer, health, effects }: Buying,
+  { key, call }: ClaimedCall,
+  lesson: Consequence['key'],
+  message: string,
+): void {
   if (lesson === 'accepted') payer.probes.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
-  payer.keyRefused(key, call, lesson === 'invalid' ? 'key' : 'scope');
+  payer.keyRefused(key, call, lesson === 'invalid' ? 'key' : 'scope', message);
   if (lesson === 'invalid') {
     effects.notice(`The key ${key.fingerprint} is refused (401).`);
     if (payer.hasNoKey) health.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
   } else {
-    const instead = callsInstead(payer.priceList, call);
+    const instead = 'what is left is planned again without it';
     effects.notice(`The key ${key.fingerprint} lacks the scope ${scopeOf(call)} (403): ${instead}.`);
   }
-}
-
-/** How the topics of a call are bought without its scope: a bundle may cost many times the planned single. */
-function callsInstead(priceList: PriceList, call: Call): string {
-  const bundle =
-    call.kind === 'single' && !priceList.singles(call.topic) ? bundleWith(priceList, call.topic) : undefined;
-  if (bundle === undefined) return 'what is left is planned again without it';
-  return `${scopeOf(call)} is left to ${bundle} bundles, ${CREDITS[bundle]} credits each`;
 }

@@ -78,12 +78,12 @@ export async function buyCells(
     const claimed: number[] = [];
     const numbers = round[Symbol.iterator]();
     const worker = async () => {
-      for (let next = numbers.next(); !next.done && !health.stopped; next = numbers.next()) {
+      for (let next = numbers.next(); !next.done && !health.stopped && payer.dearer === null; next = numbers.next()) {
         if ((await buyNumber(next.value)) === 'claimed_elsewhere') claimed.push(next.value);
       }
     };
     await all(Array.from({ length: job.concurrency * CELLS_PER_SOCKET }, worker), buying);
-    if (claimed.length === 0 || health.stopped) return;
+    if (claimed.length === 0 || health.stopped || payer.dearer !== null) return;
     await effects.clock.sleep(CLAIMED_AGAIN_MS, health.signal);
     round = claimed;
   }

@@ -8,9 +8,10 @@ import { readStoredAreas } from '../plan/area-plan.ts';
 import { isTrusted, LEVELS, readCells, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
 import { bundleWith, type PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
+import { purchaseBySet } from '../plan/prices.ts';
 import { purchasesFor } from '../plan/reach.ts';
 import { record } from '../progress.ts';
-import { onEnd, type Stop, stopFor } from '../stop.ts';
+import { onEnd, riseStop, type Stop, stopFor } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
 import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
@@ -18,7 +19,7 @@ import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
 /*
  * How a run buys, from the outside in:
  * - `buyInRounds`: round after round: a round spends the remaining credits on the cells, in their order; the next round spends the credits
- *   that were not needed.
+ *   that were not needed. A round ends early when something became dearer; if the rest then costs more than the run may spend, the run stops.
  * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
  * - `buyCall`: one call with its retries. The throttle gives a permit, a key is chosen (`Payer`), the ledger grants a claim, the
  *   client sends, `decideConsequence` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
@@ -53,12 +54,33 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
   };
 }
 
-async function buyRounds(context: BuyingContext): Promise<Stop | null> {
+async function buyRounds(given: BuyingContext): Promise<Stop | null> {
+  let context = given;
   const { job, plan, progress } = context;
   const queue = new CellQueue(plan);
   const { cells } = plan.scan;
-  const buying = await beginBuying(context);
+  let buying = await beginBuying(context);
   const { payer, health } = buying;
+  let { approveRise } = context.effects;
+  const costOfRest = () => costOf(queue, payer.priceList);
+  const spentNow = async () => total(await context.store.runSpending(context.limits.run));
+  const spentBefore = await spentNow();
+  /** The stop where the rest costs more than before, and more than the run may still spend; null where it goes on.
+   * @param byOldPrices the rest by the prices of before, which does not show that a bundle here lacked what it was bought for */
+  const stopAtRise = async (byOldPrices: number, why: string): Promise<Stop | null> => {
+    const after = costOfRest();
+    const spent = await spentNow();
+    const before = Math.min(byOldPrices, Math.max(0, plan.price.credits - (spent - spentBefore)));
+    if (after <= before || spent + after <= context.limits.budget) return null;
+    const stop = riseStop(why, after, before);
+    const ask = approveRise;
+    // Asked once: after a second rise the user should look at the plan.
+    approveRise = undefined;
+    if (!(await ask?.(stop))) return stop;
+    context = { ...context, limits: { ...context.limits, budget: spent + after } };
+    buying = { ...buying, limits: context.limits };
+    return null;
+  };
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
@@ -72,22 +94,42 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
     const order = Uint32Array.from(all).filter((cell) => isBought[cell] === 1 && topicsOf(cell) !== NO_TOPICS);
     if (order.length > 0) {
       const callsBefore = progress.calls;
+      const { priceList } = payer;
       await buyCells(buying, queue, { order, topicsOf, credits });
       if (health.stopped) return health.stopped;
+      const { dearer } = payer;
+      if (dearer !== null) {
+        payer.acceptPrices();
+        const stop = await stopAtRise(costOf(queue, priceList), dearer);
+        if (stop !== null) return stop;
+      }
       if (!isEachPlace) {
         const stored = await readStoredAreas(plan.scan.areas, context.store, context.limits.source);
         isEachPlace = await areAreasWrong(context, stored);
         const again = isEachPlace ? new Set(stored.keys()) : contradictingAreas(context, stored, replanned);
-        if (again.size > 0) queue.replan(await missingInAreas(context, again));
+        if (again.size > 0) {
+          const before = costOfRest();
+          queue.replan(await missingInAreas(context, again));
+          const stop = await stopAtRise(before, 'Answers for whole areas do not hold at each of their places');
+          if (stop !== null) return stop;
+        }
         replanned = new Set([...replanned, ...again]);
       }
-      if (progress.calls > callsBefore) continue;
+      if (progress.calls > callsBefore || dearer !== null) continue;
     }
     if (health.isUnanswered) return health.outage();
     const denied = buyable.filter((topic) => !mayBuy(payer.priceList, topic));
     if (denied.length > 0) return stopFor('keys', `No key may buy ${denied.join(', ')} (403).`);
     return queue.isDone ? null : shortageStop(buying, payer.shortage ?? nearest);
   }
+}
+
+/** The credits for all that is missing. */
+function costOf({ order, missing }: CellQueue, priceList: PriceList): number {
+  const purchaseOf = purchaseBySet(() => priceList);
+  let credits = 0;
+  for (const cell of order) credits += purchaseOf(missing.get(cell)).credits;
+  return credits;
 }
 
 function mayBuy(priceList: PriceList, topic: TopicSlug): boolean {

@@ -31,7 +31,7 @@ export interface BuyingContext
   readonly plan: Plan;
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
   readonly service: { readonly client: Client; readonly throttle: Throttle; readonly apiKeys: ApiKeys };
-  readonly effects: Pick<Effects, 'clock' | 'random' | 'notice'> & { readonly times: RunTimes };
+  readonly effects: Pick<Effects, 'clock' | 'random' | 'notice' | 'approveRise'> & { readonly times: RunTimes };
 }
 
 /** The buying of a run: the context, and the state that calls change. */
@@ -47,9 +47,10 @@ export interface Buying extends BuyingContext {
 export async function beginBuying(context: BuyingContext): Promise<Buying> {
   const { job, store, limits, service, effects } = context;
   const contents = await store.bundleContents(limits.source);
+  const charged = await store.chargedPrices(limits.source);
   return {
     ...context,
-    payer: new Payer(job, service.apiKeys, effects.times, contents),
+    payer: new Payer(job, service.apiKeys, effects.times, contents, charged),
     health: new RunHealth(job.topics, context.setAside),
     origin: new AnswerOrigin(job.precision),
     readCell: inBatches((cells) => store.read(limits.source, cells)),

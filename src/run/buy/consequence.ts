@@ -3,7 +3,7 @@ import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried
 import { DENIALS } from '../../client/status-kind.ts';
 import type { Verdict } from '../../client/verdict.ts';
 import type { TopicFailure } from '../../contract/answer.ts';
-import { type Call, CREDITS } from '../../contract/credits.ts';
+import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Settlement } from '../../store/ledger/port.ts';
 import type { StopReason } from '../stop.ts';
@@ -12,6 +12,8 @@ import type { HealthSignal } from './run-health.ts';
 /** The call of a verdict, and the earlier attempts. */
 export interface TriedCall {
   readonly call: Call;
+  /** The credits that it was expected to cost. */
+  readonly price: number;
   readonly topics: readonly TopicSlug[];
   readonly tried: Tried;
   readonly policy: RetryPolicy;
@@ -35,7 +37,7 @@ export interface Consequence {
   readonly next: NextStep;
 }
 
-/** How the ledger counts an attempt. A call that may have been charged counts with its full price. */
+/** How the ledger counts an attempt. A call that may have been charged counts with its expected price. */
 export type LedgerEntry = Pick<Settlement, 'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'>;
 
 export interface ReceivedAnswer {
@@ -55,20 +57,21 @@ export interface ReceivedAnswer {
  * - `stop`: the run ends.
  */
 export type NextStep =
-  | { readonly step: 'use' | 'replan' | 'out_of_credits' }
+  | { readonly step: 'use' | 'out_of_credits' }
+  | { readonly step: 'replan'; readonly message: string }
   | ({ readonly step: 'retry' } & Pick<Extract<Decision, { next: 'retry' }>, 'afterMs' | 'rate' | 'tried'>)
   | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
 
 /** Decides the consequence of a call's verdict. */
 export function decideConsequence(verdict: Verdict, context: TriedCall): Consequence {
-  const { call, topics, tried, policy, random, at } = context;
+  const { call, price, topics, tried, policy, random, at } = context;
   const slowedDownSince =
     verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
   const slowedDownMs = at - (slowedDownSince ?? at);
   const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
   return {
-    ledger: ledgerEntry(verdict, call),
+    ledger: ledgerEntry(verdict, price),
     answer: answerOf(verdict, topics),
     failure: decision?.next === 'give-up' ? failureOf(verdict, call) : null,
     key: keyLesson(verdict),
@@ -78,12 +81,12 @@ export function decideConsequence(verdict: Verdict, context: TriedCall): Consequ
   };
 }
 
-export function ledgerEntry(verdict: Verdict, call: Call): LedgerEntry {
+export function ledgerEntry(verdict: Verdict, price: number): LedgerEntry {
   const { kind, charged, message, discrepancy, requestId } = verdict;
   const parts = [kind, kind === 'answered' ? null : message, discrepancy];
   return {
     charge: charged === 'unknown' ? 'unknown' : charged > 0 ? 'charged' : 'free',
-    credits: charged === 'unknown' ? CREDITS[call.kind] : charged,
+    credits: charged === 'unknown' ? price : charged,
     outcome: parts.filter((part) => part !== null).join(': '),
     requestId: requestId ?? undefined,
     exhausted: kind === 'quota',
@@ -183,7 +186,7 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
       return { step: 'out_of_credits' };
     case 'unauthenticated':
     case 'forbidden':
-      return { step: 'replan' };
+      return { step: 'replan', message };
     case 'denied':
       return stop('denied', `${message}. ${DENIALS[verdict.status]!.todo}`);
     case 'redirected':

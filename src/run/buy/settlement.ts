@@ -16,6 +16,8 @@ const AHEAD_MS = 2 * 86_400_000;
 
 /** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
+  /** The price by the store; null where it has none. */
+  readonly charged: number | null;
   readonly number: number;
   readonly date: number | null;
   readonly work: Pick<CellWork, 'number'>;
@@ -24,7 +26,7 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
 /** The data written to the ledger and the store after an attempt: the charge, the answers, and the failures if no attempt follows. */
 export function makeSettlement(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
-  { call, wanted, number, date, work }: GrantedCall,
+  { call, wanted, number, date, work, charged }: GrantedCall,
   { ledger, answer, failure, key }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;
@@ -47,8 +49,21 @@ export function makeSettlement(
       answer?.hasContents && call.kind !== 'single'
         ? { kind: call.kind, topics: [...answer.results.keys()] }
         : undefined,
+    price: priceLearned(ledger, charged, call, answer !== null || failure?.reason === 'rejected'),
     refused: key === 'scope_denied' ? scopeOf(call) : undefined,
   };
+}
+
+/** The price to keep: what the call cost, where the store has none or another. A call that was answered free of charge shows none, but the
+ * next of its kind need not go out alone. */
+function priceLearned(
+  { charge, credits }: Consequence['ledger'],
+  charged: number | null,
+  { kind }: ClaimRequest['call'],
+  isAnswered: boolean,
+): Settlement['price'] {
+  if (charge === 'charged') return credits === charged ? undefined : { kind, credits };
+  return charge === 'free' && isAnswered && charged === null ? { kind, credits: null } : undefined;
 }
 
 function keepAnswers(

@@ -1,6 +1,4 @@
-import { type CallKind, CREDITS } from '../../contract/credits.ts';
-
-const CALL_KINDS = Object.keys(CREDITS) as CallKind[];
+import { CALL_KINDS, type CallKind } from '../../contract/credits.ts';
 
 /** How long a call of each kind takes, in milliseconds, from its entry in the ledger to its settlement. */
 export interface CallTimes {

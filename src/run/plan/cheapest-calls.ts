@@ -1,7 +1,8 @@
-import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, type Scope } from '../../contract/credits.ts';
+import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, type Prices, type Scope } from '../../contract/credits.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
+import type { ChargedPrices } from '../../store/ledger/port.ts';
 import type { ApiKeys } from './api-keys.ts';
 
 /** What the price of a cell depends on apart from the topics that it lacks. */
@@ -9,6 +10,8 @@ export interface PriceList {
   /** The slugs that each bundle is known, or must be assumed, to return. */
   readonly standard: ReadonlySet<TopicSlug>;
   readonly enterprise: ReadonlySet<TopicSlug>;
+  /** What a call costs: as last charged, else by the contract. */
+  readonly credits: Prices;
   /** Which endpoints the keys may call. */
   readonly bundles: boolean;
   readonly singles: (topic: TopicSlug) => boolean;
@@ -49,7 +52,7 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
     const singles = left.filter((topic) => priceList.singles(topic));
     const candidate: Purchase = {
       calls: [...bundles.map((kind): Call => ({ kind })), ...singles.map((topic): Call => ({ kind: 'single', topic }))],
-      credits: bundles.reduce((sum, kind) => sum + CREDITS[kind], singles.length * CREDITS.single),
+      credits: bundles.reduce((sum, kind) => sum + priceList.credits[kind], singles.length * priceList.credits.single),
       unobtainable: left.filter((topic) => !priceList.singles(topic)),
     };
     if (best === null || isBetter(candidate, best, priceList.optimize)) best = candidate;
@@ -59,18 +62,29 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
 
 /** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call at this moment: a key that is
  * refused later does not change what a plan has saved. */
-export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
+export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKeys, credits: Prices): PriceList {
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const singles = new Set(job.topics.filter(may));
   const priceList: PriceList = {
     ...bundlesAsSeen(contents),
+    credits,
     bundles: may('bundle'),
     singles: (topic) => singles.has(topic),
     optimize: job.optimize,
   };
   // A bundle that costs more than the whole minute can never be sent.
   const { creditsPerMinute } = job.account.subscription;
-  return priceListWithout(priceList, new Set(BUNDLE_KINDS.filter((kind) => CREDITS[kind] > creditsPerMinute)));
+  return priceListWithout(priceList, new Set(BUNDLE_KINDS.filter((kind) => credits[kind] > creditsPerMinute)));
+}
+
+/** What calls cost: as last charged, else by the contract. */
+export function lastPrices(charged: ChargedPrices): Prices {
+  const { single, standard, enterprise } = charged;
+  return {
+    single: single?.credits ?? CREDITS.single,
+    standard: standard?.credits ?? CREDITS.standard,
+    enterprise: enterprise?.credits ?? CREDITS.enterprise,
+  };
 }
 
 /** What the bundles were last seen to return; else what is assumed. */
@@ -101,5 +115,6 @@ function isBetter(a: Purchase, b: Purchase, optimize: PriceList['optimize']): bo
 /** Most credits that retries can add: each topic of a bundle may be reported unavailable and be bought once more as a single. */
 export function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, priceList: PriceList): number {
   const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [priceList[call.kind]]));
-  return missing.filter((topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic))).length;
+  const again = missing.filter((topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic)));
+  return again.length * priceList.credits.single;
 }

@@ -2,13 +2,14 @@ import { NO_TOPICS, type ReadonlyTopicSets, type TopicSet } from '../../contract
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { CompleteCell } from '../../store/answers/port.ts';
+import type { ChargedPrices } from '../../store/ledger/port.ts';
 import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
 import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { type AreaPlan, planAreas } from './area-plan.ts';
-import { makePriceList, type PriceList } from './cheapest-calls.ts';
+import { lastPrices, makePriceList, type PriceList } from './cheapest-calls.ts';
 import { CompleteCells } from './complete-cells.ts';
 import { findMissing, type MissingAnswers } from './missing-answers.ts';
 import { type Lacking, priceCheapest, purchaseBySet } from './prices.ts';
@@ -22,6 +23,8 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly origin: OriginNotes | null;
   /** The content of calls, by the store's records of bundles and keys. */
   readonly priceList: PriceList;
+  /** What the service last charged. */
+  readonly charged: ChargedPrices;
   /** The complete cells that were read, for the last pass. */
   readonly complete: CompleteCells;
   /** The cells with an answer to each topic. */
@@ -65,7 +68,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const spared = job.areas === null || connection.kind === 'local' ? null : await planAreas(request);
   const missing = spared?.missing ?? unanswered.missing;
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
-  const priceList = makePriceList(job, await store.bundleContents(source), apiKeys);
+  const charged = await store.chargedPrices(source);
+  const priceList = makePriceList(job, await store.bundleContents(source), apiKeys, lastPrices(charged));
   const lacking = countSets(unanswered.missing);
   const asked = spared === null && limited === cells.size ? lacking : countSets(missing, limited);
   const spending = await planSpending(context, { cells, order, missing, priceList }, asked);
@@ -75,6 +79,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     scan,
     origin,
     priceList,
+    charged,
     complete,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,

@@ -1,5 +1,5 @@
 import { memo } from '../../base/memo.ts';
-import { type CallKind, CREDITS } from '../../contract/credits.ts';
+import type { CallKind, Prices } from '../../contract/credits.ts';
 import { NO_TOPICS, type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './cheapest-calls.ts';
@@ -34,11 +34,11 @@ export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
 }
 
 /** Prices one bundle for every cell that lacks anything, for comparison. */
-export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): Price {
+export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking, prices: Prices): Price {
   const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count), 0);
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
-    credits: cells * CREDITS[kind],
+    credits: cells * prices[kind],
     retryCredits: 0,
     unobtainable: new Map(),
   };

@@ -18,7 +18,7 @@ export interface PlannedSpending {
   /** The account that pays; null for local data. */
   readonly account: AccountState | null;
   readonly available: number;
-  /** Most credits that the run may spend: the budget, or the price with its retries. */
+  /** Most credits that the run may spend : its price with the retries, or the budget if that is less. */
   readonly limit: number;
   /** The speed of the calls of `price` without a credit limit. */
   readonly pace: CallPace;
@@ -44,7 +44,7 @@ export async function planSpending(
   const price = priceCheapest(priced, priceList);
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
   const pace = paceOf(price);
-  const limit = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
+  const limit = isLocal ? 0 : Math.min(job.budget ?? Number.POSITIVE_INFINITY, price.credits + price.retryCredits);
   const leftMs = deadline === null ? null : deadline - steadyTime(effects.clock);
   const window = creditsWithin(leftMs, creditsPerMinute, pace);
   const request = { ...demand, creditsPerMinute, msPerCredit: pace.msPerCredit };
@@ -62,8 +62,8 @@ export async function planSpending(
     planned: weighed(price),
     cheapest: cheapest('credits'),
     fewest_calls: cheapest('calls'),
-    standard: weighed(priceBundle('standard', priced)),
-    enterprise: weighed(priceBundle('enterprise', priced)),
+    standard: weighed(priceBundle('standard', priced, priceList.credits)),
+    enterprise: weighed(priceBundle('enterprise', priced, priceList.credits)),
   };
   return { price, ways, reach, account, available, limit, pace, window };
 }

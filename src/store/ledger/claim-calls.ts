@@ -1,10 +1,13 @@
+import type { CallKind } from '../../contract/credits.ts';
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
+  read,
   readRows,
   readTogether,
   type SqlDatabase,
   type SqlReading,
+  type SqlStatement,
   type SqlValue,
   type SqlWork,
   statement,
@@ -16,6 +19,7 @@ import type { Wanted } from '../answers/port.ts';
 import { groupAreas, isAreaAnswered } from '../answers/stored-areas.ts';
 import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
 import type { Owner } from '../port.ts';
+import { pricesOf } from '../seen-services.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { byOthers, COUNTED_MS, periodLeft, refusal } from './admission.ts';
 import { sumUsage } from './claim-usage.ts';
@@ -53,10 +57,11 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
   const requests = asked.map(({ request }) => request);
   const terms = asked.map((claim) => claim.terms);
   const around = () => together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
-  const [locked, , first, numbers] = yield* readTogether(
+  const [locked, , first, prices, numbers] = yield* readTogether(
     lockAccounts(table, [account]),
     lockSource(database, source),
     around(),
+    readRows(pricesOf(source)),
     readRows(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
   );
   const time = locked.timeOf(account);
@@ -70,6 +75,10 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
     windows.clear();
   }
+  const priceOf = new Map(prices.map(({ kind, credits }) => [kind, credits]));
+  const isFirst = ({ call, isPriceAssumed = false }: ClaimRequest) => isPriceAssumed && !priceOf.has(call.kind);
+  const inFlight = requests.some(isFirst) ? (yield* read(openCalls(source)))[0].filter((call) => !isDead(call)) : [];
+  const kinds = new Set(inFlight.map(({ kind }) => kind));
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
   const areaClaims: Record<string, SqlValue>[] = [];
 
@@ -77,9 +86,12 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     const { cell, call, credits, areas = [] } = request;
     if (calls.isAnswered(index)) return { outcome: 'answered' };
     if (calls.isAtWork(terms.run, request)) return { outcome: 'claimed' };
+    const price = priceOf.get(call.kind) ?? credits;
+    if (price !== credits) return { outcome: 'price', credits: price };
     const now = usage.of(terms, time - COUNTED_MS);
     const refused = refusal(now, terms, credits, time);
     if (refused) return refused;
+    if (isFirst(request) && kinds.has(call.kind)) return { outcome: 'first_call' };
     const id = numbers[index]!.number;
     granted.push({
       id,
@@ -101,6 +113,7 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     for (const area of areas) areaClaims.push({ call: id, source, area: area.area, topics: topicsOf(area) });
     usage.spend(terms, credits);
     calls.grant(terms.run, request);
+    kinds.add(call.kind);
     return { outcome: 'granted', call: id, byOthers: byOthers(now, terms.run) };
   });
 
@@ -129,6 +142,13 @@ const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: '
 /** Two accounts may claim the same cell. */
 function lockSource({ dialect }: SqlDatabase, source: number): SqlReading<unknown> {
   return readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
+}
+
+/** The calls of a source in flight. They are read while the price of a kind is not known: its first call goes out alone. */
+function openCalls(source: number): SqlStatement<CallInFlight & { readonly kind: CallKind }> {
+  return statement(`SELECT id, run, owner, lease_until, kind FROM calls WHERE source = $1 AND charge = 'sent'`, [
+    source,
+  ]);
 }
 
 type OfRun = Pick<CallInFlight, 'run'>;

@@ -35,11 +35,17 @@ export interface ClaimLimits {
   readonly leaseMs: number;
 }
 
+/** What a service last charged for each kind of call, in credits, and when; null for a kind that it never charged. */
+export type ChargedPrices = Readonly<Record<CallKind, { readonly credits: number; readonly at: number } | null>>;
+
 /** A call that a run wants to make now. */
 export interface ClaimRequest {
   readonly cell: Cell;
   readonly call: Call;
+  /** The price that the run expects. */
   readonly credits: number;
+  /** The store has no price of this kind of call: the first of the kind goes out alone. */
+  readonly isPriceAssumed?: boolean;
   /** Fingerprint of the API key that will be used, never the key. */
   readonly key: string;
   /** The topics that the call is bought for. */
@@ -60,6 +66,8 @@ export interface AreaWanted {
  *   again.
  * - `claimed`: another run is buying at this cell, or for its area: come back later.
  * - `wait`: the minute is full; try again in `ms`.
+ * - `first_call`: the first call of this kind is in flight; its price is not known yet.
+ * - `price`: the service last charged another price than the run expects.
  * - `quota`, `budget`: the period or the run has too few credits left.
  */
 export type Claim =
@@ -67,6 +75,8 @@ export type Claim =
   | { readonly outcome: 'answered' }
   | { readonly outcome: 'claimed' }
   | { readonly outcome: 'wait'; readonly ms: number }
+  | { readonly outcome: 'first_call' }
+  | { readonly outcome: 'price'; readonly credits: number }
   | { readonly outcome: 'quota' }
   | { readonly outcome: 'budget' };
 
@@ -88,6 +98,8 @@ export interface Settlement {
   readonly areas?: readonly AreaAnswers[] | undefined;
   /** The slugs that a bundle was seen to return, errors included. */
   readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] } | undefined;
+  /** The call was answered, and its kind has no price in the store, or another: the credits charged, or null where it was free. */
+  readonly price?: { readonly kind: CallKind; readonly credits: number | null } | undefined;
   /** The service said that the period's quota is used up. */
   readonly exhausted?: boolean | undefined;
   /** The key was refused this scope. */
@@ -157,6 +169,7 @@ export interface LedgerPort {
   /** The latest charged calls of a source (of the last 1,000 in the ledger), the newest first, with the time from the claim to the
    * settlement. @param leaseMs the lease of their claims: its end is by the same clock as settlements */
   callTimes(source: number, leaseMs: number): Promise<readonly TimedCall[]>;
+  chargedPrices(source: number): Promise<ChargedPrices>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
   /** Sums of the ledger's calls, ordered by name, without groups that have no calls. */

@@ -16,7 +16,7 @@ import { priceBundle, priceCheapest } from '../../../src/run/plan/prices.ts';
 import { fc } from '../../properties.ts';
 
 const open: PriceList = {
-  ...{ standard: ASSUMED_STANDARD, enterprise: ASSUMED_ENTERPRISE, bundles: true },
+  ...{ standard: ASSUMED_STANDARD, enterprise: ASSUMED_ENTERPRISE, credits: CREDITS, bundles: true },
   ...{ singles: () => true, optimize: 'credits' },
 };
 /** The standard bundle was seen to return all natural topics. */
@@ -28,7 +28,7 @@ test('a run prices what the bundles were seen to return, what its keys may call,
     const settings = { input: 'in.csv', service: { base_url: 'https://hazards.example' }, subscription };
     const job = makeJob([settings], { dataFolder: '/', workingFolder: '/' });
     const apiKeys = { keyFor: (scope: string) => (scopes.includes(scope) ? {} : null) } as ApiKeys;
-    return makePriceList(job, { standard, enterprise: null }, apiKeys);
+    return makePriceList(job, { standard, enterprise: null }, apiKeys, CREDITS);
   };
   const list = listOf(35, ['bundle', 'hail']);
   assert.deepEqual([list.standard, list.enterprise], [ASSUMED_STANDARD, ASSUMED_ENTERPRISE]);
@@ -46,9 +46,11 @@ test('a run prices what the bundles were seen to return, what its keys may call,
 // The proof: no set of calls out of all subsets of all calls is better. Few topics keep the subsets countable.
 const FEW = ['avalanche', 'wildfire', 'hail', 'park', 'ozone', 'cellTower'] as const satisfies readonly TopicSlug[];
 const someOf = fc.subarray([...FEW]);
+const anyPrice = fc.integer({ min: 1, max: 40 });
 const anyMarket: fc.Arbitrary<PriceList> = fc.record({
   standard: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
   enterprise: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
+  credits: fc.record({ single: anyPrice, standard: anyPrice, enterprise: anyPrice }),
   bundles: fc.boolean(),
   singles: someOf.map((slugs) => (topic: TopicSlug) => (slugs as TopicSlug[]).includes(topic)),
   optimize: fc.constantFrom('credits', 'calls'),
@@ -74,7 +76,7 @@ test('no subset of calls beats the chosen one (brute force)', () => {
         if (!allowed) continue;
         const brings = (topic: TopicSlug) =>
           calls.some((call) => (call.kind === 'single' ? call.topic === topic : priceList[call.kind].has(topic)));
-        const credits = calls.reduce((sum, call) => sum + CREDITS[call.kind], 0);
+        const credits = calls.reduce((sum, call) => sum + priceList.credits[call.kind], 0);
         const found = rank(credits, calls.length, missing.filter((topic) => !brings(topic)).length);
         if (best === null || compare(found, best) < 0) best = found;
       }
@@ -115,11 +117,11 @@ test('topics that no key may buy are listed with the number of cells that lack t
 
 test('a bundle for each cell that lacks anything', () => {
   const cells = lacking([NATURAL_SLUGS, 3], [['wildfire'], 2], [[], 10]);
-  assert.deepEqual(priceBundle('enterprise', cells), {
+  assert.deepEqual(priceBundle('enterprise', cells, CREDITS), {
     calls: { single: 0, standard: 0, enterprise: 5 },
     credits: 175,
     retryCredits: 0,
     unobtainable: new Map(),
   });
-  assert.equal(priceBundle('standard', cells).credits, 75);
+  assert.equal(priceBundle('standard', cells, { ...CREDITS, standard: 20 }).credits, 100);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CREDITS } from '../../../src/contract/credits.ts';
 import { TopicSets, topicSet } from '../../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { ASSUMED_CALL_MS, callPace, callTimes } from '../../../src/run/plan/call-times.ts';
@@ -95,6 +96,7 @@ test('a way is weighed by its calls and their bytes; overage is paid for what is
 test('cells are bought in order as far as credits reach, cheaper ones after one that is too dear; all that then lack nothing are counted', () => {
   const singles = {
     ...{ standard: new Set<never>(), enterprise: new Set<never>() },
+    credits: CREDITS,
     bundles: false,
     singles: () => true,
   };

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Call, CREDITS, type Prices } from '../../src/contract/credits.ts';
+import { HEADERS } from '../../src/contract/headers.ts';
+import { isTopicSlug, type TopicSlug } from '../../src/contract/topics.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { envelopeOf } from '../client/answers.ts';
+import { serveHttp } from '../client/servers.ts';
+import { sharedPostgres } from '../postgres-server.ts';
+import { fc } from '../properties.ts';
+import { LONG, times } from '../tier.ts';
+import { openHarness, places } from './harness.ts';
+
+/** What the service does with a request. `lost`: charged, and the answer is cut; `thin`: a bundle without some topics. */
+type Deed =
+  | { readonly kind: 'answer' | 'lost' | 'thin' | 'unavailable' | 'unusable' }
+  | { readonly kind: 'refuse'; readonly status: number; readonly code: string }
+  | { readonly kind: 'price'; readonly prices: Prices };
+
+const ANSWER: Deed = { kind: 'answer' };
+const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(ANSWER) },
+  { weight: 4, arbitrary: fc.constantFrom<Deed>({ kind: 'unavailable' }, { kind: 'thin' }, { kind: 'lost' }) },
+  { weight: 1, arbitrary: fc.constant<Deed>({ kind: 'unusable' }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('refuse' as const),
+      status: fc.constantFrom(400, 401, 402, 403, 403, 403, 404, 422, 429, 500, 502, 503),
+      code: fc.constantFrom('', 'QUOTA_EXCEEDED', 'OUTSIDE_COVERAGE', 'NO_DATA', 'SCOPE_REQUIRED'),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('price' as const),
+      prices: fc.record({
+        single: fc.constantFrom(1, 1, 2, 5),
+        standard: fc.constantFrom(15, 10, 30),
+        enterprise: fc.constantFrom(35, 20, 70),
+      }),
+    }),
+  },
+);
+
+const TOPICS = [
+  ['hail'],
+  ['hail', 'wildfire', 'park'],
+  ['natural'],
+  ['natural', 'ozone', 'radon'],
+  ['all'],
+] as const satisfies readonly JobFile['topics'][];
+
+const anyStory = fc.record({
+  deeds: fc.array(anyDeed, { minLength: 1, maxLength: 30 }),
+  places: fc.integer({ min: 1, max: 12 }),
+  topics: fc.constantFrom(...TOPICS),
+  budget: fc.option(fc.integer({ min: 0, max: 300 }), { nil: undefined }),
+  scopes: fc.constantFrom<readonly string[]>([], ['bundle'], ['hail', 'wildfire', 'park', 'bundle']),
+});
+
+/** A service that does one deed after the other, then answers. It charges what it says. */
+async function serveDeeds(t: TestContext) {
+  let [deeds, prices]: [Deed[], Prices] = [[], CREDITS];
+  /** The cost of each call that was charged, by its request id: the client's ledger has it too. */
+  let charged: number[] = [];
+  const url = await serveHttp(t, (request, response) => {
+    const asked = new URL(request.url!, 'http://127.0.0.1');
+    const name = asked.pathname.split('/').at(-1)!;
+    const topic = asked.pathname.split('/')[2]!;
+    const call: Call = isTopicSlug(topic) ? { kind: 'single', topic } : { kind: name as 'standard' | 'enterprise' };
+    let deed = deeds.shift() ?? ANSWER;
+    for (; deed.kind === 'price'; deed = deeds.shift() ?? ANSWER) prices = deed.prices;
+    if (deed.kind === 'refuse') {
+      response.writeHead(deed.status, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify({ error: { code: deed.code, message: 'No' } }));
+    }
+    const cost = prices[call.kind];
+    charged.push(cost);
+    if (deed.kind === 'lost') return void response.destroy();
+    const [lat, lng] = ['lat', 'lng'].map((name) => Number(asked.searchParams.get(name)));
+    const envelope = envelopeOf(call, { lat: deed.kind === 'unusable' ? 20 : lat!, lng: lng! });
+    const data = envelope.data as { topics?: Record<string, unknown>; result?: unknown };
+    const { topics } = data;
+    for (const slug of Object.keys(topics ?? {}).slice(0, 5)) {
+      if (deed.kind === 'unavailable') topics![slug] = { error: 'unavailable' };
+      if (deed.kind === 'thin') delete topics![slug];
+    }
+    if (deed.kind === 'unavailable' && !topics) data.result = { error: 'unavailable' };
+    envelope.meta.credit_cost = cost;
+    response.writeHead(200, { 'content-type': 'application/json', [HEADERS.creditCost]: String(cost) });
+    response.end(JSON.stringify(envelope));
+  });
+  return {
+    url,
+    begin(next: readonly Deed[]): void {
+      [deeds, prices, charged] = [[...next], CREDITS, []];
+    },
+    charged: () => charged.reduce((sum, cost) => sum + cost, 0),
+  };
+}
+
+/** Two runs of a story on a store of its own. Whatever the service does, neither spends more than it printed as the most, except for what
+ * calls that were claimed at a lower price cost above it, of which there are at most as many as calls in flight for each rise. */
+async function holdsBound(
+  harness: Awaited<ReturnType<typeof openHarness>>,
+  service: Awaited<ReturnType<typeof serveDeeds>>,
+  store: Store,
+  story: typeof anyStory extends fc.Arbitrary<infer Story> ? Story : never,
+): Promise<void> {
+  const { budget } = story;
+  const key = harness.key(...story.scopes);
+  const job = { topics: [...story.topics], concurrency: 3, ...(budget !== undefined && { budget }) } as JobFile;
+  harness.writeInput(places(story.places));
+  const options = { keys: [key], baseUrl: service.url, store };
+  const rises = story.deeds.filter(({ kind }) => kind === 'price').length;
+  const most = Math.max(...story.deeds.flatMap((deed) => (deed.kind === 'price' ? Object.values(deed.prices) : [35])));
+  service.begin(story.deeds);
+  for (let number = 0; number < 2; number++) {
+    const before = service.charged();
+    const plan = await harness.plan(job, options).catch(() => null);
+    if (plan === null) return; // No key may buy the topics: nothing is sent.
+    const ended = await harness.run(job, options).catch((error: { code?: string }) => {
+      assert.equal(error.code, 'SCOPE_MISSING', String(error));
+      return null;
+    });
+    const spent = service.charged() - before;
+    if (ended === null) return assert.equal(spent, 0);
+    assert.ok(plan.credits_limit <= Math.min(budget ?? Number.POSITIVE_INFINITY, plan.credits + plan.credits * 20));
+    const { credits_spent, credits_unknown, credits_above_price: above } = ended.summary;
+    // By the ledger: what was claimed is within the bound.
+    assert.ok(
+      credits_spent + credits_unknown - above <= plan.credits_limit,
+      `${credits_spent} of ${plan.credits_limit}`,
+    );
+    assert.ok(above <= rises * 3 * most, `${above} above the price`);
+    // At the service: nothing was charged that the ledger does not have, except for a lost call whose price had risen unseen.
+    assert.ok(spent <= credits_spent + credits_unknown + rises * 3 * most, `${spent} charged`);
+    if (rises === 0) assert.ok(spent <= plan.credits_limit, `${spent} charged, at most ${plan.credits_limit} printed`);
+  }
+}
+
+async function tryStories(
+  t: TestContext,
+  numRuns: number,
+  open: (harness: Awaited<ReturnType<typeof openHarness>>, number: number) => Promise<Store>,
+): Promise<void> {
+  const harness = await openHarness(t, { factor: 2_000 });
+  const service = await serveDeeds(t);
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(anyStory, async (story) => {
+      const store = await open(harness, ++number);
+      await holdsBound(harness, service, store, story).finally(() => store.close());
+    }),
+    { numRuns, endOnFailure: true },
+  );
+}
+
+const owner = { name: 'test', isAlive: () => true };
+
+test('SQLite: whatever the service answers, no run spends more than it printed as the most', async (t) => {
+  await tryStories(t, times({ short: 25, long: 400, soak: 5_000 }), async ({ folder, clock }, number) =>
+    openSqliteStore(join(folder, `bound-${number}.db`), clock, owner),
+  );
+});
+
+test('PostgreSQL: whatever the service answers, no run spends more than it printed as the most', LONG, async (t) => {
+  const server = await sharedPostgres();
+  await tryStories(t, times({ long: 60, soak: 1_000 }), async ({ clock }) =>
+    openPostgresStore(server.storeAddress(), clock, owner),
+  );
+});
+
+test('one run after the other: a refused scope, then its price, then what was approved', async (t) => {
+  const harness = await openHarness(t, { factor: 2_000 });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(20));
+  const options = { baseUrl: service.url };
+  const quota: Deed = { kind: 'refuse', status: 403, code: 'SCOPE_REQUIRED' };
+  service.begin([...Array<Deed>(5).fill(ANSWER), ...Array<Deed>(8).fill(quota)]);
+  const first = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
+  assert.deepEqual([first.stop?.reason, first.stop?.rest, service.charged()], ['price', 225, 5]);
+  const second = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
+  assert.deepEqual([second.state, second.summary.credits, service.charged()], ['complete', 225, 230]);
+});
+
+test('the first call goes out alone and shows the price; the rest waits for approval, and the next plan knows it', async (t) => {
+  const harness = await openHarness(t, { factor: 2_000 });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(20));
+  const options = { baseUrl: service.url };
+  const dear: Deed = { kind: 'price', prices: { ...CREDITS, single: 5 } };
+  service.begin([dear]);
+  const first = await harness.run({ topics: 'wildfire', budget: 5 }, options);
+  assert.deepEqual([first.stop?.reason, first.summary.credits_above_price, service.charged()], ['price', 4, 5]);
+  const plan = await harness.plan({ topics: 'wildfire' }, options);
+  assert.deepEqual(
+    [plan.credits, plan.prices.map(({ kind, credits, contract }) => [kind, credits, contract])],
+    [...[95, [['single', 5, 1]]]],
+  );
+  // A rise in mid-run stops it, too; a lower price is taken as it is.
+  service.begin([dear, ...Array<Deed>(4).fill(ANSWER), { kind: 'price', prices: { ...CREDITS, single: 7 } }]);
+  const second = await harness.run({ topics: 'wildfire', budget: 95, concurrency: 2 }, options);
+  assert.equal(second.stop?.reason, 'price');
+  const above = second.summary.credits_above_price;
+  assert.ok(above >= 2 && above <= 4, 'one difference for each call in flight');
+  service.begin([{ kind: 'price', prices: { ...CREDITS, single: 2 } }]);
+  const { rest = 0 } = second.stop ?? {};
+  const third = await harness.run({ topics: 'wildfire', budget: rest }, options);
+  assert.deepEqual([third.state, third.summary.credits, service.charged()], ['complete', rest, (rest / 7) * 2]);
+  const topics: readonly TopicSlug[] = ['hail'];
+  assert.equal((await harness.plan({ topics: [...topics] }, options)).credits, 40);
+});
