@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { Pool, Client as SingleConnection } from 'undici';
 import { type Clock, steadyTime, systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { type Call, formatPath } from '../contract/credits.ts';
@@ -35,6 +35,8 @@ interface SendRequest {
   readonly call: Call;
   readonly location: Location;
   readonly key: string;
+  /** On a connection of its own. A server that cuts each reused connection would cut the retry as well. */
+  readonly isFresh?: boolean;
 }
 
 /** Any request to the service, as `service check` sends it. */
@@ -62,17 +64,21 @@ export function createClient(options: ClientOptions): Client {
   const clock = options.clock ?? systemClock;
   const { trace, secrets = [], readsDetails = true } = options;
   let sent = 0;
-  const pool = new Pool(origin, {
-    connections: options.sockets,
+  const settings = {
     pipelining: 1,
     // One request per connection: over HTTP/2 one broken connection would lose many paid answers at once.
     allowH2: false,
     connect: { timeout: timeouts.connect },
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
-  });
+  };
+  const pool = new Pool(origin, { ...settings, connections: options.sockets });
 
-  async function exchange({ method, path: below, key }: PlainRequest, kind: Call['kind']): Promise<Exchange> {
+  async function exchange(
+    { method, path: below, key }: PlainRequest,
+    kind: Call['kind'],
+    isFresh = false,
+  ): Promise<Exchange> {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);
@@ -99,7 +105,8 @@ export function createClient(options: ClientOptions): Client {
     };
     const path = pathname.replace(/\/+$/, '') + below;
     trace?.(redactor.text(`debug ${number} > ${method} ${path}  ${headerText(headers)}`));
-    pool.dispatch({ method, path, headers }, receiver);
+    const own = isFresh ? new SingleConnection(origin, settings) : null;
+    (own ?? pool).dispatch({ method, path, headers }, receiver);
     try {
       const exchange = await promise;
       trace?.(exchangeLine(number, exchange));
@@ -107,6 +114,8 @@ export function createClient(options: ClientOptions): Client {
     } finally {
       // With a reason: without one, an error with a stack is made for each call.
       deadline.abort(null);
+      // It ends with its request, or with the answer that is refused here.
+      void own?.destroy();
     }
   }
 
@@ -117,9 +126,9 @@ export function createClient(options: ClientOptions): Client {
   };
 
   return {
-    async send({ call, location: { lat, lng }, ...request }) {
+    async send({ call, location: { lat, lng }, isFresh, ...request }) {
       requireSendable(request.key);
-      return await exchange({ ...request, method: 'GET', path: formatPath(call, lat, lng) }, call.kind);
+      return await exchange({ ...request, method: 'GET', path: formatPath(call, lat, lng) }, call.kind, isFresh);
     },
     sendPlain: (request) => exchange(request, 'enterprise'),
     close,

@@ -17,21 +17,39 @@ export const SHORTEST_RETRY_AFTER_MS = 1_000;
 const LONGEST_WAIT_MS = 366 * 86_400_000;
 const believed = (waitMs: number): number | null => (waitMs <= LONGEST_WAIT_MS ? waitMs : null);
 
-/** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second; null for more than a year. */
+/** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second; null for more than a year. Of a header that came
+ * several times, joined by commas, the longest wait. */
 export function retryAfterMs(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
-  const seconds = /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : null;
-  if (seconds !== null) return believed(Math.max(SHORTEST_RETRY_AFTER_MS, Math.ceil(seconds * 1_000)));
-  const date = httpDateMs(text);
-  return date === null ? null : believed(Math.max(SHORTEST_RETRY_AFTER_MS, date - now));
+  // A date has a comma after its day of the week.
+  const waits = text.split(/(?<=\d|GMT)\s*,/).map((part) => {
+    if (/^\d{1,12}(\.\d{1,6})?$/.test(part.trim())) return Math.ceil(Number(part) * 1_000);
+    const date = httpDateMs(part);
+    return date === null ? null : date - now;
+  });
+  if (waits.includes(null)) return null;
+  return believed(Math.max(SHORTEST_RETRY_AFTER_MS, ...(waits as number[])));
 }
 
-/** A date of HTTP in milliseconds since the epoch; null for any other text. Only the one format that HTTP still allows, and only dates
- * that exist: Date.parse alone reads "7" as a month and 31 February as 3 March. */
+/** `Friday, 06-Nov-26 08:49:37 GMT` (RFC 850) and `Fri Nov  6 08:49:37 2026` (asctime). Years of two digits are of this century. */
+const OLD_DATES = [
+  /^[A-Z][a-z]{5,8}, (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<year>\d\d) (?<time>[\d:]{8}) GMT$/,
+  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>[\d:]{8}) (?<year>\d{4})$/,
+];
+
+/** A date of HTTP in milliseconds since the epoch; null for any other text. The three forms of RFC 9110 (5.6.7), and only dates that
+ * exist: Date.parse alone reads "7" as a month and 31 February as 3 March. */
 export function httpDateMs(text: string | undefined): number | null {
   if (text === undefined) return null;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) || new Date(ms).toUTCString() !== text.trim() ? null : ms;
+  const date = text.trim();
+  const old = OLD_DATES.map((form) => form.exec(date)?.groups).find((groups) => groups !== undefined);
+  const { day = '', month, year = '', time } = old ?? {};
+  const modern = old ? `${day.replace(' ', '0')} ${month} ${year.padStart(4, '20')} ${time} GMT` : date;
+  const ms = Date.parse(modern);
+  if (Number.isNaN(ms)) return null;
+  const exact = new Date(ms).toUTCString();
+  // The old forms spell the day of the week in their own ways.
+  return modern === (old ? exact.slice('Fri, '.length) : exact) ? ms : null;
 }
 
 const EPOCH_MS_ABOVE = 1e12;

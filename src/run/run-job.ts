@@ -14,6 +14,7 @@ import { checkOutputs, otherFiles, outputFiles } from './parts/part-outputs.ts';
 import { readStoredAreas } from './plan/area-plan.ts';
 import { verifyAreas } from './plan/area-verification.ts';
 import type { Plan } from './plan/planning.ts';
+import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
 import { isEarlierFile } from './protected-files.ts';
@@ -163,7 +164,8 @@ async function buy(
   const notice = once(effects.notice);
   // A run of several batches has spent some of its credits.
   const spent = total(await store.runSpending(run));
-  const budget = Math.min(job.budget ?? Number.POSITIVE_INFINITY, spent + plan.price.credits + plan.price.retryCredits);
+  const rest = job.budget === null ? null : job.budget - spent;
+  const budget = spent + spendingLimit({ budget: rest }, plan.price);
   const times = new RunTimes(clock, freshness.startedAt, account.anniversaryDay, notice);
   return await buyInRounds({
     job,

@@ -13,7 +13,7 @@ import { scopeNotes } from './notices.ts';
 import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import type { Plan } from './plan/planning.ts';
-import type { Way } from './plan/spending.ts';
+import { retryLimit, type Way } from './plan/spending.ts';
 import type { Progress } from './progress.ts';
 import type { RunContext } from './run-context.ts';
 import { hasOneCurrency } from './scan/currency.ts';
@@ -103,9 +103,9 @@ function priceSummary(job: Job, plan: Plan) {
       if (last === null || last.credits === CREDITS[kind]) return [];
       return [{ kind, credits: last.credits, contract: CREDITS[kind], charged_at: new Date(last.at).toISOString() }];
     }),
-    /** Most credits for retries of unavailable topics, within budget and quota. */
+    /** Most credits for retries of unavailable topics and, where there is a budget, of lost answers, within budget and quota. */
     credits_retries_at_most: Math.min(
-      price.retryCredits,
+      retryLimit(job, price),
       Math.max(0, Math.min(plan.limit, plan.available) - plan.reach.credits),
     ),
     /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */

@@ -53,6 +53,31 @@ test('Retry-After as a date, at least a second from now', () => {
   );
 });
 
+test('the two old forms of dates are read, also of a header that came twice: the longest wait counts', () => {
+  const seconds = (date: number) => new Date(date).toUTCString().slice(17, 25);
+  fc.assert(
+    fc.property(whole(1, 1e6), (wait) => {
+      const date = NOW + wait * 1_000;
+      const [, day = '', month, year = ''] = new Date(date).toUTCString().split(' ');
+      const asctime = `Sun ${month} ${String(Number(day)).padStart(2, ' ')} ${seconds(date)} ${year}`;
+      const rfc850 = `Sunday, ${day}-${month}-${year.slice(2)} ${seconds(date)} GMT`;
+      for (const text of [asctime, rfc850, `${rfc850}, ${rfc850}`, `1, ${asctime}`, `${httpDate(date)}, 1`]) {
+        assert.equal(after(text), wait * 1_000, text);
+      }
+    }),
+  );
+  for (const [text, expected] of [
+    ['3, 3', 3_000],
+    ['3,120', 120_000],
+    ['3, soon', null],
+    ['Sunday, 31-Feb-26 10:00:00 GMT', null],
+    ['Sun Feb 31 10:00:00 2026', null],
+    ['Jan 2026 12:00:00 GMT', null],
+  ] as const) {
+    assert.equal(after(text), expected, text);
+  }
+});
+
 test('what is neither seconds nor a possible date is nothing', () => {
   const dates = ['7 January', 'Sat, 31 Feb 2026 10:00:00 GMT', 'Mon, 15 Jan 2026 12:00:00 GMT', '2026-01-15'];
   for (const text of ['', 'soon', '-5', '1e9', '9'.repeat(400), ...dates]) assert.equal(after(text), null, text);

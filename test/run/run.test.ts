@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { noColor } from '../../src/cli/messages/color.ts';
@@ -15,6 +15,7 @@ import { newProgress } from '../../src/run/progress.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { Settlement } from '../../src/store/ledger/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { serveHttp } from '../client/servers.ts';
 import { fakeService } from '../fake-service.ts';
 import { callAt, chargedFor, termsOf } from '../store/claims.ts';
 import { openCells } from '../store/open-cells.ts';
@@ -224,6 +225,30 @@ for (const answers of [0, 10]) {
     assert.deepEqual(ended, { state: 'paused', stop: 'service_down' });
     assert.deepEqual([ok, charged >= answers], [charged, true]);
     assert.ok(unsent <= 2 * SOCKETS + DOWN_AFTER, `${unsent} requests were not sent`);
+  });
+}
+
+for (const how of ['reset', 'closed'] as const) {
+  test(`each second request of a connection is ${how}: its retry takes another connection, and no row fails`, async (t) => {
+    const harness = await openHarness(t, { factor: 100 });
+    let cut = 0;
+    const requests = new WeakMap<Socket, number>();
+    const baseUrl = await serveHttp(t, async ({ socket, url, headers }, response) => {
+      const number = (requests.get(socket) ?? 0) + 1;
+      requests.set(socket, number);
+      if (number % 2 === 0) {
+        cut++;
+        return void (how === 'reset' ? socket.resetAndDestroy() : socket.destroy());
+      }
+      const answer = await fetch(harness.url + url, { headers: { 'x-api-key': String(headers['x-api-key']) } });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    });
+    harness.writeInput(places(20));
+    const { summary } = await harness.run({ topics: ['park'], budget: 100 }, { baseUrl });
+    const ledger = await harness.ledger();
+    assert.deepEqual([summary.status.ok, ledger.charged, harness.charged()], [20, 20, 20]);
+    assert.ok(cut > 0 && ledger.unknown <= cut, `${ledger.unknown} unknown, ${cut} cut`);
   });
 }
 

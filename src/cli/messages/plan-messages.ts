@@ -193,7 +193,7 @@ function accountPairs(prepared: Prepared): PlanPair[] {
   if (summary.credits_retries_at_most > 0 && !isUnlimited(job)) {
     words.push([
       'retries',
-      `up to ${counted(summary.credits_retries_at_most, 'credit')} more${job.budget === null ? '' : ', inside the budget'}, if the service reports topics as unavailable`,
+      `up to ${counted(summary.credits_retries_at_most, 'credit')} more${job.budget === null ? '' : ', inside the budget'}, if ${job.budget === null ? 'the service reports topics as unavailable' : 'answers are lost or topics unavailable'}`,
     ]);
   }
   const isWhole = summary.this_run.credits >= summary.credits;

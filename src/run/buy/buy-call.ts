@@ -206,7 +206,10 @@ async function sendCall(
   const sentAt = steadyTime(clock);
   record(progress, 'callSent');
   // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
-  const exchange = await service.client.send({ call, location, key: claimed.key.secret });
+  const exchange = await service.client.send({
+    ...{ call, location, key: claimed.key.secret },
+    isFresh: tried.inDoubt > 0,
+  });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const read = findVerdict(exchange, { call, price }, location, cameAt, (topic, result) =>

@@ -63,21 +63,27 @@ async function buyRounds(given: BuyingContext): Promise<Stop | null> {
   const { payer, health } = buying;
   let { approveRise } = context.effects;
   const costOfRest = () => costOf(queue, payer.priceList);
-  const spentNow = async () => total(await context.store.runSpending(context.limits.run));
-  const spentBefore = await spentNow();
+  const spentNow = () => context.store.runSpending(context.limits.run);
+  const spentBefore = total(await spentNow());
+  const { credits: price, retryCredits } = plan.price;
+  /** What the run may spend without the retries of lost answers, which pay for no dearer way. */
+  let planned = spentBefore + price + retryCredits;
   /** The stop where the rest costs more than before, and more than the run may still spend; null where it goes on.
    * @param byOldPrices the rest by the prices of before, which does not show that a bundle here lacked what it was bought for */
   const stopAtRise = async (byOldPrices: number, why: string): Promise<Stop | null> => {
     const after = costOfRest();
-    const spent = await spentNow();
-    const before = Math.min(byOldPrices, Math.max(0, plan.price.credits - (spent - spentBefore)));
-    if (after <= before || spent + after <= context.limits.budget) return null;
+    const spending = await spentNow();
+    const spent = total(spending);
+    const before = Math.min(byOldPrices, Math.max(0, price - (spent - spentBefore)));
+    const fits = spent + after <= context.limits.budget && spent - spending.unknown + after <= planned;
+    if (after <= before || fits) return null;
     const stop = riseStop(why, after, before);
     const ask = approveRise;
     // Asked once: after a second rise the user should look at the plan.
     approveRise = undefined;
     if (!(await ask?.(stop))) return stop;
-    context = { ...context, limits: { ...context.limits, budget: spent + after } };
+    planned = spent + after;
+    context = { ...context, limits: { ...context.limits, budget: planned } };
     buying = { ...buying, limits: context.limits };
     return null;
   };

@@ -1,5 +1,6 @@
 import { steadyTime } from '../../base/clock.ts';
 import type { CallKind } from '../../contract/credits.ts';
+import type { Job } from '../../job/settings.ts';
 import type { RunContext } from '../run-context.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
@@ -18,7 +19,7 @@ export interface PlannedSpending {
   /** The account that pays; null for local data. */
   readonly account: AccountState | null;
   readonly available: number;
-  /** Most credits that the run may spend : its price with the retries, or the budget if that is less. */
+  /** Most credits that the run may spend (`spendingLimit`). */
   readonly limit: number;
   /** The speed of the calls of `price` without a credit limit. */
   readonly pace: CallPace;
@@ -44,7 +45,7 @@ export async function planSpending(
   const price = priceCheapest(priced, priceList);
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
   const pace = paceOf(price);
-  const limit = isLocal ? 0 : Math.min(job.budget ?? Number.POSITIVE_INFINITY, price.credits + price.retryCredits);
+  const limit = isLocal ? 0 : spendingLimit(job, price);
   const leftMs = deadline === null ? null : deadline - steadyTime(effects.clock);
   const window = creditsWithin(leftMs, creditsPerMinute, pace);
   const request = { ...demand, creditsPerMinute, msPerCredit: pace.msPerCredit };
@@ -66,6 +67,17 @@ export async function planSpending(
     enterprise: weighed(priceBundle('enterprise', priced, priceList.credits)),
   };
   return { price, ways, reach, account, available, limit, pace, window };
+}
+
+/** Most credits for retries: the singles for topics that bundles may report unavailable; where there is a budget, also each call once more,
+ * in case its answer is lost, since the service may have charged it. */
+export function retryLimit({ budget }: Pick<Job, 'budget'>, { credits, retryCredits }: Price): number {
+  return retryCredits + (budget === null ? 0 : credits);
+}
+
+/** Most credits that a run may spend: its price with the retries, or the budget if that is less. */
+export function spendingLimit(job: Pick<Job, 'budget'>, price: Price): number {
+  return Math.min(job.budget ?? Number.POSITIVE_INFINITY, price.credits + retryLimit(job, price));
 }
 
 /** Most credits in the remaining time: the first minute's credits, which may be spent at once, plus those of each later minute; or
