@@ -96,7 +96,14 @@ function elsewhere(
 }
 
 function asUnexplained(verdict: Rejected | NoData): Refused {
-  return { ...verdict, kind: 'unexplained', isPage: false, message: `${verdict.message}; it came from ${CACHE}` };
+  const reason = `(${verdict.status})`;
+  return {
+    ...verdict,
+    kind: 'unexplained',
+    isPage: false,
+    reason,
+    message: `${verdict.message}; it came from ${CACHE}`,
+  };
 }
 
 /** The decimals of a coordinate in units of 1e-7 degrees. */

@@ -7,9 +7,10 @@ import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
-import { field, findRequestId, MAX_MESSAGE } from './error-body.ts';
+import { field, findRequestId, MAX_MESSAGE, readErrorBody, withReason } from './error-body.ts';
 import type { Received } from './exchange.ts';
 import { cleanText } from './redact.ts';
+import { saysLimit } from './status-kind.ts';
 
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
@@ -40,13 +41,19 @@ export interface Answering extends Stated {
   readonly fingerprint: string | null;
 }
 
-/** `unread`: parsing it failed on this side, so its content is unknown. */
-export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread';
+/** `unread`: parsing it failed on this side, so its content is unknown. `error`: it has an error in place of data. */
+export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread' | 'error';
 
 /** A body of status 200, read. */
 export type EnvelopeReading =
   | (Answering & { readonly ok: true })
-  | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
+  | (Stated & {
+      readonly ok: false;
+      readonly reason: MalformedReason;
+      readonly message: string;
+      /** The error says that a quota is used up. */
+      readonly isLimit: boolean;
+    });
 
 const NOTHING_STATED: Stated = {
   creditCost: undefined,
@@ -78,8 +85,8 @@ function unread(why: string): EnvelopeReading {
   return unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
 }
 
-function unusable(stated: Stated, reason: MalformedReason, message: string): EnvelopeReading {
-  return { ...stated, ok: false, reason, message };
+function unusable(stated: Stated, reason: MalformedReason, message: string) {
+  return { ...stated, ok: false as const, reason, message, isLimit: false };
 }
 
 function readContent(call: Call, location: Location, received: Received, toFields: ToFields): EnvelopeReading {
@@ -91,7 +98,20 @@ function readContent(call: Call, location: Location, received: Received, toField
   const envelope = content.value;
   const stated = readMeta(field(envelope, 'meta'));
   const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
-  if (!data.success) return unusable(stated, 'shape', `The answer's data is malformed: ${issues(data.error)}`);
+  if (!data.success) {
+    // Without data the service's own words say more than what is missing.
+    const error = field(envelope, 'data') ? null : readErrorBody(content);
+    if (!error?.message && !error?.code) {
+      return unusable(stated, 'shape', `The answer's data is malformed: ${issues(data.error)}`);
+    }
+    const isLimit = saysLimit([error.code, error.message]);
+    const what = isLimit ? 'The service says that a quota is used up' : 'The answer has no data';
+    const message = `${what} ${withReason(200, error)}`;
+    return {
+      ...unusable({ ...stated, metaNote: null }, 'error', message),
+      isLimit,
+    };
+  }
   const resolved = data.data.location;
   const meters = distanceMeters(location, resolved);
   if (Math.abs(resolved.lat) > 90 || Math.abs(resolved.lng) > 180 || meters > ELSEWHERE_M) {

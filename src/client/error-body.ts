@@ -18,9 +18,7 @@ export interface ErrorBody {
 /** Reads an error body of any shape: the contract shows none, so the places that services use are tried in turn. */
 export function readErrorBody(content: Content): ErrorBody {
   if (content.kind !== 'json') {
-    // An HTML page is no message.
-    const isMessage = content.kind === 'text' && !content.text.includes('<');
-    const message = isMessage ? cleanText(content.text, MAX_MESSAGE) || null : null;
+    const message = content.kind === 'text' ? messageOfText(content.text) : null;
     return { code: null, message, requestId: null, creditCost: undefined };
   }
   const json = content.value;
@@ -28,14 +26,41 @@ export function readErrorBody(content: Content): ErrorBody {
   const errors = field(json, 'errors');
   const first = Array.isArray(errors) ? (errors[0] as unknown) : undefined;
   const meta = field(json, 'meta');
-  const messages = [error, json, first].map((part) => field(part, 'message'));
+  const inParts = (names: readonly string[], parts: readonly unknown[]) =>
+    names.flatMap((name) => parts.map((part) => field(part, name)));
+  const codes = inParts(['code', 'status'], [json, error, first]);
+  const isCode = (value: unknown) => typeof value === 'string' && /^[\w.-]+$/.test(value);
+  const messages = inParts(MESSAGE_NAMES, [error, json, first, field(json, 'fault')]);
   return {
-    code: firstText([field(json, 'code'), field(error, 'code'), error, field(first, 'code'), first], MAX_CODE),
-    message: firstText([...messages, field(json, 'detail'), error, first, json], MAX_MESSAGE),
+    code: firstText([...codes.filter(isCode), error, first, ...codes], MAX_CODE),
+    message: firstText([...messages, error, first, json, ...codes.filter((code) => !isCode(code))], MAX_MESSAGE),
     requestId: findRequestId(meta) ?? findRequestId(json),
     creditCost: field(meta, 'credit_cost'),
   };
 }
+
+/** `(403 SCOPE_REQUIRED): The key lacks it`: status, code and the service's own words, without its full stop: the caller may continue. */
+export function withReason(status: number, { code, message }: Pick<ErrorBody, 'code' | 'message'>): string {
+  // `Not Found` is not a code but a sentence, which is printed after the parentheses.
+  const shown = code !== null && /^[\w.-]+$/.test(code) && code !== String(status) ? code : null;
+  const words = message === shown ? null : message;
+  return `(${status}${shown === null ? '' : ` ${shown}`})${words === null ? '' : `: ${words.replace(/\.$/, '')}`}`;
+}
+
+/** The members in which services write a sentence: the contract names none. `title` and `detail`: RFC 9457; `error_description`: OAuth. */
+const MESSAGE_NAMES = [
+  ...['message', 'error_message', 'errorMessage', 'error_description', 'detail', 'description', 'reason', 'msg'],
+  ...['faultstring', 'title'],
+];
+
+/** The text of a body that is no JSON. Of an HTML page only the title says what it is. */
+function messageOfText(text: string): string | null {
+  if (!text.includes('<')) return cleanText(text, MAX_MESSAGE) || null;
+  const title = cleanText(/<title[^>]*>([^<]*)/i.exec(text.slice(0, MOST_OF_PAGE))?.[1] ?? '', MAX_MESSAGE);
+  return title === '' ? null : `a web page, "${title}"`;
+}
+
+const MOST_OF_PAGE = 20_000;
 
 /** The request's identifier, from an envelope's `meta`. */
 export function findRequestId(meta: unknown): string | null {

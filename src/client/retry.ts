@@ -45,11 +45,11 @@ export interface Tried {
 export const NOTHING_TRIED: Tried = { failures: 0, inDoubt: 0, slowedDown: 0, rateWaitMs: 0 };
 
 /** `retry`: send the same call after `afterMs`, and decide next time from `tried`. `rate`: no other call should start before then
- * either. `pause`: stop the run, it can be resumed after `afterMs`. */
+ * either. `pause`: stop the run, it can be resumed after `afterMs`; `isAsked`: the service named so long a wait. */
 export type Decision =
   | { readonly next: 'give-up' }
   | { readonly next: 'retry'; readonly afterMs: number; readonly rate: boolean; readonly tried: Tried }
-  | { readonly next: 'pause'; readonly afterMs: number };
+  | { readonly next: 'pause'; readonly afterMs: number; readonly isAsked: boolean };
 
 export interface RetryQuestion {
   readonly verdict: Exclude<Verdict, Answered>;
@@ -89,14 +89,15 @@ function afterRate({ rate }: Refused, { tried, random, slowedDownMs = 0 }: Retry
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
   // The calls of a run wait together: each may have waited little while all of them have waited long.
-  if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_WAIT_MS) return { next: 'pause', afterMs };
+  if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_WAIT_MS)
+    return { next: 'pause', afterMs, isAsked: (named ?? 0) > LONGEST_WAIT_MS };
   return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
 }
 
 function afterUpstream({ rate }: Refused, { tried, policy, random }: RetryQuestion): Decision {
   const failed = { ...tried, failures: tried.failures + 1 };
   const asked = rate.retryAfterMs ?? 0;
-  if (asked > LONGEST_WAIT_MS) return { next: 'pause', afterMs: asked };
+  if (asked > LONGEST_WAIT_MS) return { next: 'pause', afterMs: asked, isAsked: true };
   if (failed.failures >= policy.attemptsUpstream) return { next: 'give-up' };
   return { next: 'retry', afterMs: Math.max(asked, backoff(failed, random)), rate: false, tried: failed };
 }

@@ -4,7 +4,7 @@ import { NO_DATA_CODE } from '../contract/failures.ts';
  * - `rejected`: a fact about the location, stored for a year. `no_data`: one about a topic there, stored for its time to live.
  *   `unexplained`: refused for an unknown reason.
  * - `denied`: no request will be answered until somebody acts. `unauthenticated`, `forbidden`: the key is the reason.
- * - `rate`, `quota`: wait. `upstream`, `timeout`: retry. `redirected`: wrong address. `malformed`: success without an answer. */
+ * - `rate`, `quota`: wait. `limit`: the service says in words of its own that a quota is used up, and not until when. `upstream`, `timeout`: retry. `redirected`: wrong address. `malformed`: success without an answer. */
 export type StatusKind =
   | 'malformed'
   | 'redirected'
@@ -16,6 +16,7 @@ export type StatusKind =
   | 'forbidden'
   | 'rate'
   | 'quota'
+  | 'limit'
   | 'timeout'
   | 'upstream';
 
@@ -78,6 +79,21 @@ const RULES: readonly StatusRule[] = [
   { statuses: [429], codes: [QUOTA_CODE], kind: 'quota' },
   { statuses: [420, 429], kind: 'rate' },
 ];
+
+/** What services say of a quota that is used up: `OVER_QUERY_LIMIT`, `Quota exceeded for quota metric`, `dailyLimitExceeded`, `You have run out
+ * of credits`. Not of a rate, which is over in a minute, and not of a permission ("no quota for this scope" names none that is used up). */
+const LIMIT_WORDS =
+  /over_(query|daily|usage)_limit|(quota|limit|allowance|credits?)\W{0,3}(\w+\W+){0,4}?(exceeded|exhausted|reached|used\W?up|depleted|spent)|exceeded[\w\s']{0,30}(quota|limit|allowance|credits)|(out of|no more|no|insufficient|not enough)( \w+)? credits/i;
+const RATE_WORDS = /rate.?limit|too many requests|per.?(second|minute)/i;
+
+/** Whether a refusal speaks of a quota: then another key, or another way to buy, would meet it too. */
+export function saysLimit(words: readonly (string | null)[]): boolean {
+  const text = words
+    .filter((word) => word !== null)
+    .join(' ')
+    .replace(/([a-z])([A-Z])/g, '$1 $2');
+  return LIMIT_WORDS.test(text) && !RATE_WORDS.test(text);
+}
 
 /** Any other 4xx (409, 410, 423, 425, 499, …) is retried like a failure of the service, and ends the run if it persists. */
 export function statusKind(status: number, code: string | null): StatusKind {

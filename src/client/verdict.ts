@@ -3,7 +3,7 @@ import { count, HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';
 import { type Answering, type EnvelopeReading, type MalformedReason, readEnvelope, type ToFields } from './envelope.ts';
-import { readErrorBody } from './error-body.ts';
+import { readErrorBody, withReason } from './error-body.ts';
 import {
   type Exchange,
   type FailureCode,
@@ -14,7 +14,7 @@ import {
   type TransportFailure,
 } from './exchange.ts';
 import { cleanText } from './redact.ts';
-import { DENIALS, QUOTA_CODE, type StatusKind, statusKind } from './status-kind.ts';
+import { DENIALS, QUOTA_CODE, type StatusKind, saysLimit, statusKind } from './status-kind.ts';
 
 /** What every verdict has. */
 interface VerdictBase {
@@ -58,12 +58,15 @@ export interface NoData extends VerdictBase {
 }
 
 /** `unauthenticated`: the key is refused. `forbidden`: it lacks the scope. `denied`: payment, a proxy or a law prevents it.
- * `rate`: too fast. `quota`: nothing is left until the anniversary. `upstream`: the service failed. `redirected`: the job's
+ * `rate`: too fast. `quota`: nothing is left until the anniversary. `limit`: a quota in the service's own words. `upstream`: the service failed. `redirected`: the job's
  * `base_url` is wrong. `unexplained`: the request was refused for an unknown reason. */
 export interface Refused extends VerdictBase {
   readonly kind: Exclude<StatusKind, 'malformed' | 'rejected' | 'no_data' | 'timeout'>;
-  readonly charged: 0;
+  /** 0 but for a `limit` that stood in an answer. */
+  readonly charged: number | 'unknown';
   readonly status: number;
+  /** The status, the code and the service's own words. */
+  readonly reason: string;
   /** The body is an HTML page: probably from a firewall or a proxy, not from the service. */
   readonly isPage: boolean;
 }
@@ -119,6 +122,8 @@ function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeRead
   };
   if (!reading.ok) {
     const { reason, message } = reading;
+    if (reading.isLimit)
+      return { kind: 'limit', charged: chargeOf(cost), status: 200, reason: message, isPage: false, message, ...base };
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
@@ -171,7 +176,8 @@ function readCost(header: string | undefined, meta: unknown, { call, price }: Pr
 function ofStatus({ status, headers, content }: Received, sent: PricedCall, now: number): Verdict {
   const error = readErrorBody(content);
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
-  const kind = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
+  const byStatus = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
+  const kind = byStatus === 'forbidden' && saysLimit([error.code, error.message]) ? 'limit' : byStatus;
   if (kind === 'malformed') {
     const cost = readCost(headers[HEADERS.creditCost], error.creditCost, sent);
     const message = `The service answered with status ${status} instead of 200`;
@@ -183,11 +189,7 @@ function ofStatus({ status, headers, content }: Received, sent: PricedCall, now:
     charged: 0 as const,
     discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
   };
-  // `Not Found` is not a code but a sentence, which is printed after the parentheses.
-  const code = error.code !== null && /^[\w.-]+$/.test(error.code) ? error.code : null;
-  // Without its full stop: the caller may continue the sentence.
-  const message = error.message === code ? null : (error.message?.replace(/\.$/, '') ?? null);
-  const reason = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
+  const reason = withReason(status, error);
   switch (kind) {
     case 'rejected':
       return { ...base, kind, status, message: `The service rejects this location ${reason}` };
@@ -198,9 +200,16 @@ function ofStatus({ status, headers, content }: Received, sent: PricedCall, now:
     case 'timeout':
       return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${reason}` };
     case 'redirected':
-      return { ...base, kind, status, isPage: isPage(content), message: redirectMessage(status, headers.location) };
+      return {
+        ...base,
+        kind,
+        status,
+        reason,
+        isPage: isPage(content),
+        message: redirectMessage(status, headers.location),
+      };
     default:
-      return { ...base, kind, status, isPage: isPage(content), message: `${happened(kind, status)} ${reason}` };
+      return { ...base, kind, status, reason, isPage: isPage(content), message: `${happened(kind, status)} ${reason}` };
   }
 }
 
@@ -215,6 +224,7 @@ const REFUSALS = {
   unauthenticated: 'The service refused the key',
   forbidden: 'The key lacks the scope for this call',
   quota: 'The quota of this period is used up',
+  limit: 'The service says that a quota is used up',
   rate: 'The service asks to slow down',
   unexplained: 'The service refused the request',
 };

@@ -72,8 +72,8 @@ export async function run(
     const stopped =
       (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
     const verified = await verifiedPlan(prepared, plan);
-    const { creditsByOthers: byOthers, callsAbovePrice, creditsAbovePrice } = progress;
-    const spent = { ...(await store.runSpending(number)), byOthers, callsAbovePrice, creditsAbovePrice };
+    const { creditsByOthers: byOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
+    const spent = { ...(await store.runSpending(number)), byOthers, callsAbovePrice, creditsAbovePrice, lastFailure };
     record(progress, 'phase', 'writing');
     const fields = await openOutputFields(prepared, verified);
     const isEnded = stopped !== null || plan.scan.rows === 0;
@@ -82,8 +82,6 @@ export async function run(
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
     const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
     const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
-    // No row of the output says it.
-    if (isKept && !isEnded) effects.notice(`This run got no answer: ${progress.lastFailure}.`);
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
     if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);

@@ -39,6 +39,8 @@ export const STOPS = {
   rows: { ...RESUMED, next: 'For all rows' },
   time: RESUMED,
   interrupted: { ...RESUMED, state: 'interrupted' },
+  /** The service says that a quota is used up, in its own words, or asks to wait for hours. */
+  service_pause: RESUMED,
   service_down: { ...RESUMED, isFailure: true },
   keys: { state: 'stopped', isFailure: true, code: 'KEY_REFUSED', remedy: 'Check the API keys and their scopes' },
   /** The account's payment, a proxy, or a law. */

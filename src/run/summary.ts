@@ -181,7 +181,10 @@ interface RunSummaryParts {
   readonly each: number;
   readonly run: number;
   /** `byOthers`: planned credits that were not needed, because other runs bought the answers meanwhile. */
-  readonly spent: Spending & { readonly byOthers: number } & Pick<Progress, 'callsAbovePrice' | 'creditsAbovePrice'>;
+  readonly spent: Spending & { readonly byOthers: number } & Pick<
+      Progress,
+      'callsAbovePrice' | 'creditsAbovePrice' | 'lastFailure'
+    >;
   readonly written: Omit<OutputSums, 'ratings'>;
   /** The earlier output stays, because the run got no answer, or its input has no rows. */
   readonly isKept: boolean;
@@ -218,6 +221,8 @@ export function runSummary({ planned, areas, job, each, run, spent, written, isK
     output: job.output,
     /** The file is the earlier output, unchanged: the run got no answer, or its input has no rows. */
     output_kept: isKept,
+    /** What the last call that was given up failed with; null where none was. */
+    last_failure: spent.lastFailure || null,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
   };

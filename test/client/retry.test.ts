@@ -18,7 +18,7 @@ type Unanswered = Exclude<Verdict, Answered>;
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const common = { discrepancy: null, message: 'm', requestId: null, rate: NO_RATE };
 const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
-  ...{ ...common, kind, charged: 0, status: 0, isPage: false, rate: { ...NO_RATE, ...rate } },
+  ...{ ...common, kind, charged: 0, status: 0, isPage: false, reason: '', rate: { ...NO_RATE, ...rate } },
 });
 const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): Transport => ({
   ...{ ...common, kind: 'transport', charged, code },
@@ -98,7 +98,7 @@ test('a service that asks for a second again and again is believed once, then wa
   const { waits, end } = exhaust(refused('rate', { retryAfterMs: 1_000 }));
   assert.deepEqual(waits.slice(0, 8), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   assert.ok(waits.length <= 16, `${waits.length} attempts`);
-  assert.deepEqual(end, { next: 'pause', afterMs: 60_000 });
+  assert.deepEqual(end, { next: 'pause', afterMs: 60_000, isAsked: false });
 });
 
 test('a run in which nobody is answered waits ten minutes in all, however little each call has waited', () => {
@@ -112,7 +112,7 @@ test('a wait as long as the longest is waited, a longer one ends the run, which 
   for (const kind of ['rate', 'upstream'] as const) {
     assert.equal(ask(refused(kind, { retryAfterMs: LONGEST_WAIT_MS })).next, 'retry', kind);
     for (const retryAfterMs of [LONGEST_WAIT_MS + 1, 365 * 86_400_000]) {
-      assert.deepEqual(ask(refused(kind, { retryAfterMs })), { next: 'pause', afterMs: retryAfterMs });
+      assert.deepEqual(ask(refused(kind, { retryAfterMs })), { next: 'pause', afterMs: retryAfterMs, isAsked: true });
     }
   }
 });

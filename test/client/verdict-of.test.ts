@@ -132,10 +132,51 @@ test('the message says each thing once, and shows no page for a browser', () => 
     [404, { error: 'Not Found', message: 'No such' }, 'unexplained', 'The service refused the request (404): No such'],
     [422, coverage, 'rejected', 'The service rejects this location (422 OUTSIDE_COVERAGE): Why'],
     [502, '<html><body>Bad gateway</body></html>', 'upstream', 'The service failed (502)'],
+    [
+      502,
+      '<html><title> Access\u202e denied </title></html>',
+      'upstream',
+      'The service failed (502): a web page, "Access denied"',
+    ],
+    [
+      400,
+      { status: 'REQUEST_DENIED', error_message: 'Why.' },
+      'unexplained',
+      'The service refused the request (400 REQUEST_DENIED): Why',
+    ],
+    [404, { title: 'No route', status: 404 }, 'unexplained', 'The service refused the request (404): No route'],
+    [400, { fault: { faultstring: 'Spike' } }, 'unexplained', 'The service refused the request (400): Spike'],
     [503, 'Down for maintenance', 'upstream', 'The service failed (503): Down for maintenance'],
   ] as const) {
     const verdict = findVerdict(received(status, body));
     assert.deepEqual([verdict.kind, verdict.charged, verdict.message], [kind, 0, message]);
+  }
+});
+
+test('a 403, or an error in place of data, that speaks of a quota is no missing scope: the run pauses', () => {
+  for (const [words, kind] of [
+    ['Quota exceeded for quota metric', 'limit'],
+    ['You have exceeded your daily request quota', 'limit'],
+    ['dailyLimitExceeded', 'limit'],
+    ['OVER_QUERY_LIMIT', 'limit'],
+    ['Your monthly limit has been reached', 'limit'],
+    ['You are out of credits', 'limit'],
+    ['All credits of this month are used up', 'limit'],
+    ['The key lacks the scope "quota"', 'forbidden'],
+    ['Rate limit exceeded', 'forbidden'],
+    ['Not allowed', 'forbidden'],
+  ] as const) {
+    for (const body of [
+      { error: { code: 403, message: words } },
+      { code: words },
+      { status: words, error_message: words },
+    ]) {
+      const verdict = findVerdict(received(403, body));
+      assert.deepEqual([verdict.kind, verdict.charged], [kind, 0], words);
+      const inAnswer = findVerdict(received(200, body, { 'x-credit-cost': '35' }));
+      assert.deepEqual([inAnswer.kind, inAnswer.charged], [kind === 'limit' ? 'limit' : 'malformed', 35], words);
+      assert.ok(inAnswer.message.includes(words) && inAnswer.message.includes('(200'), inAnswer.message);
+    }
   }
 });
 

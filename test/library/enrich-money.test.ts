@@ -112,7 +112,11 @@ test('a key that the service refuses is an error after the rows of the batch, wh
   const { harness, store, charged, client } = await openScene(t);
   const hailOnly = createClient({ base_url: harness.url, api_key: harness.key('hail').secret });
   for (const [source, why, code] of [
-    [client({ api_key: 'no-such-key' }), 'The service accepts none of the keys (401).', 'KEY_REFUSED'],
+    [
+      client({ api_key: 'no-such-key' }),
+      'The service refused the key (401 UNAUTHENTICATED): The X-API-Key header must carry a valid key.',
+      'KEY_REFUSED',
+    ],
     [hailOnly, 'What is left costs 30 credits now, 2 before: nothing more was bought.', null],
     [hailOnly, 'No key may buy wildfire (403).', 'KEY_REFUSED'],
     // The store remembers it: nothing is sent.

@@ -57,7 +57,7 @@ const TABLE: readonly (readonly [
   ['payment wanted', received(402, ''), 'free 0 | - | - | responsive | stop denied'],
   ['redirected', received(302, '', ELSEWHERE), 'free 0 | - | - | responsive | stop misdirected'],
   ['too fast', says(429, 'RATE_LIMITED'), 'free 0 | - | - | responsive | retry with all'],
-  ['too fast, and long', says(429, 'RATE_LIMITED', WAIT), 'free 0 | - | - | responsive | stop service_down'],
+  ['too fast, and long', says(429, 'RATE_LIMITED', WAIT), 'free 0 | - | - | responsive | stop service_pause'],
   ['quota used up', says(429, 'QUOTA_EXCEEDED'), 'free 0, exhausted | - | - | responsive | out_of_credits'],
   ['service failed', received(502, ''), 'free 0 | - | - | failed | retry'],
   ['failed at last', received(502, ''), 'free 0 | failed | - | failed | give_up upstream', { changed: LAST }],

@@ -144,7 +144,7 @@ function ending(
 }
 
 function finished(
-  { status, credits_spent, source, output_kept }: RunResult['summary'],
+  { status, credits_spent, source, last_failure }: RunResult['summary'],
   again: string,
 ): { readonly head: string; readonly next: string | null } {
   const lacking = status.partial + status.failed + status.deferred;
@@ -169,9 +169,12 @@ function finished(
   }
   // A wrong address answers 404 to every call: to retry alone would never help.
   if (status.failed === lacking && status.ok === 0 && credits_spent === 0) {
-    const why = output_kept ? '' : '; hazard_note says why';
-    return { head: `Ended: no row got an answer${why}.`, next: `Check base_url, then: ${again}` };
+    return {
+      head: `Ended: no row got an answer${last_failure === null ? '' : `. ${last_failure}`}.`,
+      next: `Check base_url, then: ${again}`,
+    };
   }
   const rows = lacking === 1 ? 'row is' : 'rows are';
-  return { head: `Ended: ${grouped(lacking)} ${rows} not complete.`, next: `To retry: ${again}` };
+  const why = last_failure === null ? '' : ` The last failure: ${last_failure}.`;
+  return { head: `Ended: ${grouped(lacking)} ${rows} not complete.${why}`, next: `To retry: ${again}` };
 }

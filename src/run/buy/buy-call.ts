@@ -261,7 +261,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   const { next, answer } = consequence;
   if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, tried: next.tried };
   health.record(consequence.health);
-  learnOfKey(buying, claimed, consequence.key, next.step === 'replan' ? next.message : '');
+  learnOfKey(buying, claimed, consequence.key, next.step === 'replan' ? next.reason : '');
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
@@ -297,21 +297,24 @@ export function shortageStop({ payer, job, limits, progress }: Buying, limit: 'q
   return limit === 'quota' ? payer.quotaUsedUp() : limitReached(job, limits, progress);
 }
 
-/** @param message the refusal, in the service's words */
+/** @param reason the status and the service's own words */
 function learnOfKey(
-  { payer, health, effects }: Buying,
+  { payer, health, service, effects }: Buying,
   { key, call }: ClaimedCall,
   lesson: Consequence['key'],
-  message: string,
+  reason: string,
 ): void {
   if (lesson === 'accepted') payer.probes.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
-  payer.keyRefused(key, call, lesson === 'invalid' ? 'key' : 'scope', message);
-  if (lesson === 'invalid') {
-    effects.notice(`The key ${key.fingerprint} is refused (401).`);
-    if (payer.hasNoKey) health.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
+  const isInvalid = lesson === 'invalid';
+  const what = `${key.name ?? 'the key'}${isInvalid ? '' : ` the scope ${scopeOf(call)}`}`;
+  const refused = `The service refused ${what} ${reason}`;
+  payer.keyRefused(key, call, isInvalid ? 'key' : 'scope', refused);
+  if (!payer.hasNoKey) {
+    const then = isInvalid ? 'The next key is used' : 'What is left is planned again without it';
+    effects.notice(`${refused}. ${then}.`);
   } else {
-    const instead = 'what is left is planned again without it';
-    effects.notice(`The key ${key.fingerprint} lacks the scope ${scopeOf(call)} (403): ${instead}.`);
+    const others = service.apiKeys.count > 1 ? ' It accepts none of the keys.' : '';
+    health.stop(stopFor('keys', `${refused}.${others}`));
   }
 }

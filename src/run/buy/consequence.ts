@@ -1,3 +1,4 @@
+import { timeSpan } from '../../base/format-numbers.ts';
 import type { TopicReading } from '../../client/envelope.ts';
 import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../client/retry.ts';
 import { DENIALS } from '../../client/status-kind.ts';
@@ -58,7 +59,7 @@ export interface ReceivedAnswer {
  */
 export type NextStep =
   | { readonly step: 'use' | 'out_of_credits' }
-  | { readonly step: 'replan'; readonly message: string }
+  | { readonly step: 'replan'; readonly reason: string }
   | ({ readonly step: 'retry' } & Pick<Extract<Decision, { next: 'retry' }>, 'afterMs' | 'rate' | 'tried'>)
   | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
@@ -156,7 +157,7 @@ function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
     case 'transport':
       return signal(verdict.code === 'CLOSED' ? 'no_news' : 'failed');
     case 'malformed':
-      return signal('failed', topic(false), true);
+      return signal(verdict.reason === 'error' ? 'paid_error' : 'failed', topic(false), true);
     case 'rejected':
     case 'unexplained':
       return signal('refused');
@@ -175,8 +176,10 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
     return { step: 'stop', reason, message: why, afterMs };
   };
   if (decision?.next === 'pause') {
-    const minutes = Math.ceil(decision.afterMs / 60_000);
-    return stop('service_down', `The service asks to wait ${minutes} minutes (${message}).`, decision.afterMs);
+    // A wait of hours beside a 429 is a quota of some kind; beside a failure it is an outage.
+    const reason = verdict.kind === 'rate' && decision.isAsked ? 'service_pause' : 'service_down';
+    const wait = timeSpan(Math.ceil(decision.afterMs / 60_000));
+    return stop(reason, `The service asks to wait ${wait}. ${message}.`, decision.afterMs);
   }
   switch (verdict.kind) {
     case 'answered':
@@ -186,7 +189,9 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
       return { step: 'out_of_credits' };
     case 'unauthenticated':
     case 'forbidden':
-      return { step: 'replan', message };
+      return { step: 'replan', reason: verdict.reason };
+    case 'limit':
+      return stop('service_pause', `${message}.`, verdict.rate.retryAfterMs);
     case 'denied':
       return stop('denied', `${message}. ${DENIALS[verdict.status]!.todo}`);
     case 'redirected':

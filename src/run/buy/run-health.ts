@@ -9,10 +9,10 @@ export interface HealthSignal {
   /**
    * - `answered`. `responsive`: the service refused the call and said why (too fast, another key, another period).
    * - `refused`: rejected, or refused without a known reason.
-   * - `failed`: no usable answer; `topic_failed`: the same if only the single's topic may be the cause.
+   * - `failed`: no usable answer; `paid_error`: the same, with an error that was charged like an answer; `topic_failed`: the same if only the single's topic may be the cause.
    * - `no_news`: it says nothing about the service.
    */
-  readonly service: 'answered' | 'responsive' | 'refused' | 'failed' | 'topic_failed' | 'no_news';
+  readonly service: 'answered' | 'responsive' | 'refused' | 'failed' | 'paid_error' | 'topic_failed' | 'no_news';
   readonly isPaid: boolean;
   /** The topic of a single, and whether it was available; null if the call tells nothing about one topic. */
   readonly topic: { readonly slug: TopicSlug; readonly isAvailable: boolean } | null;
@@ -22,6 +22,8 @@ export interface HealthSignal {
 interface Breaker {
   /** Calls that failed in a row, since the last answered call. */
   readonly failures: number;
+  /** The charged errors among them. */
+  readonly paidErrors: number;
   /** Whether there are such failures that concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
   readonly everywhere: boolean;
   readonly failingTopics: ReadonlySet<TopicSlug>;
@@ -34,7 +36,7 @@ interface Breaker {
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
 
-const NO_FAILURES = { failures: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
+const NO_FAILURES = { failures: 0, paidErrors: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
 const HEALTHY: Breaker = {
   ...NO_FAILURES,
   rejections: 0,
@@ -45,6 +47,8 @@ const HEALTHY: Breaker = {
 
 /** Eight calls in a row that were given up after retries are more than a short disturbance. */
 export const DOWN_AFTER = 8;
+/** Each of these was paid for: the second shows that the first was no accident. */
+const PAID_ERRORS = 2;
 /** After five failures in a row, more attempts at a topic cost time without result. */
 export const TOPIC_DOWN_AFTER = 5;
 /** Locations are checked before they are bought: if the first 25 are all rejected, the service's address is probably wrong. */
@@ -60,9 +64,9 @@ function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal
   return { ...next, unavailable };
 }
 
-/** So many singles failed in a row that only another topic can show whether the service or their topics are down. */
-function isInDoubt({ failures, everywhere }: Breaker): boolean {
-  return failures >= DOWN_AFTER && !everywhere;
+/** So many singles failed in a row that only another topic can show whether the service or their topics are down; or an error was charged. */
+function isInDoubt({ failures, paidErrors, everywhere }: Breaker): boolean {
+  return (failures >= DOWN_AFTER && !everywhere) || paidErrors > 0;
 }
 
 /** Whether to stop buying this topic as a single in this run. */
@@ -81,6 +85,8 @@ function afterService(breaker: Breaker, service: HealthSignal['service'], topic?
       return { ...NO_FAILURES, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
     case 'failed':
       return { failures: breaker.failures + 1, everywhere: true };
+    case 'paid_error':
+      return { failures: breaker.failures + 1, paidErrors: breaker.paidErrors + 1, everywhere: true };
     case 'topic_failed':
       return { failures: breaker.failures + 1, failingTopics: new Set([...breaker.failingTopics, topic!]) };
     case 'no_news':
@@ -206,9 +212,12 @@ export class RunHealth {
   /** Records a call that was given up. Stops the run where too many were. */
   recordFailure(message: string): void {
     this.#lastFailure = message;
-    const { failures, everywhere, rejections, everAnswered } = this.#breaker;
+    const { failures, paidErrors, everywhere, rejections, everAnswered } = this.#breaker;
     // The service may lack just the topics that fail again and again, and concurrent calls ask for the same topic many times in a row.
-    const isDown = (failures >= DOWN_AFTER && everywhere) || this.#topics.every((topic) => this.isTopicDown(topic));
+    const isDown =
+      (failures >= DOWN_AFTER && everywhere) ||
+      paidErrors >= PAID_ERRORS ||
+      this.#topics.every((topic) => this.isTopicDown(topic));
     if (!everAnswered && rejections >= ALL_REJECTED_AFTER) {
       const why = `No request was answered, and ${ALL_REJECTED_AFTER} were refused. ${message}.`;
       this.stop(stopFor('misdirected', why));

@@ -12,6 +12,8 @@ export interface Key {
   readonly secret: string;
   /** Identifies the key in the ledger and in messages without revealing it. */
   readonly fingerprint: string;
+  /** For messages, where it comes from: `the second key, from key.txt`. Default: `the key`. */
+  readonly name?: string;
   /** The scopes that the job states for it; null where it states none. */
   readonly scopes: ReadonlySet<string> | null;
 }
@@ -30,13 +32,23 @@ export async function readKeys(
   interrupt?: AbortSignal,
 ): Promise<Key[]> {
   const keys: Key[] = [];
-  for (const { env, file, scopes } of sources) {
+  for (const [index, { env, file, scopes }] of sources.entries()) {
     const secret = (env !== undefined ? environment[env] : await readKeyFile(file!, interrupt))?.trim();
     if (!secret && env !== undefined) throw noKeyIn(env);
     if (!secret) throw new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key into it.');
-    keys.push({ secret, fingerprint: hashSecret(secret), scopes: scopes ? new Set(scopes) : null });
+    const name = keyName(index, sources.length, { env, file });
+    keys.push({ secret, fingerprint: hashSecret(secret), name, scopes: scopes ? new Set(scopes) : null });
   }
   return keys;
+}
+
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'];
+
+function keyName(index: number, of: number, source: { env?: string | undefined; file?: string | undefined }): string {
+  const shown = shownKeySource(source as { env?: string; file?: string });
+  const which = of === 1 ? 'the key' : `the ${ORDINALS[index] ?? `${index + 1}th`} key`;
+  if (shown === null) return which;
+  return `${which}${of === 1 ? '' : ','} ${source.env === undefined ? 'from' : 'in'} ${shown}`;
 }
 
 function noKeyIn(env: string): PerilbookError {
@@ -100,6 +112,10 @@ export class ApiKeys {
   keyFor(scope: Scope): Key | null {
     const isDenied = (key: Key) => this.#invalid.has(key) || this.#denied.get(key)!.has(scope);
     return this.#keys.find((key) => (key.scopes === null || key.scopes.has(scope)) && !isDenied(key)) ?? null;
+  }
+
+  get count(): number {
+    return this.#keys.length;
   }
 
   /** Whether the service has refused every key. */
