@@ -1,7 +1,18 @@
-import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { resultOrNull } from '../base/errors.ts';
+import { hasSystemCode, resultOrNull } from '../base/errors.ts';
 import { readHead } from '../base/pipes.ts';
 import { isPlanted, PLANTED } from '../base/users.ts';
 
@@ -30,9 +41,12 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
   const stats = isInFile ? statSync(file, { throwIfNoEntry: false }) : undefined;
   // As root, `protect` would take /dev/null from all other users.
   if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('it is a pipe or a device');
-  // SQLite would make it by the umask, and gives its WAL the same mode.
-  if (isInFile && !stats) closeSync(openSync(file, 'a', 0o600));
   refusePlanted(file);
+  if (file !== ':memory:') {
+    if (!existsSync(file)) makeWhole(file, format);
+    // No file that this program made is ever empty: what was in it is lost, and would be paid for again without a word.
+    else if (statSync(file).size === 0) throw new Database.SqliteError('it has 0 bytes', 'EMPTY_FILE');
+  }
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
     refuseForeign(database);
     if (isInFile) protect(file);
@@ -40,6 +54,33 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
     for (const pragma of format.pragmas) database.pragma(pragma);
     migrate(database, format);
   });
+}
+
+/** Makes a database under another name, and gives it its own when it is whole: a process that is killed, or a full disk, leaves no empty
+ * file there. Of two processes, one makes it. */
+function makeWhole(file: string, format: DatabaseFormat): void {
+  const draft = `${file}.new-${process.pid}`;
+  rmSync(draft, { force: true });
+  try {
+    // SQLite would make it by the umask, and gives its WAL the same mode.
+    if (format.isPrivate) closeSync(openSync(draft, 'a', 0o600));
+    const database = new Database(draft, { timeout: format.busyTimeoutMs });
+    try {
+      database.pragma('journal_mode = WAL');
+      migrate(database, format);
+    } finally {
+      // The last connection writes the WAL into the file.
+      database.close();
+    }
+    try {
+      linkSync(draft, file);
+    } catch (error) {
+      // A disk without links (FAT, some network shares).
+      if (!hasSystemCode(error, 'EEXIST') && !existsSync(file)) renameSync(draft, file);
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 /** Refuses a database that another user has laid there, to read it and write it, and the same of the files that SQLite keeps beside it. */

@@ -7,6 +7,8 @@ export interface FileUse {
   readonly subject: string;
   readonly file: string;
   readonly code: ErrorCode;
+  /** While another program holds it, which passes. Default: `code`. */
+  readonly busy?: ErrorCode;
   /** What to do where the fault is mended, after a comma. */
   readonly thenAgain: string;
   /** The option that names another file. */
@@ -23,17 +25,31 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
   ['SQLITE_CANTOPEN', 'cannot be opened', 'Check its folder and the permissions, AGAIN'],
   ['SQLITE_BUSY', 'is held by another program', 'Let that program end, AGAIN'],
   ['SQLITE_CORRUPT', 'is damaged', 'Put back a copy of it, or name another file with OPTION; what is in it is lost.'],
+  [
+    'EMPTY_FILE',
+    'is empty, perhaps after a full disk or a copy that was cut off',
+    'Put back a copy of it. To begin with nothing, delete it: what was in it is then asked for, and bought, again.',
+  ],
   ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with OPTION.'],
 ];
 
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
-export function asSqliteError({ subject, file, code: ofUse, thenAgain, option }: FileUse, error: unknown): unknown {
+export function asSqliteError(
+  { subject, file, code: ofUse, busy: ofBusy = ofUse, thenAgain, option }: FileUse,
+  error: unknown,
+): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   // The statements fit the schema of a whole file: a name that is not there was damaged in it.
   const { code } = /^no such (table|column)/.test(error.message) ? { code: 'SQLITE_CORRUPT' } : error;
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return error;
-  const [, what, hint] = reason;
+  const [prefix, what, hint] = reason;
   const ownHint = hint.replace('AGAIN', thenAgain).replace('OPTION', option);
-  return new PerilbookError(ofUse, `${subject} ${what}: ${error.message}`, ownHint, { file }, error);
+  return new PerilbookError(
+    prefix === 'SQLITE_BUSY' ? ofBusy : ofUse,
+    `${subject} ${what}: ${error.message}`,
+    ownHint,
+    { file },
+    error,
+  );
 }

@@ -11,6 +11,8 @@ import {
   cellPage,
   cellRecords,
   countOlder,
+  damagedIn,
+  deleteDamaged,
   forgetRejections,
   highestCell,
   mergeCells,
@@ -183,6 +185,12 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
         forgotten += done.dropped;
         last = done.last;
       }
+    },
+    async damaged({ delete: isDeleted }) {
+      const ids: number[] = [];
+      for await (const cells of pages()) ids.push(...damagedIn(tables, cells).map(({ id }) => id));
+      if (isDeleted) await change(() => deleteDamaged(tables, ids));
+      return ids.length;
     },
     forgetRejections: () => change(() => forgetRejections(tables)),
     close,

@@ -116,6 +116,6 @@ function refuseSecondName(file: string): void {
 
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
 function asStoreError(file: string, error: unknown): unknown {
-  const { thenAgain, option, unusable: code } = STORE_DATABASE;
-  return asSqliteError({ subject: `The store ${file}`, file, code, thenAgain, option }, error);
+  const { thenAgain, option, unusable: code, unreachable: busy } = STORE_DATABASE;
+  return asSqliteError({ subject: `The store ${file}`, file, code, busy, thenAgain, option }, error);
 }

@@ -33,6 +33,8 @@ interface Step {
   readonly write?: Readonly<Record<string, string>>;
   readonly copy?: readonly [from: string, to: string, ...changes: (readonly [pattern: string, text: string])[]];
   readonly sql?: string;
+  /** SQL for the store. */
+  readonly store?: string;
   readonly covers?: readonly [states: string, ...datasets: string[]];
   readonly at?: string;
   readonly hours?: number;
@@ -132,6 +134,11 @@ async function prepareStep({ harness, folder, clock, moved, dataFile, write }: S
     if (sql === '') continue;
     const database = new Database(dataFile);
     database.exec(sql.replaceAll('NOW', String(clock.now())));
+    database.close();
+  }
+  if (step.store) {
+    const database = new Database(join(folder, 'home/perilbook/store.db'));
+    database.exec(step.store);
     database.close();
   }
   for (let spent = 0; spent < (step.othersSpend ?? 0); spent++) {

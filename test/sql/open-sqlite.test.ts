@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -26,20 +27,31 @@ const FORMAT: DatabaseFormat = {
   otherVersion: (version, known) => new Error(`version ${version}, not ${known}`),
 };
 
-/** A new file whose first write another program holds for some milliseconds. */
+/** A file that another program holds for some milliseconds. */
 async function heldFile(t: TestContext, holdMs: number): Promise<string> {
   const file = join(temporaryFolder(t), 'new.db');
+  new Database(file).exec('PRAGMA user_version = 0; CREATE TABLE t (a); DROP TABLE t').close();
   const writer = new Worker(new URL('./first-writer.ts', import.meta.url), { workerData: { file, holdMs } });
   t.after(() => writer.terminate());
   await once(writer, 'message');
   return file;
 }
 
-test('a new file that another program writes first is waited for', async (t) => {
+test('a file that another program writes first is waited for', async (t) => {
   const file = await heldFile(t, 300);
   using database = openSqlite(file, FORMAT);
   assert.equal(database.pragma('journal_mode', { simple: true }), 'wal');
   assert.equal(database.prepare('SELECT count(*) FROM calls').pluck().get(), 0);
+});
+
+test('a file of 0 bytes is not taken for a new one; a new one is never seen with 0 bytes', (t) => {
+  const file = join(temporaryFolder(t), 'a.db');
+  writeFileSync(file, '');
+  assert.throws(() => openSqlite(file, FORMAT), { code: 'EMPTY_FILE' });
+  assert.equal(statSync(file).size, 0);
+  rmSync(file);
+  openSqlite(file, FORMAT).close();
+  assert.deepEqual(readdirSync(dirname(file)), ['a.db']);
 });
 
 test('a file that is held for longer than the timeout is refused as busy', async (t) => {

@@ -161,9 +161,53 @@ test('a text that is missing is told as damage of the store, with the name of th
   t.after(() => again.close());
   assert.throws(() => read(1, CELL), {
     code: 'STORE_UNUSABLE',
-    message: `The store ${file} is damaged: its text 1 is missing`,
-    context: { file },
+    message: `The store ${file} is damaged: a text of answers (number 1) changed since it was written`,
   });
+});
+
+test('a bit that changes anywhere in a place, its failures or a text is found; a row without a checksum is read', (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const opened = openCells(file, () => FIELDS.length);
+  opened.merge(
+    1,
+    CELL,
+    [{ topic: 'hail', asOf: 1, fields: FIELDS }],
+    [{ topic: 'park', reason: 'failed', note: 'x', at: 1 }],
+  );
+  const { handle } = opened;
+  t.after(() => handle.close());
+  const whole = handle.prepare<[], { answers: Buffer; failures: string }>('SELECT answers, failures FROM cells').get()!;
+  const set = handle.prepare('UPDATE cells SET answers = ?, failures = ?');
+  const isRefused = () => {
+    try {
+      // As the next process reads it: texts are kept in memory.
+      const other = openCells(file, () => FIELDS.length);
+      try {
+        other.read(1, CELL);
+        return false;
+      } finally {
+        other.handle.close();
+      }
+    } catch (error) {
+      assert.ok(error instanceof PerilbookError && error.code === 'STORE_UNUSABLE', String(error));
+      assert.match(error.hint, /cache prune --damaged/);
+      return true;
+    }
+  };
+  for (let bit = 0; bit < whole.answers.length * 8; bit += 5) {
+    const changed = Buffer.from(whole.answers);
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    set.run(changed, whole.failures);
+    assert.ok(isRefused(), `bit ${bit}`);
+  }
+  set.run(whole.answers, whole.failures.replace('failed', 'gailed'));
+  assert.ok(isRefused());
+  set.run(whole.answers, whole.failures);
+  assert.equal(isRefused(), false);
+  handle.exec("UPDATE texts SET text = 'Vary High' WHERE text = 'Very High'");
+  assert.ok(isRefused());
+  handle.exec("UPDATE texts SET text = 'Very High' WHERE text = 'Vary High'; UPDATE cells SET checksum = NULL");
+  assert.equal(isRefused(), false);
 });
 
 test('topics of another version are not read', (t) => {
@@ -198,7 +242,7 @@ test('bytes of a cell that are not as they were written end in an error of the s
     [{ topic: 'wildfire', reason: 'unavailable', note: 'down', at: 5 }],
   );
   const row = database.prepare('SELECT answers, failures FROM cells').get() as { answers: Buffer; failures: string };
-  const setAnswers = database.prepare('UPDATE cells SET answers = ?, failures = ?');
+  const setAnswers = database.prepare('UPDATE cells SET answers = ?, failures = ?, checksum = NULL');
   const wanted = (['drought', 'hail'] as const).map((topic) => ({ topic, freshSince: 0, fields: FIELDS.length }));
   let refused = 0;
   let read = 0;
@@ -245,7 +289,7 @@ test('a cell that is cut anywhere but between two answers is refused, not taken 
   t.after(() => database.close());
   for (const topic of ['drought', 'hail'] as const) cells.merge(1, CELL, [{ topic, asOf: 1, fields: FIELDS }], []);
   const whole = database.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
-  const setAnswers = database.prepare('UPDATE cells SET answers = ?');
+  const setAnswers = database.prepare('UPDATE cells SET answers = ?, checksum = NULL');
   const kept: number[] = [];
   for (let length = 0; length <= whole.length; length++) {
     setAnswers.run(whole.subarray(0, length));
@@ -265,7 +309,7 @@ test('an answer that is longer than its fields is refused, whether all of its fi
   const whole = cells.handle.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
   // The last four bytes of the header are the size.
   whole.writeUInt32LE(whole.readUInt32LE(9) + 1, 9);
-  cells.handle.prepare('UPDATE cells SET answers = ?').run(Buffer.concat([whole, Buffer.of(0)]));
+  cells.handle.prepare('UPDATE cells SET answers = ?, checksum = NULL').run(Buffer.concat([whole, Buffer.of(0)]));
   assert.throws(() => cells.read(1, CELL), { code: 'STORE_UNUSABLE' });
   const wanted = [{ topic: 'hail' as const, freshSince: 0, fields: FIELDS.length }];
   assert.throws(() => cells.readWanted(1, [CELL], wanted), { code: 'STORE_UNUSABLE' });

@@ -73,16 +73,24 @@ function chargesJson({ calls, credits }: Charges): object {
   };
 }
 
-/** `perilbook cache prune`: deletes old answers, rejections of locations, or both. */
+/** `perilbook cache prune`: deletes old answers, rejections of locations, damaged answers, or several of these. */
 async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<number> {
   const age = flags['older-than'];
   const ms = durationOption('older-than', age);
-  if (ms === undefined && !flags.rejected) {
+  if (ms === undefined && !flags.rejected && !flags.damaged) {
     const hint = 'For example: perilbook cache prune --older-than 400d';
-    throw usageError('cache prune needs --older-than or --rejected', hint);
+    throw usageError('cache prune needs --older-than, --rejected or --damaged', hint);
   }
   const result: Record<string, number> = {};
   const lines: string[] = [];
+  if (flags.damaged) {
+    const found = await store.damaged({ delete: false });
+    if (found > 0) await approveDamaged(context, flags, found);
+    result.damaged_forgotten = await store.damaged({ delete: true });
+    lines.push(
+      `Deleted the answers of ${counted(result.damaged_forgotten, 'damaged place')}. The ledger is unchanged.`,
+    );
+  }
   if (ms !== undefined) {
     const before = context.clock.now() - ms;
     await approve(context, flags, store, before);
@@ -98,6 +106,19 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
   if (flags.json) sayJson(context, result);
   else say(context, lines.join('\n'));
   return EXIT.complete;
+}
+
+/** Asks before damaged answers are deleted. What they were of cannot be read. @throws NEEDS_APPROVAL, INTERRUPTED */
+async function approveDamaged(context: CliContext, flags: Flags<'cache prune'>, places: number): Promise<void> {
+  if (flags.yes) return;
+  const what = `the answers of ${counted(places, 'damaged place')}`;
+  await requireApproval(context, {
+    question: `Delete ${what}? Runs that need them buy them again.`,
+    unapproved: `This would delete ${what}, which are then bought again`,
+    approve: 'Add --yes, or put back a copy of the store.',
+    refused: 'Nothing was deleted',
+    later: 'Put back a copy of the store.',
+  });
 }
 
 /** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */

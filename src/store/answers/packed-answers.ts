@@ -1,5 +1,6 @@
-import { PerilbookError } from '../../base/errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import type { Answer } from '../../contract/answer.ts';
+import { damagedStore } from './checksums.ts';
 import { type FieldPacker, skipFields, type Texts } from './packed-fields.ts';
 import type { WantedAnswer } from './port.ts';
 
@@ -45,9 +46,7 @@ export function* answersIn(bytes: Buffer): Generator<PackedAnswer> {
 
 /** The error for damaged bytes of a cell. */
 export function damagedCell(): PerilbookError {
-  const message = 'The store is damaged: the answers of a cell have changed since they were written';
-  const hint = 'Put back a copy of the store, or name another file with --store: its answers are then bought again.';
-  return new PerilbookError('STORE_UNUSABLE', message, hint);
+  return damagedStore('the answers of a place');
 }
 
 /** The answers of a cell as they are stored. @param packer its texts have a number for each topic */

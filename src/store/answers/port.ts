@@ -87,6 +87,8 @@ export interface AnswersPort {
   countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;
   /** Deletes answers older than `before`; returns the number of answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;
+  /** The places whose stored answers have changed since they were written (checksums): all of them, where `delete` also deleted. */
+  damaged(options: { readonly delete: boolean }): Promise<number>;
   /** Deletes rejections of locations, so that the next run asks again; returns the number of locations. */
   forgetRejections(): Promise<number>;
 }

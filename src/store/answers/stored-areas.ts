@@ -2,6 +2,7 @@ import type { Answer, Field } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { read, type SqlDatabase, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import type { SettledCall } from '../ledger/ledger-moves.ts';
+import { type Checked, checksumOf, damagedStore } from './checksums.ts';
 import type { AreaAnswers, StoredArea, Wanted } from './port.ts';
 
 /** The stored row of an area: its answers as JSON. Areas are few, and read once a run. The answers have only the fields that are
@@ -12,6 +13,12 @@ interface AreaRow {
 }
 
 type AreaOfSource = AreaRow & { readonly source: number; readonly area: string };
+
+export type StoredAreaRow = AreaOfSource & Checked;
+
+export function isIntactArea({ source, area, answers, checksum }: StoredAreaRow): boolean {
+  return checksum === null || checksum === checksumOf([source], area, answers);
+}
 
 type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
 
@@ -63,7 +70,7 @@ function mergedArea(
   return { answers: JSON.stringify(json), mismatchedAt };
 }
 
-const COLUMNS = 'source, area, answers, mismatched_at AS "mismatchedAt"';
+export const AREA_COLUMNS = 'source, area, answers, mismatched_at AS "mismatchedAt", checksum';
 
 /** The stored areas, by name. */
 export function groupAreas(
@@ -75,12 +82,17 @@ export function groupAreas(
   return {
     statements: [
       statement(
-        `SELECT ${COLUMNS}, ${dialect.now} AS now FROM areas WHERE source = $1 AND area IN ${dialect.list('$2', 'text')}`,
+        `SELECT ${AREA_COLUMNS}, ${dialect.now} AS now FROM areas WHERE source = $1 AND area IN ${dialect.list('$2', 'text')}`,
         [source, JSON.stringify(areas)],
       ),
     ],
     take: ([rows]) =>
-      new Map((rows as (AreaOfSource & { now: number })[]).map((row) => [row.area, storedArea(row, row.now)])),
+      new Map(
+        (rows as (StoredAreaRow & { now: number })[]).map((row) => {
+          if (!isIntactArea(row)) throw damagedStore(`the answers of ${row.area}`);
+          return [row.area, storedArea(row, row.now)];
+        }),
+      ),
   };
 }
 
@@ -92,28 +104,39 @@ export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledC
   if (changes.length === 0) return;
   const distinct = new Map(changes.map(({ key, source, area }) => [key, { source, area }]));
   // In a fixed order, as with cells.
-  const inserts = dialect.eachRow<AreaOfSource>(
+  const inserts = dialect.eachRow<StoredAreaRow>(
     [...distinct.values()],
     'asked',
     { source: 'integer', area: 'text' },
     (table) =>
       `INSERT INTO areas AS old (source, area) SELECT source, area FROM ${table} WHERE true ORDER BY source, area
-       ON CONFLICT (source, area) DO UPDATE SET area = old.area RETURNING ${COLUMNS}`,
+       ON CONFLICT (source, area) DO UPDATE SET area = old.area RETURNING ${AREA_COLUMNS}`,
   );
   const rows = (yield* read(...inserts)).flat();
-  const merged = new Map(rows.map((row) => [`${row.source} ${row.area}`, row]));
+  const merged = new Map<string, AreaOfSource>(
+    rows.map((row) => [`${row.source} ${row.area}`, isIntactArea(row) ? row : { ...row, answers: '{}' }]),
+  );
   for (const { key, change } of changes) {
     const row = merged.get(key)!;
     merged.set(key, { ...row, ...mergedArea(row, change, now) });
   }
-  const columns = { source: 'integer', area: 'text', answers: 'text', mismatchedAt: 'bigint' } as const;
+  const columns = {
+    source: 'integer',
+    area: 'text',
+    answers: 'text',
+    mismatchedAt: 'bigint',
+    checksum: 'integer',
+  } as const;
   yield* write(
     ...dialect.eachRow(
-      [...merged.values()].map(({ source, area, answers, mismatchedAt }) => ({ source, area, answers, mismatchedAt })),
+      [...merged.values()].map(({ source, area, answers, mismatchedAt }) => {
+        const checksum = checksumOf([source], area, answers);
+        return { source, area, answers, mismatchedAt, checksum };
+      }),
       'new',
       columns,
       (table) =>
-        `UPDATE areas SET answers = new.answers, mismatched_at = new."mismatchedAt"
+        `UPDATE areas SET answers = new.answers, mismatched_at = new."mismatchedAt", checksum = new.checksum
          FROM ${table} WHERE areas.source = new.source AND areas.area = new.area`,
     ),
   );

@@ -1,7 +1,8 @@
+import { resultOrNull } from '../../base/errors.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import type { Cell } from '../../geo/coordinates.ts';
+import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import {
   read,
   readRows,
@@ -20,8 +21,10 @@ import {
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
+import { type Checked, checksumOf, damagedStore } from './checksums.ts';
 import { answersIn, answersSince } from './packed-answers.ts';
 import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
+import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
 
 /** The cells of an open store. */
@@ -35,7 +38,19 @@ export interface StoredCells {
 type CellChange = CellAnswers & { readonly source: number };
 
 type CellRow = PackedCell & { readonly source: number } & Cell;
-type AskedRow = (PackedCell & Cell) | { readonly answers: null };
+type CheckedCell = PackedCell & Checked & Cell;
+type AskedRow = CheckedCell | { readonly answers: null };
+
+/** A row as it was written. @throws STORE_UNUSABLE where its checksum differs */
+function intact<Row extends CheckedCell>({ texts }: Pick<StoredCells, 'texts'>, source: number, row: Row): Row {
+  if (isIntact(source, row)) return row;
+  const { lat, lng } = locationOf(row);
+  throw damagedStore(`what is stored at ${lat}, ${lng}`, texts.store);
+}
+
+function isIntact(source: number, { lat7, lng7, answers, failures, checksum }: CheckedCell): boolean {
+  return checksum === null || checksum === checksumOf([source, lat7, lng7], answers, failures);
+}
 
 /** Cells per statement. One statement per cell takes half as much time again. */
 const CELLS_A_STATEMENT = 2_000;
@@ -48,7 +63,7 @@ const CELLS_A_PAGE = 1_000;
  * time of an array of pairs; PostgreSQL reads two arrays. LEFT JOIN, because the planner may reverse a JOIN and read all cells.
  */
 function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Cell[]): SqlStatement<AskedRow> {
-  const columns = 'cells.lat7, cells.lng7, answers, failures';
+  const columns = 'cells.lat7, cells.lng7, answers, failures, checksum';
   if (dialect.engine === 'sqlite') {
     return statement(
       `SELECT ${columns} FROM json_each($1) AS asked
@@ -86,7 +101,7 @@ function readingCells<Result>(
         for (const row of rows) {
           const cell = cells[made.length]!;
           if (row.answers === null) made.push(null);
-          else if (row.lat7 === cell.lat7 && row.lng7 === cell.lng7) made.push(make(row));
+          else if (row.lat7 === cell.lat7 && row.lng7 === cell.lng7) made.push(make(intact({ texts }, source, row)));
           // SQL promises no order without ORDER BY: paid answers must never go to another cell.
           else throw new Error('The store gave cells in another order than they were asked for');
         }
@@ -138,8 +153,8 @@ export function* wantedPage(
 ): SqlWork<WantedPage> {
   const [rows, newer] = yield* read(
     // Source + 0: without the index by source, whose rows would be sorted for each page.
-    statement<PackedCell & Cell & { readonly id: number }>(
-      `SELECT id, lat7, lng7, answers, failures FROM cells WHERE source + 0 = $1 AND id > $2 ORDER BY id LIMIT ${CELLS_A_PAGE}`,
+    statement<CheckedCell & { readonly id: number }>(
+      `SELECT id, lat7, lng7, answers, failures, checksum FROM cells WHERE source + 0 = $1 AND id > $2 ORDER BY id LIMIT ${CELLS_A_PAGE}`,
       [source, after],
     ),
     texts.newer(),
@@ -149,7 +164,7 @@ export function* wantedPage(
   const cells: WantedPage['cells'][number][] = [];
   for (const row of rows) {
     const number = numberOf(row);
-    if (number >= 0) cells.push({ number, record: pickAnswers(pick, row, reader) });
+    if (number >= 0) cells.push({ number, record: pickAnswers(pick, intact({ texts }, source, row), reader) });
   }
   return { after: rows.at(-1)?.id ?? null, cells };
 }
@@ -195,47 +210,63 @@ function* lockedCells(database: SqlDatabase, asked: readonly Omit<CellRow, keyof
     const bySource = [...Map.groupBy(asked, ({ source }) => source)];
     const results = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
     return results.flatMap((rows, at) =>
-      rows.flatMap((row) => (row.answers === null ? [] : [{ ...row, source: bySource[at]![0] }])),
+      rows.flatMap((row) => (row.answers === null ? [] : [lockedRow(bySource[at]![0], row)])),
     );
   }
   // In a fixed order, so that two transactions do not wait for each other. DO UPDATE, because it locks the row and returns it.
-  const inserts = database.dialect.eachRow<CellRow>(
+  const inserts = database.dialect.eachRow<CheckedCell & { readonly source: number }>(
     asked,
     'asked',
     { source: 'integer', lat7: 'integer', lng7: 'integer' },
     (table) =>
       `INSERT INTO cells AS old (source, lat7, lng7) SELECT source, lat7, lng7 FROM ${table} ORDER BY source, lat7, lng7
-       ON CONFLICT (source, lat7, lng7) DO UPDATE SET source = old.source RETURNING source, lat7, lng7, answers, failures`,
+       ON CONFLICT (source, lat7, lng7) DO UPDATE SET source = old.source RETURNING source, lat7, lng7, answers, failures, checksum`,
   );
-  return (yield* read(...inserts)).flat();
+  return (yield* read(...inserts)).flat().map((row) => lockedRow(row.source, row));
 }
 
-const CELL = { source: 'integer', lat7: 'integer', lng7: 'integer', answers: 'blob', failures: 'text' } as const;
+/** Damaged answers are replaced by the new ones: they were reported when the plan read them. */
+function lockedRow(source: number, row: CheckedCell): CellRow {
+  const { lat7, lng7, answers, failures } = row;
+  return isIntact(source, row) ? { source, lat7, lng7, answers, failures } : { source, lat7, lng7, ...NOTHING_STORED };
+}
+
+const NOTHING_STORED: PackedCell = { answers: Buffer.alloc(0), failures: null };
+
+const CELL = {
+  ...({ source: 'integer', lat7: 'integer', lng7: 'integer' } as const),
+  ...({ answers: 'blob', failures: 'text', checksum: 'integer' } as const),
+};
 
 function writeCells({ dialect }: SqlDatabase, rows: readonly CellRow[]): SqlWork<void> {
   const upserts = dialect.eachRow(
-    rows.map(({ source, lat7, lng7, answers, failures }) => ({ source, lat7, lng7, answers, failures })),
+    rows.map(({ source, lat7, lng7, answers, failures }) => {
+      const checksum = checksumOf([source, lat7, lng7], answers, failures);
+      return { source, lat7, lng7, answers, failures, checksum };
+    }),
     'new',
     CELL,
     (table) =>
-      `INSERT INTO cells (source, lat7, lng7, answers, failures) SELECT source, lat7, lng7, answers, failures
+      `INSERT INTO cells (source, lat7, lng7, answers, failures, checksum) SELECT source, lat7, lng7, answers, failures, checksum
        FROM ${table} WHERE true
-       ON CONFLICT (source, lat7, lng7) DO UPDATE SET answers = excluded.answers, failures = excluded.failures`,
+       ON CONFLICT (source, lat7, lng7) DO UPDATE SET answers = excluded.answers, failures = excluded.failures,
+         checksum = excluded.checksum`,
   );
   return write(...upserts);
 }
 
 /** A cell, and the name of its source. */
-export interface CellOfStore extends PackedCell, Cell {
+export interface CellOfStore extends CheckedCell {
   readonly id: number;
   readonly source: string;
+  readonly number: number;
 }
 
 /** The next cells after a cell, in the order in which they were stored. */
 export function* cellPage({ texts }: StoredCells, after: number): SqlWork<CellOfStore[]> {
   const [rows, newer] = yield* read(
     statement<CellOfStore>(
-      `SELECT cells.id, sources.name AS source, lat7, lng7, answers, failures FROM cells JOIN sources ON sources.id = cells.source
+      `SELECT cells.id, sources.name AS source, sources.id AS number, lat7, lng7, answers, failures, checksum FROM cells JOIN sources ON sources.id = cells.source
        WHERE cells.id > $1 ORDER BY cells.id LIMIT ${CELLS_A_PAGE}`,
       [after],
     ),
@@ -286,13 +317,14 @@ export function addToStats(sums: Map<string, SourceStats>, cells: readonly CellO
 
 /** Deletes the answers of a page of cells that are older than `before`; null after the last page. */
 export function* prunePage(
-  { database }: StoredCells,
+  stored: StoredCells,
   after: number,
   before: number,
 ): SqlWork<{ readonly last: number; readonly dropped: number } | null> {
+  const { database } = stored;
   const [rows] = yield* read(
-    statement<CellRow & { id: number }>(
-      `SELECT id, source, lat7, lng7, answers, failures FROM cells WHERE id > $1 ORDER BY id LIMIT ${CELLS_A_PAGE}
+    statement<CheckedCell & { id: number; source: number }>(
+      `SELECT id, source, lat7, lng7, answers, failures, checksum FROM cells WHERE id > $1 ORDER BY id LIMIT ${CELLS_A_PAGE}
        ${database.dialect.forUpdate}`,
       [after],
     ),
@@ -301,7 +333,7 @@ export function* prunePage(
   if (last === undefined) return null;
   let all = 0;
   const changed = rows.flatMap((row) => {
-    const { kept, dropped } = answersSince(row.answers, before);
+    const { kept, dropped } = answersSince(intact(stored, row.source, row).answers, before);
     all += dropped;
     return dropped > 0 ? [{ ...row, answers: kept }] : [];
   });
@@ -309,17 +341,33 @@ export function* prunePage(
   return { last: last.id, dropped: all };
 }
 
+/** The cells of a page that have changed since they were written, or that have a text that has. */
+export function damagedIn({ reader }: StoredCells, cells: readonly CellOfStore[]): CellOfStore[] {
+  return cells.filter((cell) => !isIntact(cell.number, cell) || resultOrNull(() => reader.unpack(cell)) === null);
+}
+
+/** Deletes cells, and all areas whose answers have changed since they were written. */
+export function* deleteDamaged({ database }: StoredCells, ids: readonly number[]): SqlWork<void> {
+  const list = database.dialect.list('$1', 'bigint');
+  yield* write(statement(`DELETE FROM cells WHERE id IN ${list}`, [JSON.stringify(ids)]));
+  const [areas] = yield* read(statement<StoredAreaRow>(`SELECT ${AREA_COLUMNS} FROM areas`));
+  for (const { source, area } of areas.filter((row) => !isIntactArea(row))) {
+    yield* write(statement('DELETE FROM areas WHERE source = $1 AND area = $2', [source, area]));
+  }
+}
+
 /** Deletes rejections of locations; returns how many cells had some. */
-export function* forgetRejections({ database }: StoredCells): SqlWork<number> {
+export function* forgetRejections(stored: StoredCells): SqlWork<number> {
+  const { database } = stored;
   const [rows] = yield* read(
-    statement<CellRow & { failures: string }>(
-      `SELECT source, lat7, lng7, answers, failures FROM cells WHERE failures LIKE '%["rejected"%' ORDER BY id
+    statement<CheckedCell & { source: number; failures: string }>(
+      `SELECT source, lat7, lng7, answers, failures, checksum FROM cells WHERE failures LIKE '%["rejected"%' ORDER BY id
        ${database.dialect.forUpdate}`,
     ),
   );
   yield* writeCells(
     database,
-    rows.map((row) => ({ ...row, failures: withoutRejections(row.failures) })),
+    rows.map((row) => ({ ...intact(stored, row.source, row), failures: withoutRejections(row.failures) })),
   );
   return rows.length;
 }

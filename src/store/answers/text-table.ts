@@ -1,10 +1,13 @@
-import { PerilbookError } from '../../base/errors.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import { type Checked, checksumOf, damagedStore } from './checksums.ts';
 import { packAnswers } from './packed-answers.ts';
 import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
 
-interface NumberedText {
+/** In place of a text whose checksum differs: no answer has such a text. */
+const DAMAGED = '\0';
+
+interface NumberedText extends Checked {
   readonly number: number;
   readonly text: string;
 }
@@ -12,24 +15,29 @@ interface NumberedText {
 /** The texts of a store by number, all in memory (at most 4,096 and the slugs). Cells are read and written in batches, so the numbers of a
  * batch are read or assigned before it. Only committed texts are kept here: after a rollback, other texts get the same numbers. */
 export class TextTable implements Texts {
-  readonly #store: string;
+  /** The file or the address of the store, for messages. */
+  readonly store: string;
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];
 
   constructor(store: string) {
-    this.#store = store;
+    this.store = store;
   }
 
   /** Reads the texts numbered since the last call. Sent after the statement that reads cells, it finds all their texts. */
   newer(): SqlStatement<NumberedText> {
-    return statement('SELECT number, text FROM texts WHERE number >= $1 ORDER BY number', [this.#texts.length]);
+    return statement('SELECT number, text, checksum FROM texts WHERE number >= $1 ORDER BY number', [
+      this.#texts.length,
+    ]);
   }
 
   /** Keeps the rows of `newer`. */
   take(rows: readonly NumberedText[]): void {
-    for (const { number, text } of rows) {
-      this.#texts[number] = text;
-      this.#numbers.set(text, number);
+    for (const { number, text, checksum } of rows) {
+      // A damaged text keeps its number and is not read: `textOf` reports the answers that have it.
+      const isIntact = checksum === null || checksum === checksumOf([number], text);
+      this.#texts[number] = isIntact ? text : DAMAGED;
+      if (isIntact) this.#numbers.set(text, number);
     }
   }
 
@@ -39,10 +47,8 @@ export class TextTable implements Texts {
 
   textOf(number: number): string {
     const text = this.#texts[number];
-    if (text !== undefined) return text;
-    const message = `The store ${this.#store} is damaged: its text ${number} is missing`;
-    const hint = 'Restore a copy of the store, or name another one with --store: its answers are then bought again.';
-    throw new PerilbookError('STORE_UNUSABLE', message, hint, { file: this.#store });
+    if (text !== undefined && text !== DAMAGED) return text;
+    throw damagedStore(`a text of answers (number ${number})`, this.store);
   }
 
   /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it
@@ -78,9 +84,13 @@ export class TextTable implements Texts {
       ...texts.filter((text) => slugs.has(text)),
       ...texts.filter((text) => !slugs.has(text)).slice(0, room),
     ];
-    const rows = given.map((text, index) => ({ number: first + index, text }));
-    const columns = { number: 'integer', text: 'text' } as const;
-    const insert = (table: string) => `INSERT INTO texts (number, text) SELECT number, text FROM ${table}`;
+    const rows = given.map((text, index) => {
+      const number = first + index;
+      return { number, text, checksum: checksumOf([number], text) };
+    });
+    const columns = { number: 'integer', text: 'text', checksum: 'integer' } as const;
+    const insert = (table: string) =>
+      `INSERT INTO texts (number, text, checksum) SELECT number, text, checksum FROM ${table}`;
     yield* write(...dialect.eachRow(rows, 'new', columns, insert));
     return new Map(rows.map(({ number, text }) => [text, number]));
   }
