@@ -167,7 +167,7 @@ export const COMMAND_TABLE = {
     describe: 'delete old answers, rejections, or damaged answers',
     examples: ['cache prune --older-than 400d', 'cache prune --rejected'],
     options: {
-      'older-than': { type: 'string', describe: 'delete answers older than this, e.g. 365d' },
+      'older-than': { type: 'string', describe: 'delete answers, and runs in status, older than this, e.g. 365d' },
       rejected: { type: 'boolean', describe: 'delete rejections, so that the locations are asked again (free)' },
       damaged: { type: 'boolean', describe: 'delete answers that have changed since they were written' },
       yes: { ...yes, describe: 'delete paid answers without asking' },

@@ -88,6 +88,7 @@ export const DATA_COMMANDS = {
     examples: ['data remove hurdat2', 'data remove power-plants --states VA'],
     options: {
       states: { type: 'string', describe: 'of these states only, e.g. VA,MD' },
+      yes: { ...yes, describe: 'remove without asking' },
       ...sources,
       ...db,
       ...messages,

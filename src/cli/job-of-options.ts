@@ -8,13 +8,12 @@ import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { parseTopics } from '../job/topic-choice.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import { isPattern } from '../rows/parts/list-parts.ts';
-import { openStoreAt } from '../run/open-store-at.ts';
 import { shownAddress } from '../sql/postgres-address.ts';
-import type { Store } from '../store/port.ts';
 import { notANumber, usageError } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { commandLine } from './messages/command-line.ts';
+import { openExistingStore } from './open-store.ts';
 
 /** The job of a command line: flags override the environment, the job file, and the defaults.
  * @param words a job file, an input, or several input files
@@ -37,7 +36,7 @@ const OF_REPORT: readonly string[] = ['store', 'name', 'output', 'units', 'curre
 export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
   if (words.length === 0 || words.some(isJobFile)) return readJob(context, words, flags);
   const plain = readOptionalJob(context, words, flags);
-  await using store = await openStore(context, plain);
+  await using store = await openExistingStore(context, plain);
   const runs = await store.runs(flags.name === undefined ? {} : { job: flags.name });
   const last = runs.find(({ input }) => input === plain.input);
   const [fromFlags, fromEnv, ofWords] = gatherSettings(context, words, flags);
@@ -172,9 +171,4 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
     throw usageError(`${shown}: ${message}`, help);
   }
   return settings;
-}
-
-/** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
-export function openStore({ clock, owner }: CliContext, { store }: Pick<Job, 'store'>): Promise<Store> {
-  return openStoreAt(store, clock, owner);
 }

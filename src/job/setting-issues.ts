@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nearestName } from '../base/nearest-name.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
+import { SETTING_LIST } from './setting-table.ts';
 
 /** The parts of the settings' JSON Schema that this module reads. */
 export interface SettingsSchema {
@@ -82,6 +83,11 @@ function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema)
     const message = `unknown setting ${JSON.stringify(name)}, which belongs in ${parent}: {${name}: …}`;
     return { path: [name], message, isName: true };
   }
+  const form = formOfOption(name);
+  if (form !== null) {
+    const message = `unknown setting ${JSON.stringify(name)}, which is an option of the command line: in a job file it is ${form}`;
+    return { path: [...path, name], message, isName: true };
+  }
   const isMisplaced = path.length > 0 && namesAt(schema, []).includes(name);
   const mayBeKey = looksLikeKey(name) || (mayHoldKey(path) && !(namesKey(name) && PLAIN_NAME.test(name)));
   if (near === null && !isMisplaced && mayBeKey) {
@@ -90,6 +96,26 @@ function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema)
   }
   const hint = isMisplaced ? ', which belongs at the top level' : near ? `; did you mean ${near}?` : '';
   return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
+}
+
+/** How a job file gives what an option gives, where the setting has another name or is a part: `location: {lat: …}` for `lat`. */
+function formOfOption(name: string): string | null {
+  const flag = name.replaceAll('_', '-');
+  for (const [setting, { flags = {} }] of SETTING_LIST) {
+    const option = flags[flag];
+    if (option !== undefined && flag !== setting.replaceAll('_', '-')) {
+      return flowText({ [setting]: option.value?.('…') ?? '…' }).slice(1, -1);
+    }
+  }
+  return null;
+}
+
+/** A value as YAML writes it in one line, without members that are empty. */
+function flowText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
+  if (!(value instanceof Object)) return String(value);
+  const members = Object.entries(value).filter(([, member]) => member !== '' && member !== undefined);
+  return `{${members.map(([name, member]) => `${name}: ${flowText(member)}`).join(', ')}}`;
 }
 
 /** The names of settings below a path. */

@@ -4,14 +4,20 @@ import { columnsOf } from '../columns/topic-columns.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { Owner, Store } from '../store/port.ts';
 
-/** Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`.
+/** Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`. @param options.mustExist makes no tables in
+ * PostgreSQL
  * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
-export async function openStoreAt(address: string, clock: Clock, owner: Owner): Promise<Store> {
+export async function openStoreAt(
+  address: string,
+  clock: Clock,
+  owner: Owner,
+  { mustExist = false }: { readonly mustExist?: boolean } = {},
+): Promise<Store> {
   const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
   // Loads only the needed driver.
   if (isPostgresAddress(address)) {
     const { openPostgresStore } = await import('../store/postgres-store.ts');
-    return openPostgresStore(address, clock, amongMachines(owner), { widthOf });
+    return openPostgresStore(address, clock, amongMachines(owner), { widthOf, mustExist });
   }
   const { openSqliteStore } = await import('../store/sqlite-store.ts');
   return openSqliteStore(address, clock, owner, widthOf);

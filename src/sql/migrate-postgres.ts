@@ -10,15 +10,21 @@ const MIGRATION_LOCK = 7_374_551;
 /** Brings a schema up to date with a folder of numbered SQL files, of which the first makes all of it, in one transaction and under a
  * lock: two processes may open a new schema at the same time. A schema that is up to date is only read, so a role without the right to
  * change it can run.
+ * @param mustExist refuses a schema without the tables
  * @throws the errors of the database's use */
 export async function migratePostgres(
   pool: PostgresPool,
   { use, address, schema }: PostgresLocation,
   migrations: URL,
+  mustExist = false,
 ): Promise<void> {
   const steps = migrationSteps(migrations);
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = await pool.read((session) => readVersion(session, schema));
+  if (version === 0 && mustExist) {
+    const hint = `Check ${use.option} and the schema in the address. A run makes a new ${use.name}.`;
+    throw new PerilbookError(use.unusable, `There is no ${use.name} at ${address}`, hint, { file: address });
+  }
   if (version > 0 && version < first) {
     const message = `The ${use.name} ${address} was made by an earlier development version of Perilbook`;
     const hint = `Name another ${use.name} with ${use.option}, or another schema in its address.`;

@@ -29,7 +29,7 @@ import { correctPeriod, latestCallTimes, readChargeStats, readLedgerStatement } 
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
-import { endRun, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
+import { endRun, forgetRuns, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
 import { readBundleContents, readChargedPrices, readRefusedScopes, readSampleMark } from './seen-services.ts';
 
 interface StoreSettings extends LedgerTime {
@@ -165,6 +165,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     ledgerAccounts: () => ask(readAccounts),
     finishRun: (run, end) => change(() => endRun(database, run, end)),
     runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
+    forgetRuns: (before) => change(() => forgetRuns(database, before)),
     runSpending: async (run) => (await ask(() => read(runSums(run))))[0][0]!,
     async stats() {
       const sums = new Map();

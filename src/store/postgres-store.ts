@@ -11,6 +11,8 @@ import { STORE_DATABASE } from './store-address.ts';
 
 interface PostgresOptions {
   readonly widthOf?: WidthOf;
+  /** No tables are made. */
+  readonly mustExist?: boolean;
   /** The time as SQL. Default: the server's clock. Tests pass one that they move. */
   readonly serverTime?: () => string;
 }
@@ -35,12 +37,12 @@ export async function openPostgresStore(
   store: string,
   clock: Clock,
   owner: Owner,
-  { widthOf = () => null, serverTime }: PostgresOptions = {},
+  { widthOf = () => null, mustExist = false, serverTime }: PostgresOptions = {},
 ): Promise<Store> {
   const location = locatePostgres(store, STORE_DATABASE);
   const pool = new PostgresPool(location, clock, POOL_SETTINGS);
   try {
-    await migratePostgres(pool, location, MIGRATIONS);
+    await migratePostgres(pool, location, MIGRATIONS, mustExist);
     const database = postgresDriver(pool, postgresDialect(serverTime));
     const time = () => database.dialect.now;
     const tables = makeTables({ name: location.address, database, time, owner, widthOf });

@@ -64,6 +64,13 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a misplaced setting', 'service: {base_url: "https://h.example", store: s.db}\n', '1:42', /at the top level$/],
   ['a setting of a setting, outside it', 'lat: Y\n', '1:1', /"lat", which belongs in location: \{lat: …\}$/m],
   ['a setting of a service, outside it', 'base_url: "h"\n', '1:1', /belongs in service: \{base_url: …\}$/m],
+  [
+    'an option',
+    'service: {base_url: "https://h.example", api_key_file: k}\n',
+    '1:42',
+    /in a job file it is service: \{api_keys: \[\{file: …\}\]\}$/m,
+  ],
+  ['an option at the top', 'no-header: true\n', '1:1', /in a job file it is header: false$/m],
   ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
   ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],

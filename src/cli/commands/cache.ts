@@ -12,8 +12,9 @@ import { durationOption, type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { openStore, readOptionalJob } from '../job-of-options.ts';
+import { readOptionalJob } from '../job-of-options.ts';
 import { listed } from '../messages/format.ts';
+import { openExistingStore } from '../open-store.ts';
 
 /** A command on the answers of a store. */
 function onStore<OwnFlags extends Flags<'cache stats'>>(
@@ -21,7 +22,7 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
 ): RunCommand<OwnFlags> {
   return async (context, flags) => {
     const job = readOptionalJob(context, [], { store: flags.store });
-    await using store = await openStore(context, job);
+    await using store = await openExistingStore(context, job);
     return await act(context, flags, store, job);
   };
 }
@@ -95,7 +96,9 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
     const before = context.clock.now() - ms;
     await approve(context, flags, store, before);
     result.forgotten = await store.prune(before);
-    lines.push(`Deleted ${counted(result.forgotten, 'answer')} older than ${age}. The ledger is unchanged.`);
+    result.runs_forgotten = await store.forgetRuns(before);
+    const gone = `${counted(result.forgotten, 'answer')} and ${counted(result.runs_forgotten, 'run')}`;
+    lines.push(`Deleted ${gone} older than ${age}. The ledger is unchanged.`);
   }
   // Asking again about a rejected location is free: no approval is needed.
   if (flags.rejected) {

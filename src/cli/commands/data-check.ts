@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, isoDay } from '../../base/format-numbers.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
@@ -8,6 +9,7 @@ import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
+import { requireApproval } from '../ask-approval.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { print, say, sayJson } from '../context.ts';
@@ -124,6 +126,18 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
     throw usageError(message, 'perilbook data lists what is here.');
   }
   const states = parseStates(flags.states);
+  const of = states === null ? '' : ` of ${states.join(', ')}`;
+  const isLoaded = (name: string) => loaded.some((set) => namesOf(set).includes(name) || isLoadedAs(name, set));
+  const here = names.filter((name) => isLoaded(name) || existsSync(join(downloads, name)));
+  if (here.length > 0 && !flags.yes) {
+    await requireApproval(context, {
+      question: `Remove ${here.join(', ')}${of}?`,
+      unapproved: `This would remove ${here.join(', ')}${of}`,
+      approve: 'Add --yes. perilbook data lists what is here.',
+      refused: 'Nothing was removed',
+      later: 'perilbook data lists what is here.',
+    });
+  }
   const removed = names.map((name) => {
     const source = sources.find((entry) => entry.name === name);
     const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);
@@ -141,9 +155,7 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
     return EXIT.complete;
   }
   for (const { source, datasets } of removed) {
-    const of = states === null ? '' : ` of ${states.join(', ')}`;
-    const isHere = loaded.some((dataset) => namesOf(dataset).includes(source) || isLoadedAs(source, dataset));
-    const nothing = isHere
+    const nothing = isLoaded(source)
       ? `it has no part${of}, and nothing was removed. perilbook data remove ${source} removes all of it`
       : 'nothing of it was here';
     const what = datasets === null ? nothing : `removed ${datasets.join(', ') || 'its downloads'}${of}`;

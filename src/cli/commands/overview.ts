@@ -11,8 +11,9 @@ import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
 import { type CliContext, lineWidth, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { openStore, readOptionalJob } from '../job-of-options.ts';
+import { readOptionalJob } from '../job-of-options.ts';
 import { listed, shownPath } from '../messages/format.ts';
+import { openStore } from '../open-store.ts';
 
 type StateLine = readonly [name: string, value: string];
 

@@ -8,7 +8,7 @@ import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { openStore, readOptionalJob, settingsWithoutJobFile } from '../job-of-options.ts';
+import { readOptionalJob, settingsWithoutJobFile } from '../job-of-options.ts';
 import {
   type Quota,
   quotaJson,
@@ -17,6 +17,7 @@ import {
   statementJson,
   statementMessages,
 } from '../messages/quota-messages.ts';
+import { openExistingStore } from '../open-store.ts';
 
 /** `perilbook quota [JOB]` prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement.
  * `perilbook quota set` corrects the period by the figure on the provider's page. */
@@ -25,7 +26,7 @@ export const quotaCommands = { quota: quotaCommand(false), 'quota set': quotaCom
 function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
   return async (context, flags, words) => {
     const by = flags.by ?? (flags.csv ? 'run' : null);
-    await using store = await openStore(context, readOptionalJob(context, words, flags));
+    await using store = await openExistingStore(context, readOptionalJob(context, words, flags), isSet);
     const now = context.clock.now();
     const accounts = await chosenAccounts(context, words, flags, store);
     if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();

@@ -18,8 +18,9 @@ import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOfReport, openStore } from '../job-of-options.ts';
+import { jobOfReport } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
+import { openExistingStore } from '../open-store.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
@@ -30,7 +31,7 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   if (flags.json && file === '-') {
     throw usageError('--json and --report - both write to stdout', 'Write the report to a file or leave out --json.');
   }
-  await using store = await openStore(context, job);
+  await using store = await openExistingStore(context, job);
   const host = runHost(context);
   const earlier = flags.compare === undefined ? null : await earlierOutput(context, flags.compare, store);
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];

@@ -20,7 +20,8 @@ import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOfAccount, openStore } from '../job-of-options.ts';
+import { jobOfAccount } from '../job-of-options.ts';
+import { openStore } from '../open-store.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };

@@ -10,8 +10,9 @@ import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { openStore, readOptionalJob } from '../job-of-options.ts';
+import { readOptionalJob } from '../job-of-options.ts';
 import { fittingTable } from '../messages/format.ts';
+import { openExistingStore } from '../open-store.ts';
 
 const SHOWN = 20;
 
@@ -23,7 +24,7 @@ const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags, words) => {
   const [target] = words;
   const job = readOptionalJob(context, words, flags);
-  await using store = await openStore(context, job);
+  await using store = await openExistingStore(context, job);
   const which = target === undefined ? {} : { job: job.name };
   const runs = await store.runs(which);
   const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));

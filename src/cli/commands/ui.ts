@@ -17,9 +17,10 @@ import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withoutSecrets } from '../finish/finish.ts';
-import { jobOfAccount, openStore } from '../job-of-options.ts';
+import { jobOfAccount } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import { dataForPage } from '../offer-data.ts';
+import { openStore } from '../open-store.ts';
 
 const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;

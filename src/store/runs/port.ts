@@ -68,6 +68,8 @@ export interface RunsPort {
   startRun(run: NewRun): Promise<number>;
   finishRun(run: number, end: RunConclusion): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
+  /** Forgets runs that ended before a time; returns how many. Their calls stay in the ledger. */
+  forgetRuns(before: number): Promise<number>;
   /** The accounts of runs, the latest run's first. */
   ledgerAccounts(): Promise<readonly LedgerAccount[]>;
   runSpending(run: number): Promise<Spending>;

@@ -56,7 +56,7 @@ export function* readAccounts(): SqlWork<LedgerAccount[]> {
 export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
   const sql = `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
       planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", settings, summary
-    FROM runs WHERE CAST($1 AS text) IS NULL OR job = $1 ORDER BY id DESC LIMIT ${LATEST}`;
+    FROM runs WHERE forgotten_at IS NULL AND (CAST($1 AS text) IS NULL OR job = $1) ORDER BY id DESC LIMIT ${LATEST}`;
   const [rows] = yield* read(statement<StoredRun>(sql, [job ?? null]));
   return rows.map(({ owner: by, ...row }) => ({
     ...row,
@@ -65,6 +65,17 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
     settings: row.settings === null ? null : JSON.parse(row.settings),
     summary: row.summary === null ? null : JSON.parse(row.summary),
   }));
+}
+
+/** Forgets runs that ended before a time: their files, settings and summaries. @returns how many */
+export function* forgetRuns({ dialect }: SqlDatabase, before: number): SqlWork<number> {
+  const which = 'forgotten_at IS NULL AND finished_at < $1';
+  const [[row]] = yield* read(
+    statement<{ runs: number }>(`SELECT count(*) AS runs FROM runs WHERE ${which}`, [before]),
+  );
+  const nothing = "input = '', output = '', settings = NULL, summary = NULL";
+  yield* write(statement(`UPDATE runs SET forgotten_at = ${dialect.now}, ${nothing} WHERE ${which}`, [before]));
+  return row!.runs;
 }
 
 export function runSums(run: number): SqlStatement<Spending> {

@@ -49,7 +49,7 @@ export async function dataMachine(t: TestContext, env: Readonly<Record<string, s
   return {
     ...{ folder, mirror, options },
     run: (args: readonly string[], changes: SetupOptions = {}) =>
-      perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], {
+      perilbook(['data', ...args, ...(args[0] === 'remove' ? ['--yes'] : ['--mirror', mirror.url])], {
         ...options,
         ...changes,
       }),

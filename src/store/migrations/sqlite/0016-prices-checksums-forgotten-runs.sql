@@ -15,3 +15,6 @@ WHERE id IN (SELECT max(id) FROM calls WHERE charge = 'charged' GROUP BY source,
 ALTER TABLE cells ADD COLUMN checksum INTEGER;
 ALTER TABLE texts ADD COLUMN checksum INTEGER;
 ALTER TABLE areas ADD COLUMN checksum INTEGER;
+
+-- When the user had a run forgotten: its files, settings and summary are gone. Its calls stay in the ledger.
+ALTER TABLE runs ADD COLUMN forgotten_at INTEGER;

@@ -15,3 +15,6 @@ WHERE id IN (SELECT max(id) FROM calls WHERE charge = 'charged' GROUP BY source,
 ALTER TABLE cells ADD COLUMN checksum integer;
 ALTER TABLE texts ADD COLUMN checksum integer;
 ALTER TABLE areas ADD COLUMN checksum integer;
+
+-- When the user had a run forgotten: its files, settings and summary are gone. Its calls stay in the ledger.
+ALTER TABLE runs ADD COLUMN forgotten_at bigint;
