@@ -36,7 +36,7 @@ const OF_REPORT: readonly string[] = ['store', 'name', 'output', 'units', 'curre
 export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
   if (words.length === 0 || words.some(isJobFile)) return readJob(context, words, flags);
   const plain = readOptionalJob(context, words, flags);
-  await using store = await openExistingStore(context, plain);
+  await using store = await openExistingStore(context, plain, flags);
   const runs = await store.runs(flags.name === undefined ? {} : { job: flags.name });
   const last = runs.find(({ input }) => input === plain.input);
   const [fromFlags, fromEnv, ofWords] = gatherSettings(context, words, flags);

@@ -8,19 +8,20 @@ import { openStoreAt } from '../run/open-store-at.ts';
 import { isSqliteFile } from '../sql/open-sqlite.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { Store } from '../store/port.ts';
-import { type CliContext, dataFolder } from './context.ts';
+import type { CliContext } from './context.ts';
 
-/** Opens the store of a job for a command that only looks into it, to be held by `await using`: a mistyped name makes no store. On a machine
- * without a store, the default one is as good as empty. @param writes the command records something: then the default store is made @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
+/** Opens the store of a job for a command that only looks into it, to be held by `await using`: a mistyped `--store` makes no store. One that
+ * a job file names, and the default one, is as good as empty before the first run. @param writes the command records something: then the default store is made @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
 export async function openExistingStore(
   context: CliContext,
   { store }: Pick<Job, 'store'>,
+  flags: { readonly store?: string | undefined },
   writes = false,
 ): Promise<Store> {
-  const { clock, owner } = context;
+  const { clock, owner, env } = context;
   if (isPostgresAddress(store)) return openStoreAt(store, clock, owner, { mustExist: true });
   if (existsSync(store)) return openStoreAt(store, clock, owner);
-  if (store !== join(dataFolder(context), 'store.db')) throw noStoreAt(store);
+  if (flags.store !== undefined || env.PERILBOOK_STORE) throw noStoreAt(store);
   if (writes) return openStoreAt(store, clock, owner);
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-no-store-'));
   const empty = await openStoreAt(join(folder, 'store.db'), clock, owner);
@@ -38,7 +39,7 @@ function noStoreAt(store: string): PerilbookError {
   const near = nearestName(basename(store), others);
   const hint =
     near === null
-      ? 'Check --store, store: in the job file and PERILBOOK_STORE. A run makes a new store.'
+      ? 'Check --store and PERILBOOK_STORE. A run makes a new store.'
       : `Did you mean ${join(dirname(store), near)}?`;
   return new PerilbookError('STORE_UNUSABLE', `There is no store at ${store}`, hint, { file: store });
 }

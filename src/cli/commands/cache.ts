@@ -22,7 +22,7 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
 ): RunCommand<OwnFlags> {
   return async (context, flags) => {
     const job = readOptionalJob(context, [], { store: flags.store });
-    await using store = await openExistingStore(context, job);
+    await using store = await openExistingStore(context, job, flags);
     return await act(context, flags, store, job);
   };
 }

@@ -26,7 +26,7 @@ export const quotaCommands = { quota: quotaCommand(false), 'quota set': quotaCom
 function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
   return async (context, flags, words) => {
     const by = flags.by ?? (flags.csv ? 'run' : null);
-    await using store = await openExistingStore(context, readOptionalJob(context, words, flags), isSet);
+    await using store = await openExistingStore(context, readOptionalJob(context, words, flags), flags, isSet);
     const now = context.clock.now();
     const accounts = await chosenAccounts(context, words, flags, store);
     if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();

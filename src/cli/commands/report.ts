@@ -31,7 +31,7 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   if (flags.json && file === '-') {
     throw usageError('--json and --report - both write to stdout', 'Write the report to a file or leave out --json.');
   }
-  await using store = await openExistingStore(context, job);
+  await using store = await openExistingStore(context, job, flags);
   const host = runHost(context);
   const earlier = flags.compare === undefined ? null : await earlierOutput(context, flags.compare, store);
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];

@@ -24,7 +24,7 @@ const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags, words) => {
   const [target] = words;
   const job = readOptionalJob(context, words, flags);
-  await using store = await openExistingStore(context, job);
+  await using store = await openExistingStore(context, job, flags);
   const which = target === undefined ? {} : { job: job.name };
   const runs = await store.runs(which);
   const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
