@@ -13,6 +13,7 @@ import { lookUp } from './look-up/look-up.ts';
 import { checkOutputs, otherFiles, outputFiles } from './parts/part-outputs.ts';
 import { readStoredAreas } from './plan/area-plan.ts';
 import { verifyAreas } from './plan/area-verification.ts';
+import { priceLearned } from './plan/learned-price.ts';
 import type { Plan } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -87,7 +88,19 @@ export async function run(
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
-    const result = runSummary({ planned, areas: verified.areas, job, each, run: number, spent, written, isKept, stop });
+    const learned = plan.order.length === 0 ? null : await priceLearned(prepared, plan.priceList, each);
+    const result = runSummary({
+      planned,
+      areas: verified.areas,
+      job,
+      each,
+      learned,
+      run: number,
+      spent,
+      written,
+      isKept,
+      stop,
+    });
     // A broken export has no rows: it is no success.
     const state = stop === null && result.rows === 0 ? 'incomplete' : stateOf(stop, result);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });

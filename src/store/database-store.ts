@@ -25,7 +25,13 @@ import { TextTable } from './answers/text-table.ts';
 import type { LedgerTime } from './ledger/account-locks.ts';
 import { type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
 import { periodSpendingOf } from './ledger/claim-usage.ts';
-import { correctPeriod, latestCallTimes, readChargeStats, readLedgerStatement } from './ledger/ledger-sums.ts';
+import {
+  correctPeriod,
+  isNewKey,
+  latestCallTimes,
+  readChargeStats,
+  readLedgerStatement,
+} from './ledger/ledger-sums.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
@@ -156,6 +162,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     sampleMark: (source) => ask(() => readSampleMark(source)),
     callTimes: (source, leaseMs) => ask(() => latestCallTimes(source, leaseMs)),
     bundleContents: (source) => ask(() => readBundleContents(database, source)),
+    isNewKey: (account, key) => ask(() => isNewKey(account, key)),
     chargedPrices: (source) => ask(() => readChargedPrices(source)),
     refusedScopes: (source, key) => ask(() => readRefusedScopes(database, source, key)),
     spending: (account, period) => ask(() => periodSpendingOf(account, period.start)),

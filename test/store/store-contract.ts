@@ -178,6 +178,56 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(await outcomeOf(partly, other), 'answered');
   });
 
+  it('an answer that is compared with an area is none of its own, and marks it where it differs', async (setup) => {
+    const { store, source, ask, propose, clock } = setup;
+    const area = 'tract 06037106111';
+    const settle = async (cell: Cell, rating: string, isComparison: boolean) => {
+      const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] }];
+      const areas = [{ area, answers, comparableSince: 0, isComparison }];
+      await store.settle([{ ...charged(await ask(propose(cell, 'single')), clock, 1), areas }]);
+      const [stored] = await store.readAreas(source, [area]);
+      return [stored!.answers.get('wildfire')?.fields[0], stored!.mismatchedAt !== null];
+    };
+    assert.deepEqual(await settle(NY, 'Very High', true), [undefined, false]);
+    assert.deepEqual(await settle(LA, 'Very Low', false), ['Very Low', false]);
+    assert.deepEqual(await settle(BOSTON, 'Very Low', true), ['Very Low', false]);
+    assert.deepEqual(await settle(DENVER, 'Very High', true), ['Very Low', true]);
+  });
+
+  it('a key is new to an account that was charged for calls of other keys alone', async (setup) => {
+    const { store, buy } = setup;
+    assert.equal(await store.isNewKey('account', 'key'), false);
+    await buy(LA);
+    assert.deepEqual(
+      [
+        await store.isNewKey('account', 'key'),
+        await store.isNewKey('account', 'second'),
+        await store.isNewKey('b', 'key'),
+      ],
+      [false, true, false],
+    );
+  });
+
+  it('what a kind of call was last charged is kept; the first of a kind goes out alone, and another price is told', async (setup) => {
+    const { store, source, clock, ask, outcomeOf, propose } = setup;
+    const assumed = (cell: Cell) => ({ ...propose(cell, 'single'), isPriceAssumed: true });
+    const first = await ask(assumed(LA));
+    assert.equal(await outcomeOf(assumed(NY)), 'first_call');
+    await store.settle([{ ...charged(first, clock, 5), price: { kind: 'single', credits: 5 } }]);
+    assert.deepEqual(await store.chargedPrices(source), {
+      ...{ single: { credits: 5, at: clock.now() }, standard: null, enterprise: null },
+    });
+    assert.deepEqual(await ask(assumed(NY)), { outcome: 'price', credits: 5 });
+    const claim = await ask({ ...propose(NY, 'single'), credits: 5 });
+    assert.equal(claim.outcome, 'granted');
+    // A free answer shows no price; it lets others of its kind go.
+    const standard = await ask({ ...propose(BOSTON, 'standard'), isPriceAssumed: true });
+    await store.settle([{ ...free(standard, clock), price: { kind: 'standard', credits: null } }]);
+    assert.equal((await store.chargedPrices(source)).standard, null);
+    for (const cell of [BOSTON, HERE])
+      assert.equal(await outcomeOf({ ...propose(cell, 'standard'), isPriceAssumed: true }), 'granted');
+  });
+
   it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (setup) => {
     const { store, ask, propose, proposeFor, clock } = setup;
     const area = 'tract 06037106111';

@@ -112,9 +112,13 @@ async function recordCorrection(
 ): Promise<void> {
   const { period } = await accountState(account, store, context.clock.now());
   await store.correct(account.name, period, spent);
-  const left = Math.max(0, account.subscription.creditsPerMonth - spent);
-  const counts = `${counted(spent, 'credit')} spent${account.hasSubscription ? `, ${grouped(left)} left` : ''}`;
+  const { name, creditsPerMonth } = account.subscription;
+  const left = Math.max(0, creditsPerMonth - spent);
+  const counts = `${counted(Math.max(0, spent), 'credit')} spent${account.hasSubscription ? `, ${grouped(left)} left` : ''}`;
   say(context, `Recorded for ${account.name}, period until ${dateTime(period.end)}: ${counts}.`);
+  if (left <= creditsPerMonth) return;
+  const raised = `That is more than the ${grouped(creditsPerMonth)} of ${name}, and holds for this period`;
+  say(context, `${raised}. If the quota was raised for good: subscription: {credits_per_month: …} in the job.`);
 }
 
 /** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */
@@ -131,12 +135,6 @@ function spentAtProvider(
   if (left !== undefined && !hasSubscription) {
     const hint = 'Give its job or --subscription, or use --spent.';
     throw usageError(`--left needs the allowance of ${account}, which is unknown`, hint);
-  }
-  if (left !== undefined && left > allowance) {
-    throw usageError(
-      `--left ${left} is more than the ${subscription.name} subscription's ${grouped(allowance)} credits a period`,
-      'If the subscription has changed, set the new one first: subscription: in the job, or --subscription.',
-    );
   }
   return left === undefined ? value : allowance - left;
 }

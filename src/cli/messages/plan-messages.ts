@@ -6,7 +6,7 @@ import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
 import { distrustText, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
-import { differsFrom } from '../../run/plan/account-state.ts';
+import { differsFrom, leftOfAllowance } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
 import { listed, sharePhrase, wrapped } from './format.ts';
@@ -156,15 +156,23 @@ type PlanPair = readonly [name: string, words: string];
 
 /** What the plan says of each setting of money and time; null where none is needed, or another line says it. */
 const MONEY_PAIRS: Readonly<Record<SettingsOf<'Money and time'>, ((prepared: Prepared) => PlanPair | null) | null>> = {
-  account: null,
+  account({ job: { account }, plan: { newKeys } }) {
+    if (newKeys.length === 0) return null;
+    const verb = newKeys.length === 1 ? 'is' : 'are';
+    return [
+      'account',
+      `${account.name}: ${newKeys.join(' and ')} ${verb} new to it, so its quota counts for old and new keys; another account: --account NAME`,
+    ];
+  },
   anniversary_day: null,
   optimize: null,
   subscription({ job, plan }) {
     if (plan.account === null || isUnlimited(job)) return null;
     const { account, available, period } = plan.account;
     const { creditsPerMonth } = account.subscription;
-    const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
-    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${subscriptionText(account)})`;
+    const within = leftOfAllowance(plan.account);
+    const overage = account.overageCredits > 0 ? ` and ${grouped(available - within)} of overage` : '';
+    const left = `by this store ${counted(within, 'credit')}${overage} left of ${grouped(creditsPerMonth)} (${subscriptionText(account)})`;
     return ['quota', `${left}, resets on ${resetText(account, period.end)}`];
   },
   reserve: ({ job: { account } }) =>
@@ -236,7 +244,8 @@ function verdict(prepared: Prepared): string {
   return prepared.connection.kind === 'local' ? localVerdict(prepared) : buyingVerdict(prepared);
 }
 
-function buyingVerdict({ job, plan, summary }: Prepared): string {
+function buyingVerdict(prepared: Prepared): string {
+  const { job, plan, summary } = prepared;
   const { credits, credits_limit } = summary;
   const credits_available = plan.available;
   const { finishBy } = plan.ways.planned.forecast;
@@ -259,7 +268,7 @@ function buyingVerdict({ job, plan, summary }: Prepared): string {
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
   if (isUnlimited(job)) return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
-  const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
+  const dollars = overageText(prepared);
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
   const left = `The ${counted(credits_available, 'credit')} left`;
   const none = credits_available === 0 ? 'No credits are left' : `${left} cannot buy anything`;
@@ -271,6 +280,15 @@ function buyingVerdict({ job, plan, summary }: Prepared): string {
   return `${needed}. Complete by ${dateTime(finishBy)}, with ${quotas}.`;
 }
 
+/** What the plan costs as overage; where the ceiling allows less, both. */
+function overageText({ job: { account }, plan, summary }: Prepared): string {
+  if (summary.overage_dollars === 0 || plan.account === null) return '';
+  const beyond = summary.credits - leftOfAllowance(plan.account);
+  const inDollars = (credits: number) => `$${(credits * (account.subscription.overageRate ?? 0)).toFixed(2)}`;
+  if (beyond <= account.overageCredits) return `, ${inDollars(beyond)} of it as overage`;
+  return `, ${inDollars(beyond)} of it as overage, of which the ceiling allows $${summary.overage_dollars.toFixed(2)}`;
+}
+
 const WAY_NAMES: readonly (readonly [way: keyof Prepared['plan']['ways'], name: string])[] = [
   ['cheapest', 'fewest credits'],
   ['fewest_calls', 'fewest calls'],
@@ -278,19 +296,29 @@ const WAY_NAMES: readonly (readonly [way: keyof Prepared['plan']['ways'], name: 
   ['enterprise', 'enterprise bundles'],
 ];
 
+/** The options of the ways that buy the same topics. */
+const WAY_OPTIONS: Readonly<Partial<Record<keyof Prepared['plan']['ways'], string>>> = {
+  cheapest: '--optimize credits',
+  fewest_calls: '--optimize calls',
+};
+
 /** A way that leaves out more topics than this answers another question. */
 const MOST_LACKING = 3;
 
 /** The cheapest other way to buy, where it is cheaper than the plan. All ways are in `--json`. */
 function otherWay({ plan, summary }: Prepared): (readonly [string, string])[] {
   const { planned } = plan.ways;
-  const others = WAY_NAMES.map(([way, name]) => ({ name, ...plan.ways[way], lacks: summary.ways[way].lacks })).filter(
-    ({ lacks }) => lacks.length <= MOST_LACKING,
-  );
+  const others = WAY_NAMES.map(([way, name]) => ({
+    way,
+    name,
+    ...plan.ways[way],
+    lacks: summary.ways[way].lacks,
+  })).filter(({ lacks }) => lacks.length <= MOST_LACKING);
   const cheapest = others.toSorted((a, b) => a.price.credits - b.price.credits)[0];
   if (cheapest === undefined || cheapest.price.credits >= planned.price.credits) return [];
-  const without = cheapest.lacks.length === 0 ? '' : ` (without ${firstNames(cheapest.lacks)})`;
-  return [['cheaper', `${cheapest.name}, ${counted(cheapest.price.credits, 'credit')}${without}`]];
+  const option = WAY_OPTIONS[cheapest.way];
+  const how = option === undefined ? `without ${firstNames(cheapest.lacks)}: leave out in --topics` : option;
+  return [['cheaper', `${cheapest.name}, ${counted(cheapest.price.credits, 'credit')} (${how})`]];
 }
 
 /** `hail`, `hail, park and drought`, `hail, park and 17 more` */

@@ -65,7 +65,7 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
   if (spending.later) pairs.push(['later', `${grouped(spending.later)} (${IN_LATER_PERIODS})`]);
   if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
-  if (hasSubscription) pairs.push(['left', counted(available, 'credit')]);
+  if (hasSubscription) pairs.push(['left', `${counted(available, 'credit')}, by this store`]);
   if (overage > 0) pairs.push(['overage', overageMessage(state.account, overage)]);
   return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${resetText(state.account, period.end)}.`];
 }

@@ -1,7 +1,9 @@
 import { counted } from '../../base/format-numbers.ts';
 import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { JobAccount } from '../../job/account-settings.ts';
 import { total } from '../../store/ledger/admission.ts';
+import type { PeriodSpending } from '../../store/ledger/port.ts';
 import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../notices.ts';
 import { accountState } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
@@ -35,12 +37,17 @@ export async function buyInRounds(context: BuyingContext): Promise<Stop | null> 
 
 /** Explains a quota that ended earlier than the ledger expected, or that covers no call by the ledger: the ledger's figures, and what
  * the user can do. */
-async function explained({ job, store, effects, progress }: BuyingContext, stop: Stop | null): Promise<Stop | null> {
+async function explained(
+  { job, store, limits, effects, progress }: BuyingContext,
+  stop: Stop | null,
+): Promise<Stop | null> {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
   const { spending, available } = await accountState(job.account, store, now);
   const { exhaustedLeft, exhaustedAt, later } = spending;
   if (!exhaustedLeft) {
+    const ceiling = ceilingText(job.account, spending, total(await store.runSpending(limits.run)));
+    if (ceiling !== null && available < 1) return { ...stop, message: ceiling };
     const left = `has ${counted(available, 'credit')} left, too few for the next place`;
     const quota = `quota of this billing period ${available > 0 ? left : 'is used up'}`;
     // The service has not refused a call: a clock that was ahead may have booked the credits in the wrong period.
@@ -52,6 +59,20 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
     ...stop,
     message: `The service says that the quota of ${job.account.name} is used up, but by the ledger it had ${counted(exhaustedLeft, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${quotaAdvice(job.account)} If other programs spend credits in every period, set reserve to what they need.`,
   };
+}
+
+/** The end at the job's ceiling for overage: what the period and this run cost beyond the allowance. Null where no overage was spent. */
+function ceilingText(
+  { subscription, overageCredits }: JobAccount,
+  spending: PeriodSpending,
+  byRun: number,
+): string | null {
+  const spent = total(spending) + (spending.correction?.elsewhere ?? 0);
+  const beyond = Math.max(0, spent - subscription.creditsPerMonth);
+  if (overageCredits === 0 || beyond === 0) return null;
+  const inDollars = (credits: number) => `$${(credits * (subscription.overageRate ?? 0)).toFixed(2)}`;
+  const own = inDollars(Math.min(beyond, byRun));
+  return `The ceiling of ${inDollars(overageCredits)} for overage is reached: this run cost ${own} of the ${inDollars(beyond)} of this period.`;
 }
 
 async function buyRounds(given: BuyingContext): Promise<Stop | null> {

@@ -44,7 +44,7 @@ export function makeSettlement(
     areas:
       job.areas === null || answer === null
         ? undefined
-        : areasToSettle(plan.scan.areas, work.number, kept.answers, comparableSince),
+        : areasToSettle(plan.scan.areas, work.number, kept.answers, comparableSince, plan.areas),
     contents:
       answer?.hasContents && call.kind !== 'single'
         ? { kind: call.kind, topics: [...answer.results.keys()] }

@@ -120,15 +120,27 @@ function freshTopics(record: StoredArea | undefined, freshness: Freshness): Topi
   return topicSet(fresh.map(({ topic }) => topic));
 }
 
-/** The answers of a call that also hold for the cell's areas, for its settlement. */
+/** The answers of a call that also hold for the cell's areas, for its settlement. At a verifying cell those of topics for which it does not
+ * stand for its areas are compared only: as an area's own, they would be compared with themselves, and the cell that stands for the
+ * area would find them and not be bought. */
 export function areasToSettle(
   areas: AreaTable,
   cell: number,
   answers: readonly Answer[],
   comparableSince: number,
+  plan: Pick<AreaPlan, 'verifying' | 'represents'> | null = null,
 ): AreaAnswers[] {
-  const shared = byArea(areas, cell, answers);
-  return shared.map(({ area, of }) => ({ area, answers: of.map(areaAnswer), comparableSince }));
+  const own = plan?.verifying.has(cell) ? (plan.represents.get(cell) ?? NO_TOPICS) : null;
+  const isOwn = ({ topic }: Answer) => own === null || hasTopic(own, topic);
+  const settle = (some: readonly Answer[], more: Partial<AreaAnswers>) =>
+    byArea(areas, cell, some).map(({ area, of }) => ({ area, answers: of.map(areaAnswer), comparableSince, ...more }));
+  return [
+    ...settle(answers.filter(isOwn), {}),
+    ...settle(
+      answers.filter((answer) => !isOwn(answer)),
+      { isComparison: true },
+    ),
+  ];
 }
 
 /** What is known of topics, by the area of a cell for which it holds. */

@@ -3,11 +3,13 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { CompleteCell } from '../../store/answers/port.ts';
 import type { ChargedPrices } from '../../store/ledger/port.ts';
+import type { Store } from '../../store/port.ts';
 import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
 import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
+import type { Key } from './api-keys.ts';
 import { type AreaPlan, planAreas } from './area-plan.ts';
 import { lastPrices, makePriceList, type PriceList } from './cheapest-calls.ts';
 import { CompleteCells } from './complete-cells.ts';
@@ -25,6 +27,8 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly priceList: PriceList;
   /** What the service last charged. */
   readonly charged: ChargedPrices;
+  /** The names of keys that the account never used, though it used others. */
+  readonly newKeys: readonly string[];
   /** The complete cells that were read, for the last pass. */
   readonly complete: CompleteCells;
   /** The cells with an answer to each topic. */
@@ -80,6 +84,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     origin,
     priceList,
     charged,
+    newKeys: connection.kind === 'local' ? [] : await newKeys(job, connection.keys, store),
     complete,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,
@@ -91,6 +96,14 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     order,
     beyondLimit: cellsLacking(missing, cells.size, limited).length,
   };
+}
+
+async function newKeys({ account }: Job, keys: readonly Key[], store: Store): Promise<string[]> {
+  const found: string[] = [];
+  for (const { fingerprint, name = 'the key' } of keys) {
+    if (await store.isNewKey(account.name, fingerprint)) found.push(name);
+  }
+  return found;
 }
 
 /** If origins differ between places, finding them takes a pass over the cells. */

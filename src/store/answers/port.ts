@@ -47,6 +47,8 @@ export interface AreaAnswers {
   /** Level and census code, e.g. `tract 06037106111`. */
   readonly area: string;
   readonly answers: readonly Answer[];
+  /** They are compared with the area's answers, and are none of its own: the place was bought to verify it. */
+  readonly isComparison?: boolean;
   /** Older answers of the area may differ for good reason (a new release); they are replaced and not compared. */
   readonly comparableSince: number;
 }

@@ -54,7 +54,7 @@ export function isAreaAnswered(stored: StoredArea | null | undefined, wanted: re
  * one answer does not hold for all of its locations. */
 function mergedArea(
   row: AreaRow | undefined,
-  { answers, comparableSince }: Omit<AreaAnswers, 'area'>,
+  { answers, comparableSince, isComparison = false }: Omit<AreaAnswers, 'area'>,
   now: number,
 ): AreaRow {
   const merged = row ? parseAnswers(row.answers) : new Map<TopicSlug, Answer>();
@@ -64,7 +64,7 @@ function mergedArea(
     const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
     // Not before the answer's time: if the clock was set back, a mark with the present time would look old.
     if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(now, answer.asOf);
-    merged.set(answer.topic, answer);
+    if (!isComparison) merged.set(answer.topic, answer);
   }
   const json = Object.fromEntries([...merged.values()].map(({ topic, asOf, fields }) => [topic, [asOf, fields]]));
   return { answers: JSON.stringify(json), mismatchedAt };

@@ -118,3 +118,13 @@ function sumCharges(rows: readonly ChargeRow[]): Charges {
   }
   return { calls, credits: { charged: credits.charged, unknown: credits.unknown, open: credits.sent } };
 }
+
+/** Whether an account was charged for calls of other keys and never of this one. In two steps, so that a key that was used is found in its
+ * first call: only a new one reads them all. */
+export function* isNewKey(account: string, key: string): SqlWork<boolean> {
+  const charged = "SELECT 1 AS found FROM calls WHERE account = $1 AND credits > 0 AND charge = 'charged'";
+  const [own] = yield* read(statement(`${charged} AND key = $2 LIMIT 1`, [account, key]));
+  if (own.length > 0) return false;
+  const [others] = yield* read(statement(`${charged} AND key <> $2 LIMIT 1`, [account, key]));
+  return others.length > 0;
+}

@@ -169,6 +169,8 @@ export interface LedgerPort {
   /** The latest charged calls of a source (of the last 1,000 in the ledger), the newest first, with the time from the claim to the
    * settlement. @param leaseMs the lease of their claims: its end is by the same clock as settlements */
   callTimes(source: number, leaseMs: number): Promise<readonly TimedCall[]>;
+  /** Whether an account was charged for calls of other keys and never of this one. */
+  isNewKey(account: string, key: string): Promise<boolean>;
   chargedPrices(source: number): Promise<ChargedPrices>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;

@@ -222,6 +222,15 @@ test('a call claims and settles the topics of its areas, each for the area of it
   assert.deepEqual(settled(0), ['tract 1: hail since 5', 'county 9: radon since 5']);
   assert.deepEqual([settled(1), settled(2)], [[], ['tract 2: hail since 5']]);
   assert.deepEqual(areasToSettle(areas, 0, [answer('park')], 5), []);
+  // A verifying cell gives an area only the topics for which it stands for it; the others are compared.
+  const plan = { verifying: new Set([0]), represents: new Map([[0, topicSet(['radon'])]]) };
+  assert.deepEqual(
+    areasToSettle(areas, 0, answers, 5, plan).map(({ area, isComparison = false }) => [area, isComparison]),
+    [
+      ['county 9', false],
+      ['tract 1', true],
+    ],
+  );
   const wanted = TOPICS.map((topic) => ({ topic, freshSince: 0 }));
   const claimed = (cell: number, represented: TopicSlug[]) =>
     areasToClaim(areas, cell, topicSet(represented), wanted).map(({ area, wanted: of }) => {

@@ -99,7 +99,7 @@ async function planOf(scene: Scene) {
   const plan = await makePlan(
     {
       job,
-      connection: { kind: 'service', sample: false },
+      connection: { kind: 'service', sample: false, keys: [] },
       store,
       source: 1,
       apiKeys: { keyFor: () => ({}) },
