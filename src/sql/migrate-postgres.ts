@@ -35,29 +35,50 @@ export async function migratePostgres(
     const hint = `Update Perilbook, or name another ${use.name} with ${use.option}.`;
     throw new PerilbookError(use.tooNew, message, hint, { file: address });
   }
+  if (version > 0) await refuseHalf(pool, { use, address, schema });
   if (version === last) return;
+  // In one transaction, which may be repeated: each attempt reads the version again.
   await pool.read(async (session) => {
-    await session.rows('BEGIN');
-    try {
-      await session.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-      const quoted = `"${schema}"`;
-      // IF NOT EXISTS needs the right to create the schema even if it exists.
-      const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-      if (!existing) await session.rows(`CREATE SCHEMA ${quoted}`);
-      await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);
-      const reached = await readVersion(session, schema);
-      for (const { number, name } of steps) {
-        if (number <= reached) continue;
-        await session.rows(readFileSync(new URL(name, migrations), 'utf8'));
-        await session.rows(`DELETE FROM ${quoted}.schema_version`);
-        await session.rows(`INSERT INTO ${quoted}.schema_version VALUES ($1)`, [number]);
-      }
-      await session.rows('COMMIT');
-    } catch (error) {
-      await session.rows('ROLLBACK').catch(() => {});
-      throw error;
+    await session.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    const quoted = `"${schema}"`;
+    // IF NOT EXISTS needs the right to create the schema even if it exists.
+    const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+    if (!existing) await session.rows(`CREATE SCHEMA ${quoted}`);
+    await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);
+    const reached = await readVersion(session, schema);
+    for (const { number, name } of steps) {
+      if (number <= reached) continue;
+      await session.rows(readFileSync(new URL(name, migrations), 'utf8'));
+      await session.rows(`DELETE FROM ${quoted}.schema_version`);
+      await session.rows(`INSERT INTO ${quoted}.schema_version VALUES ($1)`, [number]);
     }
   });
+}
+
+/** Refuses a schema that has a version and none of its tables: an earlier version behind a pooler made them in another schema.
+ * @throws the error `unusable` */
+async function refuseHalf(
+  pool: PostgresPool,
+  { use, address, schema }: Omit<PostgresLocation, 'connection'>,
+): Promise<void> {
+  const tables = await pool.read((session) =>
+    session.rows<{ schema: string }>(
+      `SELECT schemaname AS schema FROM pg_tables AS found WHERE tablename = $1 AND (schemaname = $2 OR NOT EXISTS
+         (SELECT 1 FROM pg_tables WHERE schemaname = found.schemaname AND tablename = 'schema_version'))
+       ORDER BY schemaname <> $2`,
+      [use.table, schema],
+    ),
+  );
+  if (tables[0]?.schema === schema) return;
+  const [other] = tables;
+  const where =
+    other === undefined
+      ? ''
+      : `; they are in the schema ${other.schema}, as behind a pooler that drops the schema of an address`;
+  const message = `The ${use.name} ${address} lacks its tables in the schema ${schema}${where}`;
+  const move = `Move them to ${schema} (${use.guide} has the command), or name another ${use.name} with ${use.option}.`;
+  const hint = other === undefined ? `Restore a backup, or name another ${use.name} with ${use.option}.` : move;
+  throw new PerilbookError(use.unusable, message, hint, { file: address });
 }
 
 async function readVersion(session: Session, schema: string): Promise<number> {

@@ -24,8 +24,14 @@ const CONFLICTS = new Set(['40001', '40P01', '55P03', '57014']);
 const ENDED =
   /Connection terminated|connection error and is not queryable|Query read timeout|timeout expired|timeout exceeded when/;
 
+/** What a pooler says under the code of a protocol violation while its server is away; anything else under it is a refusal that lasts: a
+ * startup parameter, a user, a database. */
+const POOLER_WAITS =
+  /server (conn|login|closed|connection)|cannot connect|query_wait|no more connections|shutting down|pause/i;
+
 export function classifyError(error: unknown): ErrorMeaning {
   const { code = '', message = '' } = error as { code?: string; message?: string };
+  if (code === '08P01' && !POOLER_WAITS.test(message)) return 'final';
   if (CONFLICTS.has(code)) return 'conflict';
   return LOST.has(code) || code.startsWith('08') || ENDED.test(message) ? 'lost' : 'final';
 }
@@ -37,6 +43,11 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
     '28',
     'refused the login',
     'Check the role, PGPASSWORD, ~/.pgpass or password_file in the address, and pg_hba.conf.',
+  ],
+  [
+    '08P01',
+    'is refused by its server or pooler',
+    'Correct the address in OPTION, or the settings of the pooler (GUIDE).',
   ],
   ['3D000', 'has no such database', 'Create the database, or name another one with OPTION.'],
   ['3F000', 'has no such schema', 'Open it once with the role that owns it (GUIDE).'],

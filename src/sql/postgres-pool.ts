@@ -29,7 +29,7 @@ interface PoolSettings {
   readonly silentClientMs: number;
   /** Shown by pg_stat_activity. */
   readonly applicationName: string;
-  /** Settings of each session, besides its schema and the plans. */
+  /** Settings of each transaction, besides its schema, the time of a silent client and the plans. */
   readonly session: Readonly<Record<string, string | number>>;
 }
 
@@ -58,6 +58,10 @@ const NUMERIC = 1700;
 
 /** A pool of connections that repeats work until the server has done it.
  *
+ * Nothing rests on the state of a session: behind a pooler in transaction mode (PgBouncer, RDS Proxy, Supabase) each transaction may
+ * have another one, and its startup parameters are the pooler's. So each transaction sets its schema, limits and plans itself, reads are
+ * transactions too, and a statement is prepared under a name only where the session is our own.
+ *
  * Statements are pipelined: statements sent together take one round trip. A transaction whose COMMIT was not answered may
  * have been done or not. It therefore inserts a row with a number of its own first; the next attempt inserts the same row, which
  * waits for the end of the old transaction, and fails if that was committed. `txid_status` was rejected: after a failover to a
@@ -67,6 +71,10 @@ export class PostgresPool implements AsyncDisposable {
   readonly #location: PostgresLocation;
   readonly #patienceMs: number;
   readonly #clock: Clock;
+  /** Sets what a transaction needs, until its end. */
+  readonly #settings: Parameters<typeof named>;
+  /** Connections whose server session is their own: a pooler gives its own number in place of the session's. */
+  readonly #own = new WeakMap<PoolClient, Promise<boolean>>();
   /** Transactions with a known outcome: their rows are no longer needed. */
   #finished: string[] = [];
 
@@ -74,14 +82,13 @@ export class PostgresPool implements AsyncDisposable {
     this.#location = location;
     this.#patienceMs = settings.patienceMs;
     this.#clock = clock;
-    const session = Object.entries({ search_path: location.schema, ...PLANS, ...settings.session });
+    const timeouts = { idle_in_transaction_session_timeout: settings.silentClientMs };
+    this.#settings = settingsOf({ search_path: location.schema, ...timeouts, ...PLANS, ...settings.session });
     this.#pool = new pg.Pool({
       ...location.connection,
-      options: session.map(([name, value]) => `-c ${name}=${value}`).join(' '),
       max: CONNECTIONS,
       connectionTimeoutMillis: settings.connectMs,
       query_timeout: settings.statementMs,
-      idle_in_transaction_session_timeout: settings.silentClientMs,
       keepAlive: true,
       pipeline: true,
       application_name: settings.applicationName,
@@ -93,23 +100,28 @@ export class PostgresPool implements AsyncDisposable {
     });
     // An idle connection that is cut is no error: the next operation opens another.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => {
-      client.on('error', () => {});
-      // What was committed must be on the disk before a call is sent. `remote_apply` and similar settings stay, because they promise more.
-      client
-        .query(
-          `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')`,
-        )
-        .catch(() => {});
-    });
+    this.#pool.on('connect', (client) => void client.on('error', () => {}));
   }
 
   /** Reads, repeatedly if needed: `work` must not write, except for writes that may be repeated. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeated(() =>
-      this.#withClient((client) =>
-        work({ rows: async (sql, values = []) => (await client.query(prepared(sql, values))).rows }),
-      ),
+      this.#withClient(async (client, prepared) => {
+        const begun = Promise.all([client.query('BEGIN'), client.query(prepared(...this.#settings))]);
+        begun.catch(() => {});
+        try {
+          const result = await work({
+            rows: async (sql, values = []) => (await client.query(prepared(sql, values))).rows,
+          });
+          await begun;
+          await client.query('COMMIT');
+          return result;
+        } catch (error) {
+          if (classifyError(error) === 'lost') throw error;
+          const [beginning] = await Promise.allSettled([begun, client.query('ROLLBACK')]);
+          throw beginning.status === 'rejected' ? beginning.reason : error;
+        }
+      }),
     );
   }
 
@@ -120,10 +132,11 @@ export class PostgresPool implements AsyncDisposable {
     // The latest attempt whose COMMIT was sent and not answered.
     let unanswered: { readonly result: T } | null = null;
     const result = await this.#repeated(() =>
-      this.#withClient(async (client) => {
+      this.#withClient(async (client, prepared) => {
         const finished = this.#finished;
         const begun = Promise.all([
           client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'),
+          client.query(prepared(...this.#settings)),
           client.query(prepared(REMEMBER_TRANSACTION, [id, finished])),
         ]);
         begun.catch(() => {});
@@ -139,7 +152,7 @@ export class PostgresPool implements AsyncDisposable {
         try {
           // The first attempt cannot have been committed before, so it need not wait for the check.
           if (unanswered !== null) {
-            const isNew = (await begun)[1].rowCount === 1;
+            const isNew = (await begun)[2].rowCount === 1;
             if (!isNew) {
               await client.query('ROLLBACK');
               return unanswered.result;
@@ -170,11 +183,13 @@ export class PostgresPool implements AsyncDisposable {
     return result;
   }
 
-  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(work: (client: PoolClient, prepared: typeof named) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let failure: unknown;
     try {
-      return await work(client);
+      const isOwn = this.#own.get(client) ?? hasOwnSession(client);
+      this.#own.set(client, isOwn);
+      return await work(client, (await isOwn) ? named : unnamed);
     } catch (error) {
       failure = error;
       throw error;
@@ -208,10 +223,31 @@ export class PostgresPool implements AsyncDisposable {
   }
 }
 
-/** A statement with values is prepared once a connection, under a name of its text: planning it took longer than running it. */
-function prepared(text: string, values: readonly unknown[]): QueryConfig {
-  if (values.length === 0) return { text };
-  return { name: hash('sha256', text).slice(0, 32), text, values: [...values] };
+/** A statement with values is prepared once a session, under a name of its text: planning it took longer than running it. */
+function named(text: string, values: readonly unknown[]): QueryConfig {
+  return values.length === 0 ? { text } : { ...unnamed(text, values), name: hash('sha256', text).slice(0, 32) };
+}
+
+/** For a session that others use, too: a name could be taken, or forgotten. */
+function unnamed(text: string, values: readonly unknown[]): QueryConfig {
+  return values.length === 0 ? { text } : { text, values: [...values] };
+}
+
+/** Whether the server's session is this connection's own: a pooler makes up the number that clients get for cancelling. Asked of each
+ * connection, because an address may lead to either. */
+async function hasOwnSession(client: PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]!.pid === (client as PoolClient & { readonly processID: number }).processID;
+}
+
+/** The statement that makes settings for the rest of a transaction. What is committed must be on the disk before a call is sent:
+ * `synchronous_commit` is turned on where it is off; `remote_apply` and similar settings stay, because they promise more. */
+function settingsOf(settings: Readonly<Record<string, string | number>>): Parameters<typeof named> {
+  const values = Object.entries(settings).flatMap(([name, value]) => [name, String(value)]);
+  const calls = Object.keys(settings).map((_, at) => `set_config($${2 * at + 1}, $${2 * at + 2}, true)`);
+  const isOff = `current_setting('synchronous_commit') IN ('off', 'local')`;
+  const durable = `set_config('synchronous_commit', CASE WHEN ${isOff} THEN 'on' ELSE current_setting('synchronous_commit') END, true)`;
+  return [`SELECT ${[...calls, durable].join(', ')}`, values];
 }
 
 /** Runs work on a pool of PostgreSQL: the statements of a step take one round trip, and statements without a reader none. */

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { startPooler, WITH_POOLER } from '../pooler.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { openHarness, places } from '../run/harness.ts';
 import type { ChildTask } from '../run/run-child.ts';
@@ -17,11 +18,13 @@ import { times } from '../tier.ts';
 
 const server = await sharedPostgres();
 const timeout = 300_000;
+/** The port of a pooler in front of the server. */
+const pooled = WITH_POOLER.skip === false ? await startPooler(server.port) : server.port;
 const CHILD = join(import.meta.dirname, '../run/run-child.ts');
 const WORKERS = 4;
 
 interface TrialOptions {
-  readonly database: 'SQLite' | 'PostgreSQL';
+  readonly database: 'SQLite' | 'PostgreSQL' | 'PgBouncer';
   /** Of each worker. */
   readonly cells: number;
   /** Whether they are the same for all workers. Default: each has its own. */
@@ -59,7 +62,8 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<numbe
   const harness = await openHarness(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
   const refusals = countRefusals(t);
   const schema = `shared_${process.pid}_${Date.now().toString(36)}`;
-  const store = database === 'SQLite' ? 'shared.db' : server.storeAddress({ schema });
+  const port = database === 'PgBouncer' ? pooled : server.port;
+  const store = database === 'SQLite' ? 'shared.db' : server.storeAddress({ schema, port });
   const secret = harness.key().secret;
   const spots = places(needed);
   const running = new Map<number, { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> }>();
@@ -82,7 +86,7 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<numbe
     const sql = (schemaDot: string) =>
       `SELECT charge, credits, kind || ' ' || topic || ' ' || lat7 || ' ' || lng7 AS at
        FROM ${schemaDot}calls ORDER BY id`;
-    if (database === 'PostgreSQL') return await server.query<LedgerCall>(sql(`${schema}.`));
+    if (database !== 'SQLite') return await server.query<LedgerCall>(sql(`${schema}.`));
     const file = new Database(join(harness.folder, 'shared.db'), { readonly: true });
     try {
       return file.prepare<[], LedgerCall>(sql('')).all();
@@ -130,40 +134,45 @@ function countRefusals(t: TestContext): { count: number } {
   return refusals;
 }
 
-for (const database of ['SQLite', 'PostgreSQL'] as const) {
-  test(`${database}: places that all want at the same moment are bought once, within the minute`, {
-    timeout,
-  }, async (t) => {
-    const trials = times({ long: 1, soak: 6 });
-    for (let nth = 0; nth < trials; nth++) {
-      const job = { database, cells: 350, isSame: true, creditsPerMinute: 300, factor: 40 };
-      assert.equal(await sharedTrial(t, job), 350);
-    }
-  });
+for (const database of ['SQLite', 'PostgreSQL', 'PgBouncer'] as const) {
+  const options = { timeout, ...(database === 'PgBouncer' ? WITH_POOLER : {}) };
+  test(
+    `${database}: places that all want at the same moment are bought once, within the minute`,
+    options,
+    async (t) => {
+      const trials = times({ long: 1, soak: 6 });
+      for (let nth = 0; nth < trials; nth++) {
+        const job = { database, cells: 350, isSame: true, creditsPerMinute: 300, factor: 40 };
+        assert.equal(await sharedTrial(t, job), 350);
+      }
+    },
+  );
 
-  test(`${database}: a quota that does not reach is spent to the last credit`, {
-    timeout,
-  }, async (t) => {
+  test(`${database}: a quota that does not reach is spent to the last credit`, options, async (t) => {
     // On PostgreSQL the database's time counts, and not that of the workers' machines.
-    const clocksApartMs = database === 'PostgreSQL' ? 180_000 : 0;
+    const clocksApartMs = database === 'SQLite' ? 0 : 180_000;
     const job = { database, cells: 250, creditsPerMinute: 300, creditsPerMonth: 700, factor: 40, clocksApartMs };
     assert.equal(await sharedTrial(t, job), 700);
   });
 }
 
-const MANY = { database: 'PostgreSQL', cells: 150, creditsPerMinute: 300, factor: 20 } as const;
+const MANY = { cells: 150, creditsPerMinute: 300, factor: 20 } as const;
 
-test('PostgreSQL: one of four workers is killed and started again, three times', { timeout }, async (t) => {
-  await sharedTrial(t, {
-    ...MANY,
-    async disturb({ child, again, reached }) {
-      for (const calls of [60, 180, 300]) {
-        await reached(calls);
-        const killed = child(1);
-        killed.kill('SIGKILL');
-        if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'close');
-        again(1);
-      }
-    },
+for (const database of ['PostgreSQL', 'PgBouncer'] as const) {
+  const options = { timeout, ...(database === 'PgBouncer' ? WITH_POOLER : {}) };
+  test(`${database}: one of four workers is killed and started again, three times`, options, async (t) => {
+    await sharedTrial(t, {
+      ...MANY,
+      database,
+      async disturb({ child, again, reached }) {
+        for (const calls of [60, 180, 300]) {
+          await reached(calls);
+          const killed = child(1);
+          killed.kill('SIGKILL');
+          if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'close');
+          again(1);
+        }
+      },
+    });
   });
-});
+}
