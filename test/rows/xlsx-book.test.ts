@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import exceljs from 'exceljs';
+import { unzipSync, zipSync } from 'fflate';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { OpenOptions } from '../../src/rows/port.ts';
@@ -309,4 +310,130 @@ test('a new workbook and one in place open in another reader, and a time is a da
       assert.match(styles, /<cellStyle name="Normal" xfId="0" builtinId="0"\/>/);
     }
   }
+});
+
+const INLINE: readonly (readonly [what: string, cell: string, text: string])[] = [
+  ['inline before a value', '<c r="A2" t="inlineStr"><is><t>Oak</t></is><v>12</v></c>', 'Oak'],
+  ['inline after a value', '<c r="A2" t="inlineStr"><v>7</v><is><t>Elm</t></is></c>', 'Elm'],
+  ['rich inline beside a value', '<c r="A2" t="inlineStr"><is><r><t>O</t></r><r><t>ak</t></r></is><v>1</v></c>', 'Oak'],
+  ['an empty inline text beside a value', '<c r="A2" t="inlineStr"><is><t/></is><v>1</v></c>', ''],
+  ['inline of CDATA', '<c r="A2" t="inlineStr"><is><t><![CDATA[A & B]]></t></is></c>', 'A & B'],
+  ['inline without the value of its kind', '<c r="A2" t="inlineStr"><v>7</v></c>', '7'],
+  ['inline without a type', '<c r="A2"><is><t>Oak</t></is></c>', 'Oak'],
+  ['a number beside inline', '<c r="A2"><v>38.5</v><is><t>Oak</t></is></c>', '38.5'],
+  ['a shared text beside inline', '<c r="A2" t="s"><is><t>Oak</t></is><v>1</v></c>', 'Lat'],
+  ['a formula text beside inline', '<c r="A2" t="str"><f>B1</f><v>x</v><is><t>Oak</t></is></c>', 'x'],
+];
+
+test('a cell with an inline text and a value has the one of its type', async () => {
+  for (const [what, cell, text] of INLINE) {
+    const rows = `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row><row r="2">${cell}<c r="B2"><v>1</v></c></row>`;
+    const [row] = await allRows(await open(made([{ name: 'S', rows }])), [0, 1]);
+    assert.deepEqual(row!.fields, [text, '1'], what);
+  }
+});
+
+test('shared texts in CDATA are read, also in part', async () => {
+  const strings = ['<si><t><![CDATA[A & B]]></t></si>', '<si><r><t>x</t></r><r><t><![CDATA[<y>]]></t></r></si>'];
+  const rows = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>';
+  assert.deepEqual((await open(workbook([{ name: 'S', rows }], { strings }))).columns, ['A & B', 'x<y>']);
+});
+
+/** The parts of a workbook in another encoding. */
+function encoded(content: Buffer, declared: string, encode: (text: string) => Buffer): Buffer {
+  const parts = Object.entries(unzipSync(content)).map(([name, bytes]) => {
+    const text = Buffer.from(bytes).toString('utf8').replace('encoding="UTF-8"', declared);
+    return [name, name.endsWith('.png') ? bytes : Uint8Array.from(encode(text))];
+  });
+  return Buffer.from(zipSync(Object.fromEntries(parts)));
+}
+
+const ENCODINGS: readonly (readonly [declared: string, encode: (text: string) => Buffer])[] = [
+  ['encoding="UTF-16"', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+  ['encoding="UTF-16"', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ['encoding="utf-16"', (text) => Buffer.from(text, 'utf16le')],
+  ['encoding="utf-16"', (text) => Buffer.from(text)],
+  ["encoding='ISO-8859-1'", (text) => Buffer.from(text, 'latin1')],
+  ['encoding="x-unknown"', (text) => Buffer.from(text)],
+  ['', (text) => Buffer.from(`\ufeff${text}`)],
+];
+
+test('the parts of a workbook may have any encoding, and an edited one is UTF-8', async () => {
+  for (const [declared, encode] of ENCODINGS) {
+    const book = await open(encoded(made(), declared, encode));
+    assert.deepEqual((await allRows(book, [0, 1]))[0]!.fields, ['Öst & West', '38.1'], declared);
+    const output = join(folder, 'encoded.xlsx');
+    await writeRows(book, { output, fill: fillWith(['Öl', '', 1]), added: WITH_TIME.slice(0, 3) });
+    assert.deepEqual((await openRowFile(output)).columns.slice(-3), ['hazard_status', 'hazard_note', 'hail_score']);
+    const [row] = await allRows(await openRowFile(output), [0, 4]);
+    assert.deepEqual(row!.fields, ['Öst & West', 'Öl'], declared);
+  }
+});
+
+test('durations count on above a day; times of day stay', async () => {
+  const codes = ['[h]:mm:ss', '[h]:mm', '[mm]:ss', '[ss]', 'h:mm:ss', '[$-409][hh]:mm;@'];
+  const numFmts = codes.map((code, i) => `<numFmt numFmtId="${170 + i}" formatCode="${code}"/>`).join('');
+  const xfs = [0, ...codes.map((_, i) => 170 + i), 46].map((id) => `<xf numFmtId="${id}"/>`).join('');
+  const styles = `<numFmts>${numFmts}</numFmts><cellXfs>${xfs}</cellXfs>`;
+  const textOf = async (style: number, value: number) => {
+    const rows = `<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2" s="${style}"><v>${value}</v></c></row>`;
+    return (await allRows(await open(made([{ name: 'S', rows }], { styles })), [0]))[0]!.fields[0];
+  };
+  for (const style of [1, 2, 3, 4, 6, 7]) assert.equal(await textOf(style, 10.632060185), '255:10:10', String(style));
+  assert.deepEqual(
+    [await textOf(1, 0.5), await textOf(1, -0.0625), await textOf(5, 0.5)],
+    ['12:00:00', '-01:30:00', '12:00:00'],
+  );
+});
+
+const MERGES: readonly (readonly [ref: string, ...left: readonly string[]])[] = [
+  // The table is B2:C4 with its header in row 2; the new columns are D to F, and row 6 is a note below.
+  ['B1:F1', 'B1:F1'],
+  ['C2:D2'],
+  ['B2:E2', 'B2:C2'],
+  ['C2:H2', 'G2:H2'],
+  ['D2:F4'],
+  ['B1:E2', 'B1:E1', 'B2:C2'],
+  ['D1:E4', 'D1:E1'],
+  ['C3:D4', 'C3:C4'],
+  ['D3:D5'],
+  ['C4:F7', 'C5:F7'],
+  ['G2:H4', 'G2:H4'],
+  ['B3:B4', 'B3:B4'],
+  ['D6:F6', 'D6:F6'],
+  ['$C$2:$F$2'],
+];
+
+test('a merged range that covers new cells is parted, and others stay', async () => {
+  const cell = (at: string, value: number) => `<c r="${at}"><v>${value}</v></c>`;
+  const rows =
+    `<row r="1"><c r="B1" t="inlineStr"><is><t>Title</t></is></c></row><row r="2"><c r="B2" t="s"><v>1</v></c><c r="C2" t="s"><v>2</v></c></row>` +
+    `<row r="3">${cell('B3', 30)}${cell('C3', -90)}</row><row r="4">${cell('B4', 31)}${cell('C4', -91)}</row>`;
+  for (const [ref, ...left] of MERGES) {
+    const after = `<mergeCells count="1"><mergeCell ref="${ref}"/></mergeCells><pageMargins left="1"/>`;
+    const book = await open(made([{ name: 'S', rows, after }]), { headerLine: 2 });
+    const output = join(folder, 'merged.xlsx');
+    await writeRows(book, { output, fill: FILL });
+    const sheet = sheetOf(output);
+    assert.deepEqual(
+      [...sheet.matchAll(/<mergeCell ref="(.*?)"/g)].map(([, found]) => found),
+      left,
+      ref,
+    );
+    assert.match(
+      sheet,
+      left.length === 0 ? /<\/sheetData><pageMargins/ : new RegExp(`<mergeCells count="${left.length}">`),
+      ref,
+    );
+  }
+});
+
+test('an empty sheet names the others', async () => {
+  const empty: FixtureSheet = { name: 'Chart', rows: '<row r="1"><c r="A1" s="1"/></row>' };
+  const file = { code: 'INPUT_UNREADABLE', message: /Sheet "Chart" .* is empty/ };
+  await assert.rejects(open(made([empty, PORTFOLIO, OTHER])), {
+    ...file,
+    hint: 'Name another sheet: --sheet NAME, of "Portfolio", "Other".',
+  });
+  await assert.rejects(open(made([empty])), { ...file, hint: 'Check that this is the right file.' });
 });

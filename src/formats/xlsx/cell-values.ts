@@ -2,6 +2,7 @@ import { SaxesParser } from 'saxes';
 import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
 import { fieldOf, parseMilliseconds, type TypedText, type Value, type ValueType } from '../typed-value.ts';
+import { partDecoder } from './part-text.ts';
 import type { SheetCell } from './sheet-parser.ts';
 import { localName, readElements, type Workbook } from './workbook.ts';
 
@@ -114,7 +115,8 @@ function escaped(text: string): string {
 }
 
 /** How a style shows numbers, if not as plain numbers. `zeros`: with leading zeros, `digits` digits in all. */
-type NumberFormat = { readonly kind: 'date' | 'time' | 'date and time' } | { readonly kind: 'zeros'; digits: number };
+type NumberFormat = { readonly kind: TimeKind } | { readonly kind: 'zeros'; digits: number };
+type TimeKind = 'date' | 'time' | 'date and time' | 'duration';
 
 /** The formats of the cell styles, by the number that a cell names. */
 async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (NumberFormat | null)[]> {
@@ -137,6 +139,7 @@ async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (N
 
 /** The built-in formats (ECMA-376 part 1, 18.8.30). */
 function builtIn(id: number): NumberFormat | null {
+  if (id === 46) return { kind: 'duration' };
   if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58) || id === 36) return { kind: 'date' };
   if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47)) return { kind: 'time' };
   return id === 22 ? { kind: 'date and time' } : null;
@@ -150,9 +153,11 @@ function formatOfCode(code: string): NumberFormat | null {
     .toLowerCase();
   if (/^0{2,}$/.test(letters)) return { kind: 'zeros', digits: letters.length };
   if (/general|[0#?]\.?[0#?]*e[+-]/.test(letters)) return null;
-  const hasTime = /[hs]/.test(letters);
+  const hasTime = /[hs]|\[m+\]/.test(letters);
   const hasDate = /[yd]/.test(letters) || (/m/.test(letters) && !hasTime);
   if (hasDate) return { kind: hasTime ? 'date and time' : 'date' };
+  // [h]:mm:ss counts on above a day, [mm]:ss above an hour.
+  if (/\[(?:h+|m+|s+)\]/.test(letters)) return { kind: 'duration' };
   return hasTime ? { kind: 'time' } : null;
 }
 
@@ -168,13 +173,21 @@ export function dateCell(text: string, counts1904 = false): number | null {
 }
 
 /** A number of days as ISO 8601 text. Excel counts a day 60 of 1900 (29 February), which did not exist. */
-function dateText(days: number, kind: 'date' | 'time' | 'date and time', counts1904: boolean): string | null {
+function dateText(days: number, kind: TimeKind, counts1904: boolean): string | null {
+  if (kind === 'duration') return durationText(days);
   const start = counts1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const at = new Date(Math.round((start + days * DAY_MS) / 1_000) * 1_000);
   if (Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999 || days < 0) return null;
   const [day, time] = at.toISOString().slice(0, 19).split('T') as [string, string];
   if (kind === 'time' && days < 1) return time;
   return kind === 'date' && time === '00:00:00' ? day : `${day}T${time}`;
+}
+
+/** A number of days as hours, minutes and seconds, like a time of day: 255:10:10 for ten days and 15 hours. */
+function durationText(days: number): string {
+  const seconds = Math.round(Math.abs(days) * 86_400);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return (days < 0 && seconds > 0 ? '-' : '') + parts.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
 /** The texts that cells name by number. */
@@ -210,19 +223,21 @@ async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook
     else if (local === 'rPh') phonetic++;
     else if (local === 't') isText = phonetic === 0;
   });
-  parser.on('text', (part) => {
+  const addText = (part: string) => {
     if (isText) text += part;
-  });
+  };
+  parser.on('text', addText);
+  parser.on('cdata', addText);
   parser.on('closetag', ({ name }) => {
     const local = localName(name);
     if (local === 'si') keep(text);
     else if (local === 'rPh') phonetic--;
     else if (local === 't') isText = false;
   });
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = partDecoder();
   try {
-    for await (const chunk of zip.unpacked(entry)) parser.write(decoder.decode(chunk, { stream: true }));
-    parser.write(decoder.decode()).close();
+    for await (const chunk of zip.unpacked(entry)) parser.write(decode(chunk));
+    parser.write(decode(null)).close();
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
     throw zip.damaged(`its part ${entry.fileName} is not XML`, error);

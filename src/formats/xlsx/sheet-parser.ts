@@ -1,11 +1,12 @@
 import { SaxesParser } from 'saxes';
+import { partDecoder } from './part-text.ts';
 import { localName, type Workbook } from './workbook.ts';
 
 /** A cell, and its position in the characters of the sheet's XML. */
 export interface SheetCell {
   /** Counted from 0. */
   readonly column: number;
-  readonly type: string;
+  type: string;
   readonly style: number;
   /** As in the XML; null for a cell without text. */
   text: string | null;
@@ -38,21 +39,29 @@ const LONGEST_PIECE = 16 * 1024 * 1024;
 export interface SheetPiece {
   readonly text: string;
   readonly rows: readonly SheetRow[];
-  /** Where an unfinished row begins; null if there is none. */
-  readonly openRow: number | null;
+  /** Where an unfinished row, or an unfinished list of merged ranges, begins; null if there is none. */
+  readonly openFrom: number | null;
 }
 
-/** Streams the XML of the sheet in pieces of some 128 KiB. Memory is bounded by the longest row. `onDimension` is called for
- * `<dimension ref="…"/>`, which comes before the rows. */
+/** An element beside the rows that names ranges: `dimension` before them, `mergeCells` after them. */
+export interface RangeElement {
+  /** As written, with its prefix. */
+  readonly tag: string;
+  readonly refs: readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Streams the XML of the sheet in pieces of some 128 KiB. Memory is bounded by the longest row, and the list of merged ranges. */
 export async function* sheetPieces(
   { zip, sheet, sheetName }: Workbook,
-  onDimension?: (ref: string, from: number, to: number) => void,
+  onRanges?: (element: RangeElement) => void,
 ): AsyncGenerator<SheetPiece, void, void> {
-  const parse = sheetParser(onDimension);
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const parse = sheetParser(onRanges);
+  const decode = partDecoder();
   const parsed = (chunk: Buffer | null): SheetPiece => {
     try {
-      return parse(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode(), chunk === null);
+      return parse(decode(chunk), chunk === null);
     } catch (error) {
       throw zip.damaged(`the sheet "${sheetName}" cannot be read (${(error as Error).message})`, error);
     }
@@ -62,13 +71,17 @@ export async function* sheetPieces(
 }
 
 /** Makes a function that finds rows and cells in the pieces of a sheet's XML. It throws an `Error` if it is not a sheet. */
-function sheetParser(onDimension?: (ref: string, from: number, to: number) => void) {
+function sheetParser(onRanges?: (element: RangeElement) => void) {
   const parser = new SaxesParser({ position: true, xmlns: false } as const);
   let isInData = false;
   let rows: SheetRow[] = [];
   let row: SheetRow | null = null;
   let cell: SheetCell | null = null;
-  let isValue = false;
+  /** The text that is read: of `<v>`, or of the `<is>` beside it. */
+  let reads: 'value' | 'inline' | null = null;
+  let value: string | null = null;
+  let inline: string | null = null;
+  let merges: { tag: string; refs: string[]; from: number } | null = null;
   let phonetic = 0;
   let lastLine = 0;
   let lastPosition = 0;
@@ -83,7 +96,10 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
     const local = localName(name);
     if (!isInData) {
       if (local === 'sheetData') isInData = true;
-      else if (local === 'dimension') onDimension?.(attributes.ref ?? '', tagFrom, parser.position);
+      else if (local === 'dimension')
+        onRanges?.({ tag: name, refs: [attributes.ref ?? ''], from: tagFrom, to: parser.position });
+      else if (local === 'mergeCells') merges = { tag: name, refs: [], from: tagFrom };
+      else if (local === 'mergeCell') merges?.refs.push(attributes.ref ?? '');
       return;
     }
     switch (local) {
@@ -104,6 +120,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
         const type = attributes.t ?? 'n';
         const made: SheetCell = { column, type, style, text: null, hasFormula: false, from: tagFrom, to: tagFrom };
         cell = made;
+        [value, inline] = [null, null];
         row.cells.push(made);
         return;
       }
@@ -113,30 +130,41 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
       case 'rPh':
         phonetic++;
         return;
+      case 'is':
+        inline ??= '';
+        return;
       case 'v':
+        reads = 'value';
+        value ??= '';
+        return;
       case 't':
-        isValue = cell !== null && phonetic === 0;
-        if (isValue) cell!.text ??= '';
+        if (inline !== null && phonetic === 0) reads = 'inline';
     }
   });
   const addText = (text: string) => {
-    if (isValue) cell!.text += text;
+    if (reads === 'value') value += text;
+    else if (reads === 'inline') inline += text;
   };
   parser.on('text', addText);
   parser.on('cdata', addText);
   parser.on('closetag', ({ name }) => {
     lastPosition = parser.position;
-    if (!isInData) return;
+    if (!isInData) {
+      if (merges?.tag !== name) return;
+      onRanges?.({ ...merges, to: parser.position });
+      merges = null;
+      return;
+    }
     switch (localName(name)) {
       case 'v':
       case 't':
-        isValue = false;
+        reads = null;
         return;
       case 'rPh':
         phonetic--;
         return;
       case 'c':
-        if (cell) cell.to = parser.position;
+        if (cell) endCell(cell, value, inline, parser.position);
         cell = null;
         return;
       case 'row':
@@ -155,8 +183,17 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
     parser.write(text);
     if (parser.position - lastPosition > LONGEST_PIECE) throw new Error('a text in it has no end');
     if (isLast) parser.close();
-    return { text, rows, openRow: row?.from ?? null };
+    return { text, rows, openFrom: row?.from ?? merges?.from ?? null };
   };
+}
+
+/** Gives a cell its text. Some programs write a `<v>` beside the `<is>` of an inline text: as in Excel, the type says which one counts. The
+ * other one counts where that one is missing. */
+function endCell(cell: SheetCell, value: string | null, inline: string | null, to: number): void {
+  const isInline = inline !== null && (cell.type === 'inlineStr' || value === null);
+  cell.to = to;
+  cell.text = isInline ? inline : value;
+  if (isInline) cell.type = 'inlineStr';
 }
 
 /** The column of a reference such as `AB12`, counted from 0. */

@@ -4,6 +4,7 @@ import { SaxesParser } from 'saxes';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { type Damaged, readZip, type Zip, type ZipEntry } from '../zip/zip-reader.ts';
+import { partDecoder } from './part-text.ts';
 
 /** A sheet of a workbook, and what is needed to read it. */
 export interface Workbook {
@@ -13,6 +14,8 @@ export interface Workbook {
   /** Counted from 1, among all sheets. */
   readonly sheetNumber: number;
   readonly sheetCount: number;
+  /** The names of the other sheets of cells. */
+  readonly otherSheets: readonly string[];
   readonly sheet: ZipEntry;
   readonly sharedStrings: ZipEntry | undefined;
   readonly styles: ZipEntry | undefined;
@@ -57,6 +60,7 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
     sheetName: sheets[chosen]!.name ?? '',
     sheetNumber: chosen + 1,
     sheetCount: sheets.length,
+    otherSheets: sheets.filter((other, at) => at !== chosen && isSheet(other)).map(({ name = '' }) => name),
     sheet,
     sharedStrings: partOf('sharedStrings'),
     styles: partOf('styles'),
@@ -97,7 +101,8 @@ export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promi
   }
   const bytes = await buffer(zip.unpacked(entry));
   try {
-    parser.write(bytes.toString('utf8')).close();
+    const decode = partDecoder();
+    parser.write(decode(bytes) + decode(null)).close();
   } catch (error) {
     throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
   }

@@ -3,11 +3,13 @@ import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { Field } from '../../contract/answer.ts';
 import { cellXml, dateCell, type SheetCellReader } from '../../formats/xlsx/cell-values.ts';
+import { partDecoder } from '../../formats/xlsx/part-text.ts';
 import {
   columnLetters,
   MOST_COLUMNS,
   MOST_ROWS,
   parseColumn,
+  type RangeElement,
   type SheetCell,
   type SheetRow,
   sheetPieces,
@@ -19,6 +21,7 @@ import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { OutputShape, WriteRequest, WriteResult } from '../port.ts';
+import { partedRanges } from './merged-ranges.ts';
 
 export interface OpenSheet {
   readonly input: InputFile;
@@ -65,7 +68,8 @@ async function stylesWithTimes({
 }: OpenSheet): Promise<{ xml: Buffer; time: number } | null> {
   if (styles === undefined) return null;
   const bytes = await buffer(zip.unpacked(styles));
-  const xml = bytes.toString('utf8');
+  const decode = partDecoder();
+  const xml = decode(bytes) + decode(null);
   const [, prefix, attributes, formats] =
     /<((?:[\w.-]+:)?)cellXfs\b([^>]*[^/>]|)>([\s\S]*?)<\/\1cellXfs\s*>/.exec(xml) ?? [];
   if (prefix === undefined || attributes === undefined || formats === undefined) return null;
@@ -135,10 +139,12 @@ async function* editedSheet(
   let held = '';
   let start = 0;
   const nextFields = rowFields(request);
-  const dimensions: { ref: string; from: number; to: number }[] = [];
+  const end = region.from + request.added.length;
+  const ranges: RangeElement[] = [];
+  const isEdited = new Uint8Array(MOST_ROWS + 1);
   const slice = (from: number, to: number) => held.slice(from - start, to - start);
-  const pieces = sheetPieces(sheet.workbook, (ref, from, to) => dimensions.push({ ref, from, to }));
-  for await (const { text, rows, openRow } of pieces) {
+  const pieces = sheetPieces(sheet.workbook, (element) => ranges.push(element));
+  for await (const { text, rows, openFrom } of pieces) {
     request.signal?.throwIfAborted();
     held += text;
     const out: string[] = [];
@@ -147,11 +153,20 @@ async function* editedSheet(
       out.push(slice(passed, to));
       passed = to;
     };
-    for (const { ref, from, to } of dimensions.splice(0)) {
-      passTo(from);
-      out.push(slice(from, to).replace(ref, widerDimension(ref, region.from + request.added.length)));
-      passed = to;
-    }
+    // `dimension` comes before the rows of a piece, the merged ranges after them.
+    const passRanges = (isBefore: (from: number) => boolean) => {
+      while (ranges.length > 0 && isBefore(ranges[0]!.from)) {
+        const { tag, refs, from, to } = ranges.shift()!;
+        passTo(from);
+        const xml = slice(from, to);
+        out.push(
+          tag.endsWith('mergeCells') ? mergesXml(tag, refs, xml, region, isEdited) : widerRange(xml, refs[0]!, end),
+        );
+        passed = to;
+      }
+    };
+    const firstRow = rows[0]?.from ?? Number.POSITIVE_INFINITY;
+    passRanges((from) => from < firstRow);
     const count = rows.filter(sheet.isRecord).length;
     const added = await nextFields(count);
     let record = 0;
@@ -163,11 +178,13 @@ async function* editedSheet(
       const newStyle = headerStyle(sheet, row, region);
       out.push(editedRow(row, slice, region, request, fields, newStyle, isRecord ? timeIn(sheet, timeStyle) : null));
       passed = row.to;
+      isEdited[row.line] = 1;
     }
+    passRanges(() => true);
     onRows(count);
     // An incomplete tag may be the beginning of a row.
     const lastTag = held.lastIndexOf('<');
-    passTo(openRow ?? Math.max(passed, start + (lastTag < 0 ? held.length : lastTag)));
+    passTo(openFrom ?? Math.max(passed, start + (lastTag < 0 ? held.length : lastTag)));
     held = slice(passed, start + held.length);
     start = passed;
     yield Buffer.from(out.join(''));
@@ -236,10 +253,24 @@ function withSpan(tag: string, columns: number): string {
   });
 }
 
-/** `A1:T200` with the new last column. */
-function widerDimension(ref: string, columns: number): string {
+/** `<dimension ref="A1:T200"/>` with the new last column. */
+function widerRange(xml: string, ref: string, columns: number): string {
   const [, first, letters, line] = /^([A-Z]+\d+)(?::([A-Z]+)(\d+))?$/.exec(ref) ?? [];
-  if (first === undefined || letters === undefined) return ref;
+  if (first === undefined || letters === undefined) return xml;
   const last = Math.max(parseColumn(letters), columns - 1);
-  return `${first}:${columnLetters(last)}${line}`;
+  return xml.replace(ref, `${first}:${columnLetters(last)}${line}`);
+}
+
+/** The list of merged ranges without those over new cells. Excel repairs a workbook with an empty list. */
+function mergesXml(
+  tag: string,
+  refs: readonly string[],
+  xml: string,
+  region: Region,
+  isEdited: Uint8Array<ArrayBuffer>,
+): string {
+  const parted = refs.flatMap((ref) => partedRanges(ref, region, isEdited));
+  if (parted.length === refs.length && parted.every((ref, at) => ref === refs[at])) return xml;
+  const items = parted.map((ref) => `<${tag.slice(0, -1)} ref="${ref}"/>`).join('');
+  return items === '' ? '' : `<${tag} count="${parted.length}">${items}</${tag}>`;
 }

@@ -94,7 +94,7 @@ async function firstRows(workbook: Workbook, isUsed: OpenSheet['isUsed'], line: 
 
 function findHeader(
   file: string,
-  { sheetName }: Workbook,
+  { sheetName, otherSheets }: Workbook,
   first: readonly SheetRow[],
   { header, headerLine }: OpenOptions,
 ): SheetRow | null {
@@ -102,7 +102,12 @@ function findHeader(
   if (headerLine !== undefined ? named === undefined : first.length === 0) {
     const what =
       headerLine === undefined ? 'is empty' : `has nothing in row ${headerLine}, which should name the columns`;
-    const hint = 'Name another sheet (--sheet) or another row (--header-line).';
+    const others = otherSheets.map((name) => `"${name}"`).join(', ');
+    const ways = [
+      ...(others === '' ? [] : [`Name another sheet: --sheet NAME, of ${others}.`]),
+      ...(headerLine === undefined ? [] : ['Name another row: --header-line N.']),
+    ];
+    const hint = ways.join(' ') || 'Check that this is the right file.';
     throw new PerilbookError('INPUT_UNREADABLE', `Sheet "${sheetName}" of ${file} ${what}`, hint, { file });
   }
   return header === false ? null : (named ?? first[0]!);
