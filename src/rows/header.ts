@@ -34,7 +34,7 @@ function locationColumns(rowFile: RowSource, names: readonly string[], location:
       likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
     const hint =
       line === null
-        ? error.hint
+        ? (rowFile.columnsHint ?? error.hint)
         : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
     // The locations may be on another sheet.
     const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');

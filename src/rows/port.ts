@@ -72,6 +72,8 @@ export interface RowSource {
   readonly hasTypes?: boolean;
   /** A note for the user on how the file is read; null for none. */
   readonly note?: string | null | undefined;
+  /** What to do if its columns have no location, where the file shows it: another delimiter. */
+  readonly columnsHint?: string | null | undefined;
   /** In a format that may have titles above its header: the number of the first other line near the top whose fields could be the
    * column names. */
   readonly likelyHeader?: ((isHeader: (fields: readonly string[]) => boolean) => number | null) | undefined;

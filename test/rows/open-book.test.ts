@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { OpenOptions } from '../../src/rows/port.ts';
-import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
+import { allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -40,6 +40,10 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   ['[[1, 2]]', /is JSON/],
   ['{\n  "lat": 1\n}\n', /is JSON/],
   [Buffer.from([1, 2, 3, 0, 5, 6]), /is binary data/],
+  [`a,b\n${'\0'.repeat(9)}`, /is binary data/],
+  [Buffer.from(`\0\0\x27\x0a${'\0'.repeat(20)}`, 'latin1'), /is the shapes of a shapefile/],
+  [Buffer.from('\x03\x7c\x02\x1d\x02\0\0\0', 'latin1'), /is a dBASE table/],
+  [`SQLite format 3\0${' '.repeat(52)}GPKG`, /is a GeoPackage/],
 ];
 
 for (const [content, message] of REFUSED) test(`refused: ${message.source}`, () => assertRefused(content, message));
@@ -75,9 +79,63 @@ test('the delimiter is found in the first records', async () => {
     ['lat;lng', ['lat', 'lng']],
     ['only\n1\n', ['only']],
     ['lat,lng', ['lat', 'lng']],
-    [' lat , "lng" \r\n', ['lat', '"lng"']],
+    [' lat , "lng" \r\n', ['lat', 'lng']],
+    ...['^', '~', '\x01', '\x1c', '\x1f', '\x07', ' ', '#', ':', '/', '&'].map(
+      (mark) => [`id${mark}lat${mark}lng\n1${mark}25.7${mark}-80.1\n`, ['id', 'lat', 'lng']] as const,
+    ),
+    // Not certain: no location, or another number of fields.
+    ['a^b\n1^2\n', ['a^b']],
+    ['lat^lng\n1^2^3\n', ['lat^lng']],
+    ['a lat lng\n1 25 -80 x\n', ['a lat lng']],
+    ["'lat','lng'\n'1','2'\n", ['lat', 'lng']],
+    ["lat,lng,'n'\n1,2,3\n", ['lat', 'lng', "'n'"]],
   ];
   for (const [content, columns] of cases) assert.deepEqual((await rowFileOf(content)).columns, columns);
+});
+
+test('what cannot be read for certain is named, with a way that works', async () => {
+  const hintOf = async (content: string) => (await rowFileOf(content)).columnsHint ?? null;
+  assert.match((await hintOf('a^b\n1^2\n'))!, /--delimiter '\^' \(delimiter: '\^'/);
+  assert.match((await hintOf('a\x02b\n1\x022\n'))!, /--delimiter \$'\\x02' \(delimiter: "\\x02"/);
+  assert.match((await hintOf('id  lat    lng\n1   25.7   -80\n'))!, /sed -E .* \{2,\}/);
+  assert.match((await hintOf(' lat lng\n  25.7 -80\n'))!, /sed -E .* \+/);
+  for (const content of ['a,b\n1,2\n', 'only\n1\n', 'my place\nx\n']) assert.equal(await hintOf(content), null);
+  assert.deepEqual((await rowFileOf('a\x02b\n1\x022\n', { delimiter: '\x02' })).columns, ['a', 'b']);
+});
+
+const QUOTINGS: readonly (readonly [what: string, content: string, ...rows: readonly string[]])[] = [
+  ['spaces before quotes', 'id, "n", lat\n1, "a, b" , 2\n2, "c ""d""",3\n', '1|a, b| 2', '2|c "d"|3'],
+  ['a word in quotes after a space', 'id,n\n1, "a" b\n', '1| "a" b'],
+  ['a stray quote after a space', 'id,n\n1, "a\n2,"b"\n', '1| "a', '2|b'],
+  ['single quotes', "'id','n'\n'1','it''s, x'\n'2',''\n", "1|it's, x", '2|'],
+  ['single quotes below plain names', "id,n\n1,'a, b'\n2,'c'\n", '1|a, b', '2|c'],
+  ['apostrophes', "id,n\n1,'tis\n2,O'Brien's\n", "1|'tis", "2|O'Brien's"],
+  ['single quotes in some rows', "id,n\n1,'a'\n2,b\n", "1|'a'", '2|b'],
+  ['backslashes before quotes', 'id,n\n1,"a \\"b\\", c"\n2,"x\\\\y"\n', '1|a "b", c', '2|x\\y'],
+  ['a backslash at the end of a field', 'id,n,m\n1,"C:\\",x\n2,"D:\\","y"\n', '1|C:\\|x', '2|D:\\|y'],
+  ['a NUL byte', `id,n\n1,a\0b\n2,c\n`, '1|a\0b', '2|c'],
+];
+
+test('quotes of other programs are read where they are certain, and each row keeps its bytes', async () => {
+  for (const [what, content, ...rows] of QUOTINGS) {
+    const book = await rowFileOf(content);
+    const read = (await allRows(book, [...book.columns.keys()], 0)).map(({ fields }) => fields.join('|'));
+    assert.deepEqual(read, rows, what);
+    const output = join(folder, 'quoted.csv');
+    await writeRows(book, { output, fill: fillWith(['ok', `it's "a", b`, 1.5]) });
+    const lines = readFileSync(output, 'latin1').split('\n');
+    for (const [at, line] of content.split('\n').entries()) assert.ok(lines[at]!.startsWith(line), what);
+    const again = await openRowFile(output);
+    const note = again.columns.indexOf('hazard_note');
+    for (const { fields } of await allRows(again, [note])) assert.equal(fields[0], `it's "a", b`, what);
+  }
+});
+
+test('a NUL byte in a coordinate is named, and a backslash in a row that is too long', async () => {
+  const [row] = await allRows(await rowFileOf(`lat,lng,n\n39.7\0,-104.9,${'x'.repeat(40)}\n`), [0, 1]);
+  assert.match(row!.problem!, /NUL byte.* tr -d '\\000'/);
+  const [long] = await allRows(await rowFileOf('id,n,lat\n1,"a \\"b, c\\" d",2\nx,y,1\nx,y,1,2,3\n'), [0, 2]);
+  assert.match(long!.problem!, /4 fields .* not with a backslash/);
 });
 
 test('a delimiter and an encoding that are given are taken', async () => {

@@ -26,6 +26,7 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
     format: delimitedFormat(dialect.delimiter),
     columns: dialect.columns,
     note: unnamedNote(dialect),
+    columnsHint: dialect.columnsHint,
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed, isWanted) => readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
     write: (request) => writeCsv(input, dialect, request),
@@ -57,7 +58,8 @@ async function* readRows(
 
 async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
   const { dropFrom, signal, placed, decimal } = request;
-  const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect), decimal };
+  const { delimiter, quoting } = dialect;
+  const format = { delimiter, quoting, encoding: await encodingToWrite(input, dialect), decimal };
   const separator = separatorOf(dialect.delimiter, request);
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, textFormatter(format));

@@ -1,12 +1,25 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { guessEncoding, type TextEncoding } from '../../formats/bytes/decode-text.ts';
-import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
+import {
+  fieldText,
+  isBlank,
+  newRecordSpan,
+  type Quoting,
+  type RecordSpan,
+  scanRecord,
+} from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import type { FileEncoding } from '../files/text-encoding.ts';
 import type { OpenOptions } from '../port.ts';
+import { type Head, recordsOf } from './head-records.ts';
+import { guessQuoting } from './quoting.ts';
+import { otherDelimiter } from './rare-delimiters.ts';
 
 export interface Dialect {
   readonly delimiter: string;
+  readonly quoting: Quoting;
+  /** What to do if no column has a location; null for nothing. */
+  readonly columnsHint: string | null;
   readonly encoding: TextEncoding;
   /** True when the encoding was guessed from the bytes of the head. */
   readonly isEncodingGuessed: boolean;
@@ -18,16 +31,6 @@ export interface Dialect {
   readonly hasHeader: boolean;
   /** The line on which the records begin. */
   readonly firstLine: number;
-}
-
-/** The head of a file, which shows its dialect. */
-interface Head {
-  readonly name: string;
-  readonly bytes: Buffer;
-  /** Where the table begins: after BOM and `sep=`, and after the lines above the header. */
-  readonly from: number;
-  readonly linesAbove: number;
-  readonly isWhole: boolean;
 }
 
 /** The formats of text with a delimiter, by their extensions. A file with any other delimiter is CSV, and one called .csv may have each. */
@@ -55,21 +58,22 @@ export function readDialect(input: InputFile, options: OpenOptions): Dialect {
     isWhole,
     ...(options.headerLine === undefined ? above : linesAbove(input, options)),
   };
-  const delimiter = checkedDelimiter(options.delimiter ?? declared?.[1] ?? guessDelimiter(head));
+  const { delimiter, hint: columnsHint } = findDelimiter(head, options.delimiter ?? declared?.[1]);
+  const quoting = guessQuoting(head, delimiter);
   const stated = statedEncoding(input, options.encoding, start > 0);
   const encoding = stated ?? guessEncoding(bytes);
-  const manner = { delimiter, encoding, isEncodingGuessed: stated === null };
-  const { record, linesBefore } = findHeader(head, delimiter);
+  const manner = { delimiter, quoting, columnsHint, encoding, isEncodingGuessed: stated === null };
+  const { record, linesBefore } = findHeader(head, delimiter, quoting);
   if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
     throw unreadable(name, `has nothing on line ${options.headerLine}, which should name the columns`, HEADER_LINE);
   }
   if (options.header === false) {
     const { start: at } = record;
     const header = { ...record, end: at, next: at, fields: 0, lineEnds: 0 };
-    const columns = Array.from({ length: usualWidth(head, delimiter) }, (_, i) => String(i + 1));
+    const columns = Array.from({ length: usualWidth(head, delimiter, quoting) }, (_, i) => String(i + 1));
     return { ...manner, columns, header, hasHeader: false, firstLine: 1 + linesBefore };
   }
-  const width = Math.max(record.fields, widthWithUnnamed(head, delimiter));
+  const width = Math.max(record.fields, widthWithUnnamed(head, delimiter, quoting));
   const columns = Array.from({ length: width }, (_, i) => fieldText(bytes, record, i, encoding).trim());
   const firstLine = 1 + linesBefore + record.lineEnds;
   return { ...manner, columns, header: record, hasHeader: true, firstLine };
@@ -124,8 +128,8 @@ export function likelyHeader(
   return null;
 }
 
-function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter: string) {
-  const record = newRecordSpan();
+function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter: string, quoting: Quoting) {
+  const record = newRecordSpan(quoting);
   let linesBefore = linesAbove;
   for (let at = from; at < bytes.length; at = record.next) {
     if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), record)) {
@@ -138,17 +142,19 @@ function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter:
 }
 
 /** The delimiter that gives the most header fields, weighted by the records that agree. */
-function guessDelimiter(head: Head): string {
+function findDelimiter(head: Head, given: string | undefined): { delimiter: string; hint: string | null } {
+  if (given !== undefined) return { delimiter: checkedDelimiter(given), hint: null };
   let best: { delimiter: string; score: number } = { delimiter: ',', score: 0 };
   for (const delimiter of DELIMITERS) {
     const score = scoreDelimiter(head, delimiter);
     if (score > best.score) best = { delimiter, score };
   }
-  return best.delimiter;
+  const other = best.score > 0 ? null : otherDelimiter(head);
+  return { delimiter: other?.delimiter ?? best.delimiter, hint: other?.hint ?? null };
 }
 
 function scoreDelimiter(head: Head, delimiter: string): number {
-  const [width, ...others] = firstWidths(head, delimiter);
+  const [width, ...others] = firstWidths(head, delimiter, guessQuoting(head, delimiter));
   if (width === undefined || width < 2) return 0;
   const agreeing = others.filter((other) => other === width).length;
   // Ragged files have a delimiter too: disagreement weakens a candidate but does not exclude it.
@@ -156,33 +162,34 @@ function scoreDelimiter(head: Head, delimiter: string): number {
 }
 
 /** The most frequent width of the first records; of two, the larger. */
-function usualWidth(head: Head, delimiter: string): number {
+function usualWidth(head: Head, delimiter: string, quoting: Quoting): number {
   const counts = new Map<number, number>();
-  for (const width of firstWidths(head, delimiter)) counts.set(width, (counts.get(width) ?? 0) + 1);
+  for (const width of firstWidths(head, delimiter, quoting)) counts.set(width, (counts.get(width) ?? 0) + 1);
   const [usual] = [...counts].sort(([a, times], [b, others]) => others - times || b - a);
   return usual?.[0] ?? 0;
 }
 
 /** The usual width if each of the first rows has more fields than the header, else 0: NOAA's files of tornadoes name 24 of 28 columns,
  * and some programs end each row with a delimiter. A single long row is not accepted: one of its texts may lack quotes. */
-function widthWithUnnamed(head: Head, delimiter: string): number {
-  const [named = 0, ...widths] = firstWidths(head, delimiter);
-  return widths.length > 0 && widths.every((width) => width > named) ? usualWidth(head, delimiter) : 0;
+function widthWithUnnamed(head: Head, delimiter: string, quoting: Quoting): number {
+  const [named = 0, ...widths] = firstWidths(head, delimiter, quoting);
+  return widths.length > 0 && widths.every((width) => width > named) ? usualWidth(head, delimiter, quoting) : 0;
 }
 
-function firstWidths({ bytes, from, isWhole }: Head, delimiter: string): number[] {
-  const span = newRecordSpan();
+function firstWidths(head: Head, delimiter: string, quoting: Quoting): number[] {
   const widths: number[] = [];
-  for (let at = from; at < bytes.length && widths.length <= RECORDS_TO_JUDGE_BY; at = span.next) {
-    if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), span)) break;
-    if (!isBlank(span)) widths.push(span.fields);
+  for (const { fields } of recordsOf(head, delimiter, quoting)) {
+    widths.push(fields);
+    if (widths.length > RECORDS_TO_JUDGE_BY) break;
   }
   return widths;
 }
 
 function checkedDelimiter(delimiter: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they may be delimiters
+  const isCharacter = /^[\x01-\x09\x0b\x0c\x0e-\x7e]$/.test(delimiter);
   // A letter, digit or sign would split the numbers that are added.
-  if (/^[\t\x20-\x7e]$/.test(delimiter) && !/[\w".+-]/.test(delimiter)) return delimiter;
+  if (isCharacter && !/[\w"'.+-]/.test(delimiter)) return delimiter;
   const hint = 'Give one character, for instance a comma, a semicolon, a tab or a bar.';
   throw new PerilbookError('USAGE', `${JSON.stringify(delimiter)} cannot be a delimiter`, hint);
 }

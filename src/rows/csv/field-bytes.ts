@@ -1,4 +1,5 @@
 import type { Field } from '../../contract/answer.ts';
+import { RFC_QUOTING } from '../../formats/csv/scan-records.ts';
 import { isWritten, type PlaceSink, type TableColumn } from '../port.ts';
 import { type FieldFormat, textFormatter } from './format-fields.ts';
 
@@ -9,7 +10,7 @@ const MOST_MILLIONTHS = 1e15;
 const NUMBER_BYTES = 27;
 /** Ratings and statuses repeat; place names do not. */
 const TEXTS_KEPT = 4096;
-const [ZERO, POINT, MINUS, COMMA, QUOTE] = [48, 46, 45, 44, 34];
+const [ZERO, POINT, MINUS, COMMA] = [48, 46, 45, 44];
 
 /** Takes the encoded fields of a place: the first `length` bytes of a buffer that the next place reuses. */
 type TakePlace = (bytes: Buffer, length: number, fields: number) => void;
@@ -22,6 +23,7 @@ export class FieldEncoder implements PlaceSink {
   /** Whether the texts of a column are the user's own. */
   readonly #isOwn: readonly boolean[];
   readonly #delimiter: number;
+  readonly #quote: number;
   readonly #leads: boolean;
   readonly #hasDecimalComma: boolean;
   /** Formatted texts that may come again. */
@@ -38,6 +40,7 @@ export class FieldEncoder implements PlaceSink {
     this.#formatText = textFormatter(format);
     this.#isOwn = columns.map((column) => !isWritten(column));
     this.#delimiter = format.delimiter.charCodeAt(0);
+    this.#quote = (format.quoting ?? RFC_QUOTING).quote.charCodeAt(0);
     this.#leads = leads;
     this.#hasDecimalComma = format.decimal === 'comma';
   }
@@ -84,8 +87,8 @@ export class FieldEncoder implements PlaceSink {
     this.#bytes[from + point] = COMMA;
     if (this.#delimiter !== COMMA) return;
     this.#bytes.copyWithin(from + 1, from, to);
-    this.#bytes[from] = QUOTE;
-    this.#bytes[to + 1] = QUOTE;
+    this.#bytes[from] = this.#quote;
+    this.#bytes[to + 1] = this.#quote;
     this.#used = to + 2;
   }
 

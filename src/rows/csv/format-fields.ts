@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import { printable } from '../../base/printable.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { encodeText, type TextEncoding } from '../../formats/bytes/decode-text.ts';
+import { type Quoting, RFC_QUOTING } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { unfinishedBytes } from '../files/text-encoding.ts';
 import type { Dialect } from './dialect.ts';
@@ -10,6 +11,7 @@ import type { Dialect } from './dialect.ts';
 export interface FieldFormat {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
+  readonly quoting?: Quoting | undefined;
   /** The decimal separator; default: a point. */
   readonly decimal?: 'point' | 'comma' | undefined;
 }
@@ -29,8 +31,12 @@ function harmless(text: string): string {
 /** Makes a function that formats a text as a field, quoted by csv-stringify where RFC 4180 asks for it: a string of one character a byte.
  * @param isWritten true for a text from Perilbook, which must not run as a formula in a spreadsheet or control a terminal; false
  * for the user's own */
-export function textFormatter({ delimiter, encoding }: FieldFormat): (text: string, isWritten: boolean) => string {
-  const options = { delimiter, eof: false };
+export function textFormatter({
+  delimiter,
+  encoding,
+  quoting = RFC_QUOTING,
+}: FieldFormat): (text: string, isWritten: boolean) => string {
+  const options = { delimiter, eof: false, ...quoting };
   return (given, isWritten) => {
     if (PLAIN.test(given) && !given.includes(delimiter)) return given;
     return encodeText(stringify([[isWritten ? harmless(printable(given)) : given]], options), encoding);

@@ -66,7 +66,7 @@ export async function* csvBatches(
   await window.refill();
   if (piece.isGuess) skipToLine(window);
   // One span and one array for all batches.
-  const [span, cuts] = [newRecordSpan(), new Int32Array(ROWS_A_BATCH * CUT_WIDTH)];
+  const [span, cuts] = [newRecordSpan(dialect.quoting), new Int32Array(ROWS_A_BATCH * CUT_WIDTH)];
   const begin = window.start + window.from;
   const position = { number: 0, line: piece.line };
   while ((!window.atEnd || window.from < window.to) && window.start + window.from < piece.to) {
@@ -130,6 +130,9 @@ function takeBatch(
   return { count, rows, bytes, from, to: at, cuts, rowFrom };
 }
 
+/** Some programs fill fields with them, or leave them where they failed to write. */
+const NUL = "The latitude or the longitude has a NUL byte in it: remove it, for instance with tr -d '\\000'.";
+
 function makeRow(
   bytes: Buffer,
   span: RecordSpan,
@@ -141,15 +144,23 @@ function makeRow(
   const width = dialect.columns.length;
   const fields: string[] = [];
   let lacksNeeded = false;
+  let hasNul = false;
   for (let i = 0; i < columns.length; i++) {
     const column = columns[i]!;
     fields.push(fieldText(bytes, span, column, dialect.encoding));
-    if (column >= span.fields && i < needed) lacksNeeded = true;
+    if (i >= needed) continue;
+    if (column >= span.fields) lacksNeeded = true;
+    if (fields[i]!.includes('\0')) hasNul = true;
   }
   // Unrequested trailing fields may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
-  if (span.fields <= width && !lacksNeeded) return { number, line, fields };
+  if (span.fields <= width && !lacksNeeded)
+    return hasNul ? { number, line, fields, problem: NUL } : { number, line, fields };
   const other = dialect.hasHeader && dialect.header.fields === width ? 'header' : 'file';
-  const hint = span.fields > width ? ': a text with a delimiter in it needs quotes.' : '.';
+  const isEscaped = bytes.subarray(span.start, span.end).includes('\\"');
+  const cause = isEscaped
+    ? ': a quote in a quoted text is written twice, not with a backslash.'
+    : ': a text with a delimiter in it needs quotes.';
+  const hint = span.fields > width ? cause : '.';
   return {
     number,
     line,

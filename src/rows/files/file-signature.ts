@@ -4,6 +4,9 @@ const UNPACK = 'Unpack it first, then give Perilbook the unpacked file.';
 const SAVE_AS = 'Save the sheet as "CSV UTF-8" and give Perilbook that file.';
 const EXPORT = 'Export it as CSV and give Perilbook that file.';
 
+const SAVE_LAYER =
+  'Save its layer as GeoJSON in longitude and latitude, in QGIS or with: ogr2ogr -t_srs EPSG:4326 out.geojson FILE.';
+
 const PARQUET = /^PAR[1E](?:[^\w,;|\t -]|[\s\S]{2}\0\0)/;
 
 /** True when the first bytes are those of a Parquet file, encrypted or not. */
@@ -38,7 +41,11 @@ const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; read
     what: 'an old Excel workbook (.xls), or one with a password',
     hint: 'Save it as "Excel Workbook (.xlsx)", without a password.',
   },
+  { start: /^SQLite format 3\0[\s\S]{52}GPKG/, what: 'a GeoPackage (.gpkg)', hint: SAVE_LAYER },
   { start: /^SQLite format 3\0/, what: 'an SQLite database', hint: EXPORT },
+  { start: /^\0\0\x27\x0a\0{20}/, what: 'the shapes of a shapefile (.shp)', hint: SAVE_LAYER },
+  // A year, a month and a day follow the version.
+  { start: /^[\x03\x83\x8b][\s\S][\x01-\x0c][\x01-\x1f]/, what: 'a dBASE table (.dbf)', hint: SAVE_LAYER },
   { start: /^%PDF-/, what: 'a PDF document', hint: 'Look for the table as a CSV file.' },
   { start: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, what: 'text in UTF-32', hint: SAVE_AS },
   {
@@ -63,9 +70,16 @@ function isContainer(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
 }
 
-/** Text has no zero bytes and almost no control characters. */
+/** Text has almost no control characters, except one that separates fields. Zero bytes stand between its characters, or fill fields; a
+ * line of names has no two of them together. */
 function isBinary(start: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  const controls: readonly string[] = start.match(/[\0-\x08\x0e-\x1a\x1c-\x1f]/g) ?? [];
-  return controls.includes('\0') || controls.length * 50 > start.length;
+  const [header = ''] = start.split(/[\r\n]+/).filter(Boolean);
+  const [delimiter] = header.match(CONTROLS) ?? [];
+  const controls = start.match(CONTROLS) ?? [];
+  const zeros = start.split('\0').length - 1;
+  const others = controls.filter((control) => control !== delimiter).length;
+  return header.includes('\0\0') || zeros * 5 > start.length || others * 50 > start.length;
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROLS = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/g;

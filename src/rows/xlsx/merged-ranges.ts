@@ -1,7 +1,7 @@
 import { columnLetters, parseColumn } from '../../formats/xlsx/sheet-parser.ts';
 
 /** Columns counted from 0, without the last one; rows as Excel numbers them, with the last one. */
-interface Box {
+interface MergedRange {
   readonly from: number;
   readonly to: number;
   readonly top: number;
@@ -14,7 +14,7 @@ interface Box {
  * @param isEdited 1 for each row that has new cells */
 export function partedRanges(
   ref: string,
-  region: Pick<Box, 'from' | 'to'>,
+  region: Pick<MergedRange, 'from' | 'to'>,
   isEdited: Uint8Array<ArrayBuffer>,
 ): readonly string[] {
   const range = parseRange(ref);
@@ -22,7 +22,7 @@ export function partedRanges(
   const edited = isEdited.subarray(range.top, range.bottom + 1);
   if (!edited.includes(1)) return [ref];
   const [top, bottom] = [range.top + edited.indexOf(1), range.top + edited.lastIndexOf(1)];
-  const parts: readonly Box[] = [
+  const parts: readonly MergedRange[] = [
     { ...range, bottom: top - 1 },
     { ...range, top, bottom, to: region.from },
     { ...range, top, bottom, from: region.to },
@@ -33,12 +33,12 @@ export function partedRanges(
     .map(rangeText);
 }
 
-function parseRange(ref: string): Box | null {
+function parseRange(ref: string): MergedRange | null {
   const [, left, top, right, bottom] = /^\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)$/i.exec(ref) ?? [];
   if (left === undefined || right === undefined) return null;
   return { from: parseColumn(left), to: parseColumn(right) + 1, top: Number(top), bottom: Number(bottom) };
 }
 
-function rangeText({ from, to, top, bottom }: Box): string {
+function rangeText({ from, to, top, bottom }: MergedRange): string {
   return `${columnLetters(from)}${top}:${columnLetters(to - 1)}${bottom}`;
 }
