@@ -8,8 +8,9 @@ import { extensionOf, withoutCompression } from './files/compression.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import type { InputFile } from './files/input-file.ts';
 import type { WriteNewFile } from './files/row-output.ts';
-import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
-import { isJsonArray, isNdjson, jsonArrayRowFile, ndjsonRowFile } from './json/ndjson-row-file.ts';
+import { geojsonRowFile } from './json/geojson-row-file.ts';
+import { isGeojson } from './json/is-geojson.ts';
+import { isJsonObjects, isNdjson, jsonObjectsRowFile, ndjsonRowFile } from './json/ndjson-row-file.ts';
 import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
 import type { OpenOptions, RowFile } from './port.ts';
 
@@ -119,8 +120,8 @@ const FILE_FORMATS: readonly FileFormat[] = [
     ofCopies: ['.json'],
     isOfObjects: true,
     reading: {
-      isIn: isJsonArray,
-      open: async (input) => jsonArrayRowFile(input),
+      isIn: isJsonObjects,
+      open: async (input) => jsonObjectsRowFile(input),
       title: 'JSON',
       isWithoutHeader: true,
     },

@@ -64,6 +64,53 @@ test('an array that cannot be read is refused, wherever it is broken', async () 
   }
 });
 
+const ROW = '{"id":1,"lat":25.7,"lng":-80.1}';
+const OTHER = '{"id":2,\n "lat":39.7,\r\n "lng":-104.9 }';
+
+/** Documents with the two rows at ROW and OTHER. */
+const DOCUMENTS: readonly string[] = [
+  '{"count":2,"results":[ROW, OTHER]}',
+  '\ufeff{\n "data" : [\n ROW,\n OTHER\n ],\n "next": null, "tags":["a"]\n}\n',
+  '{"response":{"n":2,"docs":[ROW,OTHER]},"status":"ok"}',
+  '{"fields":[{"name":"id"}],"rows":[ROW,OTHER]}',
+  'ROW\nOTHER\n',
+  'ROWOTHER',
+  ' OTHER \n\n ROW ',
+];
+
+test('objects in a document, or one after the other, are rows, and all around them stays', async () => {
+  for (const document of DOCUMENTS) {
+    const source = document.replace('ROW', ROW.replace(',', ',\n')).replace('OTHER', OTHER);
+    const output = await enrichJson(source, {}, 'json');
+    assert.equal(output.replaceAll(`,${MEMBERS}`, ''), source, document);
+    assert.equal(output.split(MEMBERS).length, 3, document);
+    const rows = await allRows(await openRowFile(join(folder, 'in.json')), [0]);
+    assert.deepEqual(
+      rows
+        .map(({ fields, line }) => [line, fields[0]])
+        .sort()
+        .flat(),
+      [1, rows[0]!.fields[0], 2, rows[1]!.fields[0]],
+    );
+    await assertSameAgain(output, 'json');
+  }
+});
+
+test('a row with a list in it is a row, and a document that is cut off or has several lists is refused', async () => {
+  await enrichJson('{"lat":25.7,"lng":-80.1,"claims":[{"lat":1,"lng":2}]}');
+  const refused: readonly (readonly [text: string, message: RegExp])[] = [
+    [`{"results":[${ROW}]`, /damaged or cut off after its JSON array/],
+    [`{\n"results":[${ROW}`, /not closed/],
+    [`{\n"a":[${ROW}],"b":[${ROW}]}`, /JSON that is not rows/],
+    [`${OTHER}\n${OTHER.slice(0, 20)}`, /not closed/],
+    [`${OTHER}\n,${ROW}`, /JSON that is not rows/],
+    ['[1,25.7,-80.1]\n[2,39.7,-104.9]\n', /an array on each line/],
+    ['[[1,25.7,-80.1],\n[2,39.7,-104.9]]', /rows are arrays/],
+  ];
+  for (const [text, message] of refused)
+    await assert.rejects(enrichJson(text, {}, 'json'), { code: 'INPUT_UNREADABLE', message }, text);
+});
+
 test('rows say their line, and members of objects can be the location', async () => {
   const file = join(folder, 'rows.ndjson');
   writeFileSync(file, '{"id":12345678901234567890,"place":{"lat":30.5,"lng":-90}}\n\n{"id":"x"}\nnot json\n');

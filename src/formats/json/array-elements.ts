@@ -5,25 +5,46 @@ import type { LineBatch } from './ndjson-lines.ts';
 const WINDOW_BYTES = 1024 * 1024;
 const ELEMENTS_A_BATCH = 4096;
 const LONGEST_ELEMENT = 64 * 1024 * 1024;
-const [COMMA, OPEN_LIST, CLOSE_LIST] = [0x2c, 0x5b, 0x5d];
+const [COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x2c, 0x5b, 0x5d, 0x7b];
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Where objects stand in a file, other than one a line. `array`: within brackets, from `[` on; there may be more around it. `sequence`:
+ * one after the other, from the first on. */
+export interface ObjectsAt {
+  readonly kind: 'array' | 'sequence';
+  readonly from: number;
+}
+
+/** The first byte that is no space, after a byte order mark. */
+export function firstByte(head: Buffer): number {
+  return skipSpace(head, head.subarray(0, 3).equals(MARK) ? 3 : 0);
+}
 
 /** Where a JSON array of objects begins: at its bracket; -1 if the bytes are something else. A byte order mark may come first. */
 export function startOfArray(head: Buffer): number {
-  const at = skipSpace(head, head.subarray(0, 3).equals(MARK) ? 3 : 0);
-  if (head[at] !== OPEN_LIST) return -1;
-  return head[skipSpace(head, at + 1)] === 0x7b ? at : -1;
+  const at = firstByte(head);
+  return isListOfObjects(head, at) ? at : -1;
 }
 
-/** Finds at most `most` elements that end in these bytes, which begin at the bracket or after an element. `to` is after the last element
+export function isListOfObjects(bytes: Buffer, at: number): boolean {
+  return bytes[at] === OPEN_LIST && bytes[skipSpace(bytes, at + 1)] === OPEN_OBJECT;
+}
+
+/** Finds at most `most` elements that end in these bytes, which begin after the bracket or an element. `to` is after the last element
  * and its comma, or after the closing bracket. @throws NotJson */
-export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_INFINITY) {
+export function elementsIn(bytes: Buffer, start: number, kind: ObjectsAt['kind'], most = Number.POSITIVE_INFINITY) {
   const found: { from: number; to: number }[] = [];
   let to = start;
   while (found.length < most) {
     const from = skipSpace(bytes, to);
-    if (bytes[from] === CLOSE_LIST) return { found, to: from + 1, isClosed: true };
+    if (kind === 'array' && bytes[from] === CLOSE_LIST) return { found, to: from + 1, isClosed: true };
     const end = from < bytes.length ? endOfValue(bytes, from) : -1;
+    if (kind === 'sequence' && end >= 0) {
+      if (bytes[from] !== OPEN_OBJECT) throw new NotJson();
+      found.push({ from, to: end });
+      to = end;
+      continue;
+    }
     const next = end < 0 ? -1 : skipSpace(bytes, end);
     // The number, or the array, may continue in the next bytes.
     if (next < 0 || next >= bytes.length) break;
@@ -34,27 +55,35 @@ export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_
   return { found, to, isClosed: false };
 }
 
-/** Streams the elements of a JSON array as batches of "lines", numbered like the elements. The batches include the bytes between
- * elements, so a copy keeps them. Memory is bounded by the window, which grows only for a longer element. */
-export async function* elementBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+/** Streams objects as batches of "lines", numbered like the objects. The batches include the bytes between and around them, so a copy
+ * keeps them. Memory is bounded by the window, which grows only for a longer object. */
+export async function* elementBatches(
+  source: ByteSource,
+  { kind, from }: ObjectsAt,
+  signal?: AbortSignal,
+): AsyncGenerator<LineBatch> {
   await using pass = await source.startPass();
   const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));
   await window.refill();
   let firstLine = 1;
-  let start = startOfArray(held(window)) + 1;
+  let start = kind === 'array' ? from + 1 : from;
+  const before = held(window).toString('utf8', 0, from);
+  const thing = kind === 'array' ? 'a JSON array' : 'JSON objects';
   for (let isClosed = false; !isClosed; ) {
     signal?.throwIfAborted();
     const elements = orNotJson(
-      () => elementsIn(held(window), start, ELEMENTS_A_BATCH),
+      () => elementsIn(held(window), start, kind, ELEMENTS_A_BATCH),
       () => {
-        const what = `is a JSON array that cannot be read after element ${firstLine - 1}`;
+        const what = `is ${thing} that cannot be read after element ${firstLine - 1}`;
         return source.refused(what, 'Check the commas and brackets there.');
       },
     );
     isClosed = elements.isClosed;
     if (!isClosed && elements.found.length === 0) {
-      if (window.atEnd)
-        throw source.refused('is a JSON array that is not closed', 'It may have been cut off: get the file again.');
+      if (window.atEnd) {
+        if (kind === 'sequence' && skipSpace(held(window), start) === window.to) break;
+        throw source.refused(`is ${thing} that is not closed`, 'It may have been cut off: get the file again.');
+      }
       if (window.to - window.from > LONGEST_ELEMENT) {
         throw source.refused(`has an element ${firstLine} without an end`, 'Perilbook reads a JSON array of objects.');
       }
@@ -67,21 +96,41 @@ export async function* elementBatches(source: ByteSource, signal?: AbortSignal):
     window.from = elements.to;
     start = elements.to;
   }
-  yield* restOf(source, window, firstLine);
+  yield* restOf(source, window, firstLine, kind === 'array' ? before : '');
   await pass.assertSame();
 }
 
 const held = ({ bytes, to }: ReadWindow): Buffer => bytes.subarray(0, to);
 
-/** What follows the array: only white space. */
-async function* restOf(source: ByteSource, window: ReadWindow, firstLine: number): AsyncGenerator<LineBatch> {
+/** The longest text around an array of objects. */
+const LONGEST_REST = 16 * 1024 * 1024;
+
+/** What follows the array: white space, or what closes the objects that it is in. */
+async function* restOf(
+  source: ByteSource,
+  window: ReadWindow,
+  firstLine: number,
+  before: string,
+): AsyncGenerator<LineBatch> {
+  let rest = '';
   for (;;) {
     const { from, to } = window;
-    if (skipSpace(held(window), from) < to)
-      throw source.refused('has more after its JSON array', 'Leave one array of objects in it.');
+    rest += window.bytes.toString('latin1', from, to);
     if (to > from) yield { bytes: window.bytes, lines: [], firstLine, from, to };
     window.from = to;
-    if (window.atEnd) return;
+    if (window.atEnd || rest.length > LONGEST_REST) break;
     await window.refill();
+  }
+  if (before.trim().length <= 1 ? rest.trim() === '' : isWholeJson(`${before.replace(/^\ufeff/, '')}[]${rest}`)) return;
+  const what = before.includes('{') ? 'is JSON that is damaged or cut off' : 'has more';
+  throw source.refused(`${what} after its JSON array`, 'Leave one array of objects in it, or get the file again.');
+}
+
+function isWholeJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -41,6 +41,32 @@ export function objectMembers(bytes: Buffer, at: number): { members: Member[]; c
   return { members, close };
 }
 
+/** The members of an object of which only the first bytes may be known; the last value may be cut. `close` is -1 where the end is not
+ * known. @throws NotJson */
+export function knownMembers(
+  bytes: Buffer,
+  at: number,
+): { members: readonly Omit<Member, 'valueTo'>[]; close: number } {
+  const members: Omit<Member, 'valueTo'>[] = [];
+  for (let next = skipSpace(bytes, at + 1); next < bytes.length; ) {
+    if (bytes[next] === CLOSE_OBJECT) return { members, close: next };
+    if (bytes[next] !== QUOTE) throw new NotJson();
+    const nameEnd = endOfText(bytes, next);
+    const colon = nameEnd < 0 ? -1 : skipSpace(bytes, nameEnd);
+    if (colon < 0 || colon >= bytes.length) break;
+    if (bytes[colon] !== COLON) throw new NotJson();
+    const valueFrom = skipSpace(bytes, colon + 1);
+    if (valueFrom >= bytes.length) break;
+    members.push({ name: parseName(bytes, next, nameEnd), from: next, valueFrom });
+    const valueTo = endOfValue(bytes, valueFrom);
+    if (valueTo < 0) break;
+    next = skipSpace(bytes, valueTo);
+    if (bytes[next] === COMMA) next = skipSpace(bytes, next + 1);
+    else if (next < bytes.length && bytes[next] !== CLOSE_OBJECT) throw new NotJson();
+  }
+  return { members, close: -1 };
+}
+
 /** Where each element of the list that begins at `at` begins and ends. @throws NotJson */
 export function listElements(bytes: Buffer, at: number): { from: number; to: number }[] {
   const elements: { from: number; to: number }[] = [];

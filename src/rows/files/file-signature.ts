@@ -7,6 +7,9 @@ const EXPORT = 'Export it as CSV and give Perilbook that file.';
 const SAVE_LAYER =
   'Save its layer as GeoJSON in longitude and latitude, in QGIS or with: ogr2ogr -t_srs EPSG:4326 out.geojson FILE.';
 
+const arraysHint = (filter: string): string =>
+  `Make it a CSV file, for instance with: jq -r '${filter}' FILE > rows.csv, and add --no-header if no row has names.`;
+
 const PARQUET = /^PAR[1E](?:[^\w,;|\t -]|[\s\S]{2}\0\0)/;
 
 /** True when the first bytes are those of a Parquet file, encrypted or not. */
@@ -53,7 +56,17 @@ const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; read
     what: 'a web page or XML',
     hint: 'If Excel opens it as a table, save it there as .xlsx or CSV. Else fetch the CSV file again.',
   },
-  { start: /^(?:\xef\xbb\xbf)?\s*(?:\{\s*"|\[\s*[{[])/, what: 'JSON', hint: EXPORT },
+  { start: /^(?:\xef\xbb\xbf)?\s*\[\s*\[/, what: 'JSON whose rows are arrays', hint: arraysHint('.[] | @csv') },
+  {
+    start: /^(?:\xef\xbb\xbf)?\s*\[[^\r\n]*\]\s*(?:[\r\n]\s*\[|$)/,
+    what: 'JSON with an array on each line',
+    hint: arraysHint('@csv'),
+  },
+  {
+    start: /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*\{)/,
+    what: 'JSON that is not rows: an object a line, one list of objects, or GeoJSON',
+    hint: EXPORT,
+  },
 ];
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { elementBatches, elementsIn, startOfArray } from '../../formats/json/array-elements.ts';
+import { elementBatches, elementsIn } from '../../formats/json/array-elements.ts';
 import { memberTexts, orNotJson, type Piece, withMembers } from '../../formats/json/json-members.ts';
 import { type LineBatch, lineBatches } from '../../formats/json/ndjson-lines.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
@@ -7,6 +7,8 @@ import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
+import { findObjects } from './find-objects.ts';
+import { isGeojson } from './is-geojson.ts';
 import { type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
 
 /** Types of objects that are whole documents, not rows, even on one line. */
@@ -14,11 +16,13 @@ const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
 
 /** True when the first line with anything on it is a JSON object by itself. */
 export function isNdjson({ head, isWhole }: InputFile): boolean {
-  const [line] = linesOfHead(head, isWhole);
-  const object = line === undefined ? null : parseObject(line);
+  const lines = linesOfHead(head, isWhole);
+  const object = lines[0] === undefined ? null : parseObject(lines[0]);
   if (object === null || WHOLE_DOCUMENTS.includes(String(object.type))) return false;
   // A feature on each line is read as GeoJSON: its location is inside its geometry.
-  return !(object.type === 'Feature' && 'geometry' in object);
+  if (object.type === 'Feature' && 'geometry' in object) return false;
+  // A single line may be a document with a list of rows in it.
+  return !(isWhole && lines.length === 1) || findObjects(head, isWhole)?.kind !== 'array';
 }
 
 /** Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each followed by
@@ -27,21 +31,23 @@ export function ndjsonRowFile(input: InputFile): RowFile {
   return objectsFile(input, LINES, linesOfHead(input.head, input.isWhole));
 }
 
-/** True for an array whose first element is an object. */
-export function isJsonArray({ head }: InputFile): boolean {
-  return startOfArray(head) >= 0;
+/** True for an array of objects, for a document with one such list in it, and for objects that are one after the other. */
+export function isJsonObjects({ head, isWhole }: InputFile): boolean {
+  return !isGeojson(head) && findObjects(head, isWhole) !== null;
 }
 
-/** Opens a JSON array of objects like NDJSON, with elements as lines. The text between the elements is copied. @throws INPUT_UNREADABLE */
-export function jsonArrayRowFile(input: InputFile): RowFile {
+/** Opens objects like NDJSON, with elements as lines. The text between and around the elements is copied. @throws INPUT_UNREADABLE */
+export function jsonObjectsRowFile(input: InputFile): RowFile {
   const { head } = input;
+  const at = findObjects(head, input.isWhole)!;
   const { found } = orNotJson(
-    () => elementsIn(head, startOfArray(head) + 1),
+    () => elementsIn(head, at.kind === 'array' ? at.from + 1 : at.from, at.kind),
     () => input.refused('is a JSON array that cannot be read', 'Check its commas and brackets.'),
   );
+  const batches: ObjectFormat['batches'] = (source, signal) => elementBatches(source, at, signal);
   return objectsFile(
     input,
-    ELEMENTS,
+    { format: 'json', unit: 'row', batches, problem: 'The element is not a JSON object.' },
     found.map(({ from, to }) => head.toString('utf8', from, to)),
   );
 }
@@ -50,18 +56,11 @@ export function jsonArrayRowFile(input: InputFile): RowFile {
 interface ObjectFormat {
   readonly format: 'ndjson' | 'json';
   readonly unit?: 'row';
-  readonly batches: typeof lineBatches;
+  readonly batches: (source: InputFile, signal?: AbortSignal) => AsyncGenerator<LineBatch>;
   readonly problem: string;
 }
 
 const LINES: ObjectFormat = { format: 'ndjson', batches: lineBatches, problem: 'The line is not a JSON object.' };
-const ELEMENTS: ObjectFormat = {
-  format: 'json',
-  unit: 'row',
-  batches: elementBatches,
-  problem: 'The element is not a JSON object.',
-};
-
 function objectsFile(input: InputFile, objects: ObjectFormat, texts: readonly string[]): RowFile {
   const columns = jsonColumns(texts.map(parseObject).filter((object) => object !== null));
   const rowFile = makeRowFile(input, objects, columns);

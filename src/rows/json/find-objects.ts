@@ -1,0 +1,70 @@
+import { PerilbookError } from '../../base/errors.ts';
+import {
+  elementsIn,
+  firstByte,
+  isListOfObjects,
+  type ObjectsAt,
+  startOfArray,
+} from '../../formats/json/array-elements.ts';
+import { knownMembers, NotJson, skipSpace } from '../../formats/json/json-members.ts';
+import { findLocationColumns } from '../location-columns.ts';
+import { jsonColumns, parseObject } from './json-values.ts';
+
+/** How deep in a document its list of rows may be: `{"response": {"docs": [...]}}`. */
+const DEEPEST = 3;
+const OPEN_OBJECT = 0x7b;
+
+/** Finds the rows of a JSON file in its first bytes: an array of objects, the one list of objects in a document (any name), or objects one
+ * after the other. Of several lists the one whose elements have a location is taken; null if there is none, or if that is not clear. */
+export function findObjects(head: Buffer, isWhole: boolean): ObjectsAt | null {
+  const array = startOfArray(head);
+  if (array >= 0) return { kind: 'array', from: array };
+  const at = firstByte(head);
+  if (head[at] !== OPEN_OBJECT) return null;
+  try {
+    const { close } = knownMembers(head, at);
+    const next = close < 0 ? head.length : skipSpace(head, close + 1);
+    const isOne = close < 0 || next === head.length;
+    // Only one document in a file is looked into: its own members may be a row, too.
+    const list = isOne && !(close >= 0 && hasLocation(head.toString('utf8', at, close + 1))) ? listIn(head, at) : null;
+    if (list !== null) return { kind: 'array', from: list };
+    return close >= 0 &&
+      (head[next] === OPEN_OBJECT || (isWhole && isOne && hasLocation(head.toString('utf8', at, close + 1))))
+      ? { kind: 'sequence', from: at }
+      : null;
+  } catch (error) {
+    if (error instanceof NotJson) return null;
+    throw error;
+  }
+}
+
+/** Where the list of rows in a document begins. */
+function listIn(head: Buffer, at: number): number | null {
+  const lists = listsIn(head, at, 1);
+  const located = lists.filter((list) => {
+    const [first] = elementsIn(head, list + 1, 'array', 1).found;
+    return first !== undefined && hasLocation(head.toString('utf8', first.from, first.to));
+  });
+  const [only, ...others] = located.length > 0 ? located : lists;
+  return only === undefined || others.length > 0 ? null : only;
+}
+
+function listsIn(head: Buffer, at: number, depth: number): number[] {
+  return knownMembers(head, at).members.flatMap(({ valueFrom }) => {
+    if (isListOfObjects(head, valueFrom)) return [valueFrom];
+    return head[valueFrom] === OPEN_OBJECT && depth < DEEPEST ? listsIn(head, valueFrom, depth + 1) : [];
+  });
+}
+
+function hasLocation(text: string): boolean {
+  const object = parseObject(text);
+  if (object === null) return false;
+  const names = jsonColumns([object]).map(({ name }) => name);
+  try {
+    findLocationColumns(names);
+    return true;
+  } catch (error) {
+    if (error instanceof PerilbookError) return false;
+    throw error;
+  }
+}
