@@ -100,6 +100,8 @@ function cellPairs({ job, plan, summary }: Prepared): PlanPair[] {
       `${grouped(cells)} of ${counted(located, 'located row')} (${counted(job.precision, 'decimal')}); ${grouped(cells_cached)} complete and fresh in the store${rejected}`,
     ],
   ];
+  const few = fewPlacesText(located, cells);
+  if (few !== null) words.push(['few places', few]);
   if (job.limit !== null && job.limit < located)
     words.push([
       'limit',
@@ -124,6 +126,16 @@ function cellPairs({ job, plan, summary }: Prepared): PlanPair[] {
   }
   if (savings !== '') words.push(['credits saved', savings]);
   return words;
+}
+
+/** From so many rows a place on, most rows probably have the place of an area; buildings have fewer. */
+const ROWS_A_PLACE = 20;
+const FEWEST_ROWS = 200;
+
+/** Many rows at few places: probably centroids, whose answers are not those of the rows' own places. Null for other files. */
+function fewPlacesText(rows: number, places: number): string | null {
+  if (rows < FEWEST_ROWS || rows < places * ROWS_A_PLACE) return null;
+  return `${grouped(rows)} rows at ${counted(places, 'place')}: if these are centres of ZIP codes, counties or states, the answers are those of the centres`;
 }
 
 /** How many places the boundaries on this machine put in an area, and why the others are in none. */
