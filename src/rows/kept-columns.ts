@@ -2,40 +2,44 @@ import type { Field } from '../contract/answer.ts';
 import { putPlace, rowFields } from './placed-fields.ts';
 import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './port.ts';
 
-/** Runs `write` with the kept columns of an earlier run among the added ones: the file's columns in their old order, then the new ones.
- * A second pass reads the kept fields while the first one writes: this is rare, and keeps the formats simple. */
-export async function withKeptColumns<T>(
+/** Runs `write` with the kept columns of an earlier run among the added ones (the file's columns in their old order, then the new ones), and
+ * with the point of each row. A second pass reads these fields while the first one writes: this is rare, and keeps the formats simple. */
+export async function withOwnFields<T>(
   rowFile: RowFile,
   request: WriteRequest,
   write: (request: WriteRequest) => Promise<T>,
 ): Promise<T> {
-  const { kept = [], added, dropFrom } = request;
-  if (kept.length === 0 || dropFrom === null) return await write(request);
+  const { added, dropFrom, points } = request;
+  const kept = dropFrom === null ? [] : (request.kept ?? []);
+  if (kept.length === 0 && points === undefined) return await write(request);
   const names = rowFile.columns;
   const indexOf = ({ name, keeps }: AddedColumn) => {
-    const index = keeps ?? names.indexOf(name, dropFrom);
+    const index = keeps ?? (dropFrom === null ? -1 : names.indexOf(name, dropFrom));
     return index < 0 ? names.length : index;
   };
   const sources = [
     ...added.map((column, index) => ({ column, index, isKept: false })),
     ...kept.map((column, index) => ({ column, index, isKept: true })),
   ].sort((a, b) => indexOf(a.column) - indexOf(b.column));
-  const rows = rowFile.read(kept.map(({ keeps }) => keeps))[Symbol.asyncIterator]();
+  const ofPoints = points?.columns ?? [];
+  const columns = [...ofPoints, ...kept.map(({ keeps }) => keeps)];
+  const rows = rowFile.read(columns, ofPoints.length || columns.length)[Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
-  const { kept: _, ...rest } = request;
+  const { kept: _, points: __, ...rest } = request;
   const nextFields = rowFields(request);
   let row = 0;
-  // Kept fields differ by row, so each row is a place of its own.
+  // These fields differ by row, so each row is a place of its own.
   const placed: PlacedFields = {
     next: (count) => Int32Array.from({ length: count }, () => row++),
     give: async (sink, places) => {
       const fields = await nextFields(places.length);
       const texts = await nextRows(places.length);
       for (const [at, own] of fields.entries()) {
-        putPlace(
-          sink,
-          sources.map(({ column, index, isKept }) => (isKept ? keptField(texts[at], index, column) : own[index]!)),
-        );
+        const made = sources.map(({ column, index, isKept }) => {
+          if (isKept) return keptField(texts[at], ofPoints.length + index, column);
+          return column.type === 'point' && points !== undefined ? pointField(texts[at], points) : own[index]!;
+        });
+        putPlace(sink, made);
       }
     },
   };
@@ -44,6 +48,10 @@ export async function withKeptColumns<T>(
   } finally {
     await rows.return?.();
   }
+}
+
+function pointField(row: Row | undefined, { columns, of }: NonNullable<WriteRequest['points']>): Field {
+  return row === undefined ? null : of({ ...row, fields: row.fields.slice(0, columns.length) });
 }
 
 /** Takes rows one by one from batches of any size: the next `count` of them, fewer at the end. */

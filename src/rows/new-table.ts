@@ -63,7 +63,7 @@ async function ownColumns(opened: RowFile, request: Pick<WriteRequest, 'dropFrom
   const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
   const width = opened.columns.length;
   const dropFrom = request.dropFrom ?? width;
-  // Beside the geometry of a feature, points in binary are of no use, but the geometry is rounded.
+  // Beside the geometry of a feature, points in binary are of no use; their degrees are for rows without a location.
   const hasGeometry = request.added.some(({ type }) => type === 'point');
   const indexes = whole
     .filter((index) => index < dropFrom || index >= width)

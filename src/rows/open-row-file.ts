@@ -5,7 +5,7 @@ import { type FormatReading, formatNamed, formatOfOutput, readingOf } from './fi
 import { type InputFile, type InputStreams, openInput } from './files/input-file.ts';
 import { unpackedInput } from './files/streamed-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
-import { withKeptColumns } from './kept-columns.ts';
+import { withOwnFields } from './kept-columns.ts';
 import { checkNewTable, tableOfRows, writeTable } from './new-table.ts';
 import type { OpenOptions, RowFile } from './port.ts';
 
@@ -50,7 +50,7 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
       else await checkNewTable(rowFile, format, shape);
     },
     write: (request) =>
-      withKeptColumns(rowFile, { ...request, stdout }, async (all) => {
+      withOwnFields(rowFile, { ...request, stdout }, async (all) => {
         const format = otherFormat(rowFile, input.name, all.output);
         if (format === null) return await rowFile.write(all);
         return await writeTable(await tableOfRows(rowFile, all, formatNamed(format).making!), format, all, input);

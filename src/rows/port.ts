@@ -192,6 +192,8 @@ export interface WriteRequest extends TableTarget {
   readonly types?: 'infer' | 'text' | undefined;
   readonly added: readonly AddedColumn[];
   readonly placed: PlacedFields;
+  /** The points of the added column of that type, by the columns of their rows: rows of one place may differ. */
+  readonly points?: { readonly columns: readonly number[]; readonly of: (row: Row) => string | null } | undefined;
 }
 
 /** The columns of a new file and the fields of its rows. */

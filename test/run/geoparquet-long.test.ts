@@ -28,7 +28,7 @@ async function pointsOf(file: string): Promise<unknown[]> {
 
 const point = (lng: number, lat: number) => ({ type: 'Point', coordinates: [lng, lat] });
 const ROWS = 'lat,lng\n40.05001,-99.95\nx,-99.95\n40.25,-99.75\n40.05,-99.95\n95,-99.75\n';
-const POINTS = [point(-99.95, 40.05), null, point(-99.75, 40.25), point(-99.95, 40.05), null];
+const POINTS = [point(-99.95, 40.05001), null, point(-99.75, 40.25), point(-99.95, 40.05), null];
 
 /** A harness with the text as its input. */
 async function open(t: TestContext, text: string): Promise<Harness> {
@@ -139,10 +139,10 @@ test('points of GeoParquet are the geometry of features, and their coordinates a
   const { file } = await enriched(harness, { input: 'in.parquet', output: 'out.geojson' });
   const { features } = JSON.parse(readFileSync(file, 'utf8'));
   const points = features.map(({ geometry }: { geometry: unknown }) => geometry);
-  assert.deepEqual(points, [point(-99.95, 40.05), null, point(-99.75, 40.25), null]);
+  assert.deepEqual(points, [point(-99.95, 40.05001), null, point(-99.75, 40.25), null]);
   assert.deepEqual(Object.entries(features[0].properties).slice(0, 3), [
     ['id', 1],
-    ['geometry.latitude', 40.05],
+    ['geometry.latitude', 40.05001],
     ['geometry.longitude', -99.95],
   ]);
 });

@@ -1,4 +1,4 @@
-import { cellOf } from '../../geo/coordinates.ts';
+import { cellOf, type Location } from '../../geo/coordinates.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
@@ -20,7 +20,16 @@ export function locate(row: Row, { precision, coordinates }: LocateSettings, { i
   }
   const [lat = '', lng = ''] = row.fields;
   const { parsed, isLenient } = isPair ? readPair(lat, coordinates) : readTexts(lat, lng, coordinates);
-  return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;
+  if (!parsed.ok) return parsed;
+  const { location } = parsed;
+  return { ok: true, cell: cellOf(location, precision), location, isLenient } as const;
+}
+
+/** The place of a row as its file has it, also outside the US; null for none. */
+export function placeOfRow(row: Row, settings: LocateSettings, layout: Pick<Layout, 'isPair'>): Location | null {
+  const located = locate(row, settings, layout);
+  if (located.ok) return located.location;
+  return located.finding === 'outside_us' && 'elsewhere' in located ? (located.elsewhere ?? null) : null;
 }
 
 interface ReadLocation {

@@ -2,8 +2,6 @@ import { memo } from '../../base/memo.ts';
 import { bareFields, type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
-import { pointText } from '../../formats/point-text.ts';
-import { locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
@@ -144,8 +142,8 @@ export class OutputFields {
       const made = place < size ? (read.get(place) ?? this.#kept.get(place))?.() : bare[place - size];
       if (made === undefined) this.#complete.putFields(place, completeOf(place), sink);
       else putFields(sink, made);
-      // The point that was looked up follows the other fields; null for rows without a location.
-      if (this.#scan.layout.hasPoints) sink.put(place < size ? this.#pointOf(place) : null);
+      // The point of each row replaces it: rows of one place may differ.
+      if (this.#scan.layout.hasPoints) sink.put(null);
       sink.endPlace();
     }
     return read;
@@ -185,12 +183,6 @@ export class OutputFields {
     for (let from = 0; from < this.count; from += PLACES_PER_READ) {
       yield Array.from({ length: Math.min(PLACES_PER_READ, this.count - from) }, (_, index) => from + index);
     }
-  }
-
-  /** The location of a cell, rounded as it was looked up. */
-  #pointOf(cell: number): string {
-    const { lat, lng } = locationOf(this.#scan.cells.cell(cell));
-    return pointText(lat, lng);
   }
 }
 

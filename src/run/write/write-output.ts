@@ -1,4 +1,5 @@
 import { perilbookColumns } from '../../columns/row.ts';
+import { pointText } from '../../formats/point-text.ts';
 import type { Job } from '../../job/settings.ts';
 import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
@@ -8,6 +9,8 @@ import { ThreadPool } from '../../threads/thread-pool.ts';
 import { outputOfPart } from '../parts/part-outputs.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
+import { FIRST_VALUE, type Layout } from '../scan/layout.ts';
+import { placeOfRow } from '../scan/locate.ts';
 import { moreRows, otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { OutputFields, OutputSums } from './output-fields.ts';
@@ -18,7 +21,7 @@ export type Written = WriteResult & OutputSums;
 const PARTS_AT_ONCE = 2;
 
 /** A file to write, with the scan's results of it. */
-interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers'> {
+interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers' | 'points'> {
   /** Its name in errors. */
   readonly name: string;
   readonly open: () => RowFile | Promise<RowFile>;
@@ -109,7 +112,30 @@ function scannedFiles(job: Job, scan: Scan): ScannedFile[] {
 
 function singleFile(job: Job, { rows, layout, kept, numbers }: Scan, rowFile: RowFile): ScannedFile {
   const { input: name, output } = job;
-  return { name, output, open: () => rowFile, rows, rowsBefore: 0, file: 0, dropFrom: layout.dropFrom, kept, numbers };
+  return {
+    name,
+    output,
+    open: () => rowFile,
+    rows,
+    rowsBefore: 0,
+    file: 0,
+    dropFrom: layout.dropFrom,
+    kept,
+    numbers,
+    points: rowPoints(job, layout),
+  };
+}
+
+/** The points of an output: each row's own place, unrounded. */
+function rowPoints(job: Job, layout: Layout, own = (column: number) => column): WriteRequest['points'] {
+  if (!layout.hasPoints) return undefined;
+  return {
+    columns: layout.columns.slice(0, FIRST_VALUE).map(own),
+    of: (row) => {
+      const place = placeOfRow(row, job, layout);
+      return place === null ? null : pointText(place.lat, place.lng);
+    },
+  };
 }
 
 function scannedParts(
@@ -134,6 +160,7 @@ function scannedParts(
       dropFrom: layout.dropFrom === null ? null : findPerilbookColumns(part.columns, ownColumns),
       kept: kept.map((column) => ({ ...column, keeps: own(column.keeps) })).filter(({ keeps }) => keeps >= 0),
       numbers: new Set([...numbers].map(own)),
+      points: rowPoints(job, layout, own),
     };
   });
 }
