@@ -31,6 +31,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   saxes: ['formats'],
   yauzl: ['formats'],
   flatbush: ['geo'],
+  polylabel: ['geo'],
   'csv-parse': ['formats'],
   'csv-stringify': ['rows', 'data'],
   fastify: ['service', 'page'],
@@ -44,7 +45,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   yargs: ['cli'],
   zod: ['cli', 'page', 'report', 'service', 'job', 'client', 'data', 'contract'],
   // Types alone.
-  geojson: ['sample', 'data', 'formats', 'geo'],
+  geojson: ['sample', 'data', 'formats', 'geo', 'rows'],
   'topojson-specification': ['report', 'geo'],
 };
 

@@ -3,15 +3,15 @@ import { putPlace, rowFields } from './placed-fields.ts';
 import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './port.ts';
 
 /** Runs `write` with the kept columns of an earlier run among the added ones (the file's columns in their old order, then the new ones), and
- * with the point of each row. A second pass reads these fields while the first one writes: this is rare, and keeps the formats simple. */
+ * with the fields of its own of each row. A second pass reads these fields while the first one writes: this is rare, and keeps the formats simple. */
 export async function withOwnFields<T>(
   rowFile: RowFile,
   request: WriteRequest,
   write: (request: WriteRequest) => Promise<T>,
 ): Promise<T> {
-  const { added, dropFrom, points } = request;
+  const { added, dropFrom, own } = request;
   const kept = dropFrom === null ? [] : (request.kept ?? []);
-  if (kept.length === 0 && points === undefined) return await write(request);
+  if (kept.length === 0 && own === undefined) return await write(request);
   const names = rowFile.columns;
   const indexOf = ({ name, keeps }: AddedColumn) => {
     const index = keeps ?? (dropFrom === null ? -1 : names.indexOf(name, dropFrom));
@@ -21,11 +21,11 @@ export async function withOwnFields<T>(
     ...added.map((column, index) => ({ column, index, isKept: false })),
     ...kept.map((column, index) => ({ column, index, isKept: true })),
   ].sort((a, b) => indexOf(a.column) - indexOf(b.column));
-  const ofPoints = points?.columns ?? [];
-  const columns = [...ofPoints, ...kept.map(({ keeps }) => keeps)];
-  const rows = rowFile.read(columns, ofPoints.length || columns.length)[Symbol.asyncIterator]();
+  const ofRow = own?.columns ?? [];
+  const columns = [...ofRow, ...kept.map(({ keeps }) => keeps)];
+  const rows = rowFile.read(columns, ofRow.length || columns.length)[Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
-  const { kept: _, points: __, ...rest } = request;
+  const { kept: _, own: __, ...rest } = request;
   const nextFields = rowFields(request);
   let row = 0;
   // These fields differ by row, so each row is a place of its own.
@@ -34,12 +34,15 @@ export async function withOwnFields<T>(
     give: async (sink, places) => {
       const fields = await nextFields(places.length);
       const texts = await nextRows(places.length);
-      for (const [at, own] of fields.entries()) {
-        const made = sources.map(({ column, index, isKept }) => {
-          if (isKept) return keptField(texts[at], ofPoints.length + index, column);
-          return column.type === 'point' && points !== undefined ? pointField(texts[at], points) : own[index]!;
-        });
-        putPlace(sink, made);
+      for (const [at, ofPlace] of fields.entries()) {
+        const row = texts[at];
+        const made = row && own ? own.of({ ...row, fields: row.fields.slice(0, ofRow.length) }, ofPlace) : ofPlace;
+        putPlace(
+          sink,
+          sources.map(({ column, index, isKept }) =>
+            isKept ? keptField(row, ofRow.length + index, column) : made[index]!,
+          ),
+        );
       }
     },
   };
@@ -48,10 +51,6 @@ export async function withOwnFields<T>(
   } finally {
     await rows.return?.();
   }
-}
-
-function pointField(row: Row | undefined, { columns, of }: NonNullable<WriteRequest['points']>): Field {
-  return row === undefined ? null : of({ ...row, fields: row.fields.slice(0, columns.length) });
 }
 
 /** Takes rows one by one from batches of any size: the next `count` of them, fewer at the end. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { bug } from '../base/errors.ts';
-import type { FieldSink } from '../contract/answer.ts';
+import type { Field, FieldSink } from '../contract/answer.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { FileEncoding } from './files/text-encoding.ts';
@@ -22,6 +22,8 @@ export interface Row {
   readonly types?: readonly ValueType[];
   /** The columns whose formulas have no stored value: their fields are ''. */
   readonly formulas?: readonly number[];
+  /** What is to be said in the row's note if it has a location. */
+  readonly remark?: string;
   /** Why the record could not be read; it is kept anyway, with status `invalid`. */
   readonly problem?: string;
   /** It has more fields than the file has columns. Where its bytes are kept, its added fields stand farther right. */
@@ -68,6 +70,8 @@ export interface RowSource {
   readonly unit?: RowUnit | undefined;
   /** Its geometries that are not points. */
   readonly shapes?: OtherShapes | undefined;
+  /** Some of its rows have remarks. */
+  readonly hasRemarks?: boolean | undefined;
   /** Its rows have types; absent if all fields are texts. */
   readonly hasTypes?: boolean;
   /** A note for the user on how the file is read; null for none. */
@@ -192,8 +196,13 @@ export interface WriteRequest extends TableTarget {
   readonly types?: 'infer' | 'text' | undefined;
   readonly added: readonly AddedColumn[];
   readonly placed: PlacedFields;
-  /** The points of the added column of that type, by the columns of their rows: rows of one place may differ. */
-  readonly points?: { readonly columns: readonly number[]; readonly of: (row: Row) => string | null } | undefined;
+  /** Gives a row fields of its own (its point, a remark), where rows of one place differ. `columns` are read for it. */
+  readonly own?: OwnFields | undefined;
+}
+
+interface OwnFields {
+  readonly columns: readonly number[];
+  readonly of: (row: Row, fields: readonly Field[]) => readonly Field[];
 }
 
 /** The columns of a new file and the fields of its rows. */

@@ -1,3 +1,6 @@
+import type { MultiPolygon, Polygon } from 'geojson';
+import { resultOrNull } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import {
   listElements,
@@ -8,9 +11,11 @@ import {
   skipSpace,
   withMembers,
 } from '../../formats/json/json-members.ts';
+import { innerPoint } from '../../geo/inner-point.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
+import { findLocationColumns } from '../location-columns.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
@@ -31,7 +36,7 @@ type GeojsonFeature = ReturnType<typeof listElements>[number];
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
-  const { features, columns, hasPoints, hasIds, shapes } = orNotJson(
+  const { features, columns, hasPoints, outlines, hasIds, shapes } = orNotJson(
     () => survey(bytes),
     (error) => input.refused('is GeoJSON that is damaged or cut off', 'Write or fetch the file again.', error),
   );
@@ -46,6 +51,8 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     format: 'geojson',
     hasTypes: true,
     unit: 'feature',
+    note: hasPoints && outlines > 0 ? outlinesNote(outlines) : null,
+    hasRemarks: hasPoints && outlines > 0,
     shapes: shapes.length === 0 ? undefined : { column: null, kinds: shapes },
     columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: [
@@ -114,19 +121,24 @@ function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): Readonly<Record
 function survey(bytes: Buffer) {
   const features = parseFeatures(bytes);
   let hasPoints = false;
+  let outlines = 0;
   let hasIds = false;
   const shapes = new Set<string>();
   function* properties() {
     for (const feature of features) {
       const whole = featureAt(bytes, feature);
-      hasPoints ||= parsePoint(whole.geometry).point[0] != null;
+      const { point, remark } = parsePoint(whole.geometry);
+      if (remark !== undefined) outlines++;
+      else hasPoints ||= point[0] != null;
       if (isObject(whole.geometry) && whole.geometry.type !== 'Point') shapes.add(String(whole.geometry.type));
       hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
     }
   }
   const columns = jsonColumns(properties());
-  return { features, columns, hasPoints, hasIds, shapes: [...shapes] };
+  // Degrees among the properties are the makers' own choice of a point.
+  hasPoints ||= outlines > 0 && !hasLocation(columns.map(({ name }) => name));
+  return { features, columns, hasPoints, outlines, hasIds, shapes: [...shapes] };
 }
 
 function makeRow(
@@ -138,7 +150,7 @@ function makeRow(
   columns: readonly JsonColumn[],
 ): Row {
   const whole = featureAt(bytes, feature);
-  const { point, problem } = parsePoint(whole.geometry);
+  const { point, problem, remark } = parsePoint(whole.geometry);
   const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
   const values = wanted.map((index) => {
     if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
@@ -146,17 +158,39 @@ function makeRow(
     return axis < 0 ? memberAt(whole, ID_COLUMN) : point[axis];
   });
   const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
-  const needsPoint = wanted.some((index) => axisOf(index) >= 0);
-  return problem !== null && needsPoint ? { ...row, problem } : row;
+  if (!wanted.some((index) => axisOf(index) >= 0)) return row;
+  return { ...row, ...(problem !== null && { problem }), ...(remark !== undefined && { remark }) };
 }
 
-/** Latitude and longitude as in the file; a text is no coordinate. */
-function parsePoint(geometry: unknown): { point: readonly unknown[]; problem: string | null } {
+const LARGE = 'The outline is more than about 1 km across: a point is needed.';
+const INSIDE = 'Looked up at a point inside its outline.';
+
+function outlinesNote(outlines: number): string {
+  return `${counted(outlines, 'outline')} of up to about 1 km: each is looked up at a point inside it.`;
+}
+
+/** Latitude and longitude as in the file, or a point inside a small outline; a text is no coordinate. */
+function parsePoint(geometry: unknown): { point: readonly unknown[]; problem: string | null; remark?: string } {
   if (!isObject(geometry)) return { point: [], problem: null };
   const { type, coordinates } = geometry;
+  if (type === 'Polygon' || type === 'MultiPolygon') {
+    const inner = resultOrNull(() => innerPoint(plainNumbers(geometry)));
+    if (inner !== null && inner !== 'too_large')
+      return { point: [inner.lat, inner.lng], problem: null, remark: INSIDE };
+    return { point: [], problem: inner === null ? `The geometry is a ${type} without an inside.` : LARGE };
+  }
   if (type !== 'Point') return { point: [], problem: `The geometry is a ${String(type)}, not a Point.` };
   const [lng, lat]: unknown[] = Array.isArray(coordinates) ? coordinates : [];
   return { point: [lat, lng].map(quotedText), problem: null };
+}
+
+/** A geometry whose long numbers are not kept as texts. */
+function plainNumbers(geometry: Readonly<Record<string, unknown>>): Polygon | MultiPolygon {
+  return JSON.parse(JSON.stringify(geometry));
+}
+
+function hasLocation(names: readonly string[]): boolean {
+  return resultOrNull(() => findLocationColumns(names)) !== null;
 }
 
 /** A text in JSON quotes, so that it is not read as a number. */

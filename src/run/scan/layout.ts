@@ -23,6 +23,8 @@ export interface Layout {
   readonly isPair: boolean;
   /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
+  /** Rows may have remarks, which go into their notes. */
+  readonly hasRemarks: boolean;
   readonly isConverted: boolean;
   /** Notes for the user: the chosen columns and the sheet. */
   readonly notes: readonly string[];
@@ -69,6 +71,7 @@ export function findLayout(rowFile: RowSource, job: Job): Layout {
     id: job.id === null ? null : columnByName(names, job.id, 'id', file),
     isPair: lat === lng,
     hasPoints,
+    hasRemarks: rowFile.hasRemarks === true,
     isConverted: format !== rowFile.format,
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,

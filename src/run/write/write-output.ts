@@ -21,7 +21,7 @@ export type Written = WriteResult & OutputSums;
 const PARTS_AT_ONCE = 2;
 
 /** A file to write, with the scan's results of it. */
-interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers' | 'points'> {
+interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers' | 'own'> {
   /** Its name in errors. */
   readonly name: string;
   readonly open: () => RowFile | Promise<RowFile>;
@@ -122,18 +122,24 @@ function singleFile(job: Job, { rows, layout, kept, numbers }: Scan, rowFile: Ro
     dropFrom: layout.dropFrom,
     kept,
     numbers,
-    points: rowPoints(job, layout),
+    own: ownFields(job, layout),
   };
 }
 
-/** The points of an output: each row's own place, unrounded. */
-function rowPoints(job: Job, layout: Layout, own = (column: number) => column): WriteRequest['points'] {
-  if (!layout.hasPoints) return undefined;
+/** The fields in which rows of one place differ: each row's own place, unrounded, and what is said of it. */
+function ownFields(job: Job, layout: Layout, own = (column: number) => column): WriteRequest['own'] {
+  if (!layout.hasPoints && !layout.hasRemarks) return undefined;
+  const { added } = layout;
+  const note = added.findIndex(({ name }) => name === `${job.prefix}hazard_note`);
   return {
     columns: layout.columns.slice(0, FIRST_VALUE).map(own),
-    of: (row) => {
+    of(row, fields) {
       const place = placeOfRow(row, job, layout);
-      return place === null ? null : pointText(place.lat, place.lng);
+      const remark = (place !== null && row.remark) || '';
+      return fields.map((field, at) => {
+        if (added[at]!.type === 'point') return place && pointText(place.lat, place.lng);
+        return at === note && remark !== '' ? [field, remark].filter(Boolean).join('; ') : field;
+      });
     },
   };
 }
@@ -160,7 +166,7 @@ function scannedParts(
       dropFrom: layout.dropFrom === null ? null : findPerilbookColumns(part.columns, ownColumns),
       kept: kept.map((column) => ({ ...column, keeps: own(column.keeps) })).filter(({ keeps }) => keeps >= 0),
       numbers: new Set([...numbers].map(own)),
-      points: rowPoints(job, layout, own),
+      own: ownFields(job, layout, own),
     };
   });
 }
