@@ -35,6 +35,10 @@ export function innerPoint(geometry: Polygon | MultiPolygon): Location | 'too_la
   return best && { lng: degrees(origin[0]! + best[0]! / east), lat: degrees(origin[1]! + best[1]! / north) };
 }
 
+/** What the note of a row says whose outline was looked up at such a point, and of one that is too large. */
+export const INSIDE_OUTLINE = 'Looked up at a point inside its outline.';
+export const TOO_LARGE_OUTLINE = 'The outline is more than about 1 km across: a point is needed.';
+
 /** Metres: far less than the decimals of a place. */
 const PRECISION = 0.5;
 

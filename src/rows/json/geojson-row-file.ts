@@ -11,7 +11,7 @@ import {
   skipSpace,
   withMembers,
 } from '../../formats/json/json-members.ts';
-import { innerPoint } from '../../geo/inner-point.ts';
+import { INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/inner-point.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
@@ -162,9 +162,6 @@ function makeRow(
   return { ...row, ...(problem !== null && { problem }), ...(remark !== undefined && { remark }) };
 }
 
-const LARGE = 'The outline is more than about 1 km across: a point is needed.';
-const INSIDE = 'Looked up at a point inside its outline.';
-
 function outlinesNote(outlines: number): string {
   return `${counted(outlines, 'outline')} of up to about 1 km: each is looked up at a point inside it.`;
 }
@@ -176,8 +173,8 @@ function parsePoint(geometry: unknown): { point: readonly unknown[]; problem: st
   if (type === 'Polygon' || type === 'MultiPolygon') {
     const inner = resultOrNull(() => innerPoint(plainNumbers(geometry)));
     if (inner !== null && inner !== 'too_large')
-      return { point: [inner.lat, inner.lng], problem: null, remark: INSIDE };
-    return { point: [], problem: inner === null ? `The geometry is a ${type} without an inside.` : LARGE };
+      return { point: [inner.lat, inner.lng], problem: null, remark: INSIDE_OUTLINE };
+    return { point: [], problem: inner === null ? `The geometry is a ${type} without an inside.` : TOO_LARGE_OUTLINE };
   }
   if (type !== 'Point') return { point: [], problem: `The geometry is a ${String(type)}, not a Point.` };
   const [lng, lat]: unknown[] = Array.isArray(coordinates) ? coordinates : [];

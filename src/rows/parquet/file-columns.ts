@@ -1,9 +1,11 @@
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
+import { INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/inner-point.ts';
 import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';
 import { FOOTER, KEY_VALUE } from './format.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
 import type { ThriftStruct } from './thrift.ts';
+import { outlineOfWkb } from './wkb-outlines.ts';
 
 /** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right
  * after the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
@@ -26,9 +28,10 @@ export interface PointColumn {
   readonly axis: 'latitude' | 'longitude';
 }
 
-/** Lists the readable columns of a file, in the order of its schema. */
-export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
-  const geometries = findGeometries(root.children, footer);
+/** Lists the readable columns of a file, in the order of its schema.
+ * @param withOutlines columns that are declared to hold polygons have a location too */
+export function fileColumns({ root, footer }: ParquetFile, withOutlines = false): FileColumn[] {
+  const geometries = findGeometries(root.children, footer, withOutlines);
   return root.children.flatMap((field): FileColumn[] => {
     const name = field.name.trim();
     const geometry = geometries.get(field);
@@ -67,6 +70,8 @@ export interface PointText {
   readonly latitude: string;
   readonly longitude: string;
   readonly problem?: string;
+  /** For the row's note. */
+  readonly remark?: string;
 }
 
 /** How the points of a column are stored, and in which units. */
@@ -82,12 +87,16 @@ const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
 
 /** Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a binary column with a
  * usual name. */
-function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Map<SchemaNode, GeometryColumn> {
+function findGeometries(
+  fields: readonly SchemaNode[],
+  footer: ThriftStruct,
+  withOutlines: boolean,
+): Map<SchemaNode, GeometryColumn> {
   const declared = declaredGeometries(footer);
   const geometries = new Map<SchemaNode, GeometryColumn>();
   for (const field of fields) {
     const listed = declared[field.name];
-    if (listed && !mayBePoints(listed.geometry_types)) continue;
+    if (listed && !mayBe(withOutlines ? /^(?:Multi)?Po/ : /^Point/, listed.geometry_types)) continue;
     const { meaning } = field;
     const isBinary = field.leaf?.type === 'BYTE_ARRAY';
     const isNamed = meaning.kind === 'stored' && USUAL_NAMES.includes(field.name.toLowerCase());
@@ -110,7 +119,7 @@ export function findOtherShapes({ root, footer }: ParquetFile): OtherShapes | un
   const declared = declaredGeometries(footer);
   for (const { name } of root.children) {
     const types = declared[name]?.geometry_types;
-    if (!mayBePoints(types)) return { column: name.trim(), kinds: (types as unknown[]).map(String) };
+    if (!mayBe(/^Point/, types)) return { column: name.trim(), kinds: (types as unknown[]).map(String) };
   }
   return undefined;
 }
@@ -128,9 +137,9 @@ function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Decla
   return columns && typeof columns === 'object' ? (columns as Record<string, Declared>) : {};
 }
 
-/** A column of polygons holds no locations, but two columns of degrees beside it may. */
-function mayBePoints(types: unknown): boolean {
-  return !Array.isArray(types) || types.length === 0 || types.some((type) => /^Point/.test(String(type)));
+/** A column of lines holds no locations, but two columns of degrees beside it may. */
+function mayBe(kind: RegExp, types: unknown): boolean {
+  return !Array.isArray(types) || types.length === 0 || types.some((type) => kind.test(String(type)));
 }
 
 const DEGREES = /\b(?:CRS84h?|4326|4269|4979|4258)\b/i;
@@ -157,7 +166,7 @@ export function assertDegrees(file: string, column: string, { otherSystem }: Geo
 
 const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];
 
-/** Reads a point in well-known binary, with or without height, measure and reference system. */
+/** Reads a point in well-known binary, with or without height, measure and reference system; of a small outline, a point inside it. */
 export function pointOfWkb(value: StoredValue): PointText {
   const unreadable = { ...NO_POINT, problem: 'The geometry cannot be read.' };
   if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
@@ -165,11 +174,19 @@ export function pointOfWkb(value: StoredValue): PointText {
   const little = view.getUint8(0) === 1;
   const type = view.getUint32(1, little);
   const kind = (type & 0x0fffffff) % 1000;
+  if (kind === 3 || kind === 6) return pointInOutline(value);
   if (kind !== 1)
     return KINDS[kind] ? { ...NO_POINT, problem: `The geometry is a ${KINDS[kind]}, not a point.` } : unreadable;
   const at = type & 0x20000000 ? 9 : 5;
   if (value.length < at + 16) return unreadable;
   return pointOf(view.getFloat64(at, little), view.getFloat64(at + 8, little));
+}
+
+function pointInOutline(bytes: Uint8Array): PointText {
+  const inner = resultOrNull(() => innerPoint(outlineOfWkb(bytes)));
+  if (inner === null) return { ...NO_POINT, problem: 'The geometry is an outline without an inside, or damaged.' };
+  if (inner === 'too_large') return { ...NO_POINT, problem: TOO_LARGE_OUTLINE };
+  return { ...pointOf(inner.lng, inner.lat), remark: INSIDE_OUTLINE };
 }
 
 /** A point without coordinates is written as two NaN. */

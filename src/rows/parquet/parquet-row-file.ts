@@ -1,5 +1,7 @@
+import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
+import { findLocationColumns } from '../location-columns.ts';
 import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
   assertDegrees,
@@ -31,12 +33,15 @@ const MOST_NESTED = 16 * 1024 * 1024;
  * (`address.zip`), after a column of points `<name>.latitude` and `<name>.longitude`. */
 export async function parquetRowFile(input: InputFile): Promise<RowFile> {
   const file = await openParquet(input);
-  const columns = fileColumns(file);
+  const ofOutlines = await outlineColumns(file);
+  const columns = ofOutlines ?? fileColumns(file);
   return {
     format: 'parquet',
     unit: 'row',
     hasTypes: true,
-    shapes: findOtherShapes(file),
+    shapes: ofOutlines === null ? findOtherShapes(file) : undefined,
+    hasRemarks: ofOutlines !== null,
+    note: ofOutlines && 'Outlines of up to about 1 km are looked up at a point inside each.',
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.kind === 'whole'),
     coordinatesOf: (index) =>
@@ -52,6 +57,25 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     write: (request) => writeParquet(file, columns, request),
     ...parquetPieces(file, columns),
   };
+}
+
+/** The columns with those of outlines as locations, if the first rows have small ones and no other column has a location; else null. */
+async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
+  const columns = fileColumns(file, true);
+  const points = columns.filter((column) => column.kind === 'point' && column.geometry.encoding === 'wkb');
+  const others = columns.filter(({ kind }) => kind !== 'point').map(({ name }) => name);
+  const [group] = file.rowGroups;
+  if (points.length === 0 || group === undefined || resultOrNull(() => findLocationColumns(others))) return null;
+  await using pass = await file.input.startPass();
+  try {
+    for await (const rows of rowsOfGroup(file, pass, group, 0, points)) {
+      return rows.some(({ remark }) => remark !== undefined) ? columns : null;
+    }
+  } catch (error) {
+    // What is damaged, or in another system, is refused where it is read.
+    if (!(error instanceof PerilbookError)) throw error;
+  }
+  return null;
 }
 
 /** Fewer rows are decoded before the threads have started. */
@@ -175,7 +199,9 @@ async function* rowsOfGroup(
       for (const part of parts) fields.push(part[i]!);
       const row = { number, line: number, fields, types };
       const problem = places.map((list) => list[i]!.problem).find((found) => found !== undefined);
-      rows.push(problem === undefined ? row : { ...row, problem });
+      const remark = places.map((list) => list[i]!.remark).find((found) => found !== undefined);
+      const told = remark === undefined ? row : { ...row, remark };
+      rows.push(problem === undefined ? told : { ...told, problem });
     }
     done += count;
     yield rows;
