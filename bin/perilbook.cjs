@@ -14,7 +14,9 @@ const LEAST = 24;
 if (parseInt(process.versions.node, 10) >= LEAST) {
   // Compiled code is kept for the next start: in the user's own folder. In Node's default, the system's folder for temporary files,
   // another user could put code there.
-  const cacheHome = process.env.XDG_CACHE_HOME || (process.env.HOME && path.join(process.env.HOME, '.cache'));
+  // A relative folder does not count, as the standard of these variables says.
+  const xdg = process.env.XDG_CACHE_HOME || '';
+  const cacheHome = path.isAbsolute(xdg) ? xdg : process.env.HOME && path.join(process.env.HOME, '.cache');
   if (cacheHome) require('module').enableCompileCache(path.join(cacheHome, 'perilbook'));
   const source = path.join(root, 'src/main.ts');
   const file = fs.existsSync(source) ? source : path.join(root, 'dist/main.js');

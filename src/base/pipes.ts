@@ -95,8 +95,14 @@ export async function readSecretPipe(path: string, interrupt?: AbortSignal): Pro
   return text;
 }
 
-/** The text of a small file. A pipe would block the whole program until another program writes. @throws Error */
+/** The text of a small file, in UTF-8 or, as editors of Windows may write it, in UTF-16, without its byte-order mark. A pipe would block
+ * the whole program until another program writes. @throws Error */
 export function readFileText(path: string): string {
   requireFile(path);
-  return readFileSync(path, 'utf8');
+  const bytes = readFileSync(path);
+  const [first, second] = bytes;
+  // Without a mark, each other byte of ASCII in UTF-16 is 0.
+  const isLittle = (first === 0xff && second === 0xfe) || (bytes.length > 1 && first !== 0 && second === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (bytes.length > 1 && first === 0 && second !== 0);
+  return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8').decode(bytes);
 }

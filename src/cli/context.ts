@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import { dataFolderOf, homeFolder, NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { printable, printableJson } from '../base/printable.ts';
 import type { RunHost } from '../library/run-host.ts';
 import type { Owner } from '../store/port.ts';
@@ -75,10 +76,11 @@ export function shownOn(context: CliContext, stream: CliContext['stdout'], text:
   return printable(text, colorFor(context, stream) !== noColor);
 }
 
-/** The folder in which Perilbook keeps its data (XDG Base Directory Specification). */
-export function dataFolder(context: CliContext): string {
-  const base = context.env.XDG_DATA_HOME || `${context.env.HOME ?? context.workingFolder}/.local/share`;
-  return `${base}/perilbook`;
+/** The folder in which Perilbook keeps its data. @throws USAGE where the user has no home folder */
+export function dataFolder({ env }: CliContext): string {
+  const folder = dataFolderOf(env);
+  if (folder === null) throw noDataFolder('--db FILE');
+  return folder;
 }
 
 /** The process as the host of runs. */
@@ -89,7 +91,8 @@ export function runHost(context: CliContext, notice: RunHost['notice'] = (messag
     clock,
     random,
     workingFolder,
-    dataFolder: dataFolder(context),
+    dataFolder: dataFolderOf(env) ?? NO_FOLDER,
+    homeFolder: homeFolder(env),
     owner,
     notice,
     streams: { stdin, stdout, interrupt },

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
@@ -10,7 +11,7 @@ import { requireFile } from '../rows/files/input-file.ts';
 import { isPattern } from '../rows/parts/list-parts.ts';
 import { shownAddress } from '../sql/postgres-address.ts';
 import { notANumber, usageError } from './command.ts';
-import { type CliContext, dataFolder } from './context.ts';
+import type { CliContext } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { commandLine } from './messages/command-line.ts';
 import { openExistingStore } from './open-store.ts';
@@ -79,7 +80,8 @@ export function jobOfAccount(context: CliContext, words: readonly string[], flag
 }
 
 function foldersOf(context: CliContext): JobFolders {
-  return { dataFolder: dataFolder(context), workingFolder: context.workingFolder };
+  const { env, workingFolder } = context;
+  return { dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env), workingFolder };
 }
 
 function isJobFile(word: string): boolean {

@@ -210,13 +210,13 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
 /** The values of a command's own options. */
 function parseFlags(argv: Arguments, { options = {} }: Command): Arguments {
   return Object.fromEntries(
-    Object.keys(options).flatMap((name) => (argv[name] === undefined ? [] : [[name, argv[name]]])),
+    Object.keys(options).flatMap((name) => (argv[name] === undefined ? [] : [[name, asTyped(argv[name])]])),
   );
 }
 
 /** The words after a command's name. */
 function parseWords({ _: typed }: Arguments, command: Command): string[] {
-  return (typed as readonly unknown[]).map(String).slice(command.name.split(' ').length);
+  return (typed as readonly unknown[]).map((word) => String(asTyped(word))).slice(command.name.split(' ').length);
 }
 
 /** @throws USAGE for more words than a command takes */
@@ -280,7 +280,14 @@ function refuseUnknownOptions(argv: Arguments, command: Command, commands: reado
   throw usage(`Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`, command);
 }
 
-/** The command line with what yargs would misread in silence. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option
+/** Before a value such as `-95.3,29.7`, in which yargs would see the options 9, 5 and so on. No argument can hold this character. */
+const VALUE_MARK = '\0';
+
+function asTyped(value: unknown): unknown {
+  return typeof value === 'string' && value.startsWith(VALUE_MARK) ? value.slice(VALUE_MARK.length) : value;
+}
+
+/** The command line with what yargs would misread in silence. A minus and a digit begin a value: no option is a digit. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option
  * for options, and `-h` among them for help. Refused are an empty number, which it takes for 0, and `--yes=maybe`, which it takes for
  * false. */
 function separated(args: readonly string[], commands: readonly Command[]): string[] {
@@ -295,6 +302,7 @@ function separated(args: readonly string[], commands: readonly Command[]): strin
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return args.map((arg, at) => {
     if (at >= end) return arg;
+    if (/^-\.?\d/.test(arg) && Number.isNaN(Number(arg))) return `${VALUE_MARK}${arg}`;
     const [, name, value = args[at + 1]] = /^(--?[^=]+)(?:=(.*))?$/.exec(arg) ?? [];
     // yargs fails on the names of an object's own members.
     if (name !== undefined && name.slice(2) in {}) throw usage(`Unknown option: ${name}`, null);

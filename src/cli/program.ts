@@ -1,4 +1,5 @@
 import { PerilbookError } from '../base/errors.ts';
+import { homeFolder, withHome } from '../base/platform-folders.ts';
 import type { RunCommand } from './command.ts';
 import { COMMANDS, type CommandName, type Flags } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';
@@ -10,24 +11,42 @@ export async function program(host: CliContext, version: string): Promise<number
   const context = withLog({ ...host, version });
   const { args } = context;
   try {
-    if (args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
-    const { parseCommandLine } = await import('./parser.ts');
-    const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
-    if (line.kind === 'command') {
-      const { command, flags, words } = line;
-      const code: object = await CODE[command.name.split(' ')[0] as keyof typeof CODE]();
-      // The flags are those of the command's own options, by which its code is typed.
-      const run = (code as Record<string, RunCommand<unknown>>)[command.name]!;
-      return await run({ ...context, command: command.name }, flags, words);
-    }
-    print(context, line.text);
-    return EXIT.complete;
+    return await runLine(withHomeFolder(context));
   } catch (error) {
     if (context.log === undefined) sayError(context, error);
     else context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorReport(error) });
     return exitCodeOfError(error);
   }
+}
+
+/** The command line and the variables with the home folder in place of a leading `~/`: a shell replaces it at the beginning of a word alone,
+ * and a file of variables never. @throws USAGE */
+function withHomeFolder(context: CliContext): CliContext {
+  const { args, env } = context;
+  const home = homeFolder(env);
+  const inArgument = (arg: string) =>
+    arg.replace(/^(--[\w-]+=)?(.*)$/s, (_, name = '', value) => name + withHome(value, home));
+  const own = Object.entries(env).filter(([name]) => name.startsWith('PERILBOOK_') && name !== 'PERILBOOK_API_KEY');
+  const replaced = own.map(([name, value = '']) => [name, withHome(value, home)]);
+  return { ...context, args: args.map(inArgument), env: { ...env, ...Object.fromEntries(replaced) } };
+}
+
+/** @throws what the command throws */
+async function runLine(context: CliContext): Promise<number> {
+  const { args, version = '' } = context;
+  if (args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
+  const { parseCommandLine } = await import('./parser.ts');
+  const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
+  if (line.kind === 'command') {
+    const { command, flags, words } = line;
+    const code: object = await CODE[command.name.split(' ')[0] as keyof typeof CODE]();
+    // The flags are those of the command's own options, by which its code is typed.
+    const run = (code as Record<string, RunCommand<unknown>>)[command.name]!;
+    return await run({ ...context, command: command.name }, flags, words);
+  }
+  print(context, line.text);
+  return EXIT.complete;
 }
 
 /** The commands of a module: one word, or this word and more. */

@@ -244,7 +244,13 @@ function redirectMessage(status: number, target: string | undefined): string {
   if (target === undefined) return `${start}; check the address in the job file`;
   // Only the origin and the path: a query may hold anything.
   const [address = ''] = target.split(/[?#]/);
-  return `${start} to ${cleanText(address, MAX_ADDRESS)}; it was not followed: put the right address into the job file`;
+  // What is before the path of the call, as `base_url` has it; a sign-in page has none.
+  const [, base] = /^(https?:\/\/.+?)\/v1\//.exec(address) ?? [];
+  const remedy =
+    base === undefined
+      ? 'put the right address into the job file'
+      : `set base_url to ${cleanText(base, MAX_ADDRESS)}, if that is the service`;
+  return `${start} to ${cleanText(address, MAX_ADDRESS)}; it was not followed: ${remedy}`;
 }
 
 function saysSample(headers: HeaderMap): boolean {

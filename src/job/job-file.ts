@@ -35,9 +35,23 @@ export interface CheckedSettings {
   readonly issues: readonly SettingIssue[];
 }
 
+/** A name such as `${HOME}` in a setting: nothing puts the variable's value there, and a file of that name is not meant. A command of
+ * `on_finish` may hold one, for its shell. */
+function variableIssues(settings: object, path: readonly PropertyKey[] = []): SettingIssue[] {
+  return Object.entries(settings).flatMap(([name, value]): SettingIssue[] => {
+    const here = [...path, name];
+    if (name === 'on_finish') return [];
+    if (value instanceof Object) return variableIssues(value as object, here);
+    const variable = typeof value === 'string' ? /\$\{\w+\}/.exec(value)?.[0] : undefined;
+    if (variable === undefined) return [];
+    const message = `${variable} is not replaced by the variable's value: give this setting as an option of the command, where the shell replaces it`;
+    return [{ path: here, message }];
+  });
+}
+
 /** Checks the settings of a job file, an option or a program. */
 export function checkSettings(given: unknown): CheckedSettings {
   const checked = jobFileSchema.safeParse(given, { error: issueText });
-  if (checked.success) return { settings: checked.data, issues: [] };
+  if (checked.success) return { settings: checked.data, issues: variableIssues(checked.data) };
   return { settings: {}, issues: listIssues(checked.error.issues, given, jobFileJsonSchema()) };
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path';
+import { isOfHome, withHome } from '../base/platform-folders.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { JobFile } from './job-file.ts';
 
@@ -33,10 +34,19 @@ export function commandIn([program = '', ...args]: readonly string[], resolvePat
   return [resolved.includes('/') ? resolved : `./${resolved}`, ...args];
 }
 
-/** Resolves the paths of settings against a folder. */
+/** Resolves the paths of settings against a folder. A path in the home folder stays, for `withHomePaths`. */
 export function relativeTo(folder: string, job: JobFile): JobFile {
-  const resolvePath = (path: string | undefined) =>
-    path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
+  return withPaths(job, (path) => (isAbsolute(path) || isOfHome(path) ? path : join(folder, path)));
+}
+
+/** Puts the home folder in place of `~/` in the paths of settings. @throws USAGE */
+export function withHomePaths(job: JobFile, home: string | null): JobFile {
+  return withPaths(job, (path) => withHome(path, home));
+}
+
+/** The settings with each of their paths as a function gives it. */
+function withPaths(job: JobFile, change: (path: string) => string): JobFile {
+  const resolvePath = (path: string | undefined) => (path === undefined || path === '-' ? path : change(path));
   const { input } = job;
   const keysPlaced =
     typeof job.service === 'object'

@@ -161,7 +161,8 @@ function ofUnion(
   const value = valueAt(given, path);
   if (typeof value === 'string') {
     const all = issue.errors.flat();
-    const custom = all.find((branch) => branch.code === 'custom' && branch.path.length === 0);
+    // The last: it speaks of the one name in a text with commas.
+    const custom = all.findLast((branch) => branch.code === 'custom');
     if (custom) return [{ path, message: custom.message }];
     const words = all.flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []));
     if (words.length > 0) return [{ path, message: noSuchValue(path, value, words, 'a map of settings') }];

@@ -96,11 +96,20 @@ const service = z.union([
   }),
 ]);
 
+const commaParts = (names: string): string[] =>
+  names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+/** A column by its name or, as a number or a text, by its place from 1. */
+const column = z.union([text, z.int().min(1).transform(String)]);
+
 const location = z
   .strictObject({
-    lat: text.optional().describe('latitude column, by name or number'),
-    lng: text.optional().describe('longitude column, by name or number'),
-    column: text.optional().describe('column with both: (38.5, -97.2) or POINT(-97.2 38.5)'),
+    lat: column.optional().describe('latitude column, by name or number'),
+    lng: column.optional().describe('longitude column, by name or number'),
+    column: column.optional().describe('column with both: (38.5, -97.2) or POINT(-97.2 38.5)'),
   })
   .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
     error: 'name either one column with both, or lat and lng',
@@ -176,7 +185,12 @@ export const SCHEMAS = {
   oneOf: <const T extends readonly string[]>(...words: T) => z.enum(words),
   texts: z.union([text, z.array(text).min(1)]),
   sheet: z.union([text, z.int().min(1)]),
-  topics: z.union([topic, z.array(topic).min(1)]),
+  // With commas as the option has them: `topics: hail,park`.
+  topics: z.union([
+    topic,
+    z.array(topic).min(1),
+    z.string().regex(/,/).transform(commaParts).pipe(z.array(topic).min(1)),
+  ]),
   orderBy: z.union([
     z.enum(['file', 'tiv']),
     z.strictObject({ column: text, direction: z.enum(['asc', 'desc']).optional() }),

@@ -1,6 +1,7 @@
 import { devNull } from 'node:os';
 import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
+import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
@@ -10,7 +11,7 @@ import { type JobAccount, makeAccount, parseService, type ServiceSettings } from
 import { durationMs } from './duration.ts';
 import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
-import { commandIn, definedOnly, mergeJobFiles, relativeTo } from './merge-settings.ts';
+import { commandIn, definedOnly, mergeJobFiles, relativeTo, withHomePaths } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { parseTopics } from './topic-choice.ts';
 
@@ -86,9 +87,11 @@ export type OrderBy =
 
 /** Folders that defaults and relative paths depend on, and the job file. */
 export interface JobFolders {
-  /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
+  /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`), or `NO_FOLDER`. */
   readonly dataFolder: string;
   readonly workingFolder: string;
+  /** For paths that begin with `~/`; null or left out: there is none. */
+  readonly homeFolder?: string | null;
   /** The file with the settings. */
   readonly jobFile?: string | undefined;
 }
@@ -97,7 +100,7 @@ export interface JobFolders {
  * are relative to it, all others to the working folder.
  * @throws JOB_FILE, USAGE when a setting without a default is missing */
 export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
-  const given = [...layers].reverse().reduce(mergeJobFiles, {});
+  const given = withHomePaths([...layers].reverse().reduce(mergeJobFiles, {}), folders.homeFolder ?? null);
   const settings = mergeJobFiles(DEFAULTS, given) as JobFile & {
     [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]>;
   };
@@ -150,8 +153,11 @@ function plainSettings(settings: JobFile): PlainSettings {
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */
 function resolveStore(store: string | undefined, { workingFolder, dataFolder }: JobFolders): string {
-  if (store === undefined || !isPostgresAddress(store))
-    return resolve(workingFolder, store ?? join(dataFolder, 'store.db'));
+  if (store === undefined) {
+    if (dataFolder === NO_FOLDER) throw noDataFolder('--store FILE');
+    return resolve(workingFolder, join(dataFolder, 'store.db'));
+  }
+  if (!isPostgresAddress(store)) return resolve(workingFolder, store);
   refuseStorePassword(store);
   return store;
 }

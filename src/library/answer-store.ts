@@ -1,7 +1,7 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
+import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
 import { processOwner } from '../base/running-processes.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
@@ -40,7 +40,8 @@ export function runOfStore(handle: AnswerStore, source: number, { account, name 
 
 /** The folders if the program names none. The environment is not read: a program that uses `XDG_DATA_HOME` passes it. */
 export function defaultFolders(): JobFolders {
-  return { workingFolder: resolve('.'), dataFolder: join(homedir(), '.local/share/perilbook') };
+  const home = homeFolder({});
+  return { workingFolder: resolve('.'), dataFolder: dataFolderOf({}) ?? NO_FOLDER, homeFolder: home };
 }
 
 /** Opens a store, and makes it where there is none.

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
+import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
@@ -29,6 +30,7 @@ export async function startEmbeddedService(
 ): Promise<EmbeddedService> {
   // Beside the store, so that both are deleted together; in the data folder where the store is a database.
   const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
+  if (folder === NO_FOLDER) throw noDataFolder('--store FILE');
   const file = join(folder, 'sample-data.db');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return await onDataFile(file, () => startOn(file, context, job, notice));

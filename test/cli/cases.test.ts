@@ -107,7 +107,17 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
   write(files);
   const named = { ...(key && { PERILBOOK_API_KEY: key.secret }), ...env };
   const filledEnv = Object.fromEntries(Object.entries(named).map(([name, text]) => [name, filled(text)]));
-  return { harness, folder, clock, moved, home, dataFile, filled, write, env: { XDG_DATA_HOME: home, ...filledEnv } };
+  return {
+    harness,
+    folder,
+    clock,
+    moved,
+    home,
+    dataFile,
+    filled,
+    write,
+    env: { HOME: home, XDG_DATA_HOME: home, ...filledEnv },
+  };
 }
 
 type Scene = Awaited<ReturnType<typeof openScene>>;

@@ -238,6 +238,11 @@ test('a redirect is named without its query', () => {
   const message = (location?: string) =>
     findVerdict(received(302, '', location === undefined ? {} : { location })).message;
   assert.match(message('https://h.example/a?token=1#b'), / to https:\/\/h\.example\/a; /);
+  assert.match(
+    message('https://new.example/api/v1/hail?lat=1'),
+    /: set base_url to https:\/\/new\.example\/api, if that is/,
+  );
+  assert.match(message('https://login.example/?next=/v1/hail'), /: put the right address into the job file$/);
   assert.match(message(), /check the address/);
 });
 

@@ -64,6 +64,44 @@ test('keys come from the environment and from the only line of files, without th
   assert.deepEqual([second!.secret, second!.scopes], ['pb_file', new Set(['bundle', 'park'])]);
 });
 
+test('a key file of an editor of Windows, of Docker or of systemd holds its key in one reading, or is refused unsent', async (t) => {
+  const folder = temporaryFolder(t);
+  const keyOf = async (content: string | Buffer) => {
+    const file = join(folder, 'key');
+    writeFileSync(file, content);
+    return await readKeys([{ file, scopes: null }], {}).then(
+      ([key]) => key!.secret,
+      (error: Error) => `refused: ${error.message.replace(file, 'FILE')}`,
+    );
+  };
+  const utf16 = Buffer.from('\uFEFFpb_key\r\n', 'utf16le');
+  const bigEndian = Buffer.from(utf16).swap16();
+  const read = [
+    '\uFEFFpb_key\n',
+    utf16,
+    bigEndian,
+    '"pb_key"\n',
+    "'pb_key'",
+    'PERILBOOK_API_KEY=pb_key\n',
+    'export API_KEY="pb_key"',
+  ];
+  for (const content of [
+    ...read,
+    '# of Ann\n\npb_key\n',
+    'REGION=us\nAPI_KEY=pb_key\n'.replace('REGION', 'AWS_REGION'),
+  ])
+    assert.equal(await keyOf(content), 'pb_key', String(content));
+  assert.equal(await keyOf('cGJfa2V5==\n'), 'cGJfa2V5==', 'an equals sign at the end is of the key');
+  for (const [content, seen] of [
+    ['pb_one\npb_two\n', /^refused: The key file FILE has 2 lines$/],
+    ['A_KEY=pb_one\nB_KEY=pb_two\n', /^refused: The key file FILE has 2 lines, of which 2 name a key$/],
+    ['"pb_key\n', /^refused: The key file FILE has a quote on one side alone$/],
+    ['API_KEY=$MY_KEY\n', /^refused: .* holds the name of a variable/],
+    ['$MY_KEY\n', /^refused: .* holds the name of a variable/],
+  ] as const)
+    assert.match(await keyOf(content), seen);
+});
+
 test('a key that is missing where the job names it: the error names the place and what to do', async (t) => {
   const folder = temporaryFolder(t);
   const [empty, table] = [join(folder, 'empty'), join(folder, 'table')];

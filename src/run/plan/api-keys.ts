@@ -4,7 +4,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { readSecretFile, readSecretPipe } from '../../base/pipes.ts';
 import type { Scope } from '../../contract/credits.ts';
 import type { KeySource } from '../../job/account-settings.ts';
-import { shownKeySource } from '../../job/key-shapes.ts';
+import { namesKey, shownKeySource } from '../../job/key-shapes.ts';
 import type { Store } from '../../store/port.ts';
 
 /** A key that may be used. Its secret goes into a request header and nowhere else. */
@@ -33,7 +33,11 @@ export async function readKeys(
 ): Promise<Key[]> {
   const keys: Key[] = [];
   for (const [index, { env, file, scopes }] of sources.entries()) {
-    const secret = (env !== undefined ? environment[env] : await readKeyFile(file!, interrupt))?.trim();
+    const content = env !== undefined ? environment[env] : await readKeyFile(file!, interrupt);
+    const secret =
+      content === undefined
+        ? undefined
+        : keyIn(content, env === undefined ? `The key file ${file}` : `The variable ${env}`);
     if (!secret && env !== undefined) throw noKeyIn(env);
     if (!secret) throw new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key into it.');
     const name = keyName(index, sources.length, { env, file });
@@ -65,10 +69,10 @@ const keysOfPipes = new Map<string, string>();
 
 async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<string> {
   try {
-    if (!statSync(file).isFIFO()) return onlyLine(readSecretFile(file), file);
+    if (!statSync(file).isFIFO()) return readSecretFile(file);
     const known = keysOfPipes.get(file);
     if (known !== undefined) return known;
-    const key = onlyLine(await readSecretPipe(file, interrupt), file);
+    const key = await readSecretPipe(file, interrupt);
     keysOfPipes.set(file, key);
     return key;
   } catch (error) {
@@ -82,12 +86,38 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
   }
 }
 
-/** The key in a file. The first line of another file (a table, a certificate) must not be sent as a key. @throws KEY_MISSING */
-function onlyLine(content: string, file: string): string {
-  const lines = content.split(/\r?\n/).filter((line) => line.trim() !== '');
-  if (lines.length <= 1) return lines[0] ?? '';
-  const hint = 'Put the key into it, and nothing else.';
-  throw new PerilbookError('KEY_MISSING', `The key file ${file} has ${lines.length} lines`, hint, { file });
+/** `NAME=value`, as files of variables have it (Docker, systemd, shells), with a name that only a variable has. A key may have an equals
+ * sign at its end. */
+const ASSIGNMENT = /^(?:export\s+)?([A-Za-z]\w*)\s*=\s*(.*[^=\s].*)$/;
+const NAMES_VARIABLE = /_|^(key|token|secret|apikey)$/i;
+
+/** The key in the content of a file or a variable, where only one reading is possible: the one line that is no comment, the value of its
+ * `NAME=value`, without quotes around it. Nothing else is sent as a key: not the first line of a table or a certificate, nor a name that
+ * nobody replaced. @param what for messages, which never repeat the content @throws KEY_MISSING */
+function keyIn(content: string, what: string): string {
+  const refuse = (seen: string, hint = 'Put the key into it, and nothing else.'): never => {
+    throw new PerilbookError('KEY_MISSING', `${what} ${seen}`, hint);
+  };
+  const lines = content
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const assigned = lines.map((line) => ASSIGNMENT.exec(line)).filter((match) => match !== null);
+  const named = assigned.filter(([, name = '']) => NAMES_VARIABLE.test(name));
+  const keys = named.length > 1 ? named.filter(([, name = '']) => namesKey(name)) : named;
+  if (lines.length > 1 && !(named.length === lines.length && keys.length === 1)) {
+    const hint = named.length === lines.length ? 'Leave one line with a key in it.' : undefined;
+    refuse(
+      `has ${lines.length} lines${named.length === lines.length ? `, of which ${keys.length} name a key` : ''}`,
+      hint,
+    );
+  }
+  const value = keys[0]?.[2] ?? lines[0] ?? '';
+  const key = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
+  if (/^\$(\w+|\{.*\})$/.test(key))
+    refuse('holds the name of a variable ($…), which nobody replaced', 'Put the key itself into it.');
+  if (/^["']|["']$/.test(key)) refuse('has a quote on one side alone');
+  return key;
 }
 
 /** The keys in the order of the job, with their refusals: a 401 makes a key invalid, a 403 denies it one scope. */

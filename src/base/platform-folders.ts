@@ -1,0 +1,44 @@
+import { userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { PerilbookError, resultOrNull } from './errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The home folder of the user: HOME, which cron, containers and `su` may lack, else that of the user's entry in the system's list. Null
+ * for a user without either. */
+export function homeFolder({ HOME }: Environment): string | null {
+  if (HOME !== undefined && isAbsolute(HOME)) return HOME;
+  return resultOrNull(() => userInfo().homedir) || null;
+}
+
+/** The folder in which Perilbook keeps its data (XDG Base Directory Specification, which ignores a relative path). Null where the user
+ * has no home folder. */
+export function dataFolderOf(env: Environment): string | null {
+  const { XDG_DATA_HOME: given } = env;
+  if (given !== undefined && isAbsolute(given)) return join(given, 'perilbook');
+  const home = homeFolder(env);
+  return home === null ? null : join(home, '.local/share/perilbook');
+}
+
+/** In place of that folder where there is none: nothing is ever in it, and nothing is written to it. */
+export const NO_FOLDER = '/nonexistent/perilbook';
+
+/** The error where there is no such folder. @param option that names a file in its place */
+export function noDataFolder(option: string): PerilbookError {
+  const message = 'This user has no home folder, so there is no place for what Perilbook keeps';
+  return new PerilbookError('USAGE', message, `Name one: ${option}, or set XDG_DATA_HOME to an absolute path.`);
+}
+
+/** Whether a path begins with somebody's home folder, as shells write it. */
+export function isOfHome(path: string): boolean {
+  return /^~[\w.-]*\//.test(path);
+}
+
+/** A path with the home folder in place of a leading `~/`, which a shell replaces only at the beginning of a word. Any other path stays.
+ * @throws USAGE for the folder of another user, or without a home folder: never a folder called `~` */
+export function withHome(path: string, home: string | null): string {
+  if (!isOfHome(path)) return path;
+  if (path.startsWith('~/') && home !== null) return join(home, path.slice(2));
+  const why = path.startsWith('~/') ? 'this user has no home folder' : 'only ~/ is replaced by a home folder';
+  throw new PerilbookError('USAGE', `The path ${path} cannot be resolved: ${why}`, 'Write the whole path.');
+}
