@@ -2,18 +2,18 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { PerilbookError, resultOrNull } from './errors.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The home folder of the user: HOME, which cron, containers and `su` may lack, else that of the user's entry in the system's list. Null
  * for a user without either. */
-export function homeFolder({ HOME }: Environment): string | null {
+export function homeFolder({ HOME }: Variables): string | null {
   if (HOME !== undefined && isAbsolute(HOME)) return HOME;
   return resultOrNull(() => userInfo().homedir) || null;
 }
 
 /** The folder in which Perilbook keeps its data (XDG Base Directory Specification, which ignores a relative path). Null where the user
  * has no home folder. */
-export function dataFolderOf(env: Environment): string | null {
+export function dataFolderOf(env: Variables): string | null {
   const { XDG_DATA_HOME: given } = env;
   if (given !== undefined && isAbsolute(given)) return join(given, 'perilbook');
   const home = homeFolder(env);
