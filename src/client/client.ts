@@ -1,6 +1,7 @@
-import { Pool, Client as SingleConnection } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent, Client as SingleConnection } from 'undici';
 import { type Clock, steadyTime, systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
+import type { HttpProxy } from '../base/http-proxy.ts';
 import { type Call, formatPath } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -22,6 +23,8 @@ export interface ClientOptions {
   /** Default: by the kind of call. */
   readonly maxBodyBytes?: number;
   readonly userAgent: string;
+  /** The way to the service; default: straight. */
+  readonly proxy?: HttpProxy | null | undefined;
   readonly clock?: Clock;
   /** Keys that are removed from everything that is received, beside the key of the request. */
   readonly secrets?: readonly string[];
@@ -62,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
   const { origin, pathname } = new URL(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const clock = options.clock ?? systemClock;
-  const { trace, secrets = [], readsDetails = true } = options;
+  const { trace, secrets = [], readsDetails = true, proxy = null } = options;
   let sent = 0;
   const settings = {
     pipelining: 1,
@@ -72,7 +75,22 @@ export function createClient(options: ClientOptions): Client {
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
   };
-  const pool = new Pool(origin, { ...settings, connections: options.sockets });
+  /** Connections to the service: through the proxy each is a tunnel (CONNECT), with TLS inside, for http:// too. So nothing that the proxy
+   * says in place of a tunnel can be taken for an answer, and a call without a tunnel has not left this machine. */
+  const connections = (most: number): Dispatcher => {
+    if (proxy === null) {
+      return most === 1 ? new SingleConnection(origin, settings) : new Pool(origin, { ...settings, connections: most });
+    }
+    return new ProxyAgent({
+      ...settings,
+      uri: proxy.url,
+      connections: most,
+      proxyTunnel: true,
+      connectTimeout: timeouts.connect,
+      clientFactory: (proxyOrigin, options) => new Pool(proxyOrigin, { ...options, headersTimeout: timeouts.connect }),
+    });
+  };
+  const pool = connections(options.sockets);
 
   async function exchange(
     { method, path: below, key }: PlainRequest,
@@ -95,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
       if (!deadline.signal.aborted) receiver.stop(code, message);
     };
     const onFailure = () => void stopAfter(timeouts.failure, 'BODY_TIMEOUT', 'The body of a failure did not end');
-    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve, onFailure });
+    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve, onFailure, proxy });
     void stopAfter(timeouts.total, 'TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
     const headers = {
       ...(key === null ? {} : { [HEADERS.key]: key }),
@@ -105,8 +123,8 @@ export function createClient(options: ClientOptions): Client {
     };
     const path = pathname.replace(/\/+$/, '') + below;
     trace?.(redactor.text(`debug ${number} > ${method} ${path}  ${headerText(headers)}`));
-    const own = isFresh ? new SingleConnection(origin, settings) : null;
-    (own ?? pool).dispatch({ method, path, headers }, receiver);
+    const own = isFresh ? connections(1) : null;
+    (own ?? pool).dispatch({ origin, method, path, headers }, receiver);
     try {
       const exchange = await promise;
       trace?.(exchangeLine(number, exchange));

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
+import type { HttpProxy } from '../base/http-proxy.ts';
 import { ReceivedBytes } from '../base/received-bytes.ts';
 import { decompressed, MAX_TEXT_BYTES, parseContent, TooLarge } from './content.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
@@ -15,6 +16,8 @@ export interface ReceiverOptions {
   readonly settle: (exchange: Exchange) => void;
   /** Called after the head of any status but 200. */
   readonly onFailure?: () => void;
+  /** The way to the service, for messages. */
+  readonly proxy?: HttpProxy | null;
 }
 
 /** Receives one answer from undici and settles once, with the first certain result. Whether the request may have been charged follows from
@@ -80,7 +83,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (!this.#ended) this.#fail(...explainFailure(error, this.#started, this.#status !== 0));
+    if (!this.#ended)
+      this.#fail(...explainFailure(error, this.#started, this.#status !== 0, this.#options.proxy ?? null));
   }
 
   /** Settles with what has arrived, decompressed. */
@@ -147,7 +151,24 @@ function plainHeaders(headers: Record<string, string | string[] | undefined>, re
   return plain;
 }
 
-function explainFailure(error: Error, started: boolean, answered: boolean): [FailureCode, string] {
+/** What kept a request from leaving this machine, where a proxy stands between it and the service. */
+function explainProxy({ name, variable }: HttpProxy, error: Error): string {
+  const detail = firstMessage(error) || error.name;
+  const [, status] = /^Proxy response \((\d+)\)/.exec(detail) ?? [];
+  const proxy = `The proxy ${name} (${variable})`;
+  if (status === '407') return `${proxy} demands a user and a password (407): http://USER:PASSWORD@${name}`;
+  if (status !== undefined)
+    return `${proxy} gives no way to the service (${status}); NO_PROXY names hosts without a proxy`;
+  return `Cannot connect to the service through the proxy ${name} (${variable}): ${detail}`;
+}
+
+function explainFailure(
+  error: Error,
+  started: boolean,
+  answered: boolean,
+  proxy: HttpProxy | null,
+): [FailureCode, string] {
+  if (proxy !== null && !started) return ['CONNECT', explainProxy(proxy, error)];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':

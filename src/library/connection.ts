@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { PerilbookError } from '../base/errors.ts';
+import { proxyFor } from '../base/http-proxy.ts';
 import { sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
@@ -122,7 +123,10 @@ export async function connect(
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) context.notice(warning);
     const read = await readKeys(keys, context.env, context.streams?.interrupt);
     refuseKeyInAddress(baseUrl, read);
-    const connection = { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read } as const;
+    const proxy = proxyFor(baseUrl, context.env);
+    if (proxy !== null) context.notice(`Calls go through the proxy ${proxy.name} (${proxy.variable}).`);
+    const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
+    const connection = { kind: 'service', ...named } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   // Loaded here: most commands need no service, so they need not load the web framework.

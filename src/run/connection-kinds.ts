@@ -1,3 +1,4 @@
+import type { HttpProxy } from '../base/http-proxy.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { UNLIMITED } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
@@ -16,6 +17,8 @@ export interface ServiceConnection {
   /** All answers are sample data. A service may also say so in its answers (`SampleRows`). */
   readonly sample: boolean;
   readonly keys: readonly Key[];
+  /** The way to the service; default: straight. */
+  readonly proxy?: HttpProxy | null | undefined;
 }
 
 /** The agencies' data on this machine: free, and never made up. */

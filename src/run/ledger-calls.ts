@@ -114,12 +114,12 @@ const NOWHERE: Location = { lat: 0, lng: 0 };
  * status that does not concern the key, says nothing.
  * @returns why nothing can be bought, and what to do; null if a key may be accepted */
 export async function keyRefusal(
-  { baseUrl, keys, source }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source'>,
+  { baseUrl, keys, source, proxy }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source' | 'proxy'>,
   { store, clock, interrupt, account }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'account'>,
 ): Promise<PerilbookError | null> {
   const secrets = keys.map(({ secret }) => secret);
   for (const secret of secrets) requireSendable(secret);
-  await using client = createClient({ baseUrl, sockets: 1, userAgent: 'perilbook', clock, secrets });
+  await using client = createClient({ baseUrl, sockets: 1, proxy, userAgent: 'perilbook', clock, secrets });
   const budget = keys.length * CREDITS[KEY_CHECK.kind];
   const named = { job: 'key check', input: '-', output: '-', account: account.name };
   const run = await store.startRun({ ...named, plannedCredits: 0, budget });

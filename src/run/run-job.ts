@@ -157,12 +157,12 @@ async function buy(
 ): Promise<Stop | null> {
   if (plan.order.length === 0) return null;
   const { clock, random, trace, approveRise } = effects;
-  const { baseUrl } = connection;
+  const { baseUrl, proxy } = connection;
   const job = purchaseJob(planned, connection);
   const secrets = connection.keys.map(({ secret }) => secret);
   await using opened = new AsyncDisposableStack();
   const { concurrency: sockets, account } = job;
-  const settings = { baseUrl, sockets, userAgent: 'perilbook', clock, secrets, readsDetails: false, trace };
+  const settings = { baseUrl, sockets, proxy, userAgent: 'perilbook', clock, secrets, readsDetails: false, trace };
   const client = opened.use(createClient(settings));
   const { creditsPerMinute } = account.subscription;
   const throttle = opened.use(new Throttle({ creditsPerMinute, sockets, clock }));

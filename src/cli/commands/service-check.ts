@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
+import { proxyFor } from '../../base/http-proxy.ts';
 import { createClient, requireSendable } from '../../client/client.ts';
 import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, makeRedactor } from '../../client/redact.ts';
@@ -88,7 +89,8 @@ async function performCheck(
   const { clock, interrupt } = context;
   const secrets = keys.map(({ secret }) => secret);
   const store = await openStore(context, job);
-  const client = createClient({ baseUrl, sockets: 2, userAgent: 'perilbook', clock, secrets });
+  const proxy = proxyFor(baseUrl, context.env);
+  const client = createClient({ baseUrl, sockets: 2, proxy, userAgent: 'perilbook', clock, secrets });
   let state: FinalState = 'stopped';
   let run: number | null = null;
   try {
