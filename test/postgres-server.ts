@@ -21,6 +21,8 @@ const NOBODY = 65_534;
 const SUPERUSER = 'postgres';
 /** The one role that must give its password (any role may be made by a test; all others are let in without). */
 export const ROLE_WITH_PASSWORD = 'with_password';
+/** The one role that is let in with TLS only. */
+export const ROLE_WITH_TLS = 'with_tls';
 
 /** A PostgreSQL server for the tests of one file. */
 export interface PostgresServer {
@@ -126,7 +128,12 @@ function ownServer(folder: string, { fsync = false, settings = {} }: ServerSetti
     }
     const flags = ['-A', 'trust', '-U', SUPERUSER, '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
     execFileSync(join(bin, 'initdb'), ['-D', data, ...flags], { ...asNobody, stdio: 'pipe', env: ENVIRONMENT });
-    const hosts = `host all ${ROLE_WITH_PASSWORD} all scram-sha-256\nhost all all 127.0.0.1/32 trust\n`;
+    const hosts = [
+      `host all ${ROLE_WITH_PASSWORD} all scram-sha-256`,
+      `hostssl all ${ROLE_WITH_TLS} all trust`,
+      `host all ${ROLE_WITH_TLS} all reject`,
+      'host all all 127.0.0.1/32 trust\n',
+    ].join('\n');
     writeFileSync(join(data, 'pg_hba.conf'), hosts);
     if (made !== undefined) shareTree(data, made);
     return bin;

@@ -81,7 +81,7 @@ export function jobOfAccount(context: CliContext, words: readonly string[], flag
 
 function foldersOf(context: CliContext): JobFolders {
   const { env, workingFolder } = context;
-  return { dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env), workingFolder };
+  return { dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env), workingFolder, env };
 }
 
 function isJobFile(word: string): boolean {

@@ -5,7 +5,7 @@ import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
-import { isPostgresAddress } from '../sql/postgres-address.ts';
+import { completeAddress, isPostgresAddress } from '../sql/postgres-address.ts';
 import { refuseStorePassword } from '../store/store-address.ts';
 import { type JobAccount, makeAccount, parseService, type ServiceSettings } from './account-settings.ts';
 import { durationMs } from './duration.ts';
@@ -92,6 +92,8 @@ export interface JobFolders {
   readonly workingFolder: string;
   /** For paths that begin with `~/`; null or left out: there is none. */
   readonly homeFolder?: string | null;
+  /** Holds PGSSLMODE, PGHOST and the like, for the address of a PostgreSQL store. Default: none. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** The file with the settings. */
   readonly jobFile?: string | undefined;
 }
@@ -152,14 +154,14 @@ function plainSettings(settings: JobFile): PlainSettings {
 }
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */
-function resolveStore(store: string | undefined, { workingFolder, dataFolder }: JobFolders): string {
+function resolveStore(store: string | undefined, { workingFolder, dataFolder, env = {} }: JobFolders): string {
   if (store === undefined) {
     if (dataFolder === NO_FOLDER) throw noDataFolder('--store FILE');
     return resolve(workingFolder, join(dataFolder, 'store.db'));
   }
   if (!isPostgresAddress(store)) return resolve(workingFolder, store);
   refuseStorePassword(store);
-  return store;
+  return completeAddress(store, env);
 }
 
 function parseOrderBy(orderBy: JobFile['order_by']): OrderBy {

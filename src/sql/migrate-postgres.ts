@@ -59,7 +59,7 @@ export async function migratePostgres(
  * @throws the error `unusable` */
 async function refuseHalf(
   pool: PostgresPool,
-  { use, address, schema }: Omit<PostgresLocation, 'connection'>,
+  { use, address, schema }: Pick<PostgresLocation, 'use' | 'address' | 'schema'>,
 ): Promise<void> {
   const tables = await pool.read((session) =>
     session.rows<{ schema: string }>(

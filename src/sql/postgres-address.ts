@@ -1,6 +1,8 @@
+import { type ConnectionOptions, getCACertificates } from 'node:tls';
 import type { PoolConfig } from 'pg';
 import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 import { readFileText } from '../base/pipes.ts';
+import { homeFolder, withHome } from '../base/platform-folders.ts';
 
 /** The content of a database, and its name in errors. */
 export interface DatabaseUse {
@@ -27,10 +29,22 @@ export interface PostgresLocation {
   readonly address: string;
   readonly schema: string;
   readonly connection: PoolConfig;
+  /** The ways to connect, in the order in which they are tried: without TLS (false), or with it. */
+  readonly encryptions: readonly [Encryption, ...Encryption[]];
 }
 
-const PARAMETERS = ['host', 'schema', 'sslmode', 'sslrootcert', 'password_file'];
-const TLS_MODES = ['disable', 'require', 'verify-full'];
+type Encryption = NonNullable<PoolConfig['ssl']>;
+
+const PARAMETERS = [
+  ...['host', 'port', 'schema', 'password_file', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'],
+];
+const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
+/** Variables of PostgreSQL's own programs for what an address does not say. The driver reads PGUSER, PGDATABASE, PGPASSWORD and PGPASSFILE. */
+const VARIABLES = {
+  ...{ PGSSLMODE: 'sslmode', PGSSLROOTCERT: 'sslrootcert', PGSSLCERT: 'sslcert', PGSSLKEY: 'sslkey' },
+  PGCHANNELBINDING: 'channel_binding',
+};
+const FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey', 'password_file'];
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/;
 
@@ -57,10 +71,31 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
   throw new PerilbookError(unusable, `The address of the ${name} contains a password`, hint);
 }
 
+/** Adds to an address what it does not say and the variables do, and puts the home folder in place of `~/`.
+ * @throws USAGE for a path in the home folder of a user who has none */
+export function completeAddress(text: string, env: Readonly<Record<string, string | undefined>>): string {
+  const url = URL.parse(text);
+  if (url === null) return text;
+  const parameters = url.searchParams;
+  const add = (parameter: string, value: string | undefined) => {
+    if (value && !parameters.has(parameter)) parameters.set(parameter, value);
+  };
+  for (const [variable, parameter] of Object.entries(VARIABLES)) add(parameter, env[variable]);
+  if (url.hostname === '') {
+    add('host', env.PGHOST);
+    add('port', env.PGPORT);
+  } else if (url.port === '') add('port', env.PGPORT);
+  for (const parameter of FILE_PARAMETERS) {
+    const file = parameters.get(parameter);
+    if (file !== null) parameters.set(parameter, withHome(file, homeFolder(env)));
+  }
+  return url.href;
+}
+
 /** Reads an address: `postgres://user@host:port/database?schema=…&sslmode=…&sslrootcert=…&password_file=…`.
  *
  * TLS with a verified certificate is the default for other hosts: without it, others on the network could read paid answers and
- * the password.
+ * the password. On this machine it is `prefer`, as for PostgreSQL's own programs; and none on a socket of the file system.
  * @throws the error `unusable` of its use */
 export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation {
   refusePassword(text, use);
@@ -75,12 +110,28 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   if (unknown !== undefined) refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);
   const schema = parameters.get('schema') ?? use.defaultSchema;
   if (!SCHEMA_NAME.test(schema)) refuse(`"${schema}" is no name of a schema`, 'Use small letters, digits and _.');
-  const socket = parameters.get('host');
-  const host = socket ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
-  const isLocal = host.startsWith('/') || LOOPBACK.test(host);
-  const mode = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
-  if (!TLS_MODES.includes(mode)) refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
+  const named = parameters.get('host');
+  const host = named ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
+  if (host.includes(','))
+    refuse('More than one host', 'Name one host, or an address that leads to the current server.');
+  const isSocket = host.startsWith('/');
+  const port = Number(parameters.get('port') ?? (url.port || 5432));
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536)) refuse('The port is no number', 'Use 1 to 65535.');
   const authority = parameters.get('sslrootcert');
+  const isLocal = isSocket || LOOPBACK.test(host);
+  const mode = parameters.get('sslmode') ?? (isLocal && authority === null ? 'prefer' : 'verify-full');
+  if (!TLS_MODES.includes(mode)) refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
+  if (authority === 'system' && mode !== 'verify-full') {
+    const hint = 'Any host can have such a certificate. Use sslmode=verify-full.';
+    refuse(`sslrootcert=system with sslmode=${mode} proves nothing`, hint);
+  }
+  const binding = parameters.get('channel_binding') ?? 'disable';
+  if (binding === 'require') {
+    const hint = 'Use channel_binding=prefer; sslmode=verify-full proves the server by its certificate.';
+    refuse('channel_binding=require cannot be enforced here', hint);
+  }
+  if (!['disable', 'prefer'].includes(binding))
+    refuse(`Unknown channel_binding "${binding}"`, 'Use prefer or disable.');
   const passwordFile = parameters.get('password_file');
   const readNamed = (file: string, parameter: string): string => {
     try {
@@ -91,19 +142,39 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
     }
   };
   const readPassword = async (file: string) => readNamed(file, 'password_file').replace(/\r?\n$/, '');
-  const ca = mode === 'disable' || authority === null ? {} : { ca: readNamed(authority, 'sslrootcert') };
+  const read = (parameter: string) => {
+    const file = parameters.get(parameter);
+    return file === null || mode === 'disable' ? undefined : readNamed(file, parameter);
+  };
+  const ca = authority === 'system' ? [...getCACertificates(), ...getCACertificates('system')] : read('sslrootcert');
+  // As for PostgreSQL's own programs, an authority that is named is asked under "require" too.
+  const isVerified = mode.startsWith('verify') || (mode === 'require' && authority !== null);
+  const [cert, key] = [read('sslcert'), read('sslkey')];
+  const tls: ConnectionOptions = {
+    // The driver gives TLS the name of a host, but not its number.
+    host,
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    rejectUnauthorized: isVerified,
+    ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  };
+  const ways: Readonly<Record<string, PostgresLocation['encryptions']>> = {
+    ...{ disable: [false], allow: [false, tls], prefer: [tls, false] },
+  };
   return {
     use,
     address,
     schema,
+    encryptions: isSocket ? [false] : (ways[mode] ?? [tls]),
     connection: {
       host,
-      port: socket === null || url.port ? Number(url.port || 5432) : 5432,
+      port,
       ...(url.username ? { user: decodeURIComponent(url.username) } : {}),
       ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
       // Read at each connection, so that a new password needs no restart. Without this file, pg reads PGPASSWORD and ~/.pgpass.
       ...(passwordFile === null ? {} : { password: () => readPassword(passwordFile) }),
-      ssl: mode === 'disable' ? false : { rejectUnauthorized: mode === 'verify-full', ...ca },
+      ...{ enableChannelBinding: binding === 'prefer' },
     },
   };
 }

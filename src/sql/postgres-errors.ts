@@ -59,7 +59,17 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
 ];
 
 /** Codes of Node and OpenSSL for a certificate that does not prove the server. */
-const CERTIFICATE = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)|does not support SSL/;
+const CERTIFICATE = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
+
+/** What the driver, PostgreSQL (14 and later; 13) and PgBouncer say where the other way would do, with TLS or without. */
+const TLS_REFUSED = /does not support SSL|, SSL (encryption|on)\b/;
+const TLS_DEMANDED = /, (no encryption|SSL off)\b|SSL (is )?required|TLS (is )?required|must use SSL/i;
+
+/** Whether a server may take the connection the other way: with TLS in place of without, or without in place of with. */
+export function mayConnectOtherwise(error: unknown): boolean {
+  const { message = '' } = error as { message?: string };
+  return TLS_REFUSED.test(message) || TLS_DEMANDED.test(message);
+}
 
 /** Converts an error of the server or the connection into one that the user can act on; returns any other unchanged. */
 export function asPostgresError({ use, address }: PostgresLocation, error: unknown): unknown {
@@ -71,6 +81,16 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
   if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message)) {
     const hint = 'Name the authority with sslrootcert=FILE in the address; sslmode=require encrypts without checking.';
     return unusable(`${database} has no certificate that can be verified: ${error.message}`, hint);
+  }
+  if (TLS_DEMANDED.test(error.message)) {
+    const hint =
+      'Use sslmode=require in the address, or verify-full with sslrootcert=FILE; else check the role and pg_hba.conf.';
+    return unusable(`${database} refused a connection without TLS: ${error.message}`, hint);
+  }
+  if (error.message.includes('does not support SSL')) {
+    const hint =
+      'Turn it on at the server; in a network that nobody else reads, sslmode=disable in the address does without.';
+    return unusable(`${database} has no TLS`, hint);
   }
   const meaning = classifyError(error);
   if (meaning !== 'final') {

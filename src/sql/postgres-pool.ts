@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
-import { asPostgresError, classifyError } from './postgres-errors.ts';
+import { asPostgresError, classifyError, mayConnectOtherwise } from './postgres-errors.ts';
 import type { EngineDialect, SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 
 /** A connection to the server, in a transaction or out of one. */
@@ -67,7 +67,8 @@ const NUMERIC = 1700;
  * waits for the end of the old transaction, and fails if that was committed. `txid_status` was rejected: after a failover to a
  * standby it may tell of another transaction. */
 export class PostgresPool implements AsyncDisposable {
-  readonly #pool: pg.Pool;
+  /** One for each way to connect, with TLS or without; the one that worked last is first. */
+  #pools: readonly pg.Pool[];
   readonly #location: PostgresLocation;
   readonly #patienceMs: number;
   readonly #clock: Clock;
@@ -84,23 +85,26 @@ export class PostgresPool implements AsyncDisposable {
     this.#clock = clock;
     const timeouts = { idle_in_transaction_session_timeout: settings.silentClientMs };
     this.#settings = settingsOf({ search_path: location.schema, ...timeouts, ...PLANS, ...settings.session });
-    this.#pool = new pg.Pool({
-      ...location.connection,
-      max: CONNECTIONS,
-      connectionTimeoutMillis: settings.connectMs,
-      query_timeout: settings.statementMs,
-      keepAlive: true,
-      pipeline: true,
-      application_name: settings.applicationName,
-      // Credits, times and numbers of calls are below 2^53, and so are their sums.
-      types: {
-        getTypeParser: (oid, format) =>
-          oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text'),
-      },
+    this.#pools = location.encryptions.map((ssl) => {
+      const pool = new pg.Pool({
+        ...location.connection,
+        ssl,
+        max: CONNECTIONS,
+        connectionTimeoutMillis: settings.connectMs,
+        query_timeout: settings.statementMs,
+        keepAlive: true,
+        pipeline: true,
+        application_name: settings.applicationName,
+        // Credits, times and numbers of calls are below 2^53, and so are their sums.
+        types: {
+          getTypeParser: (oid, format) =>
+            oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text'),
+        },
+      });
+      // An idle connection that is cut is no error: the next operation opens another.
+      pool.on('error', () => {});
+      return pool.on('connect', (client) => void client.on('error', () => {}));
     });
-    // An idle connection that is cut is no error: the next operation opens another.
-    this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => void client.on('error', () => {}));
   }
 
   /** Reads, repeatedly if needed: `work` must not write, except for writes that may be repeated. */
@@ -183,8 +187,22 @@ export class PostgresPool implements AsyncDisposable {
     return result;
   }
 
+  async #connect(): Promise<PoolClient> {
+    const [pool, other] = this.#pools;
+    try {
+      return await pool!.connect();
+    } catch (error) {
+      if (other === undefined || !mayConnectOtherwise(error)) throw error;
+      const client = await other.connect().catch((second) => {
+        throw mayConnectOtherwise(second) ? error : second;
+      });
+      this.#pools = [other, pool!];
+      return client;
+    }
+  }
+
   async #withClient<T>(work: (client: PoolClient, prepared: typeof named) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     let failure: unknown;
     try {
       const isOwn = this.#own.get(client) ?? hasOwnSession(client);
@@ -219,7 +237,7 @@ export class PostgresPool implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#pool.ended) await this.#pool.end();
+    await Promise.all(this.#pools.filter(({ ended }) => !ended).map((pool) => pool.end()));
   }
 }
 

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { ROLE_WITH_PASSWORD, startPostgres } from '../postgres-server.ts';
+import { ROLE_WITH_PASSWORD, ROLE_WITH_TLS, sharedPostgres, startPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ANSWER, callAt, chargedFor, PERIOD, RUN, termsOf } from './claims.ts';
 import { testStore } from './store-contract.ts';
@@ -119,8 +119,30 @@ test('a server must prove itself by a certificate, unless the address says other
   const openBy = (mode: string) => open(`${server.storeAddress()}&sslmode=${mode}`);
   const message = /has no certificate that can be verified/;
   await assert.rejects(openBy('verify-full'), { code: 'STORE_UNUSABLE', message });
-  const verified = `verify-full&sslrootcert=${join(CERTIFICATES, 'authority.pem')}`;
-  for (const mode of [verified, 'require', 'disable']) await (await openBy(mode)).close();
+  const authority = `&sslrootcert=${join(CERTIFICATES, 'authority.pem')}`;
+  const other = `&sslrootcert=${join(CERTIFICATES, 'good.pem')}`;
+  for (const mode of [`verify-full${authority}`, `verify-ca${authority}`, 'require', 'prefer', 'allow', 'disable'])
+    await (await openBy(mode)).close();
+  for (const mode of ['verify-ca', `require${other}`]) await assert.rejects(openBy(mode), { message });
+});
+
+test('a server that demands TLS is met without sslmode, and one without TLS too', async () => {
+  await server.query(`CREATE ROLE ${ROLE_WITH_TLS} LOGIN; CREATE SCHEMA encrypted AUTHORIZATION ${ROLE_WITH_TLS}`);
+  const encrypted = server.storeAddress({ role: ROLE_WITH_TLS, schema: 'encrypted' });
+  for (const mode of ['', '&sslmode=allow', '&sslmode=prefer']) await (await open(`${encrypted}${mode}`)).close();
+  await assert.rejects(open(`${encrypted}&sslmode=disable`), {
+    code: 'STORE_UNUSABLE',
+    message: /refused a connection without TLS: .*no encryption/,
+    hint: /sslmode=require/,
+  });
+  const plain = await sharedPostgres();
+  for (const mode of ['', '&sslmode=prefer', '&sslmode=allow'])
+    await (await open(`${plain.storeAddress()}${mode}`)).close();
+  await assert.rejects(open(`${plain.storeAddress()}&sslmode=require`), {
+    code: 'STORE_UNUSABLE',
+    message: /has no TLS$/,
+    hint: /sslmode=disable/,
+  });
 });
 
 testStore('PostgreSQL', async () => {

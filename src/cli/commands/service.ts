@@ -12,7 +12,7 @@ import {
 } from '../../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import { startService } from '../../service/http/start-service.ts';
-import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
+import { completeAddress, isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
@@ -74,7 +74,8 @@ interface ServiceFiles {
 function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
   const pathOf = (file: string | undefined, otherwise: string) => resolve(context.workingFolder, file ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/data.db`);
-  if (accounts !== undefined && isPostgresAddress(accounts)) return { data, accounts };
+  if (accounts !== undefined && isPostgresAddress(accounts))
+    return { data, accounts: completeAddress(accounts, context.env) };
   const path = pathOf(accounts, accountsFileFor(data));
   if (path === data) throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
   return { data, accounts: path };
