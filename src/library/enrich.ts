@@ -19,7 +19,7 @@ export interface AnswerSettings
   readonly source: AnswerSource;
   /** Most credits that may be spent in all. Needed for a metered service. */
   readonly budget?: number;
-  /** Stops buying: calls in flight are completed and stored, then the function throws INTERRUPTED. */
+  /** Stops buying: calls in flight are completed and stored, then the function throws INTERRUPTED, before the next row. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
 }
@@ -110,8 +110,11 @@ export function enrichInRun<Row>(
       });
       throwIfAborted(signal);
       const fields = await run.answer(locations);
-      throwIfAborted(signal);
-      for (const [index, row] of batch.entries()) yield enrichedRow(row, names, fields[index]!);
+      for (const [index, row] of batch.entries()) {
+        // Between two rows the program may have aborted. The answers of the batch are in the store.
+        throwIfAborted(signal);
+        yield enrichedRow(row, names, fields[index]!);
+      }
       if (run.refusal !== null) {
         run.end();
         throw run.refusal;

@@ -73,6 +73,25 @@ test('an abort completes the calls in flight, throws INTERRUPTED, and the answer
   assert.equal(charged(), 60);
 });
 
+test('an abort between two rows ends before the next one; what was bought is kept', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  const interruption = new AbortController();
+  const options = { topics: ['wildfire'] as const, source: client(), store, budget: 100, batch: 4 };
+  const seen: unknown[] = [];
+  await assert.rejects(
+    async () => {
+      for await (const { row } of enrich(rowsOf(places(9)), { ...options, signal: interruption.signal })) {
+        seen.push(row.id);
+        if (row.id === 2) interruption.abort();
+      }
+    },
+    { code: 'INTERRUPTED' },
+  );
+  assert.deepEqual(seen, [1, 2]);
+  await all(enrich(rowsOf(places(4)), options));
+  assert.equal(charged(), 4);
+});
+
 test('a signal that is already aborted spends nothing', async (t) => {
   const { harness, client, store, charged } = await openScene(t);
   const [row] = rowsOf(places(1));

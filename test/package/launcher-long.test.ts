@@ -49,6 +49,19 @@ test('on an old Node one sentence says what to do', (t) => {
   assert.equal(stderr, 'perilbook: Node.js 18.20.4 is too old: install Node.js 24 or newer [NODE_TOO_OLD]\n');
 });
 
+test('on an old Node, importing the library says so, with a code', (t) => {
+  const { folder, args } = oldNode(t);
+  const entry = join(folder, 'bin/library.js');
+  copyFileSync(join(ROOT, 'bin/library.js'), entry);
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  writeFileSync(
+    join(folder, 'user.js'),
+    "await import('./bin/library.js').catch((e) => console.log(e.code, e.message));",
+  );
+  const { stdout } = spawnSync(process.execPath, [...args.slice(0, 2), join(folder, 'user.js')], { encoding: 'utf8' });
+  assert.equal(stdout, 'NODE_TOO_OLD Node.js 18.20.4 is too old: install Node.js 24 or newer\n');
+});
+
 test('on an old Node a checkout starts its own, with the same arguments and exit code', (t) => {
   const { folder, args } = oldNode(t);
   bringNode(folder, 'printf "%s\\n" "$@"; exit 4');

@@ -11,6 +11,12 @@ test('the library has these functions and types, and no other', () => {
   assert.deepEqual(Object.keys(library).sort(), [
     ...['PerilbookError', 'createClient', 'enrich', 'local', 'lookup', 'openStore', 'plan', 'run', 'sample'],
   ]);
+  const entry = readFileSync(join(ROOT, 'bin/library.js'), 'utf8');
+  const named = /export const \{([^}]*)\}/
+    .exec(entry)![1]!
+    .split(',')
+    .map((name) => name.trim());
+  assert.deepEqual(named.sort(), Object.keys(library).sort());
   const exported = readFileSync(join(ROOT, 'src/index.ts'), 'utf8').matchAll(/^export (type )?\{([^}]*)\}/gm);
   const types = [...exported].flatMap(([, allTypes, names]) =>
     names!
