@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
+import { launchPooler, WITH_POOLER } from '../test/pooler.ts';
 import { launchPostgres } from '../test/postgres-server.ts';
 import { bundleAnswers, openEither, type StoreWorkerResult, type StoreWorkerTask } from './either-store.ts';
 import { sized } from './size.ts';
@@ -23,6 +24,8 @@ const PARTS = 10;
 const LEAST_SHARE = 0.7;
 /** Least calls a second in PostgreSQL by several workers, on a new account. */
 const LEAST_CALLS: Readonly<Record<number, number>> = { 1: 250, 50: 4_500 };
+/** The pooler is one process, and the server's session may change with each transaction: statements are not prepared. */
+const LEAST_SHARE_OF_DIRECT = 0.5;
 /** Calls of the last minute when a worker starts, and the most time to its first claim. */
 const MINUTE_CALLS = sized(10_000, 100);
 const MOST_START_MS = 100;
@@ -35,6 +38,8 @@ export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-stores-'));
   await using server = await launchPostgres({ fsync: true, settings: { autovacuum: 'on' } });
   try {
+    await using pooler = WITH_POOLER.skip ? null : await launchPooler(server.port);
+    if (WITH_POOLER.skip) console.log(`PostgreSQL behind a pooler is left out: ${WITH_POOLER.skip}.\n`);
     const stores = [
       ['SQLite', join(folder, 'store.db')],
       ['PostgreSQL', server.storeAddress()],
@@ -57,15 +62,29 @@ export async function run(): Promise<Goal[]> {
     console.log(`A store that was empty, ${BATCHES.at(-1)} calls together for ${seconds} s\n`);
     console.log(`${table(['calls claimed and settled a second', 'first tenth', 'last tenth'], growing)}\n`);
     const rates: (string | number)[][] = [];
-    for (const [name, store] of stores) {
+    const direct = new Map<string, number>();
+    const pooled = pooler && (['PostgreSQL behind PgBouncer', server.storeAddress({ port: pooler.port })] as const);
+    for (const [name, store] of pooled ? [...stores, pooled] : stores) {
       for (const batch of BATCHES) {
         const row: (string | number)[] = [`${name}, ${batch} together`];
         for (const workers of WORKERS) {
           const measured = await callsASecond(store, workers, batch);
           row.push(measured);
+          const trial = `${workers} workers, ${batch} together`;
+          if (name === 'PostgreSQL') direct.set(trial, measured);
+          if (pooled !== null && name === pooled[0]) {
+            const share = measured / direct.get(trial)!;
+            goals.push({
+              what: `${name}, ${trial}`,
+              measured: share,
+              unit: 'of direct',
+              atLeast: LEAST_SHARE_OF_DIRECT,
+            });
+            continue;
+          }
           const atLeast = LEAST_CALLS[batch];
           if (name === 'SQLite' || workers === 1 || atLeast === undefined) continue;
-          goals.push({ what: `${name}, ${workers} workers, ${batch} together`, measured, unit: 'calls/s', atLeast });
+          goals.push({ what: `${name}, ${trial}`, measured, unit: 'calls/s', atLeast });
         }
         rates.push(row);
       }

@@ -20,10 +20,19 @@ export const WITH_POOLER = { skip: !existsSync(PROGRAM) && 'there is no PgBounce
  * know, as it does by default, and has fewer sessions than the tests have connections.
  * @returns its port */
 export async function startPooler(
+  ...[serverPort, poolMode, settings]: Parameters<typeof launchPooler>
+): Promise<number> {
+  const pooler = await launchPooler(serverPort, poolMode, settings);
+  after(() => pooler[Symbol.asyncDispose]());
+  return pooler.port;
+}
+
+/** The same without a test file: the caller stops it. */
+export async function launchPooler(
   serverPort: number,
   poolMode: 'transaction' | 'session' = 'transaction',
   settings: readonly string[] = [],
-): Promise<number> {
+): Promise<AsyncDisposable & { readonly port: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-pooler-'));
   chmodSync(folder, 0o755);
   const port = await freePort();
@@ -42,11 +51,11 @@ export async function startPooler(
   writeFileSync(file, `${lines.join('\n')}\n`);
   const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   const child: ChildProcess = spawn(PROGRAM, [file], { ...asNobody, stdio: 'ignore' });
-  after(async () => {
+  const dispose = async () => {
     child.kill('SIGTERM');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     rmSync(folder, { recursive: true, force: true });
-  });
+  };
   for (let tries = 0; ; tries++) {
     const socket = connect(port, '127.0.0.1');
     const isOpen = await once(socket, 'connect').then(
@@ -54,7 +63,7 @@ export async function startPooler(
       () => false,
     );
     socket.destroy();
-    if (isOpen) return port;
+    if (isOpen) return { port, [Symbol.asyncDispose]: dispose };
     if (tries === 100) throw new Error('PgBouncer does not listen');
     await delay(50);
   }
