@@ -61,6 +61,14 @@ export function boxOfGeometry(geometry: unknown): Box | null {
   return grow(box, geometry) ? box : null;
 }
 
+/** Whether a geometry is none, or has no position. */
+export function isEmptyGeometry(geometry: unknown): boolean {
+  const { coordinates, geometries } = (geometry ?? {}) as { coordinates?: unknown; geometries?: unknown };
+  if (Array.isArray(geometries)) return geometries.every(isEmptyGeometry);
+  const positions = Array.isArray(coordinates) ? coordinates.flat(Number.POSITIVE_INFINITY) : [];
+  return geometry === null || geometry === undefined || (Array.isArray(coordinates) && positions.length === 0);
+}
+
 function grow(box: GrowingBox, geometry: unknown): boolean {
   if (geometry === null || typeof geometry !== 'object') return false;
   const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };

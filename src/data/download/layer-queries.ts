@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import type { Box } from '../../geo/bounding-boxes.ts';
+import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { LayerDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
@@ -86,10 +86,14 @@ export async function fetchCount(request: LayerRequest, context: DownloadContext
   throw downloadFailed(`${url} does not count its rows`, ADDRESS_MOVED);
 }
 
-/** The identity of a layer's file: address, filter and fields. */
+/** The identity of a layer's file: address, filter, fields and simplification. */
 export function hashRequest(request: LayerRequest): string {
-  return formatQuery(request, { where: request.where, outFields: request.fields ?? '*', f: request.as });
+  const { where, fields = '*', as } = request;
+  return formatQuery(request, { where, outFields: fields, f: as, ...simplification(request) });
 }
+
+const simplification = ({ simplifiedBy }: LayerRequest): Readonly<Record<string, string>> =>
+  simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) };
 
 function formatQuery({ layer, box }: LayerRequest, parameters: Readonly<Record<string, string>>): string {
   const bounds: Record<string, string> =
@@ -111,7 +115,7 @@ export async function parsePage(
   pageRows: number,
   context: DownloadContext,
 ) {
-  const { as, layer, where, simplifiedBy } = request;
+  const { as, layer, where } = request;
   const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
   const names = request.fields === undefined ? '*' : [...new Set([idField, ...fields])].join(',');
   const url = formatQuery(request, {
@@ -122,22 +126,26 @@ export async function parsePage(
     ...(as === 'csv'
       ? { returnGeometry: 'false', f: 'json' }
       : {
-          outSR: '4326',
-          geometryPrecision: '6',
-          ...(simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) }),
-          f: 'geojson',
+          ...GEOJSON,
+          ...simplification(request),
         }),
   });
   const page = await getArcgisJson(url, context);
   const { features, exceededTransferLimit, properties, crs } = page as unknown as PageAnswer;
   if (!Array.isArray(features)) throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
   refuseMetres(layer, crs);
+  const idOf = ({ attributes, properties, id }: LayerFeature) => Number((attributes ?? properties)?.[idField] ?? id);
+  const isUnknown = features.some((feature) => !Number.isFinite(idOf(feature)));
+  if (isUnknown) throw downloadFailed(`${url} gives a row without ${idField}`, ADDRESS_MOVED);
+  // Simplification collapses small outlines, and the server gives them without a geometry.
+  const isLost = ({ geometry }: LayerFeature) => request.simplifiedBy !== undefined && boxOfGeometry(geometry) === null;
+  const whole = await fetchWhole(request, features.filter(isLost).map(idOf), names, context);
+  const wholeById = new Map(whole.map((feature) => [idOf(feature), feature]));
   const rows = features.map((feature) => {
+    const id = idOf(feature);
     const values = feature.attributes ?? feature.properties ?? {};
-    const id = Number(values[idField] ?? feature.id);
-    if (!Number.isFinite(id)) throw downloadFailed(`${url} gives a row without ${idField}`, ADDRESS_MOVED);
     const cells = () => stringify([fields.map((name) => values[name] ?? '')], { cast: { number: String } });
-    return { id, line: as === 'csv' ? cells() : JSON.stringify(feature) };
+    return { id, line: as === 'csv' ? cells() : JSON.stringify(wholeById.get(id) ?? feature) };
   });
   return {
     rows,
@@ -146,12 +154,38 @@ export async function parsePage(
   };
 }
 
+const GEOJSON = { outSR: '4326', geometryPrecision: '6', f: 'geojson' };
+
+/** Ids per request: the address stays below 2,000 characters. */
+const IDS_AT_ONCE = 100;
+
+/** Requests rows by their ids, without simplification. */
+async function fetchWhole(
+  request: LayerRequest,
+  ids: readonly number[],
+  outFields: string,
+  context: DownloadContext,
+): Promise<LayerFeature[]> {
+  const rows: LayerFeature[] = [];
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    const objectIds = ids.slice(from, from + IDS_AT_ONCE).join();
+    const url = formatQuery({ ...request, box: undefined }, { objectIds, outFields, ...GEOJSON });
+    const { features } = (await getArcgisJson(url, context)) as unknown as PageAnswer;
+    if (!Array.isArray(features)) throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
+    rows.push(...features);
+  }
+  return rows;
+}
+
+interface LayerFeature {
+  readonly id?: unknown;
+  readonly geometry?: unknown;
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly properties?: Readonly<Record<string, unknown>> | null;
+}
+
 interface PageAnswer {
-  readonly features?: readonly {
-    readonly id?: unknown;
-    readonly attributes?: Readonly<Record<string, unknown>>;
-    readonly properties?: Readonly<Record<string, unknown>> | null;
-  }[];
+  readonly features?: readonly LayerFeature[];
   readonly exceededTransferLimit?: unknown;
   readonly properties?: { readonly exceededTransferLimit?: unknown };
   readonly crs?: { readonly properties?: { readonly name?: unknown } };

@@ -1,4 +1,5 @@
-import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
+import type { Geometry } from 'geojson';
+import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
@@ -33,13 +34,17 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
       const groups = form.group === undefined ? null : new SiteGroups(form.group);
       const vintage = vintageByColumns(form.vintage);
       const recordOf = form.begin?.() ?? ((feature) => feature);
+      const shapes = { drawn: 0, lost: 0 };
       return {
         vintage: vintage.text,
+        shapes,
         records: inFeatureFiles<SiteRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, options, report, form.csv),
           recordsOf(feature) {
             const { id, geometry, properties } = feature;
-            const problem = form.refuse?.(properties) ?? geometryProblem(geometry, name.startsWith('sites:'));
+            const foreign = form.refuse?.(properties) ?? null;
+            if (foreign === null) countShape(shapes, geometry);
+            const problem = foreign ?? geometryProblem(geometry, name.startsWith('sites:'));
             const record = problem ?? recordOf(feature as FileFeature & SiteRecord);
             if (typeof record === 'string') return record;
             vintage.see(properties);
@@ -60,9 +65,14 @@ function keyIn(properties: FileFeature['properties'], column: string): SiteRecor
   return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '') ? value : undefined;
 }
 
+function countShape(shapes: { drawn: number; lost: number }, geometry: unknown): void {
+  if (isEmptyGeometry(geometry)) shapes.lost += 1;
+  else if ((geometry as Geometry).type !== 'Point') shapes.drawn += 1;
+}
+
 /** Why a geometry cannot be searched; null when it can. @param isSite the agency lists places of the US alone */
 function geometryProblem(geometry: unknown, isSite: boolean): string | null {
-  if (geometry === null || geometry === undefined) return 'it has no geometry';
+  if (isEmptyGeometry(geometry)) return 'it has no geometry';
   const box = boxOfGeometry(geometry);
   if (box === null) return 'its coordinates are not degrees of longitude and latitude';
   return isSite && lacksMinus({ lat: box.minLat, lng: box.minLng }) ? 'its longitude has lost its minus sign' : null;

@@ -12,7 +12,7 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { inputFiles } from './input-files.ts';
-import { listedStates } from './load-losses.ts';
+import { listedStates, refuseLostShapes } from './load-losses.ts';
 import { type LoadReport, LoadReporter } from './load-report.ts';
 import type { FileRecords, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
@@ -67,6 +67,7 @@ export async function loadParts(
   const loader = loaderNamed(name);
   const files = parts.flatMap((part) => part.files);
   const isForced = parts.some(({ options }) => options.force === true);
+  const shapes: Parameters<typeof refuseLostShapes>[1][number][] = [];
   const readings: (Reading & { readonly level?: Level })[] = [];
   for (const { of, files: own, options } of parts) {
     const paths = await inputFiles(name, own, options);
@@ -76,9 +77,12 @@ export async function loadParts(
       licence: options.licence ?? loader.licence,
       /** Known after the last row. */
       get vintage() {
-        return options.vintage ?? (read.vintage() || readDay(paths.at(-1)));
+        const vintage = options.vintage ?? (read.vintage() || readDay(paths.at(-1)));
+        const { drawn = 0, lost = 0 } = read.shapes ?? {};
+        return drawn > 0 && lost > 0 ? `${vintage}, without ${counted(lost, 'record')} that had no outline` : vintage;
       },
     };
+    if (read.shapes !== undefined) shapes.push(Object.assign(read.shapes, { of }));
     const described = options.source === undefined ? await digestsOf(paths, terms) : [];
     readings.push({ of, info, records: read.records, files: described, ...(read.level && { level: read.level }) });
   }
@@ -89,6 +93,7 @@ export async function loadParts(
     if (files.length === 0) return;
     if (report.pages >= files.length && !isForced) throw pagesMissing(files);
     if (taken === 0) throw nothingUsable(files, outside > 0 ? statesGiven(parts[0]!, terms) : null, report);
+    if (terms.replace !== true) refuseLostShapes(dataset, shapes);
   });
   const isWhole = loaded.states.includes(WHOLE_US);
   noteOthers(report, loaded);

@@ -105,6 +105,23 @@ export function refuseLostHazards(before: RatingCounts, now: RatingCounts, state
   );
 }
 
+/** Of lines and outlines; one in a thousand may be damaged at the publisher. */
+const MOST_WITHOUT_GEOMETRY = 0.001;
+
+/** Refuses lines and outlines of which too many have no geometry: a count near them would be too low.
+ * @throws PerilbookError SERVICE_DATA; its context names the states */
+export function refuseLostShapes(
+  dataset: DatasetName,
+  parts: readonly { readonly of: unknown; readonly drawn: number; readonly lost: number }[],
+): void {
+  const lost = parts.filter(({ drawn, lost }) => drawn > 0 && lost > MOST_WITHOUT_GEOMETRY * (drawn + lost));
+  const problems = lost.map(({ of, drawn, lost }) => ({
+    state: typeof of === 'string' ? of : WHOLE_US,
+    problem: `${grouped(lost)} of ${counted(drawn + lost, 'outline')} have no geometry`,
+  }));
+  refuse(dataset, problems, 'Get the file without simplification, or add --replace to load the others.');
+}
+
 /** Whether more than a third is lost. */
 export const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
 

@@ -66,6 +66,8 @@ export interface FileRecords {
   readonly records: AsyncIterable<readonly object[]>;
   /** Called after the last record; '' for the day on which the last file was changed. */
   vintage(): string;
+  /** The lines and outlines, and those of them without a geometry; counted after the last record. */
+  readonly shapes?: Readonly<Record<'drawn' | 'lost', number>>;
   /** The level, if the files tell it. */
   readonly level?: Level;
 }

@@ -17,6 +17,8 @@ export interface MirroredLayer {
   readonly rows: readonly {
     readonly attributes: Readonly<Record<string, unknown>>;
     readonly geometry?: unknown;
+    /** The geometry that it gives where it simplifies. */
+    readonly simplified?: unknown;
   }[];
   readonly edited?: number | null;
   /** The limit that it names, and the one that it keeps to: 732 where 2,000 were asked for. */
@@ -164,9 +166,11 @@ function described({ fields, edited, maxRecordCount = 2_000, hasOffset = true, f
 }
 
 function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
+  const ids = query.get('objectIds')?.split(',').map(Number);
+  const isSimplified = query.has('maxAllowableOffset');
   const rows = layer.rows
     .map((row, index) => ({ ...row, id: index + 1 }))
-    .filter((row) => isWanted(row, query.get('where')!, query.get('geometry')));
+    .filter((row) => ids?.includes(row.id) ?? isWanted(row, query.get('where')!, query.get('geometry')));
   if (query.get('returnCountOnly') === 'true') return { count: rows.length };
   const { hasOffset = true, maxRecordCount = 2_000, mostRows = maxRecordCount, flag = 'properties', crs } = layer;
   const from = hasOffset ? Number(query.get('resultOffset') ?? 0) : 0;
@@ -188,7 +192,7 @@ function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
     features: page.map((row) => ({
       type: 'Feature',
       id: row.id,
-      geometry: row.geometry,
+      geometry: isSimplified && 'simplified' in row ? row.simplified : row.geometry,
       properties: attributesOf(row),
     })),
     ...(flag === 'top' ? more : { properties: more }),

@@ -233,3 +233,55 @@ test('a layer is read again when it says that it changed, else when its file is 
   here.clock.move(86_400_000);
   assert.equal(await ask(old), 'new');
 });
+
+test('outlines that simplification collapses are asked again by their ids, and come whole', async (t) => {
+  const square = {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [-77, 38],
+        [-76.9993, 38],
+        [-76.9993, 38.0007],
+        [-77, 38],
+      ],
+    ],
+  };
+  // A server gives a collapsed outline as null, without rings, or with too few positions.
+  const collapsed = [
+    null,
+    { type: 'Polygon', coordinates: [] },
+    {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [-77, 38],
+          [-77, 38],
+        ],
+      ],
+    },
+  ];
+  const rows = Array.from({ length: 1_200 }, (_, index) => ({
+    attributes: { NAME: `park ${index + 1}` },
+    geometry: square,
+    ...(index % 4 === 3 ? {} : { simplified: collapsed[index % 4] }),
+  }));
+  const here = await serving(t, layerOf(0, { rows, maxRecordCount: 600 }));
+  await get(here, { simplifiedBy: 0.0005 });
+  const { features } = JSON.parse(here.read('sites.geojson')!) as { features: { id: number; geometry: unknown }[] };
+  assert.deepEqual(
+    idsIn(here),
+    rows.map((_, index) => index + 1),
+  );
+  assert.ok(features.every(({ geometry }) => JSON.stringify(geometry) === JSON.stringify(square)));
+  const again = here.mirror.requests.filter(({ target }) => target.includes('objectIds='));
+  assert.equal(again.length, 10);
+  assert.ok(again.every(({ target }) => target.length < 2_000 && !/maxAllowableOffset|&where/.test(target)));
+});
+
+test('what has no geometry without simplification either stays as it is', async (t) => {
+  const rows = [{ attributes: { NAME: 'lost' }, geometry: null }, ...layerOf(2).rows];
+  const here = await serving(t, layerOf(0, { rows }));
+  await get(here, { simplifiedBy: 0.0005 });
+  assert.deepEqual(idsIn(here), [1, 2, 3]);
+  assert.match(here.read('sites.geojson')!, /"geometry":null/);
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
-import { loading, towers } from './loading.ts';
+import { fileOf, geojson, loading, rejects, towers } from './loading.ts';
 
 const refused = (problem: string, context: object) => ({
   code: 'SERVICE_DATA',
@@ -105,4 +105,39 @@ test('a file of some states does not replace those of others in silence, and lis
   }
   await load('cell-towers', towers(t, { MD: 3, NC: 3, GA: 3, TX: 3 }), { states: 'US' });
   await assert.rejects(replacing('VA'), { message: /the rows of all other states would be lost$/ });
+});
+
+const outline = (at: number) => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [at, 38],
+      [at + 0.01, 38],
+      [at + 0.01, 38.01],
+      [at, 38],
+    ],
+  ],
+});
+const parksWith = (t: TestContext, drawn: number, lost: readonly unknown[]) =>
+  fileOf(
+    t,
+    'parks.geojson',
+    geojson([
+      ...Array.from({ length: drawn }, (_, index) => ({ geometry: outline(-78 + index / 1e4), properties: {} })),
+      ...lost.map((geometry) => ({ geometry, properties: {} })),
+    ]),
+  );
+
+test('outlines without a geometry: few are told and stay known, more are refused', async (t) => {
+  const { database, load } = loading(t);
+  const empty = { type: 'Polygon', coordinates: [] };
+  const few = await load('parks', parksWith(t, 1_999, [null, empty]), { states: ['VA'], vintage: '2024' });
+  assert.deepEqual(rejects(few), [['it has no geometry', 2, 1]]);
+  assert.equal(few.vintage, '2024, without 2 records that had no outline');
+  assert.equal(describeData(database).datasets[0]!.vintage, few.vintage);
+
+  const many = parksWith(t, 1_997, [null, empty, { type: 'GeometryCollection', geometries: [] }]);
+  const tooMany = { code: 'SERVICE_DATA', message: /3 of 2,000 outlines have no geometry/ };
+  await assert.rejects(load('parks', many, { states: ['VA'] }), tooMany);
+  assert.equal((await load('parks', many, { states: ['VA'], replace: true })).records, 1_997);
 });

@@ -161,7 +161,7 @@ test('lines and towers: HIFLD columns are read in any case, and projected lines 
     { properties, geometry: lines('-8905559 3503549, -8905559 3503550') },
     { properties: {}, geometry: null },
   ];
-  const result = await load('transmission-lines', fileOf(t, 'lines.geojson', geojson(features)));
+  const result = await load('transmission-lines', fileOf(t, 'lines.geojson', geojson(features)), { replace: true });
   assert.deepEqual(reasons(result), [
     'its coordinates are not degrees of longitude and latitude',
     'it has no geometry',
