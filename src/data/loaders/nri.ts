@@ -1,10 +1,12 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { invalidFile } from './agency-file.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedArea } from './county-codes.ts';
+import { FEWEST_COMPARED, isLoss } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader } from './loader.ts';
 
@@ -58,28 +60,57 @@ export const nri: Loader = {
     const level = [...levels][0]!;
     let version = '';
     const seen = new Set<string>();
+    const faults = new HazardFaults();
     const ratingsIn = (file: string) =>
       tableRows(file, (columns) => {
         const hazards = findHazards(columns, file, report);
         const codeOf = codeReader(columns, level);
         const versionAt = columns.find('NRI_VER');
-        const ratingsOf = (cells: readonly string[]): readonly NaturalRatingRecord[] | string => {
+        const ratingsOf = (cells: readonly string[], line: number): readonly NaturalRatingRecord[] | string => {
           if (cells.length !== columns.names.length) return 'the row has another number of fields than the header';
           const code = codeOf(cells);
           if ('problem' in code) return code.problem;
           const ratings = hazards.map((hazard) => parseRating(code.geoid, hazard, cells, columns));
-          const problem = ratings.find((rating) => typeof rating === 'string');
-          if (problem !== undefined) return problem;
+          const known = ratings.filter((rating) => typeof rating !== 'string');
+          if (known.length === 0) return ratings[0] as string;
           if (seen.has(code.geoid)) return `the ${level} is listed twice`;
           seen.add(code.geoid);
           version = cells[versionAt] || version;
-          return ratings as NaturalRatingRecord[];
+          faults.rows += 1;
+          for (const problem of ratings) if (typeof problem === 'string') faults.add(problem, line);
+          return known;
         };
-        return ({ line, cells }) => report.take(ratingsOf(cells), line, cells);
+        return ({ line, cells }) => report.take(ratingsOf(cells, line), line, cells);
       });
-    return { level, vintage: () => version, records: inTurn(files, report, ratingsIn) };
+    const records = async function* () {
+      yield* inTurn(files, report, ratingsIn);
+      faults.tell(files, report);
+    };
+    return { level, vintage: () => version, records: records() };
   },
 };
+
+/** Unusable values of single hazards: the other hazards of their rows are loaded. */
+class HazardFaults {
+  readonly #byProblem = new Map<string, { count: number; readonly firstLine: number }>();
+  rows = 0;
+
+  add(problem: string, line: number): void {
+    const fault = this.#byProblem.get(problem);
+    if (fault === undefined) this.#byProblem.set(problem, { count: 1, firstLine: line });
+    else fault.count += 1;
+  }
+
+  /** Notes them. @throws PerilbookError SERVICE_DATA when all rows, or a third of many, have the same: the file has changed */
+  tell(files: readonly string[], report: LoadReporter): void {
+    for (const [problem, { count, firstLine }] of this.#byProblem) {
+      if (count === this.rows || (this.rows >= FEWEST_COMPARED && isLoss(this.rows, this.rows - count))) {
+        throw invalidFile(files.join(', '), `${problem}: ${count} of ${this.rows} rows`, 'The file may have changed.');
+      }
+      report.note(`${problem}: unknown in ${counted(count, 'row')}, first on line ${firstLine}.`);
+    }
+  }
+}
 
 function findLevel(columns: Columns): 'tract' | 'county' {
   return columns.find('TRACTFIPS', 'TRACT') >= 0 ? 'tract' : 'county';

@@ -82,16 +82,38 @@ test('unusable rows are counted with their reason and first line', async (t) => 
   ];
   const text = `${nriTable(rows, 'March 2023')}51,VA\r\n`;
   const result = await load('nri', fileOf(t, 'nri.csv', text));
-  assert.deepEqual([result.rows, result.loaded, result.vintage], [12, 2, 'March 2023']);
+  assert.deepEqual([result.rows, result.loaded, result.vintage], [12, 6, 'March 2023']);
   assert.deepEqual(rejects(result), [
     ['the county is listed twice', 1, 3],
     ['the code of the county is not in the state that the row names', 3, 4],
     ['the code of the county has neither 5 nor 4 digits', 1, 5],
-    ["HAIL: the rating is not one of the index's eight", 1, 6],
-    ['HAIL: it has a rating but no score', 1, 7],
-    ['HAIL: its score or its frequency is not a number', 2, 8],
     ['the row has another number of fields than the header', 1, 13],
   ]);
+  // The other 17 hazards of four rows are known.
+  assert.equal(result.records, 2 * 18 + 4 * 17);
+  assert.deepEqual(result.notes.slice(0, 3), [
+    "HAIL: the rating is not one of the index's eight: unknown in 1 row, first on line 6.",
+    'HAIL: it has a rating but no score: unknown in 1 row, first on line 7.',
+    'HAIL: its score or its frequency is not a number: unknown in 2 rows, first on line 8.',
+  ]);
+});
+
+test('a new word in all ratings of a hazard, or in a third of many, is a changed file', async (t) => {
+  for (const [rows, unknown, isRefused] of [
+    [2, 1, false],
+    [2, 2, true],
+    [30, 10, false],
+    [30, 11, true],
+  ] as const) {
+    const { load } = loading(t);
+    const all = Array.from({ length: rows }, (_, index) =>
+      county(String(51001 + 2 * index), index < unknown ? { DRGT_RISKR: 'Data Unavailable' } : {}),
+    );
+    const loaded = load('nri', fileOf(t, 'nri.csv', nriTable(all, 'December 2025')));
+    const message = new RegExp(`DRGT: the rating is not one of the index's eight: ${unknown} of ${rows} rows`);
+    if (isRefused) await assert.rejects(loaded, { code: 'SERVICE_DATA', message });
+    else assert.equal((await loaded).records, 18 * rows - unknown);
+  }
 });
 
 test('codes whose leading zero was lost are repaired, never guessed', () => {
