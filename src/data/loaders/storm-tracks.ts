@@ -166,7 +166,8 @@ function ibtracsFixes(
     const fixesOf = (cells: readonly string[]): readonly FixOfStorm[] | string => {
       const cell = (column: string) => cells[indexes.get(column)!]?.trim() ?? '';
       if (cell('LAT') === 'degrees_north') return 'the row of units';
-      if (cell('TRACK_TYPE').toLowerCase().startsWith('spur')) return 'a spur beside the main track';
+      // Also PROVISIONAL_spur and US-PROVISIONAL_spur.
+      if (/spur/i.test(cell('TRACK_TYPE'))) return 'a spur beside the main track';
       const point = parsePoint(cell('LAT'), within180(cell('LON')));
       if (typeof point === 'string') return point;
       if (isRepeated(cell('SID'))) return REPEATED;

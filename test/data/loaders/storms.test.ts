@@ -272,6 +272,8 @@ test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agen
 2019236N10314,2019,1,NA,DORIAN,2019-08-24 06:00:00,10.3,-46.4,30,1008,main, ,
 2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00 ,10.5,-47.5, , ,main,35,1003
 2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,spur-merge, ,
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,PROVISIONAL_spur, ,
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,US-PROVISIONAL_spur, ,
 2019236N10314,2019,1,NA,DORIAN,2019-08-24 18:00:00, ,-47.5, , ,main, ,
 2019236N10314,2019,1,NA,DORIAN,2019-08-24 18:00:00,10.5,400, , ,main, ,
 2019300N10000,2020,2, WP, OTHER,2019-10-24 12:00:00,15,150, , ,PROVISIONAL, ,
@@ -280,9 +282,9 @@ test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agen
   assert.equal(result.vintage, '2019-2020');
   assert.deepEqual(rejects(result), [
     ['the row of units', 1, 2],
-    ['a spur beside the main track', 1, 5],
-    ['the coordinates are blank', 1, 6],
-    ['the coordinates are beyond 90 and 180 degrees', 1, 7],
+    ['a spur beside the main track', 3, 5],
+    ['the coordinates are blank', 1, 8],
+    ['the coordinates are beyond 90 and 180 degrees', 1, 9],
   ]);
   const [dorian, other] = featuresOf(database, 'records_hurricane');
   assert.deepEqual(dorian.properties, {
