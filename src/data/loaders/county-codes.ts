@@ -125,7 +125,22 @@ function plain(name: string): string {
 export const CONNECTICUT_NOTE =
   "Connecticut's planning regions are answered from the former county where most of their people live.";
 
-/** The codes that a county's row serves: its own and those of Connecticut's planning regions. */
-export function countiesServedBy(county: string): string[] {
-  return [county, ...REGIONS.filter(([, , old]) => old === county).map(([, region]) => region)];
+/** Codes that a table of 1993 has and today's boundaries have not: renamed or divided (Census Bureau, "Substantial Changes to Counties").
+ * Counties that joined another are left out: the other has a row of its own. */
+const FORMER_COUNTIES: Readonly<Record<string, readonly string[]>> = {
+  '12025': ['12086'], // Dade: Miami-Dade
+  '46113': ['46102'], // Shannon: Oglala Lakota
+  '02270': ['02158'], // Wade Hampton: Kusilvak
+  '02201': ['02198'], // Prince of Wales-Outer Ketchikan: Prince of Wales-Hyder
+  '02231': ['02105', '02230', '02282'], // Skagway-Yakutat-Angoon: Hoonah-Angoon, Skagway, Yakutat
+  '02232': ['02105', '02230'], // Skagway-Hoonah-Angoon
+  '02261': ['02063', '02066'], // Valdez-Cordova: Chugach, Copper River
+  '02280': ['02195', '02275'], // Wrangell-Petersburg: Petersburg, Wrangell
+};
+
+/** The codes that a county's row serves: its own, or those that followed it, and those of Connecticut's planning regions. */
+export function countiesServedBy(county: string): readonly string[] {
+  return (
+    FORMER_COUNTIES[county] ?? [county, ...REGIONS.filter(([, , old]) => old === county).map(([, region]) => region)]
+  );
 }

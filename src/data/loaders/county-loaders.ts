@@ -74,7 +74,7 @@ async function* newestYears(
     seeYear(summary.year);
     report.load();
     const counties = countiesServedBy(geoid);
-    if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+    if (counties[1]?.startsWith('09')) report.note(CONNECTICUT_NOTE);
     yield counties.map((countyGeoid) => ({ countyGeoid, ...summary }));
   }
 }
@@ -171,10 +171,10 @@ const radon: Loader = {
           const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
           if ('problem' in county) return county.problem;
           if (zone === undefined) return 'the zone is not 1, 2 or 3';
-          if (seen.has(county.geoid)) return 'the county is listed twice';
-          seen.add(county.geoid);
           const counties = countiesServedBy(county.geoid);
-          if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+          if (counties.some((code) => seen.has(code))) return 'the county is listed twice';
+          for (const code of counties) seen.add(code);
+          if (counties[1]?.startsWith('09')) report.note(CONNECTICUT_NOTE);
           return counties.map((countyGeoid) => ({ countyGeoid, zone: Number(zone) as 1 | 2 | 3 }));
         };
         return ({ line, cells }) => report.take(zonesOf(cells), line, cells);

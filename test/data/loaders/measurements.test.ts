@@ -113,6 +113,21 @@ test('radon: how a zone may be written; Connecticut is told', async (t) => {
   assert.match(more.notes.join(), /Connecticut/);
 });
 
+test("radon: codes of 1990 give today's counties their zone, once", async (t) => {
+  const { database, load } = loading(t);
+  const zones = ['12025,2', '12086,1', '46113,1', '2270,3', '02261,2', '51001,3'];
+  const result = await load('radon', fileOf(t, 'radon.csv', `CountyFIPS,RadonZone\n${zones.join('\n')}\n`));
+  assert.deepEqual(rejects(result), [['the county is listed twice', 1, 3]]);
+  assert.deepEqual(database.prepare('SELECT geoid, zone FROM radon ORDER BY geoid').raw().all(), [
+    ['02063', 2],
+    ['02066', 2],
+    ['02158', 3],
+    ['12086', 2],
+    ['46102', 1],
+    ['51001', 3],
+  ]);
+});
+
 test('radon: the three forms of the table', async (t) => {
   const { database, load } = loading(t);
   for (const csv of [
