@@ -1,6 +1,7 @@
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
 import { processOwner } from '../base/running-processes.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
@@ -38,10 +39,11 @@ export function runOfStore(handle: AnswerStore, source: number, { account, name 
   return run;
 }
 
-/** The folders if the program names none. The environment is not read: a program that uses `XDG_DATA_HOME` passes it. */
+/** The folders if the program names none. Of the environment, only what Node takes for the home folder is read: a program that uses
+ * `XDG_DATA_HOME` passes it. */
 export function defaultFolders(): JobFolders {
-  const home = homeFolder({});
-  return { workingFolder: resolve('.'), dataFolder: dataFolderOf({}) ?? NO_FOLDER, homeFolder: home };
+  const env = { HOME: resultOrNull(() => homedir()) ?? '' };
+  return { workingFolder: resolve('.'), dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env) };
 }
 
 /** Opens a store, and makes it where there is none.

@@ -39,7 +39,8 @@ export async function perilbook(args: readonly string[], options: SetupOptions =
   const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
   const setup: CliContext = {
     args,
-    env: options.env ?? {},
+    // Never the store of the user who runs the tests.
+    env: { HOME: options.folder ?? ROOT, ...options.env },
     workingFolder: options.folder ?? ROOT,
     stdin,
     stdout: Object.assign(collect(out), terminal),

@@ -73,9 +73,13 @@ const WHOLE_FORMS = {
   'as a JSON string': (key: string) => JSON.stringify(key),
 } as const satisfies Record<string, (key: string) => string>;
 
+/** How a key must not look: what is read as a quoted key, a comment or `NAME=key` is refused or read as another. */
+const NO_KEY = /^[#"']|["']$|^(export )?\w+=/;
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 /** Whatever a header can carry, and not a word of what a service says anyway. */
-export const anyKey = fc.string({ unit: visible, minLength: 8, maxLength: 60 }).filter((key) => new Set(key).size > 4);
+export const anyKey = fc
+  .string({ unit: visible, minLength: 8, maxLength: 60 })
+  .filter((key) => new Set(key).size > 4 && !NO_KEY.test(key));
 
 const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as (keyof typeof CHARACTER_FORMS)[]));
 const wholeForm = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as (keyof typeof WHOLE_FORMS)[]));

@@ -14,15 +14,17 @@ import { type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject
 /** Types of objects that are whole documents, not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
 
+const NAMED_LINES = /\.(ndjson|jsonl)(\.\w+)?$/i;
+
 /** True when the first line with anything on it is a JSON object by itself. */
-export function isNdjson({ head, isWhole }: InputFile): boolean {
+export function isNdjson({ name, head, isWhole }: InputFile): boolean {
   const lines = linesOfHead(head, isWhole);
   const object = lines[0] === undefined ? null : parseObject(lines[0]);
   if (object === null || WHOLE_DOCUMENTS.includes(String(object.type))) return false;
   // A feature on each line is read as GeoJSON: its location is inside its geometry.
   if (object.type === 'Feature' && 'geometry' in object) return false;
-  // A single line may be a document with a list of rows in it.
-  return !(isWhole && lines.length === 1) || findObjects(head, isWhole)?.kind !== 'array';
+  // A single line may be a document with a list of rows in it, unless the name says what a line is.
+  return NAMED_LINES.test(name) || !(isWhole && lines.length === 1) || findObjects(head, isWhole)?.kind !== 'array';
 }
 
 /** Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each followed by
