@@ -75,6 +75,18 @@ export async function agencyZip(file: string): Promise<Zip> {
   return { ...zip, entries: zip.entries.filter(({ fileName }) => !/\/$|__MACOSX/.test(fileName)) };
 }
 
+/** Whether a file is a zip that has all of these files, in any folder and case. */
+export async function zipHolds(file: string, names: readonly string[]): Promise<boolean> {
+  if (!/\.zip$/i.test(file)) return false;
+  const { entries } = await agencyZip(file);
+  return names.every((name) => entries.some(({ fileName }) => isNamed(fileName, name)));
+}
+
+/** Whether a path in a zip ends in a file name. */
+export function isNamed(path: string, name: string): boolean {
+  return path.split('/').at(-1)!.toLowerCase() === name.toLowerCase();
+}
+
 /** The parts of a path into a zip; null for any other path. */
 export function zipPath(file: string): { readonly archive: string; readonly member: string } | null {
   const parts = /^(.*\.zip)[\\/](.+)$/i.exec(file);

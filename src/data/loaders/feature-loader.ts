@@ -4,7 +4,9 @@ import type { Location } from '../../geo/coordinates.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
+import { zipHolds } from './agency-file.ts';
 import { type CsvLayout, type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
+import type { LoadReporter } from './load-report.ts';
 import type { Loader } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { type VintageColumns, vintageByColumns } from './vintages.ts';
@@ -12,6 +14,8 @@ import { type VintageColumns, vintageByColumns } from './vintages.ts';
 /** The format of an agency's download of features. */
 export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly csv?: CsvLayout;
+  /** Reads a zip with the files of `signature.zip`; any other zip is a shapefile. */
+  readonly zipFeatures?: (file: string, report: LoadReporter) => ReturnType<typeof featuresIn>;
   /** Why a feature does not belong to the dataset; null when it does. */
   readonly refuse?: (properties: FileFeature['properties']) => string | null;
   /** Makes, for one load, the function that turns a feature into its record, or says why there is none. Without it the feature
@@ -39,7 +43,11 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
         vintage: vintage.text,
         shapes,
         records: inFeatureFiles<SiteRecord>(files, report, {
-          featuresOf: (file) => featuresIn(file, options, report, form.csv),
+          async *featuresOf(file) {
+            const { zip } = form.signature;
+            const isWhole = zip !== undefined && (await zipHolds(file, zip));
+            yield* isWhole ? form.zipFeatures!(file, report) : featuresIn(file, options, report, form.csv);
+          },
           recordsOf(feature) {
             const { id, geometry, properties } = feature;
             const foreign = form.refuse?.(properties) ?? null;

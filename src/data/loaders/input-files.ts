@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
-import { agencyZip, invalidFile, unreadable } from './agency-file.ts';
+import { agencyZip, invalidFile, unreadable, zipHolds } from './agency-file.ts';
 import { keyOf, tableRecords } from './agency-table.ts';
 import { geojsonFeatures, headOfShapefile, LATITUDES, unsupportedFormat } from './feature-files.ts';
 import type { FileShape, LoaderOptions } from './loader.ts';
@@ -15,6 +15,11 @@ export async function inputFiles(loader: string, files: readonly string[], optio
   const paths: string[] = [];
   for (const file of files) {
     if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Give the files in it.');
+    const { zip } = loaderNamed(loader).signature;
+    if (zip !== undefined && (await zipHolds(file, zip))) {
+      paths.push(file);
+      continue;
+    }
     const path = /\.zip$/i.test(file) ? await pathInZip(loader, file, options) : file;
     paths.push(path);
     if (options.force === true) continue;

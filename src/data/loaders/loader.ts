@@ -39,6 +39,8 @@ interface FileSignature {
     readonly columns?: readonly string[];
     readonly test: (rows: Rows) => boolean;
   };
+  /** The files of a zip that is read as a whole. */
+  readonly zip?: readonly string[];
   /** Accepts what no other loader recognizes. */
   readonly anyOther?: true;
 }

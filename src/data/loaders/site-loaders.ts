@@ -1,3 +1,4 @@
+import { ASR_FILES, antennaStructures } from './antenna-structures.ts';
 import type { FileFeature } from './feature-files.ts';
 import { featureLoader } from './feature-loader.ts';
 import { publicDomain } from './loader.ts';
@@ -125,13 +126,17 @@ export const SITE_LOADERS = {
     vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
   }),
   'cell-towers': featureLoader('sites:cellTower', {
-    describe: 'FCC or HIFLD cell towers: CSV, GeoJSON, shapefile',
-    source: 'FCC registered cell towers',
+    describe:
+      "FCC antenna structures (r_tower.zip: constructed ones), or HIFLD's cell towers (CSV, GeoJSON, shapefile)",
+    source: 'FCC Antenna Structure Registration',
     licence: publicDomain('Federal Communications Commission'),
     signature: {
       columns: [['Licensee', 'Callsign', 'LocNum', 'StrucType', 'TowReg', 'UniqSysID']],
       shapes: ['points'],
+      zip: ASR_FILES,
     },
+    zipFeatures: antennaStructures,
+    vintage: { names: ['Changed'], as: 'day' },
   }),
   'gas-pipelines': featureLoader('sites:naturalGasPipeline', {
     describe: 'EIA natural gas pipelines: GeoJSON, shapefile',

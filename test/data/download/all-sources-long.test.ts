@@ -29,7 +29,6 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | numbe
   'power-plants': { Plant_Name: 'Hill', PrimSource: 'solar' },
   'nuclear-reactors': { Plant_Name: 'Surry', PrimSource: 'nuclear' },
   'transmission-lines': { NAME: 'One', VOLTAGE: '230' },
-  'cell-towers': { Site_Name: 'One', LocState: 'VA', StrucType: 'LTOWER' },
   'alternative-fuels': { 'Station Name': 'One', 'Fuel Type Code': 'E85' },
   parks: { Unit_Nm: 'Green', State_Nm: 'VA', Pub_Access: 'OA' },
 };
@@ -87,6 +86,15 @@ function serveSites(mirror: AgencyMirror): void {
   );
   const years = table(AQI_HEADER, (index) => `VA,${counties[index]!.name},2025,365,349,16,0,0,0,0,90,60,41`);
   zip('aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip', 'annual_aqi_by_county_2025.csv', years);
+  const place = (index: number) => `CO|REG|A1|${index}|${index}|T|37|30|0.0|N|0|78|${index}|0.0|W|0`;
+  const registers = {
+    'RA.dat': table('RA|REG|A1|x|x|NE|||G', (index) => `RA|REG|A1|${index}|${index}|NE|||C||||||05/28/2026`),
+    'CO.dat': table('CO|REG|A1|x', place),
+    'EN.dat': table('EN|REG|A1|x', (index) => `EN|REG|A1|${index}|${index}|O||||One|`),
+  };
+  const packed = Object.entries(registers).map(([name, lines]) => [name, strToU8(lines)] as const);
+  const towers = Buffer.from(zipSync(Object.fromEntries(packed)));
+  mirror.files.set('data.fcc.gov/download/pub/uls/complete/r_tower.zip', { body: towers, etag: '"t"' });
   const airnow = 'files.airnowtech.org/airnow/today';
   const hour = (index: number) => `06/01/26|10:00|51000${1_000 + index}|Here|-5|OZONE|PPB|34|VA`;
   // The running hour and the one before are not there yet.

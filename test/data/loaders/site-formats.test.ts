@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { zipSync } from 'fflate';
+import { strToU8, zipSync } from 'fflate';
 import { lines } from '../../geo/lines.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
 import { point } from '../../service/small-data.ts';
-import { featuresOf, fileOf, geojson, loading, reasons, rejects } from './loading.ts';
+import { featuresOf, fileOf, geojson, loading, reasons, rejects, zipOf } from './loading.ts';
 
 test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
   const { database, load } = loading(t);
@@ -202,4 +202,68 @@ test("the vintage is that of the rows' own columns, or the day of the file", asy
     const file = fileOf(t, 'lines.geojson', power);
     assert.equal((await load('transmission-lines', file, { replace: true })).vintage, 'to 2024-01-05');
   }
+});
+
+test("the FCC's antenna structures: constructed ones, by degrees, minutes and seconds, with their owners", async (t) => {
+  const { database, load } = loading(t);
+  const registration = (number: number, status: string) => {
+    const cells = [
+      'RA',
+      'REG',
+      'A1',
+      number,
+      90 + number,
+      'NE',
+      '',
+      'E',
+      status,
+      '',
+      '',
+      '',
+      '05/06/1997',
+      '',
+      '10/28/2026',
+    ];
+    return [...cells, ...Array(8).fill(''), '1 Hill', 'Bedford', 'VA', '', '', '60.5', '', '71.9', '', 'TOWER'].join(
+      '|',
+    );
+  };
+  const place = (number: number, lat: string, lng: string, type = 'T') =>
+    `CO|REG|A1|${number}|${90 + number}|${type}|${lat}|134640.0|${lng}|284400.0||`;
+  const owner = (number: number, type: string, name: string) =>
+    `EN|REG|A1|${number}|${90 + number}|${type}|1|L|x|${name}|`;
+  const files = {
+    'RA.dat': [
+      registration(1, 'C'),
+      registration(2, 'G'),
+      registration(3, 'C'),
+      registration(4, 'C'),
+      registration(5, 'C'),
+    ],
+    'CO.dat': [
+      place(1, '37|24|0.0|N', '79|30|36.0|W'),
+      place(1, '37|25|0.0|N', '79|30|36.0|W', 'A'),
+      place(2, '37|24|0.0|N', '79|0|0.0|W'),
+      place(3, '37|61|0.0|N', '79|0|0.0|W'),
+      place(5, '14|15|18.0|S', '170|0|0.0|W'),
+    ],
+    'EN.dat': [owner(1, 'C', 'An Agent'), owner(1, 'O', 'Tower "A" Inc'), owner(9, 'O', 'Nobody')],
+    'HS.dat': ['HS|x'],
+  };
+  const texts = Object.entries(files).map(([name, lines]) => [name, strToU8(`${lines.join('\r\n')}\r\n`)]);
+  const result = await load('cell-towers', zipOf(t, Object.fromEntries(texts)));
+  assert.deepEqual(rejects(result), [
+    ['not constructed: granted', 1, 2],
+    ['the coordinates are not degrees, minutes and seconds', 1, 3],
+    ['the registration has no coordinates', 1, 4],
+  ]);
+  assert.equal(result.vintage, 'to 2026-10-28');
+  const [first, second] = featuresOf(database, 'sites_cellTower');
+  assert.deepEqual(first.geometry.coordinates, [-79.51, 37.4]);
+  assert.deepEqual(first.properties, {
+    ...{ TowReg: 1, LocAdd: '1 Hill', LocCity: 'Bedford', LocState: 'VA', AllStruc: 71.9, StrucType: 'TOWER' },
+    ...{ Constructed: '1997-05-06', Changed: '2026-10-28', Owner: 'Tower "A" Inc' },
+  });
+  assert.deepEqual(second.geometry.coordinates, [-170, -14.255]);
+  await assert.rejects(load('cell-towers', zipOf(t, { 'RA.dat': strToU8('RA|REG\n') })), { code: 'SERVICE_DATA' });
 });
