@@ -95,7 +95,7 @@ test('for areas and a service, a run on a terminal offers the boundaries; after 
     body: Buffer.from(zipSync({ 'counties.geojson': strToU8(counties) })),
   });
   mkdirSync(join(folder, 'perilbook'));
-  writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\n`);
+  writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\nextract: true\n`);
   writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
   writeFileSync(join(folder, 'key'), 'secret');
   const paid = ['--base-url', 'http://127.0.0.1:9/', '--api-key-file', 'key', '--topics', 'radon', '--budget', '0'];

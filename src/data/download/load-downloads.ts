@@ -75,7 +75,10 @@ export async function loadDownloads(
   const { replace = false, onRecords = () => {} } = options;
   const rivals = folders.rivals.map(({ name }) => name);
   try {
-    const terms = { replace, askedOf: source.name, reach: findReach(source), rivals };
+    // A file at an own address may be a part of what is published.
+    const isOwn = [...manifest.values()].some(({ covers }) => covers !== undefined);
+    const least = isOwn ? 0 : source.least;
+    const terms = { replace, askedOf: source.name, reach: findReach(source), rivals, least };
     const loaded = await loadParts(database, source.loader, parts, terms, { clock, onRecords }, stored?.level);
     mark(slices, { loadedAt: clock.now(), dataset: loaded.dataset, level: loaded.level });
     for (const name of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });

@@ -12,7 +12,7 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { inputFiles } from './input-files.ts';
-import { listedStates, refuseLostShapes } from './load-losses.ts';
+import { listedStates, refuseLostShapes, refuseTooFew } from './load-losses.ts';
 import { type LoadReport, LoadReporter } from './load-report.ts';
 import type { FileRecords, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
@@ -89,12 +89,22 @@ export async function loadParts(
   const { name: dataset } = loader.loads;
   const loads = loader.loads.level || (readings.find((reading) => reading.level)?.level ?? level ?? '');
   const target = { name: dataset, level: loads };
-  const loaded = await replaceParts(database, target, readings, terms, { report, ...effects }, (taken, outside) => {
-    if (files.length === 0) return;
-    if (report.pages >= files.length && !isForced) throw pagesMissing(files);
-    if (taken === 0) throw nothingUsable(files, outside > 0 ? statesGiven(parts[0]!, terms) : null, report);
-    if (terms.replace !== true) refuseLostShapes(dataset, shapes);
-  });
+  const loaded = await replaceParts(
+    database,
+    target,
+    readings,
+    terms,
+    { report, ...effects },
+    (taken, outside, byState) => {
+      if (files.length === 0) return;
+      if (report.pages >= files.length && !isForced) throw pagesMissing(files);
+      if (taken === 0) throw nothingUsable(files, outside > 0 ? statesGiven(parts[0]!, terms) : null, report);
+      if (terms.replace === true) return;
+      refuseLostShapes(dataset, shapes);
+      const states = parts.filter((part) => part.files.length > 0).map((part) => part.of);
+      refuseTooFew(dataset, { least: terms.least ?? 0, states, rows: report.read().loaded, byState });
+    },
+  );
   const isWhole = loaded.states.includes(WHOLE_US);
   noteOthers(report, loaded);
   if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, loaded.states));

@@ -105,6 +105,39 @@ export function refuseLostHazards(before: RatingCounts, now: RatingCounts, state
   );
 }
 
+/** States that have at least a hundredth of the least number of records of the US, whatever is listed but events. */
+const LARGER_STATES = ['CA', 'FL', 'NY', 'PA', 'TX'];
+
+/** Refuses a load with fewer rows than the source has known to have, in the US or in one of the larger states.
+ * @param load.states what the load covers: states, or `US`
+ * @throws PerilbookError SERVICE_DATA; its context names the states */
+export function refuseTooFew(
+  dataset: DatasetName,
+  load: {
+    readonly least: number;
+    readonly states: readonly unknown[];
+    readonly rows: number;
+    readonly byState: RowsByState;
+  },
+): void {
+  const { least, states, rows, byState } = load;
+  const isWhole = states.includes(WHOLE_US);
+  const few = (state: string, has: number, of: number) => ({
+    state,
+    problem: `the load has ${counted(has, 'row')} of ${state}, and at least ${grouped(of)} are published`,
+  });
+  if (isWhole && rows < least) refuse(dataset, [few(WHOLE_US, rows, least)]);
+  const ofState = Math.floor(least / 100);
+  const compared = dataset.startsWith('records:')
+    ? []
+    : LARGER_STATES.filter((state) => isWhole || states.includes(state));
+  const lacking = compared.filter((state) => (byState.get(state) ?? 0) < ofState);
+  refuse(
+    dataset,
+    lacking.map((state) => few(state, byState.get(state) ?? 0, ofState)),
+  );
+}
+
 /** Of lines and outlines; one in a thousand may be damaged at the publisher. */
 const MOST_WITHOUT_GEOMETRY = 0.001;
 

@@ -25,6 +25,8 @@ export interface LoadTerms {
   readonly askedOf?: string;
   /** How far beyond its state a part reaches, in metres; default: 0. */
   readonly reach?: number;
+  /** The fewest rows of a load of the whole US. */
+  readonly least?: number | undefined;
   /** Sources of the same dataset whose parts the load replaces. */
   readonly rivals?: readonly string[];
 }
@@ -74,13 +76,13 @@ export async function replaceParts(
   readings: readonly Reading[],
   { replace = false, askedOf = '', reach = 0, rivals = [] }: LoadTerms,
   { report, clock, onRecords }: LoadEffects,
-  onRead: (taken: number, outside: number) => void,
+  onRead: (taken: number, outside: number, byState: ReadonlyMap<string, number>) => void,
 ): Promise<LoadedParts> {
   const { name: dataset, level } = target;
   const stored = storedParts(database, dataset, level);
   using load = new DatasetLoad(database, target);
   const counts = await readAll(load, readings, dataset === 'nri', report, onRecords);
-  onRead(counts.taken, counts.outside);
+  onRead(counts.taken, counts.outside, counts.byState);
 
   const isDerived = readings.some(({ of }) => of === null);
   const derived = isDerived ? derivedStates(counts, nationOf(dataset)) : [];

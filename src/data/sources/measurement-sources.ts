@@ -34,6 +34,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
       ],
       hours: 4,
     },
+    least: 1_200,
     bytes: 5.5 * MB,
     rows: 10_000,
     staleAfterDays: 0,

@@ -37,6 +37,8 @@ const override = z
 const overridesFile = z.strictObject({
   /** Replaces every server: MIRROR/host/path. */
   mirror: address.optional(),
+  /** The mirror has a part of each source: no least number of rows is asked of it. */
+  extract: z.boolean().optional(),
   /** A page or an e-mail address for the User-Agent. */
   contact: z
     .string()
@@ -79,14 +81,15 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
     const [issue] = read.error.issues;
     throw wrong(file, `${issue!.path.join('.') || 'the file'}: ${issue!.message}`);
   }
-  const { mirror, contact, sources: named = {} } = read.data;
+  const { mirror, contact, extract = false, sources: named = {} } = read.data;
   const names = sources.map(({ name }) => name);
   for (const name of Object.keys(named)) {
     if (!names.includes(name)) throw wrong(file, `there is no source "${name}"${didYouMean(name, names)}`);
   }
   return {
     sources: sources.map((source) => {
-      const own = overridden(source, named[source.name], file);
+      const changed = overridden(source, named[source.name], file);
+      const own = extract || changed.isElsewhere ? { ...changed, least: 0 } : changed;
       const isElsewhere = mirror !== undefined || own.isElsewhere;
       return isElsewhere && own.isNoteOfServer ? { ...own, note: undefined } : own;
     }),

@@ -11,6 +11,7 @@ import { isPublishedFor, type Source } from './source.ts';
 export const SOURCES: readonly Source[] = [...NATURAL_SOURCES, ...MEASUREMENT_SOURCES, ...SITE_SOURCES].map((row) => ({
   loader: row.name as LoaderName,
   isMeasured: false,
+  least: row.isNearRealTime || row.rows === undefined ? 0 : Math.floor(row.rows / 2),
   ...row,
 }));
 

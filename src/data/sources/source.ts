@@ -92,6 +92,8 @@ export interface Source {
   readonly isMeasured: boolean;
   /** The approximate number of rows for the whole US, if known. */
   readonly rows?: number;
+  /** The fewest rows of a load of the whole US: a layer that lost most of its rows must not answer "0 sites". Default: half of `rows`. */
+  readonly least?: number | undefined;
   /** The largest allowed file, in bytes; default: 4 times `bytes` plus 64 MB. */
   readonly mostBytes?: number;
   /** The age in days at which a file is downloaded again from a server without validators. */

@@ -243,11 +243,11 @@ test('a folder that cannot be written is named', async (t) => {
 });
 
 test('a machine without a network takes the downloads of another one', async (t) => {
-  const { run, mirror, downloads, folder, onAnother } = await setUp(t);
+  const { run, mirror, downloads, folder, onAnother, own } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   cpSync(downloads, join(folder, 'stick'), { recursive: true });
   mirror.downloads();
-  const copy = () => onAnother('other', ['get', 'air-quality', '--mirror', 'stick', '--yes', '--json']);
+  const copy = () => onAnother('other', ['get', 'air-quality', '--mirror', 'stick', '--yes', '--json', ...own('')]);
   const got = await copy();
   assert.equal(got.code, 0, got.stderr);
   assert.equal(JSON.parse(got.stdout).sources[0].records, 1);

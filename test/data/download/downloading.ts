@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
@@ -45,6 +45,8 @@ export async function dataMachine(t: TestContext, env: Readonly<Record<string, s
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
   const clock = new MovedClock('2026-06-01T12:20:00Z');
+  mkdirSync(join(folder, 'perilbook'));
+  writeFileSync(join(folder, 'perilbook/sources.yaml'), 'extract: true\n');
   const options = { folder, env: { XDG_DATA_HOME: folder, ...env }, clock };
   return {
     ...{ folder, mirror, options },
@@ -61,7 +63,7 @@ export async function dataMachine(t: TestContext, env: Readonly<Record<string, s
       }),
     /** Names sources in a file, and returns the words that name the file to a command. */
     own(sources: string): readonly string[] {
-      writeFileSync(join(folder, 'own.yaml'), sources);
+      writeFileSync(join(folder, 'own.yaml'), `extract: true\n${sources}`);
       return ['--sources', 'own.yaml'];
     },
     /** What `data --json` prints. */

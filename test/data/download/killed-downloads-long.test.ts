@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
@@ -16,6 +16,8 @@ test('a process that is killed while it downloads leaves the old data; the next 
   const zip = Buffer.from(zipSync({ 'a.csv': strToU8(`${[AQI_HEADER, ...rows].join('\n')}\n`) }, { level: 0 }));
   const file = `aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_${year}.zip`;
   mirror.files.set(file, { body: zip, etag: '"1"' });
+  mkdirSync(join(folder, 'perilbook'));
+  writeFileSync(join(folder, 'perilbook/sources.yaml'), 'extract: true\n');
   const args = ['data', 'get', 'air-quality', '--yes', '--mirror', mirror.url];
   const part = join(folder, `perilbook/downloads/air-quality/annual_aqi_by_county_${year}.zip.part`);
   for (const bytes of [7_000, 15_000]) {
