@@ -161,17 +161,34 @@ const WHEN: Readonly<Record<string, string>> = {
   states: 'only with states',
 };
 
-function rowOf({ name, title, topics, when, bytes, isMeasured, rows, cadence, vintage }: Source): string {
+function rowOf({
+  name,
+  title,
+  topics,
+  when,
+  bytes,
+  isMeasured,
+  rows,
+  least,
+  cadence,
+  vintage,
+  else: others = [],
+}: Source): string {
   const all = topics.length === NATURAL_SLUGS.length ? 'all natural topics' : topics.join(', ');
   const for_ = [all, when === undefined ? '' : WHEN[when]!].filter(Boolean).join('; ');
   const size = `${isMeasured ? '' : 'about '}${byteSize(bytes)}`;
   const count = rows === undefined ? '' : grouped(rows);
   const changes = vintage === undefined || vintage === 'edited' ? cadence : `${cadence}; ${vintage}`;
-  return `| \`${name}\` | ${title} | ${for_} | ${size} | ${count} | ${changes} |`;
+  const second = others.map(({ from }) => from).join('; ') || '–';
+  const fewest = least ? grouped(least) : '–';
+  return `| \`${name}\` | ${title} | ${for_} | ${size} | ${count} | ${fewest} | ${changes} | ${second} |`;
 }
 
 test('docs/reference/sources.md lists the sources', () => {
-  const head = ['| source | what | for | size | rows | changes |', '|---|---|---|---:|---:|---|'];
+  const head = [
+    '| source | what | for | size | rows | at least | changes | second address |',
+    '|---|---|---|---:|---:|---:|---|---|',
+  ];
   const made = [...head, ...SOURCES.map(rowOf)].join('\n');
   assert.match(made, /nri-tracts/);
   checkSection(fileOf('sources.md'), 'sources', made);

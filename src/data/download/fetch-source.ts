@@ -48,7 +48,7 @@ export async function fetchSlice(
     // With other states in sources.yaml the same file must be loaded again.
     const isSettled = isDeepStrictEqual(before.get(key)?.covers, source.covers);
     const loadedAt = isSettled ? entry.loadedAt : undefined;
-    entries.set(key, { ...entry, ...digest, covers: source.covers, loadedAt });
+    entries.set(key, { ...entry, ...digest, covers: source.covers, from: source.from, loadedAt });
   }
   // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
   const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);

@@ -4,7 +4,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { readSecretFile } from '../../base/pipes.ts';
 import { FEWEST_COMPARED, isLoss } from '../loaders/load-losses.ts';
-import type { Source } from '../sources/source.ts';
+import { isPublishedFor, type Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
@@ -22,6 +22,8 @@ export interface WantedSource {
 
 export interface ObtainedSource extends WantedSource {
   readonly newFiles: number;
+  /** The slices that could not be downloaded. */
+  readonly missing?: readonly Slice[];
   readonly error?: unknown;
 }
 
@@ -65,10 +67,12 @@ export async function checkSources(
           const manifest = readManifest(join(downloads, source.name));
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
           const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];
+          const away = await awayAddresses(source, context);
           const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context, headers);
           const lost = parts.filter((part) => isLoss(part.here, part.rows));
           const warnings = [
             ...(isSmall ? [warning] : []),
+            ...away,
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
             ...lost.map(({ state, here, rows: now }) =>
               source.download.kind === 'file'
@@ -86,6 +90,21 @@ export async function checkSources(
       }),
     ),
   );
+}
+
+/** The second addresses that do not answer as they should, each with the reason. */
+async function awayAddresses(source: Source, context: DownloadContext): Promise<string[]> {
+  const away: string[] = [];
+  for (const other of source.else ?? []) {
+    try {
+      await probeSource({ ...source, ...other }, context, {});
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (!(error instanceof PerilbookError)) throw error;
+      away.push(`its second address, ${other.from}, fails: ${error.message}`);
+    }
+  }
+  return away;
 }
 
 /** The number of records of a source in each state, of a part of the whole US. */
@@ -130,7 +149,7 @@ export function wantedSources(
 
 /** Downloads sources concurrently, and gives each to `use` when it is complete, one at a time. A failure does not stop the other sources;
  * an abort stops all when `use` has returned. */
-export async function obtainSources<T>(
+export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'missing'>>(
   wanted: readonly WantedSource[],
   folders: SourceFolders,
   env: Readonly<Record<string, string | undefined>>,
@@ -144,15 +163,30 @@ export async function obtainSources<T>(
       return await work();
     });
   const results = await Promise.allSettled(
-    wanted.map(async (source) => {
-      const obtained = await inTurn(downloading, () => obtain(source, folders, env, context));
-      return await inTurn(using, () => use(obtained));
+    wanted.map(async (first) => {
+      for (let next = first; ; ) {
+        const obtained = await inTurn(downloading, () => obtain(next, folders, env, context));
+        const outcome = await inTurn(using, () => use(obtained));
+        const other = folders.copy === undefined && outcome.error !== undefined ? orElse(next, outcome) : null;
+        if (other === null) return outcome;
+        next = other;
+      }
     }),
   );
   return results.map((result) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
   });
+}
+
+/** The next address for what is missing, or for all that was refused; null after the last. */
+function orElse({ source, slices }: WantedSource, { missing }: Pick<ObtainedSource, 'missing'>): WantedSource | null {
+  const [other, ...others] = source.else ?? [];
+  const has = (slice: Slice) => other !== undefined && (slice === 'US' || isPublishedFor(other.download, slice));
+  const left = (missing ?? slices).filter(has);
+  return other === undefined || left.length === 0
+    ? null
+    : { source: { ...source, ...other, else: others }, slices: left };
 }
 
 /** Of states in turn that fail although they may come later: each took six attempts. */
@@ -192,7 +226,7 @@ async function obtain(
   if (first === undefined) return { ...wanted, newFiles };
   const { code, message, hint, context: facts } = askedOfMirror(first, context.client.mirror);
   const states = slices.length > 1 ? `. Not downloaded: ${missing.join(', ')}` : '';
-  return { ...wanted, newFiles, error: new PerilbookError(code, `${message}${states}`, hint, facts, first) };
+  return { ...wanted, newFiles, missing, error: new PerilbookError(code, `${message}${states}`, hint, facts, first) };
 }
 
 /** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */

@@ -111,7 +111,8 @@ function makePart(
   const besides = besidesOf(source);
   const pathOf = ([, { file }]: (typeof entries)[number]) => join(folder, file);
   const sites = entries.find(([key]) => besides.has(key));
-  const { licence, saysAccess, vintage } = source;
+  const from = entries.find(([, entry]) => entry.from !== undefined)?.[1].from;
+  const { licence, saysAccess, vintage } = { ...source, ...source.else?.find((other) => other.from === from) };
   const edited = Math.max(0, ...entries.map(([, entry]) => entry.edited ?? 0));
   const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
   const fetched = Math.max(...entries.map(([, { fetchedAt }]) => fetchedAt));
@@ -121,7 +122,7 @@ function makePart(
     slice,
     of: slice === WHOLE_US && covers !== undefined && !covers?.includes(WHOLE_US) ? covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
-    options: { sites: sites && pathOf(sites), vintage: time, licence: sentence },
+    options: { sites: sites && pathOf(sites), vintage: time, licence: sentence, from },
   };
 }
 

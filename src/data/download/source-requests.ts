@@ -79,7 +79,7 @@ export function datedRequests(
 ): RequestedFile[] {
   const { url: whole, stateUrl, name } = download.files[index]!;
   const pattern = slice === 'US' ? whole : (stateUrl ?? whole);
-  const dates = /\{(year|hour)\}/.test(pattern) ? listDates(download, now) : [{}];
+  const dates = /\{(year|date|hour)\}/.test(pattern) ? listDates(download, now) : [{}];
   return dates.map((date) => {
     const url = filled(pattern, slice, date);
     return { url, target: join(folder, name === undefined ? parseFileName(url) : filled(name, slice, date)) };
@@ -90,7 +90,8 @@ function listDates({ years, hours }: FileDownload, now: number): Readonly<Record
   if (hours !== undefined) {
     return Array.from({ length: hours + 1 }, (_, back) => {
       const hour = new Date(now - back * HOUR_MS).toISOString();
-      return { hour: hour.slice(0, 13).replace(/\D/g, '') };
+      const digits = hour.slice(0, 13).replace(/\D/g, '');
+      return { year: digits.slice(0, 4), date: digits.slice(0, 8), hour: digits };
     });
   }
   const newest = new Date(now).getUTCFullYear() - (years?.newest ?? 0);

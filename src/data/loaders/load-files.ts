@@ -77,9 +77,12 @@ export async function loadParts(
       licence: options.licence ?? loader.licence,
       /** Known after the last row. */
       get vintage() {
-        const vintage = options.vintage ?? (read.vintage() || readDay(paths.at(-1)));
         const { drawn = 0, lost = 0 } = read.shapes ?? {};
-        return drawn > 0 && lost > 0 ? `${vintage}, without ${counted(lost, 'record')} that had no outline` : vintage;
+        return [
+          options.vintage ?? (read.vintage() || readDay(paths.at(-1))),
+          ...(options.from === undefined ? [] : [`from ${options.from}`]),
+          ...(drawn > 0 && lost > 0 ? [`without ${counted(lost, 'record')} that had no outline`] : []),
+        ].join(', ');
       },
     };
     if (read.shapes !== undefined) shapes.push(Object.assign(read.shapes, { of }));

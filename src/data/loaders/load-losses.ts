@@ -69,9 +69,9 @@ export function refuseOlderYears(
   refuse(dataset, older, 'Load the newer file, or add --replace to load this one. The stored data is unchanged.');
 }
 
-/** The last year of a vintage of whole years (2023, 2005-2007); NaN for any other. */
+/** The last year of a vintage of whole years (2023, 2005-2007; a comma may follow); NaN for any other. */
 function lastYear(vintage: string): number {
-  return Number(/^(?:\d{4}-)?(\d{4})$/.exec(vintage)?.[1]);
+  return Number(/^(?:\d{4}-)?(\d{4})(?:,|$)/.exec(vintage)?.[1]);
 }
 
 /** The number of ratings by state and hazard: `NE drought`. */

@@ -13,6 +13,8 @@ export interface LoaderOptions {
   readonly source?: string;
   readonly vintage?: string | undefined;
   readonly licence?: string | undefined;
+  /** The publisher's second address, named with the vintage. */
+  readonly from?: string | undefined;
   /** The states to load, as two letters, or `US` for the whole; left out to derive them from the rows. */
   readonly states?: readonly string[] | 'US';
   /** Load files that do not look like the loader's. */

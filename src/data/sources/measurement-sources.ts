@@ -2,6 +2,8 @@ import { POLLUTANTS } from '../../contract/topics.ts';
 import { MB, type SourceRow } from './source.ts';
 
 const AIRNOW = 'https://files.airnowtech.org/airnow/today';
+const AIRNOW_DATES = 'https://files.airnowtech.org/airnow/{year}/{date}';
+const RADON = { kind: 'layer', as: 'csv', fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$' } as const;
 
 export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   {
@@ -34,6 +36,19 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
       ],
       hours: 4,
     },
+    else: [
+      {
+        from: 'the folder of the date',
+        download: {
+          kind: 'file',
+          files: [
+            { url: `${AIRNOW_DATES}/HourlyData_{hour}.dat` },
+            { url: `${AIRNOW_DATES}/Monitoring_Site_Locations_V2.dat`, as: 'sites' },
+          ],
+          hours: 4,
+        },
+      },
+    ],
     least: 1_200,
     bytes: 5.5 * MB,
     rows: 10_000,
@@ -47,12 +62,13 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     title: 'EPA Map of Radon Zones, counties',
     topics: ['radon'],
     // The .xls of the same table cannot be read.
-    download: {
-      kind: 'layer',
-      layer: 'https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0',
-      as: 'csv',
-      fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$',
-    },
+    download: { ...RADON, layer: 'https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0' },
+    else: [
+      {
+        from: 'geodata.epa.gov',
+        download: { ...RADON, layer: 'https://geodata.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0' },
+      },
+    ],
     columns: [['CountyFIPS'], ['RadonZone']],
     bytes: 0.2 * MB,
     rows: 3_144,

@@ -6,6 +6,10 @@ const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
 const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
 const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
 const POWER_PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
+const EF_POINTS = 'https://geopub.epa.gov/arcgis/rest/services/EMEF/efpoints/MapServer';
+/** The National Energy Technology Laboratory keeps copies of what EIA and HIFLD no longer publish. */
+const NETL = 'https://arcgis.netl.doe.gov/server/rest/services/Hosted';
+const LINES = { kind: 'layer', stateWhere: 'box', pageRows: 1_000 } as const;
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
   'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
@@ -26,6 +30,12 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       layer: `${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`,
       stateWhere: "STATE_CODE='{state}'",
     },
+    else: [
+      {
+        from: 'geopub.epa.gov',
+        download: { kind: 'layer', layer: `${EF_POINTS}/5`, stateWhere: "state_code='{state}'" },
+      },
+    ],
     least: 10_000,
     bytes: 40 * MB,
     vintage: 'edited',
@@ -54,6 +64,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       kind: 'layer',
       layer: `${EPA}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`,
     },
+    else: [{ from: 'geopub.epa.gov', download: { kind: 'layer', layer: `${EF_POINTS}/0` } }],
     bytes: 2 * MB,
     rows: 1_816,
     vintage: 'edited',
@@ -130,6 +141,17 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'US Energy Information Administration, nuclear power plants',
     topics: ['nuclearReactors'],
     download: { kind: 'layer', layer: POWER_PLANTS, where: "PrimSource='nuclear'" },
+    else: [
+      {
+        from: 'FEMA, operating plants',
+        licence: 'Federal Emergency Management Agency: a work of the US government, in the public domain.',
+        download: {
+          kind: 'layer',
+          layer:
+            'https://gis.fema.gov/arcgis/rest/services/Partner/Operating_Nuclear_Power_Plant_Sites/FeatureServer/0',
+        },
+      },
+    ],
     bytes: 0.1 * MB,
     rows: 55,
     ...PLANTS,
@@ -138,12 +160,14 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'transmission-lines',
     title: 'HIFLD electric power transmission lines, archived',
     topics: ['highVoltageLine'],
-    download: {
-      kind: 'layer',
-      layer: `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`,
-      stateWhere: 'box',
-      pageRows: 1_000,
-    },
+    download: { ...LINES, layer: `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0` },
+    else: [
+      {
+        from: 'NETL (60,937 lines)',
+        vintage: undefined,
+        download: { ...LINES, layer: `${NETL}/Energy_Transition_Atlas_493d6/FeatureServer/18` },
+      },
+    ],
     bytes: 161 * MB,
     isMeasured: true,
     rows: 94_619,
@@ -166,21 +190,23 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'gas-pipelines',
-    title: 'US Energy Information Administration, natural gas pipelines',
+    title: 'US Energy Information Administration, natural gas pipelines (copy of NETL)',
     topics: ['naturalGasPipeline'],
-    download: {
-      kind: 'layer',
-      layer: `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`,
-      stateWhere: 'box',
-      pageRows: 1_000,
-    },
+    download: { ...LINES, layer: `${NETL}/EIA_pipeline_data/FeatureServer/3` },
+    else: [
+      {
+        from: 'the copy beside the archive of HIFLD',
+        download: { ...LINES, layer: `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0` },
+      },
+    ],
     bytes: 14.8 * MB,
     isMeasured: true,
-    rows: 32_892,
-    vintage: 'edited',
+    rows: 32_961,
+    // Both copies are of EIA's last publication, under later edit dates.
+    vintage: 'January 2020',
     licence: EIA,
     staleAfterDays: 365,
-    cadence: 'irregular',
+    cadence: 'irregular: data of January 2020',
   },
   {
     name: 'alternative-fuels',
@@ -190,6 +216,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       kind: 'layer',
       layer:
         'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
+      // Planned stations and those of Canada are listed too.
+      where: "status_code='E' AND country='US'",
       stateWhere: "state='{state}'",
     },
     least: 30_000,
@@ -259,6 +287,17 @@ export const SITE_SOURCES: readonly SourceRow[] = [
         UT: 'https://gis.trustlands.utah.gov/mapping/rest/services/Energy_Wells_DOGM/FeatureServer/4',
       },
     },
+    else: [
+      {
+        from: 'its map server',
+        download: {
+          kind: 'layer',
+          layer: {
+            ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/MapServer/0',
+          },
+        },
+      },
+    ],
     bytes: 600 * MB,
     licence:
       "Oil and gas wells: the terms of each state's agency apply. Texas (RRC) allows non-commercial use, unaltered.",

@@ -108,7 +108,7 @@ function overridden(source: Source, settings: z.infer<typeof override> | undefin
   return {
     ...source,
     download,
-    ...(download !== source.download && { isElsewhere: true as const }),
+    ...(download !== source.download && { isElsewhere: true as const, else: [] }),
     ...coveredBy(source, settings, file),
     // The loader reads more forms than the publisher's.
     firstLine: settings.url === undefined ? source.firstLine : undefined,

@@ -2,7 +2,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { LoaderName } from '../loaders/loader-table.ts';
 
-/* Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51), {state} (VA),
+/* Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {date} (its day), {fips} (51), {state} (VA),
  * {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA). */
 
 interface FileAddress {
@@ -70,6 +70,13 @@ export function isPublishedFor(download: SourceDownload, state: string): boolean
   return download.kind !== 'layer' || typeof download.layer === 'string' || download.layer[state] !== undefined;
 }
 
+/** A second address with data of the same meaning. */
+interface OtherAddress extends Partial<Pick<Source, 'vintage' | 'licence' | 'columns'>> {
+  /** Named with the vintage of what is loaded from it. */
+  readonly from: string;
+  readonly download: SourceDownload;
+}
+
 /** An agency's publication and its loader. */
 export interface Source {
   readonly name: string;
@@ -79,6 +86,10 @@ export interface Source {
   /** The topics that it answers; empty for boundaries, which every topic needs. */
   readonly topics: readonly TopicSlug[];
   readonly download: SourceDownload;
+  /** Tried in order when the first address is away, refuses, is nearly empty or is refused by the loader. */
+  readonly else?: readonly OtherAddress[];
+  /** Set for a second address. */
+  readonly from?: string;
   /** The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address,
    * whose file has the requested states. */
   readonly covers?: readonly string[] | null;

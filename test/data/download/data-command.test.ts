@@ -53,7 +53,7 @@ The next perilbook data update asks these sources, and downloads what changed:
 const CHECKED = `areas         FAILED: /www2.census.gov/geo/tiger/GENZ2022/shp/cb_2022_us_tract_500k.zip is missing, and so are newer files
 counties      FAILED: /www2.census.gov/geo/tiger/GENZ2022/shp/cb_2022_us_county_500k.zip is missing, and so are newer files
 air-quality   ok: https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip
-radon         WARNING: it has 3 rows, and about 3144 were expected: https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0, 3 rows
+radon         WARNING: it has 3 rows, and about 3144 were expected; its second address, geodata.epa.gov, fails: https://geodata.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0?f=json answered with status 404: https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0, 3 rows
 power-plants  FAILED: /services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services/Power_Plants_in_the_US/FeatureServer/0?f=json answered with status 404
 `;
 
