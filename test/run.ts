@@ -1,11 +1,12 @@
 /**
- * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | long | soak | browser] [files…]`. With
+ * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | long | soak | browser | archives] [files…]`. With
  * `--check` types, lint and format are checked beside them, and what is wrong there is printed at the end.
  *
  * The short tier is `npm test`: the program in one process, on SQLite, in at most 90 seconds on two cores. The long tier has the
  * files of test/faults and those called `-long`: they start processes or a PostgreSQL server, run the documents' commands, or take
  * more than a second of processor time. A file that imports tier.ts runs in both, with more cases in the long one. The soak has the
  * files of test/faults and those that import tier.ts, with the most cases and with seeds of the day (printed; SOAK_SEED repeats them).
+ * That of the archives builds them, and makes a Debian without Node: it needs root, debootstrap and the npm registry.
  *
  * Four things make them faster. Files of the short tier share processes (see `grouped`); files of another tier, and files that are
  * named, have a process each. Two processes more run than there are cores, since tests wait: for answers, for the minute, for a process that
@@ -24,14 +25,16 @@ import { pathToFileURL } from 'node:url';
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 const isOfBrowser = (file: string) => file.endsWith('-browser.test.ts');
+const isOfArchives = (file: string) => file.startsWith('test/archives/');
 const isOfFaults = (file: string) => file.startsWith('test/faults/');
 const isLong = (file: string) => file.endsWith('-long.test.ts') || isOfFaults(file);
 const hasLongCases = (file: string) => readFileSync(join(ROOT, file), 'utf8').includes("/tier.ts';");
 const TIERS: Readonly<Record<string, readonly string[]>> = {
-  short: FILES.filter((file) => !isOfBrowser(file) && !isLong(file)),
-  long: FILES.filter((file) => !isOfBrowser(file) && (isLong(file) || hasLongCases(file))),
+  short: FILES.filter((file) => !isOfBrowser(file) && !isOfArchives(file) && !isLong(file)),
+  long: FILES.filter((file) => !isOfBrowser(file) && !isOfArchives(file) && (isLong(file) || hasLongCases(file))),
   soak: FILES.filter((file) => isOfFaults(file) || hasLongCases(file)),
   browser: FILES.filter(isOfBrowser),
+  archives: FILES.filter(isOfArchives),
 };
 /** Names that a test file uses that needs a process of its own: it changes or measures the process, a clock or a function of it. */
 const NEEDS_PROCESS =
