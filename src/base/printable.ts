@@ -8,6 +8,9 @@ import { createRequire } from 'node:module';
 /** Control characters (C0, C1), direction overrides, and the line ends that only Unicode knows; not tabs and line ends. */
 const CONTROL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
+/** Characters of no width, which copying from web pages and documents leaves in texts. */
+export const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
+
 /** The program's own colors (`messages/color.ts`): bold, dim, red, green, yellow and their ends. They move and hide nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const COLOR = /(\u001b\[(?:1|2|22|31|32|33|39)m)/;

@@ -152,7 +152,8 @@ function gather(
     if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
       throw usageError('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
     }
-    if (part.location && job.location && (part.location.column ?? job.location.column) !== undefined) {
+    const location = { ...job.location, ...part.location };
+    if ((location.column ?? location.order) !== undefined && (location.lat ?? location.lng) !== undefined) {
       const hint = 'Give one column with both, or one for each.';
       throw usageError('--location cannot be combined with --lat and --lng', hint);
     }

@@ -1,5 +1,7 @@
+import { INVISIBLE } from '../base/printable.ts';
 import type { Location } from './coordinates.ts';
 import { checkLocation, type ParsedLocation } from './parse-location.ts';
+import type { PlaceOrder } from './place-in-value.ts';
 
 /* Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds, compass letters,
  * decimal commas, typographic signs. An ambiguous text is not read. */
@@ -64,39 +66,33 @@ function parseSize(text: string): number | null {
   return null;
 }
 
-/** One kind of minus and of quotes. */
+/** One kind of minus and of quotes, without the apostrophe of a spreadsheet and characters of no width. */
 function plainSigns(text: string): string {
   return text
+    .replace(INVISIBLE, '')
+    .replace(/^\s*['’](?=\s*[-+\d])/, '')
     .replace(/[\u2010-\u2015\u2212\ufe63\uff0d]/g, '-')
     .replace(/''|[\u201c\u201d\u201e\u2033\u02ba\u3003]|\u2032\u2032|\u2019\u2019/g, '"')
     .replace(/[\u2018\u2019\u201a\u201b\u2032\u02b9\u00b4`]/g, "'")
     .trim();
 }
 
-const WKT = /^(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)$/i;
-const STRICT_PAIR = /^[([]?\s*([^\s,;()[\]]+)\s*(?:[,;]|\s)\s*([^\s,;()[\]]+)\s*[)\]]?$/;
-
-/** The two texts of a column with both: `(38.5, -97.2)`, `38.5 -97.2`, or WKT, where the longitude comes first. */
-export function splitPair(text: string): readonly [lat: string, lng: string] | null {
-  const trimmed = text.trim();
-  const wkt = WKT.exec(trimmed);
-  if (wkt) return [wkt[2]!, wkt[1]!];
-  const pair = STRICT_PAIR.exec(trimmed);
-  return pair ? [pair[1]!, pair[2]!] : null;
-}
-
-/** As `splitPair`, for everything that `parseDegrees` reads. Null unless there is exactly one way to cut the text into two readable halves. */
-export function splitLenientPair(text: string): readonly [lat: string, lng: string] | null {
-  const trimmed = text.trim();
-  const wkt = WKT.exec(trimmed);
-  if (wkt) return [wkt[2]!, wkt[1]!];
-  const inside = trimmed.replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
+/** The two texts of a value with both, each in any notation of degrees. Null unless there is exactly one way to cut the text into two
+ * readable halves. */
+export function splitLenientPair(
+  text: string,
+  order: PlaceOrder = 'lat,lng',
+): readonly [lat: string, lng: string] | null {
+  const inside = text.trim().replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
+  const isLatFirst = order === 'lat,lng';
+  const [one, other] = isLatFirst ? (['lat', 'lng'] as const) : (['lng', 'lat'] as const);
   const pairs: (readonly [string, string])[] = [];
   for (const { index, 0: separator } of inside.matchAll(/\s*[,;/|]\s*|\s+/g)) {
     const halves = [inside.slice(0, index), inside.slice(index + separator.length)] as const;
-    if (canBe(halves[0], 'lat') && canBe(halves[1], 'lng')) pairs.push(halves);
+    const isOther = !(canBe(halves[0], one) && canBe(halves[1], other));
     // Letters tell which is which: `97.2W, 38.5N`.
-    else if (canBe(halves[0], 'lng') && canBe(halves[1], 'lat')) pairs.push([halves[1], halves[0]]);
+    if (isOther && !(canBe(halves[0], other) && canBe(halves[1], one))) continue;
+    pairs.push(isOther === isLatFirst ? [halves[1], halves[0]] : halves);
   }
   return pairs.length === 1 ? pairs[0]! : null;
 }

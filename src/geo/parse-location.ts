@@ -7,7 +7,14 @@ export type LocationFinding =
   | 'degrees_minutes_seconds'
   | 'decimal_comma'
   | 'degree_symbol'
+  | 'apostrophe'
+  | 'letter_o'
+  | 'not_a_point'
+  | 'other_system'
   | 'out_of_range'
+  | 'east_of_180'
+  | 'millionths'
+  | 'ten_millionths'
   | 'null_island'
   | 'swapped'
   | 'sign_lost'
@@ -30,8 +37,15 @@ export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
   degrees_minutes_seconds: 'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.',
   decimal_comma: 'Latitude or longitude has a decimal comma: a decimal point is needed.',
   degree_symbol: 'Latitude or longitude has a degree sign or a compass letter: a plain signed number is needed.',
+  apostrophe: 'An apostrophe stands before the latitude or longitude, as spreadsheets mark texts: remove it.',
+  letter_o: 'The compass letter O is West in some languages and East in others: write W or E, or a minus for West.',
+  not_a_point: 'The geometry is not one point: give its centroid in two columns of degrees (--lat, --lng).',
+  other_system: 'The geometry is in another coordinate system than degrees: convert it to EPSG:4326.',
   out_of_range:
     'Latitude is beyond 90 or longitude beyond 180 degrees. If they are projected coordinates (metres, feet), convert them to degrees.',
+  east_of_180: 'The longitude counts from 0 to 360: subtract 360 from those above 180.',
+  millionths: 'Latitude and longitude are in millionths of a degree: divide them by 1,000,000.',
+  ten_millionths: 'Latitude and longitude are in ten millionths of a degree: divide them by 10,000,000.',
   null_island: 'Latitude and longitude are both 0, which stands for a missing place.',
   swapped: 'Latitude and longitude seem exchanged: the other way round the place is in the US.',
   sign_lost: 'The sign of the longitude seems lost: with the other sign the place is in the US.',
@@ -53,8 +67,9 @@ const SEXAGESIMAL = new RegExp(
  * place would be bought and reported as the row's own. */
 export function parseLocation(latText: string, lngText: string, isUs: (location: Location) => boolean): ParsedLocation {
   const lat = readNumber(latText.trim());
-  if (typeof lat === 'string') return unlocated(lat);
   const lng = readNumber(lngText.trim());
+  // The longitude's letter is the rarer cause, and the other readings of the row end with it.
+  if (typeof lat === 'string') return unlocated(lng === 'letter_o' ? lng : lat);
   if (typeof lng === 'string') return unlocated(lng);
   return checkLocation({ lat, lng }, isUs);
 }
@@ -67,14 +82,27 @@ export function checkLocation(location: Location, isUs: (location: Location) => 
   if (inRange && isUs(location)) return { ok: true, location };
   const exchanged = { lat: lng, lng: lat };
   if (isOnEarth(exchanged) && isUs(exchanged)) return unlocated('swapped');
-  if (!inRange) return unlocated('out_of_range');
+  if (!inRange) return unlocated(otherUnit(location, isUs));
   return { ...unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us'), elsewhere: location };
+}
+
+/** What numbers that are not degrees are, where the place that they then mean is in the US. No projection gives such numbers there: metres
+ * and feet are smaller than millionths. */
+function otherUnit({ lat, lng }: Location, isUs: (location: Location) => boolean): LocationFinding {
+  const isPlace = (location: Location) => isOnEarth(location) && isUs(location);
+  if (isPlace({ lat, lng: lng - 360 })) return 'east_of_180';
+  if (isPlace({ lat: lat / 1e6, lng: lng / 1e6 })) return 'millionths';
+  return isPlace({ lat: lat / 1e7, lng: lng / 1e7 }) ? 'ten_millionths' : 'out_of_range';
 }
 
 function readNumber(text: string): number | LocationFinding {
   if (NUMBER.test(text)) return Number(text);
   if (text === '') return 'empty';
   if (DECIMAL_COMMA.test(text)) return 'decimal_comma';
+  if (/^['’]\s*[+-]?[\d.]/.test(text)) return 'apostrophe';
+  const compass = text.replace(/(?<=\d[°º˚'"’′”″\s]*)O$|^O(?=\s*\d)/i, 'W');
+  if (compass !== text && typeof readNumber(compass) === 'string' && readNumber(compass) !== 'not_a_number')
+    return 'letter_o';
   if (DECORATED.test(text) && /\d/.test(text) && !/\..*\./.test(text)) return 'degree_symbol';
   return SEXAGESIMAL.test(text) ? 'degrees_minutes_seconds' : 'not_a_number';
 }

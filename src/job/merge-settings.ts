@@ -22,7 +22,7 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
 /** One column for both excludes one for each: the stronger setting wins. */
 function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNullable<JobFile['location']>) {
   if (strong.column !== undefined) return strong;
-  const { column: _, ...columns } = weak;
+  const { column: _, order: __, ...columns } = weak;
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
+import { PLACE_ORDERS } from '../geo/place-in-value.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import { DURATION, durationMs } from './duration.ts';
 import { looksLikeKey } from './key-shapes.ts';
@@ -109,10 +110,17 @@ const location = z
   .strictObject({
     lat: column.optional().describe('latitude column, by name or number'),
     lng: column.optional().describe('longitude column, by name or number'),
-    column: column.optional().describe('column with both: (38.5, -97.2) or POINT(-97.2 38.5)'),
+    column: column.optional().describe('column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]'),
+    order: z
+      .enum(PLACE_ORDERS)
+      .optional()
+      .describe('which of the two comes first in that column (default: as its form and the values show)'),
   })
   .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
     error: 'name either one column with both, or lat and lng',
+  })
+  .refine(({ lat, lng, order }) => order === undefined || (lat === undefined && lng === undefined), {
+    error: 'an order is for one column with both, not for lat and lng',
   });
 
 const percentAsNumber = z.number().refine((value) => value <= 1 || value > 100, {

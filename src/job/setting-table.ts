@@ -106,7 +106,11 @@ export const SETTINGS = {
     flags: {
       lat: { isFrequent: true, help: 'latitude column, by name or number', value: (lat) => ({ lat }) },
       lng: { isFrequent: true, help: 'longitude column, by name or number', value: (lng) => ({ lng }) },
-      location: { help: 'column with both: (38.5, -97.2) or POINT(-97.2 38.5)', value: (column) => ({ column }) },
+      location: {
+        help: 'column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]',
+        value: (column) => ({ column }),
+      },
+      'location-order': { help: 'which comes first in that column: lat,lng or lng,lat', value: (order) => ({ order }) },
     },
   },
   coordinates: {

@@ -3,6 +3,7 @@ import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
+import type { PlaceOrder } from '../geo/place-in-value.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { completeAddress, isPostgresAddress } from '../sql/postgres-address.ts';
@@ -48,7 +49,12 @@ export interface Job extends PlainSettings {
   readonly parts: PartSettings | null;
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
-  readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
+  readonly location: {
+    readonly lat?: string;
+    readonly lng?: string;
+    readonly column?: string;
+    readonly order?: PlaceOrder;
+  };
   /** The settings that override the detection of the input's format. */
   readonly reading: OpenOptions;
   readonly service: ServiceSettings;

@@ -41,7 +41,7 @@ export class LocalPlaces implements Disposable {
       readVersion();
       const described = describe();
       const row: Row = { number: 1, line: 1, fields: [lat, lng] };
-      const located = locate(row, job, { isPair: false });
+      const located = locate(row, job, { pair: null });
       const findState = () => (located.ok ? stateAt(locationOf(located.cell)) : []);
       connectionTo(described, job, { workingFolder, findState });
       const { topics, counts } = job;

@@ -64,7 +64,7 @@ export function placeOf(location: Partial<Located>, job: Job): string {
 }
 
 function locatedIn({ lat, lng }: Partial<Located>, job: Job) {
-  return locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, { isPair: false });
+  return locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, { pair: null });
 }
 
 /** The fields of a place by one read of the store; null where an answer is missing or stale. */

@@ -1,9 +1,12 @@
 import { PerilbookError } from '../base/errors.ts';
-import { parseLenient, splitLenientPair, splitPair } from '../geo/lenient-location.ts';
+import { shellWord } from '../base/shown-path.ts';
+import { parseLenient, splitLenientPair } from '../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../geo/parse-location.ts';
+import { placeInValue } from '../geo/place-in-value.ts';
 import { isCovered } from '../geo/us-coverage.ts';
+import { firstRows } from './first-rows.ts';
 import { findPerilbookColumns } from './kept-columns.ts';
-import { findLocationColumns, type LocationColumns, type NamedColumns } from './location-columns.ts';
+import { findLocationColumns, isPlaceName, type LocationColumns, type NamedColumns } from './location-columns.ts';
 import type { RowSource } from './port.ts';
 
 /** Reads the names of the columns: those of the location, `names` without the columns that an earlier run of Perilbook added, and `dropFrom`,
@@ -11,7 +14,7 @@ import type { RowSource } from './port.ts';
  * @param own holds every name that Perilbook can write, with the prefix of the job
  * @param file the file's name in errors
  * @throws INPUT_COLUMNS where the columns of the location are not found, or the first line is not names */
-export function readHeader(
+export async function readHeader(
   rowFile: RowSource,
   location: NamedColumns,
   own: { has(name: string): boolean },
@@ -19,28 +22,104 @@ export function readHeader(
 ) {
   const dropFrom = findPerilbookColumns(rowFile.columns, own);
   const names = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
-  const columns = locationColumns(rowFile, names, location);
+  const columns = await placeColumns(rowFile, names, location);
   refuseLocationAsHeader([names[columns.lat]!, names[columns.lng]!], columns.lat === columns.lng, file);
   return { ...columns, names, dropFrom };
 }
 
-function locationColumns(rowFile: RowSource, names: readonly string[], location: NamedColumns): LocationColumns {
+/** The rows whose values decide where the names do not. */
+const ROWS_SAMPLED = 50;
+
+/** Finds the columns of the location: by their names, and where these leave it open, by the values of the first rows.
+ * @throws INPUT_COLUMNS */
+export async function placeColumns(
+  rowFile: RowSource,
+  names: readonly string[],
+  location: NamedColumns,
+): Promise<LocationColumns> {
   try {
-    return findLocationColumns(names, location, rowFile.shapes);
+    const found = findLocationColumns(names, location, rowFile.shapes);
+    if (found.isWeak !== true) return found;
+    const rows = await firstRows(rowFile, [...names.keys()], ROWS_SAMPLED);
+    return findLocationColumns(
+      names,
+      location,
+      rowFile.shapes,
+      ({ lat, lng }) => rows.length === 0 || rows.some(({ fields }) => mayBeDegrees(fields[lat]!, fields[lng]!)),
+    );
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
-    const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
-    const line =
-      likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
-    const hint =
-      line === null
-        ? (rowFile.columnsHint ?? error.hint)
-        : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
-    // The locations may be on another sheet.
-    const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
-    const context = line === null ? error.context : { ...error.context, header_line: line };
-    throw new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
+    const isNamed = Object.keys(location).some((part) => part !== 'order');
+    const places = isNamed ? [] : await columnsOfPlaces(rowFile, names);
+    const place = places.find((index) => isPlaceName(names[index]!));
+    if (place !== undefined) {
+      return { lat: place, lng: place, note: `Column "${names[place]}" was taken as the location.` };
+    }
+    throw withHint(error, rowFile, names, location, places[0] ?? null);
   }
+}
+
+/** The columns that have a place in the US in each of the first rows that have a value there. */
+async function columnsOfPlaces(rowFile: RowSource, names: readonly string[]): Promise<number[]> {
+  const rows = await firstRows(rowFile, [...names.keys()], ROWS_SAMPLED);
+  const isUs = (text: string) =>
+    pairsIn(text).some(([lat, lng]) => {
+      const parsed = parseLenient(lat, lng, isCovered);
+      return parsed !== null && (parsed.ok || parsed.finding === 'swapped');
+    });
+  return [...names.keys()].filter((index) => {
+    const texts = rows.map(({ fields }) => fields[index]!.trim()).filter(Boolean);
+    return texts.length > 0 && texts.filter(isUs).length * 2 > texts.length;
+  });
+}
+
+/** The latitude and the longitude of a value, strictly and leniently read. */
+function pairsIn(text: string): (readonly [lat: string, lng: string])[] {
+  const place = placeInValue(text, null);
+  const strict = typeof place === 'object' && place !== null ? ([place.lat, place.lng] as const) : null;
+  return [strict, splitLenientPair(text)].filter((pair) => pair !== null);
+}
+
+/** Whether two texts may be degrees: metres and feet are beyond them, and other texts say nothing. */
+function mayBeDegrees(lat: string, lng: string): boolean {
+  const parsed = parseLocation(lat, lng, isCovered);
+  return (
+    parsed.ok || parsed.finding !== 'out_of_range' || (Math.abs(Number(lat)) <= 90 && Math.abs(Number(lng)) <= 360)
+  );
+}
+
+function withHint(
+  error: PerilbookError,
+  rowFile: RowSource,
+  names: readonly string[],
+  location: NamedColumns,
+  place: number | null,
+): PerilbookError {
+  const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
+  const line =
+    likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
+  const ofPlace = place === null ? null : placeHint(names, place);
+  const hint =
+    line === null
+      ? (geocoderHint(names) ?? ofPlace ?? rowFile.columnsHint ?? error.hint)
+      : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
+  // The locations may be on another sheet.
+  const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
+  const context = line === null ? error.context : { ...error.context, header_line: line };
+  return new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
+}
+
+function placeHint(names: readonly string[], place: number): string {
+  const name = names[place]!;
+  if (pairsIn(name).length > 0) return `The first line looks like data: --no-header --location ${place + 1}.`;
+  const isUnique = name !== '' && names.indexOf(name) === names.lastIndexOf(name);
+  return `Column "${name}" holds both: --location ${shellWord(isUnique ? name : String(place + 1))}.`;
+}
+
+/** What the Census Bureau's batch geocoder returns. */
+function geocoderHint(names: readonly string[]): string | null {
+  if (!/^(?:Match|No_Match|Tie)$/.test(names[2] ?? '')) return null;
+  return 'This is a result of the geocoder of the Census Bureau: add --no-header --location 6 (docs/analyst/addresses.md).';
 }
 
 function isHeader(fields: readonly string[], location: NamedColumns): boolean {
@@ -62,9 +141,7 @@ function areNames(fields: readonly string[]): boolean {
 function refuseLocationAsHeader(names: readonly [string, string], isPair: boolean, file: string): void {
   const [text] = names;
   // In lenient notation too: a strict job would report this row.
-  const location = (isPair ? [splitPair(text), splitLenientPair(text)] : [names]).find(
-    (candidate) => candidate && isLocation(...candidate),
-  );
+  const location = (isPair ? pairsIn(text) : [names]).find((candidate) => isLocation(...candidate));
   if (!location) return;
   const message = `The first line is a location (${location.join(', ')}), not column names`;
   const hint = 'If the file has no header line, add --no-header, or header: false in the job file.';

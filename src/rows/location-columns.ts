@@ -1,5 +1,6 @@
-import { PerilbookError } from '../base/errors.ts';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { nearestNames } from '../base/nearest-name.ts';
+import { INVISIBLE } from '../base/printable.ts';
 import type { OtherShapes } from './port.ts';
 
 export interface LocationColumns {
@@ -7,6 +8,8 @@ export interface LocationColumns {
   readonly lng: number;
   /** The chosen columns and why the choice is uncertain; null if it is certain. */
   readonly note: string | null;
+  /** Names such as y and x may also hold metres or feet: the values decide. */
+  readonly isWeak?: true;
 }
 
 /** The columns that the user names, by name or by number from 1; others are detected. */
@@ -24,11 +27,13 @@ interface Pair {
 
 /** Finds the columns of latitude and longitude by their names.
  * @param shapes the geometries that are no points, where the file has such
+ * @param mayBeDegrees whether the values of a pair with weak names may be degrees
  * @throws INPUT_COLUMNS with the names of the columns */
 export function findLocationColumns(
   names: readonly string[],
   named: NamedColumns = {},
   shapes?: OtherShapes,
+  mayBeDegrees: (pair: Pair) => boolean = () => true,
 ): LocationColumns {
   if (named.column !== undefined) {
     const both = indexOfNamed(names, named.column, 'location');
@@ -46,11 +51,16 @@ export function findLocationColumns(
     return { lat, lng, note: null };
   }
   const fits = (pair: Pair) => (lat ?? pair.lat) === pair.lat && (lng ?? pair.lng) === pair.lng;
+  let projected: Pair | undefined;
   for (const kind of PAIR_KINDS) {
-    const [first, ...others] = findPairs(plain, kind).filter(fits);
-    if (first === undefined) continue;
+    const pairs = findPairs(plain, kind).filter(fits);
+    const [first, ...others] = kind.isWeak ? pairs.filter(mayBeDegrees) : pairs;
+    if (first === undefined) {
+      projected ??= pairs[0];
+      continue;
+    }
     refuseTwins(names, plain, first, named);
-    return { ...first, note: noteOf(names, plain, first, others) };
+    return { ...first, note: noteOf(names, first, others, kind.isWeak), ...(kind.isWeak && { isWeak: true }) };
   }
   // The named column has an unusual name; the other may still have a usual one.
   if (lat !== undefined || lng !== undefined) {
@@ -58,6 +68,15 @@ export function findLocationColumns(
       (name, i) => i !== lat && i !== lng && (lat === undefined ? LATITUDES : LONGITUDES).includes(name),
     );
     if (other >= 0) return { lat: lat ?? other, lng: lng ?? other, note: null };
+  }
+  if (projected !== undefined) {
+    const hint = `They look like metres or feet: convert them to degrees (EPSG:4326), or name two columns of degrees: --lat COLUMN --lng COLUMN.`;
+    throw columnsError(
+      `"${names[projected.lat]}" and "${names[projected.lng]}" hold no degrees`,
+      names,
+      undefined,
+      hint,
+    );
   }
   const hasLat = lat !== undefined || plain.some((name, i) => i !== lng && LATITUDES.includes(name));
   const hasLng = lng !== undefined || plain.some((name, i) => i !== lat && LONGITUDES.includes(name));
@@ -94,18 +113,22 @@ function refuseTwins(
 const LATITUDES = ['latitude', 'lat'];
 const LONGITUDES = ['longitude', 'lng', 'lon', 'long'];
 
-/** Lower case, without the numbering of EPA's forms ("12. LATITUDE"), and with one kind of gap. */
+/** Lower case, without the numbering of EPA's forms ("12. LATITUDE"), and with one kind of gap, also between words as in siteLatitude. */
 function plainName(name: string): string {
   return name
+    .replace(INVISIBLE, '')
+    .replace(/(?<=[a-z])(?=[A-Z][a-z])/g, '_')
     .trim()
     .toLowerCase()
     .replace(/^\d+\.\s*/, '')
-    .replace(/[\s._-]+/g, '_');
+    .replace(/[\s._\-/:;,()[\]{}|]+/g, '_')
+    .replace(/(?<=.)_$/, '');
 }
 
 interface PairKind {
   readonly isLat: (name: string) => boolean;
   readonly isLng: (name: string, lat: string) => boolean;
+  readonly isWeak?: true;
 }
 
 /** The patterns of pairs, the most certain first. */
@@ -113,20 +136,33 @@ const PAIR_KINDS: readonly PairKind[] = [
   { isLat: (name) => LATITUDES.includes(name), isLng: (name) => LONGITUDES.includes(name) },
   // point_latitude with point_longitude, LATITUDE83, INTPTLAT with INTPTLON or INTPTLONG, slat with slon.
   { isLat: (name) => name.includes('lat'), isLng: (name, lat) => isPartner(lat, name) },
+  // The same words before, whatever comes after: LATITUDE (N) with LONGITUDE (W), site_lat_deg with site_lon_deg.
   {
-    isLat: (name) => /^lat(?:itude)?(?![a-z])/.test(name),
-    isLng: (name) => /^(?:longitude|long|lon|lng)(?![a-z])/.test(name),
+    isLat: (name) => LAT_WORD.test(name),
+    isLng: (name, lat) => LNG_WORD.exec(name)?.[1] === asLng(LAT_WORD.exec(lat)![1]!),
   },
-  { isLat: (name) => name === 'y', isLng: (name) => name === 'x' },
+  { isLat: (name) => name === 'y', isLng: (name) => name === 'x', isWeak: true },
+  // POINT_Y with POINT_X, YCOORD with XCOORD, Coord_Y with Coord_X; not the corners of a box.
+  {
+    isLat: (name) => Y_WORD.test(name) && !/max|min|size|offset|pixel|screen/.test(name),
+    isLng: (name, lat) => name === asLng(lat),
+    isWeak: true,
+  },
 ];
 
+const LAT_WORD = /^(|.*_)(?:lat|latitude|latitud|lati|latdd)(?![a-z])/;
+const LNG_WORD = /^(|.*_)(?:longitude|longitud|long|longi|longdd|londd|lon|lng)(?![a-z])/;
+const Y_WORD = /(?<![a-z])y(?![a-z])|^y_?co?o?rd|(?<=coord|coordinate|point)y$/;
+
+/** The words of a latitude as its longitude has them: y becomes x. */
+const asLng = (lat: string): string => lat.replace(Y_WORD, (word) => word.replace('y', 'x'));
+
 function isPartner(lat: string, lng: string): boolean {
-  const words = lat.includes('latitude')
+  const [word, partners] = lat.includes('latitude')
     ? (['latitude', ['longitude']] as const)
     : (['lat', ['lng', 'long', 'lon']] as const);
-  const [word, partners] = words;
   const at = lat.lastIndexOf(word);
-  return partners.some((partner) => lat.slice(0, at) + partner + lat.slice(at + word.length) === lng);
+  return partners.some((partner) => asLng(lat.slice(0, at)) + partner + lat.slice(at + word.length) === lng);
 }
 
 /** Each latitude with its first longitude, in the order of the file; a longitude is used once if there are enough. Degrees, minutes
@@ -145,16 +181,11 @@ function findPairs(plain: readonly string[], { isLat, isLng }: PairKind): Pair[]
   return decimal.length > 0 ? decimal : pairs;
 }
 
-function noteOf(
-  names: readonly string[],
-  plain: readonly string[],
-  chosen: Pair,
-  others: readonly Pair[],
-): string | null {
+function noteOf(names: readonly string[], chosen: Pair, others: readonly Pair[], isWeak = false): string | null {
   const text = ({ lat, lng }: Pair) => `"${names[lat]}" (column ${lat + 1}) and "${names[lng]}" (column ${lng + 1})`;
   if (others.length > 0)
     return `Several columns look like locations: ${text(chosen)} were taken, not ${others.map(text).join(', ')}.`;
-  return plain[chosen.lat] === 'y' ? `${text(chosen)} were taken as latitude and longitude.` : null;
+  return isWeak ? `${text(chosen)} were taken as latitude and longitude.` : null;
 }
 
 /** What a column holds, with the option that names it. */
@@ -204,9 +235,23 @@ function columnsError(
   );
 }
 
-/** Names of columns that often hold a latitude and a longitude together. */
-const PAIR_NAMES =
-  /^(?:geo_?)?(?:location|coordinates?|coords?|lat_?l(?:o?ng|on)|position|point|wkt|the_geom|geom(?:etry)?)$/;
+/** Words in the names of columns that often hold geometries, or a latitude and a longitude together. */
+const GEOMETRY_WORDS = 'wkb|wkt|geom(?:etry)?|geog(?:raphy)?|shape|geo_?point';
+const PLACE_WORDS = `(?:geo_?)?(?:location|coordinates?|coords?|point)\\d*|lat_?l(?:o?ng|on)(?:itude)?|latitude_longitude|position|georeferenced?|geocoded`;
+const [GEOMETRY_NAME, PLACE_NAME] = [GEOMETRY_WORDS, `${GEOMETRY_WORDS}|${PLACE_WORDS}`].map(
+  (words) => new RegExp(`(?:^|_)(?:${words})(?:_|$)`),
+) as [RegExp, RegExp];
+
+/** Whether a column of this name usually holds geometries, also in binary. */
+export const isGeometryName = (name: string): boolean => GEOMETRY_NAME.test(plainName(name));
+
+/** Whether a column of this name usually holds places in some form. */
+export const isPlaceName = (name: string): boolean => PLACE_NAME.test(plainName(name));
+
+/** Whether names are certain to have a location among them. */
+export function haveLocation(names: readonly string[]): boolean {
+  return (resultOrNull(() => findLocationColumns(names)) ?? { isWeak: true }).isWeak !== true;
+}
 
 /** Columns of a list of addresses, by the letters of their names. */
 const ADDRESS = /^(?:street|property|full|site)?address(?:line)?$|^(?:street|zip|zipcode|postalcode|postcode)$/;
@@ -219,12 +264,8 @@ function hintFor(names: readonly string[]): string {
   if (/^(?:AL|EP|CP)\d{6}$/.test(names[0] ?? '')) {
     return 'This is a HURDAT2 file of storm tracks: it has two kinds of lines and no table of locations.';
   }
-  const both = names.find((name) => PAIR_NAMES.test(plainName(name)));
-  if (both !== undefined) {
-    return `If column "${both}" holds both, as in (38.5, -97.2) or POINT(-97.2 38.5): --location ${both}. If not, name them: --lat COLUMN --lng COLUMN.`;
-  }
   if (names.some((name) => ADDRESS.test(name.toLowerCase().replace(/[^a-z]/g, '')))) {
-    return 'Perilbook does not geocode addresses: add the coordinates with a geocoder first. If two columns hold them, name them: --lat COLUMN --lng COLUMN.';
+    return 'Perilbook does not geocode addresses. docs/analyst/addresses.md shows how the free geocoder of the Census Bureau adds the coordinates. If two columns hold them, name them: --lat COLUMN --lng COLUMN.';
   }
   const filled = names.filter((name) => name !== '');
   const looksLikeData =

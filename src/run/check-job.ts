@@ -87,7 +87,7 @@ async function resultOf<T>(check: () => T | Promise<T>): Promise<T | PerilbookEr
 /** @throws INPUT_*, OUTPUT_UNWRITABLE */
 async function checkInput(job: Job, streams: Streams): Promise<void> {
   const rowFile = await openJobInput(job, streams);
-  findLayout(rowFile, job);
+  await findLayout(rowFile, job);
   if (!isPartFiles(rowFile)) checkFormat(job.output, rowFile.format);
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellOf, locationOf, MAX_PRECISION } from '../../src/geo/coordinates.ts';
-import { parseDegrees, parseLenient, splitLenientPair, splitPair } from '../../src/geo/lenient-location.ts';
+import { parseDegrees, parseLenient, splitLenientPair } from '../../src/geo/lenient-location.ts';
 import { LOCATION_NOTES, type LocationFinding, parseLocation } from '../../src/geo/parse-location.ts';
+import { placeInValue } from '../../src/geo/place-in-value.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { statusOfFinding } from '../../src/run/scan/row-places.ts';
 import { fc } from '../properties.ts';
@@ -34,7 +35,17 @@ const CASES: readonly (readonly [lat: string, lng: string, expected: LocationFin
   ['N34.05', '-118.25', 'degree_symbol'],
   ['91', '-200', 'out_of_range'],
   ['1e2', '-118.25', 'out_of_range'],
-  ['34.05', '241.75', 'out_of_range'],
+  ['34.05', '241.75', 'east_of_180'],
+  ['51.5', '359.87', 'out_of_range'],
+  ['34050000', '-118250000', 'millionths'],
+  ['340500000', '-1182500000', 'ten_millionths'],
+  // Degrees times 100,000 would be in the US; these are metres of Web Mercator.
+  ['2970434', '-8927122', 'out_of_range'],
+  ['4428236', '313140', 'out_of_range'],
+  ["'34.05", "'-118.25", 'apostrophe'],
+  ['34°03\'08"N', '118°14\'37"O', 'letter_o'],
+  ['34.05N', '118.25 O', 'letter_o'],
+  ['34.05', 'O', 'not_a_number'],
   ['0', '0', 'null_island'],
   ['-0.0', '0.000', 'null_island'],
   ['-118.25', '34.05', 'swapped'],
@@ -126,6 +137,9 @@ test('degrees are read as people write them', () => {
     ['n/a', 'lat', null],
     ['', 'lat', null],
     ['N', 'lat', null],
+    ["'38.5", 'lat', 38.5],
+    ['38.5\u200b', 'lat', 38.5],
+    ['104º59\'25"O', 'lng', null],
   ];
   for (const [text, axis, degrees] of cases) {
     const found = parseDegrees(text, axis);
@@ -135,7 +149,7 @@ test('degrees are read as people write them', () => {
 });
 
 test('one column may hold both: in brackets, in WKT, with letters in any order', () => {
-  const strict: readonly (readonly [text: string, pair: readonly string[] | null])[] = [
+  const strict: readonly (readonly [text: string, place: readonly string[] | string | null])[] = [
     ['(40.58, -73.93)', ['40.58', '-73.93']],
     ['40.58 -73.93', ['40.58', '-73.93']],
     ['[40.58;-73.93]', ['40.58', '-73.93']],
@@ -143,21 +157,66 @@ test('one column may hold both: in brackets, in WKT, with letters in any order',
     ['(40.58 , -73.93 )', ['40.58', '-73.93']],
     ['40.58 -73.93 12', null],
     ['SRID=4326; Point Z ( -73.93  40.58  12 ) ', ['40.58', '-73.93']],
-    ['MULTIPOINT(-73.93 40.58)', null],
+    ['MULTIPOINT(-73.93 40.58)', ['40.58', '-73.93']],
+    ['MultiPoint ((-73.93 40.58))', ['40.58', '-73.93']],
+    ['MULTIPOINT(-73.93 40.58, -73.9 40.5)', 'not_a_point'],
     ['POINT(-73.93 40.58), POINT(-73.9 40.5)', null],
-    ['POINT EMPTY', ['POINT', 'EMPTY']],
-    ['LINESTRING(1 2, 3 4)', null],
+    ['POINT EMPTY', 'empty'],
+    ['srid=4326;point empty', 'empty'],
+    ['SRID=3857;POINT(-8230000 4950000)', 'other_system'],
+    ['SRID=4269;POINT(-73.93 40.58)', ['40.58', '-73.93']],
+    ['LINESTRING(1 2, 3 4)', 'not_a_point'],
+    ['POLYGON((1 2, 3 4, 5 6, 1 2))', 'not_a_point'],
+    ['0101000000EC51B81E857B52C00AD7A3703D4A4440', ['40.58', '-73.93']],
+    ['\\x0101000020e6100000ec51b81e857b52c00ad7a3703d4a4440', ['40.58', '-73.93']],
+    ['0101000020110F0000EC51B81E857B52C00AD7A3703D4A4440', 'other_system'],
+    ['00000000014052C00000000000C044000000000000', ['-40', '75']],
+    ['AQEAAADsUbgehXtSwArXo3A9SkRA', ['40.58', '-73.93']],
+    ['{"type":"Point","coordinates":[-73.93,40.58]}', ['40.58', '-73.93']],
+    ["{'type': 'Point', 'coordinates': [-73.93, 40.58, 3]}", ['40.58', '-73.93']],
+    ['{"coordinates":[-73.93,40.58]}', ['40.58', '-73.93']],
+    ['{"type":"MultiPoint","coordinates":[[-73.93,40.58]]}', ['40.58', '-73.93']],
+    ['{"type":"MultiPoint","coordinates":[[-73.93,40.58],[-73,40]]}', 'not_a_point'],
+    ['{"type":"Polygon","coordinates":[[[1,2],[3,4],[1,2]]]}', 'not_a_point'],
+    [
+      '{"type":"Feature","geometry":{"type":"Point","coordinates":[-73.93,40.58]},"properties":{}}',
+      ['40.58', '-73.93'],
+    ],
+    ['{"type":"Feature","geometry":null}', 'empty'],
+    ['{"type":"Point","coordinates":[]}', 'empty'],
+    ['{"latitude":"40.58","longitude":"-73.93","human_address":"{}"}', ['40.58', '-73.93']],
+    ['{"x":-73.93,"y":40.58}', ['40.58', '-73.93']],
+    ['{"street":"Elm"}', null],
+    ['{not json}', null],
+    ['[-73.93,40.58]', ['-73.93', '40.58']],
+    ['[-73.93, 40.58, 12]', ['-73.93', '40.58']],
+    ['geo:40.58,-73.93', ['40.58', '-73.93']],
+    ['100 MAIN ST\nNEW YORK, NY 10001\n(40.58, -73.93)', ['40.58', '-73.93']],
+    ['100 MAIN ST (BASEMENT)', null],
     ['40.58', null],
-    ['', null],
+    ['', 'empty'],
   ];
-  for (const [text, pair] of strict) assert.deepEqual(splitPair(text), pair, text);
+  for (const [text, expected] of strict) {
+    const place = placeInValue(text, null);
+    assert.deepEqual(place !== null && typeof place === 'object' ? [place.lat, place.lng] : place, expected, text);
+  }
+  for (const [text, first, expected] of [
+    ['[-73.93,40.58]', 'lng,lat', ['40.58', '-73.93', 'lng,lat']],
+    ['POINT(40.58 -73.93)', 'lat,lng', ['40.58', '-73.93', 'lat,lng']],
+    ['{"x":-73.93,"y":40.58}', 'lat,lng', ['40.58', '-73.93', null]],
+  ] as const) {
+    const place = placeInValue(text, first);
+    assert.ok(place !== null && typeof place === 'object');
+    assert.deepEqual([place.lat, place.lng, place.order], expected, text);
+  }
+  assert.deepEqual(splitLenientPair('-80,19; 25,77', 'lng,lat'), ['25,77', '-80,19']);
+  assert.deepEqual(splitLenientPair('25,77N; 80,19W', 'lng,lat'), ['25,77N', '80,19W']);
   const lenient: readonly (readonly [text: string, pair: readonly string[] | null])[] = [
     ['38,5; -97,2', ['38,5', '-97,2']],
     ['38,5, -97,2', ['38,5', '-97,2']],
     ['38°30\'15"N 97°15\'30"W', ['38°30\'15"N', '97°15\'30"W']],
     ['97.2W, 38.5N', ['38.5N', '97.2W']],
     ['38 30 15 N, 97 15 30 W', ['38 30 15 N', '97 15 30 W']],
-    ['POINT (-97.2 38.5) ', ['38.5', '-97.2']],
     ['38.5,-97.2', ['38.5', '-97.2']],
     ['38.5  -97.2', ['38.5', '-97.2']],
     // Only one of them can be a latitude.

@@ -70,7 +70,12 @@ test('a finding is replaced where there is one; a file that was changed is refus
 /** The types after some rows of latitude, longitude, a value, a currency, and columns that stay. */
 function typed(rows: readonly (readonly string[])[], kept: readonly string[] = [], isPair = false): ColumnTypes {
   const stays = kept.map((type, at) => ({ name: `k${at}`, type, keeps: 4 + at }) as KeptColumn);
-  const types = new ColumnTypes({ columns: [0, 1, 2, 3], values: 1, kept: stays, isPair } as unknown as Layout);
+  const types = new ColumnTypes({
+    columns: [0, 1, 2, 3],
+    values: 1,
+    kept: stays,
+    pair: isPair ? {} : null,
+  } as unknown as Layout);
   for (const row of rows) types.note(row);
   return types;
 }

@@ -243,7 +243,7 @@ test('the column that is likely the value: the surest name, then the newest year
     [['tiv_2022_b', 'tiv_a_2021'], 'tiv_a_2021'],
     [['tiv_2020_note', 'total insured value note', 'sum insured'], 'sum insured'],
     [['salesprice2020'], 'salesprice2020'],
-    [['priceless', 'unit_price', 'my_assessed_value', 'value', 'subtotal_value'], null],
+    [['priceless', 'unit_price', 'my_assessed_value', 'subtotal_value'], null],
   ] as const) {
     assert.equal(likelyOrder(columns), found, columns.join());
   }
@@ -252,6 +252,8 @@ test('the column that is likely the value: the surest name, then the newest year
   for (const name of `${surer} assetvalueusd insuredvaluex tivamount totalassessedvalue marketvalue2021`.split(' ')) {
     assert.equal(likelyOrder(['price', name]), name);
   }
+  assert.equal(likelyOrder(['Value', 'price']), 'price');
+  for (const name of ['value', 'Value', 'VALUE_USD', 'value2024']) assert.equal(likelyOrder(['id', name]), name);
   for (const name of ['price', 'saleprice']) assert.equal(likelyOrder([name]), name);
   const none = 'subtotal insured value,my tiv 2020,my tiv x,sum insured note,assessed value note,tiv a%';
   assert.equal(likelyOrder(none.split(',')), null);

@@ -3,7 +3,7 @@ import { counted, grouped, percent } from '../../base/format-numbers.ts';
 import { firstRows } from '../../rows/first-rows.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { LENIENT_SUGGESTION } from '../../run/scan/locate.ts';
+import { OPTION_SUGGESTION } from '../../run/scan/locate.ts';
 import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
@@ -104,12 +104,12 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
-  const why = `${how}: ${most.note.replace(OF_THE_FIRST, '').replace(` ${LENIENT_SUGGESTION}`, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
+  const why = `${how}: ${most.note.replace(OF_THE_FIRST, '').replace(OPTION_SUGGESTION, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
   const option = summary.columns.lat === summary.columns.lng ? '--location' : '--lat, --lng';
   const isOfColumns = most.finding !== 'unreadable' && most.finding !== 'too_many_fields';
-  const columns = most.note.endsWith(LENIENT_SUGGESTION)
-    ? 'Add --coordinates lenient (coordinates: in the job file)'
-    : `Check the columns (${option})`;
+  const [, added] = OPTION_SUGGESTION.exec(most.note) ?? [];
+  const setting = added?.startsWith('--coordinates') ? 'coordinates:' : 'location: {order: …}';
+  const columns = added === undefined ? `Check the columns (${option})` : `Add ${added} (${setting} in the job file)`;
   const way = isOfColumns ? columns : WAYS_OUT[unit];
   const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
   return [`${what}; ${why}. ${way}${allow}.`];

@@ -16,6 +16,13 @@ async function chooseHeader(header) {
   });
 }
 
+/** Which number comes first where one column has both. */
+const PLACE_ORDERS = [
+  ['', 'As its form and the values show'],
+  ['lat,lng', 'Latitude'],
+  ['lng,lat', 'Longitude'],
+];
+
 /** What is bought first: the most valuable rows where a column looks like a value. */
 function orders({ columns: names, order }) {
   const named = [...names.entries()].filter(([, name]) => name !== '');
@@ -65,6 +72,13 @@ function Pickers() {
   return html`<div class="pair">
       ${picker('lat', 'Latitude')}
       ${picker('lng', 'Longitude')}
+      ${
+        chosen.value.lat !== null &&
+        chosen.value.lat === chosen.value.lng &&
+        html`<p><label for="place-order">In this column comes first</label><select id="place-order" onChange=${({ currentTarget: { value } }) => choose({ placeOrder: value || null })}>
+        <${Options} values=${PLACE_ORDERS} chosen=${chosen.value.placeOrder ?? ''} />
+      </select></p>`
+      }
       <p><label for="order">Value: largest first</label><select id="order" onChange=${({ currentTarget: { value } }) => choose({ order: /^\d+$/.test(value) ? Number(value) : value })}>
         <${Options} values=${orders(file.value)} chosen=${chosen.value.order} />
       </select></p>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { counted } from '../../base/format-numbers.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { PLACE_ORDERS } from '../../geo/place-in-value.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { parseTopics } from '../../job/topic-choice.ts';
 import { columnIndex, columnReference, type FilePreview } from './file-preview.ts';
@@ -14,6 +15,8 @@ export type ChosenSource = (typeof ANSWER_SOURCES)[number];
 export const choiceSchema = z.strictObject({
   lat: z.int().nonnegative(),
   lng: z.int().nonnegative(),
+  /** Which comes first where one column has both, if the user says it. */
+  placeOrder: z.enum(PLACE_ORDERS).nullish(),
   topics: z.array(z.enum(TOPIC_SLUGS)).min(1),
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
@@ -36,10 +39,13 @@ export const startSchema = z.strictObject({ ...reachSchema.shape, confirmed: z.s
 
 /** The settings as a job file. */
 export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
-  const { lat, lng, optimize, header, order, source } = choice;
+  const { lat, lng, placeOrder, optimize, header, order, source } = choice;
   const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
   return {
-    location: { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
+    location:
+      lat === lng
+        ? { column: columnReference(columns, lat), ...(placeOrder && { order: placeOrder }) }
+        : { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
     topics,
     optimize,
     ...(header === false ? { header } : {}),
@@ -58,7 +64,12 @@ export function firstChoice(
 ) {
   const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
   return {
-    ...(keptColumns(settings, header, columns) ?? { lat: null, lng: null, ...location, order: order ?? 'file' }),
+    ...(keptColumns(settings, header, columns) ?? {
+      lat: null,
+      lng: null,
+      ...location,
+      order: order ?? 'file',
+    }),
     topics: parseTopics(topics),
     optimize,
     source: typeof service === 'string' ? service : usual,
@@ -72,8 +83,9 @@ function keptColumns(settings: JobFile | null, header: boolean, columns: readonl
   const { location, order_by: order = 'file' } = settings;
   const value = typeof order === 'string' ? order : columnIndex(columns, order.column);
   return {
-    lat: columnIndex(columns, location!.lat!),
-    lng: columnIndex(columns, location!.lng!),
+    lat: columnIndex(columns, (location!.column ?? location!.lat)!),
+    lng: columnIndex(columns, (location!.column ?? location!.lng)!),
+    ...(location!.order && { placeOrder: location!.order }),
     order: value ?? 'file',
   };
 }

@@ -3,8 +3,8 @@ import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
 import { hasHeaderLine, READ_FORMATS } from '../../rows/file-formats.ts';
 import { firstRows } from '../../rows/first-rows.ts';
+import { placeColumns } from '../../rows/header.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
-import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import { likelyOrder } from '../../run/scan/value.ts';
@@ -59,7 +59,7 @@ export async function previewFile(
     hasHeaderLine: hasHeaderLine(rowFile.format),
     bytes: stats.size,
     columns,
-    ...parseLocation(columns, name, rowFile.shapes),
+    ...(await parseLocation(rowFile, columns, name)),
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
     unit: rowFile.unit ?? 'line',
     first: await previewRows(rowFile, columns),
@@ -68,13 +68,13 @@ export async function previewFile(
 
 const unreadable = (message: string, hint: string) => new PerilbookError('INPUT_UNREADABLE', message, hint);
 
-function parseLocation(
+async function parseLocation(
+  rowFile: RowFile,
   columns: readonly string[],
   name: string,
-  shapes: RowFile['shapes'],
-): Pick<FilePreview, 'location' | 'note'> {
+): Promise<Pick<FilePreview, 'location' | 'note'>> {
   try {
-    const { lat, lng, note } = findLocationColumns(columns, {}, shapes);
+    const { lat, lng, note } = await placeColumns(rowFile, columns, {});
     return { location: { lat, lng }, note };
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;

@@ -66,7 +66,7 @@ export class Pricing implements Disposable {
     const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.
-    await checkRoom(job, { ...scanned, layout: findLayout(scanned.rowFile, job) });
+    await checkRoom(job, { ...scanned, layout: await findLayout(scanned.rowFile, job) });
     const prepared = await prepareScanned(context, scanned);
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;

@@ -42,7 +42,7 @@ export async function compareWithOutput(
   const opened = await openJobInput({ input: file, parts, reading }, effects.streams);
   const output = (!isPartFiles(opened) && (await opened.entire?.())) || opened;
   const earlierJob = { ...job, input: file, parts };
-  const layout = findLayout(output, earlierJob);
+  const layout = await findLayout(output, earlierJob);
   if (layout.dropFrom === null) throw noOutput(name, file);
   const natural = job.topics.filter((slug) => topicOf(slug).category === 'natural');
   const ratingColumn = (slug: TopicSlug) =>

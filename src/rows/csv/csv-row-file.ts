@@ -34,13 +34,16 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   };
 }
 
-function unnamedNote({ header, hasHeader, columns }: Dialect): string | null {
+const SPLIT_NUMBERS =
+  ' If its numbers have decimal commas, these split them: write decimal points, or put ; between the fields.';
+
+function unnamedNote({ header, hasHeader, columns, delimiter }: Dialect): string | null {
   const unnamed = columns.length - header.fields;
   if (!hasHeader || unnamed === 0) return null;
   const what = `The rows have ${columns.length} fields and the header ${counted(header.fields, 'name')}`;
   return unnamed === 1
     ? `${what}: the last field has none. If it is the first that has none, add its name to the header.`
-    : `${what}: the last ${unnamed} fields have none.`;
+    : `${what}: the last ${unnamed} fields have none.${unnamed === 2 && delimiter === ',' ? SPLIT_NUMBERS : ''}`;
 }
 
 async function* readRows(

@@ -12,10 +12,11 @@ import {
   withMembers,
 } from '../../formats/json/json-members.ts';
 import { INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/inner-point.ts';
+import { positionOf } from '../../geo/place-in-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
-import { findLocationColumns } from '../location-columns.ts';
+import { haveLocation } from '../location-columns.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
@@ -43,6 +44,11 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   // Without points, the location is two columns of degrees among the properties.
   const before = [...(hasPoints || features.length === 0 ? POINT_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
+  const points = [...before.keys()].filter((i) => POINT_COLUMNS.includes(before[i]!));
+  const ids = [...before.keys()].filter((i) => !points.includes(i));
+  const properties = [...columns.keys()].filter((i) => columns[i]!.path.length === 1).map((i) => i + firstProperty);
+  // In a table, the degrees of an earlier file stand before those of the geometries that were made of them.
+  const hasOwnDegrees = haveLocation(columns.map(({ name }) => name));
   const rowsOf = (wanted: readonly number[], from: number) =>
     features
       .slice(from, from + ROWS_A_BATCH)
@@ -55,10 +61,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     hasRemarks: hasPoints && outlines > 0,
     shapes: shapes.length === 0 ? undefined : { column: null, kinds: shapes },
     columns: [...before, ...columns.map(({ name }) => name)],
-    wholeColumns: [
-      ...before.keys(),
-      ...[...columns.keys()].filter((i) => columns[i]!.path.length === 1).map((i) => i + firstProperty),
-    ],
+    wholeColumns: hasOwnDegrees ? [...ids, ...properties, ...points] : [...points, ...ids, ...properties],
     async *read(wanted) {
       for (let from = 0; from < features.length; from += ROWS_A_BATCH) yield rowsOf(wanted, from);
     },
@@ -137,7 +140,7 @@ function survey(bytes: Buffer) {
   }
   const columns = jsonColumns(properties());
   // Degrees among the properties are the makers' own choice of a point.
-  hasPoints ||= outlines > 0 && !hasLocation(columns.map(({ name }) => name));
+  hasPoints ||= outlines > 0 && !haveLocation(columns.map(({ name }) => name));
   return { features, columns, hasPoints, outlines, hasIds, shapes: [...shapes] };
 }
 
@@ -176,18 +179,16 @@ function parsePoint(geometry: unknown): { point: readonly unknown[]; problem: st
       return { point: [inner.lat, inner.lng], problem: null, remark: INSIDE_OUTLINE };
     return { point: [], problem: inner === null ? `The geometry is a ${type} without an inside.` : TOO_LARGE_OUTLINE };
   }
-  if (type !== 'Point') return { point: [], problem: `The geometry is a ${String(type)}, not a Point.` };
-  const [lng, lat]: unknown[] = Array.isArray(coordinates) ? coordinates : [];
+  const position = positionOf(type, coordinates);
+  if (type !== 'Point' && position === coordinates)
+    return { point: [], problem: `The geometry is a ${String(type)}, not a Point.` };
+  const [lng, lat]: unknown[] = Array.isArray(position) ? position : [];
   return { point: [lat, lng].map(quotedText), problem: null };
 }
 
 /** A geometry whose long numbers are not kept as texts. */
 function plainNumbers(geometry: Readonly<Record<string, unknown>>): Polygon | MultiPolygon {
   return JSON.parse(JSON.stringify(geometry));
-}
-
-function hasLocation(names: readonly string[]): boolean {
-  return resultOrNull(() => findLocationColumns(names)) !== null;
 }
 
 /** A text in JSON quotes, so that it is not read as a number. */

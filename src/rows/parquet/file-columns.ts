@@ -1,11 +1,11 @@
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
-import { INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/inner-point.ts';
+import { DEGREES } from '../../geo/well-known-binary.ts';
+import { isGeometryName, isPlaceName } from '../location-columns.ts';
 import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';
 import { FOOTER, KEY_VALUE } from './format.ts';
-import type { SchemaNode, StoredValue } from './schema.ts';
+import type { SchemaNode } from './schema.ts';
 import type { ThriftStruct } from './thrift.ts';
-import { outlineOfWkb } from './wkb-outlines.ts';
 
 /** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right
  * after the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
@@ -65,15 +65,6 @@ export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | nu
   return columns.slice(0, dropFrom ?? columns.length).filter(({ kind }) => kind === 'whole').length;
 }
 
-/** The location of a geometry, or the reason why it has none. */
-export interface PointText {
-  readonly latitude: string;
-  readonly longitude: string;
-  readonly problem?: string;
-  /** For the row's note. */
-  readonly remark?: string;
-}
-
 /** How the points of a column are stored, and in which units. */
 interface GeometryColumn {
   readonly encoding: 'wkb' | 'point';
@@ -81,12 +72,8 @@ interface GeometryColumn {
   readonly otherSystem: string | null;
 }
 
-export const NO_POINT: PointText = { latitude: '', longitude: '' };
-
-const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
-
-/** Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a binary column with a
- * usual name. */
+/** Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a column with a usual name
+ * that is binary, or a struct of x and y (GeoArrow). */
 function findGeometries(
   fields: readonly SchemaNode[],
   footer: ThriftStruct,
@@ -99,9 +86,12 @@ function findGeometries(
     if (listed && !mayBe(withOutlines ? /^(?:Multi)?Po/ : /^Point/, listed.geometry_types)) continue;
     const { meaning } = field;
     const isBinary = field.leaf?.type === 'BYTE_ARRAY';
-    const isNamed = meaning.kind === 'stored' && USUAL_NAMES.includes(field.name.toLowerCase());
-    if (listed?.encoding === 'point' && field.children.length > 0) {
-      geometries.set(field, { encoding: 'point', otherSystem: otherSystem(listed.crs) });
+    const isNamed = meaning.kind === 'stored' && isGeometryName(field.name);
+    const isOfXY = ['x', 'y'].every((axis) =>
+      field.children.some(({ name, leaf }) => name === axis && leaf?.type === 'DOUBLE'),
+    );
+    if ((listed?.encoding === 'point' && field.children.length > 0) || (isOfXY && !listed && isPlaceName(field.name))) {
+      geometries.set(field, { encoding: 'point', otherSystem: otherSystem(listed?.crs) });
     } else if (isBinary && listed && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB') {
       geometries.set(field, { encoding: 'wkb', otherSystem: otherSystem(listed.crs) });
     } else if (isBinary && (meaning.kind === 'geometry' || isNamed)) {
@@ -142,8 +132,6 @@ function mayBe(kind: RegExp, types: unknown): boolean {
   return !Array.isArray(types) || types.length === 0 || types.some((type) => kind.test(String(type)));
 }
 
-const DEGREES = /\b(?:CRS84h?|4326|4269|4979|4258)\b/i;
-
 /** The name of a system whose coordinates are not degrees, or null. A missing system means degrees, in all these formats. */
 function otherSystem(crs: unknown): string | null {
   if (crs === undefined || crs === null || crs === '') return null;
@@ -162,34 +150,4 @@ export function assertDegrees(file: string, column: string, { otherSystem }: Geo
   const message = `The points of column ${column} are in ${otherSystem}, not in longitude and latitude`;
   const hint = 'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.';
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file, column });
-}
-
-const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];
-
-/** Reads a point in well-known binary, with or without height, measure and reference system; of a small outline, a point inside it. */
-export function pointOfWkb(value: StoredValue): PointText {
-  const unreadable = { ...NO_POINT, problem: 'The geometry cannot be read.' };
-  if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
-  const view = new DataView(value.buffer, value.byteOffset, value.length);
-  const little = view.getUint8(0) === 1;
-  const type = view.getUint32(1, little);
-  const kind = (type & 0x0fffffff) % 1000;
-  if (kind === 3 || kind === 6) return pointInOutline(value);
-  if (kind !== 1)
-    return KINDS[kind] ? { ...NO_POINT, problem: `The geometry is a ${KINDS[kind]}, not a point.` } : unreadable;
-  const at = type & 0x20000000 ? 9 : 5;
-  if (value.length < at + 16) return unreadable;
-  return pointOf(view.getFloat64(at, little), view.getFloat64(at + 8, little));
-}
-
-function pointInOutline(bytes: Uint8Array): PointText {
-  const inner = resultOrNull(() => innerPoint(outlineOfWkb(bytes)));
-  if (inner === null) return { ...NO_POINT, problem: 'The geometry is an outline without an inside, or damaged.' };
-  if (inner === 'too_large') return { ...NO_POINT, problem: TOO_LARGE_OUTLINE };
-  return { ...pointOf(inner.lng, inner.lat), remark: INSIDE_OUTLINE };
-}
-
-/** A point without coordinates is written as two NaN. */
-export function pointOf(x: number, y: number): PointText {
-  return Number.isNaN(x) && Number.isNaN(y) ? NO_POINT : { latitude: String(y), longitude: String(x) };
 }

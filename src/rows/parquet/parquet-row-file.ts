@@ -1,7 +1,8 @@
-import { PerilbookError, resultOrNull } from '../../base/errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import { NO_POINT, type PointText, pointOf, pointOfWkb } from '../../geo/well-known-binary.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
-import { findLocationColumns } from '../location-columns.ts';
+import { haveLocation } from '../location-columns.ts';
 import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
   assertDegrees,
@@ -9,11 +10,7 @@ import {
   fileColumns,
   findOtherShapes,
   leavesUnder,
-  NO_POINT,
   type PointColumn,
-  type PointText,
-  pointOf,
-  pointOfWkb,
   type ValueColumn,
 } from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
@@ -65,7 +62,7 @@ async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
   const points = columns.filter((column) => column.kind === 'point' && column.geometry.encoding === 'wkb');
   const others = columns.filter(({ kind }) => kind !== 'point').map(({ name }) => name);
   const [group] = file.rowGroups;
-  if (points.length === 0 || group === undefined || resultOrNull(() => findLocationColumns(others))) return null;
+  if (points.length === 0 || group === undefined || haveLocation(others)) return null;
   await using pass = await file.input.startPass();
   try {
     for await (const rows of rowsOfGroup(file, pass, group, 0, points)) {

@@ -99,7 +99,7 @@ export class ColumnTypes {
 
   /** A comma if some coordinate has a comma and none has a point. In a column with both coordinates, a comma separates them. */
   decimal(): 'point' | 'comma' {
-    const coordinates = this.#layout.isPair ? [] : this.types.slice(0, FIRST_VALUE);
+    const coordinates = this.#layout.pair ? [] : this.types.slice(0, FIRST_VALUE);
     const hasComma = coordinates.some(({ hasDecimalComma }) => hasDecimalComma);
     return hasComma && !coordinates.some(({ hasDecimalPoint }) => hasDecimalPoint) ? 'comma' : 'point';
   }

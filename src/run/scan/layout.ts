@@ -1,6 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { PlaceOrder } from '../../geo/place-in-value.ts';
 import type { Job } from '../../job/settings.ts';
 import { formatOfOutput } from '../../rows/file-formats.ts';
 import { readHeader } from '../../rows/header.ts';
@@ -19,8 +20,8 @@ export interface Layout {
   readonly currency: number | null;
   /** The column with the id of a location, where the job names one. */
   readonly id: number | null;
-  /** Latitude and longitude are in one column, which is read twice. */
-  readonly isPair: boolean;
+  /** How latitude and longitude are read from one column, which is read twice; null for two columns. */
+  readonly pair: PairReading | null;
   /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
   /** Rows may have remarks, which go into their notes. */
@@ -36,6 +37,12 @@ export interface Layout {
   readonly used: UsedColumns;
 }
 
+/** The order of the two numbers of a value: given by the user, or as the values of the file decide where their form leaves it open. */
+export interface PairReading {
+  readonly given: PlaceOrder | null;
+  readonly assumed: PlaceOrder;
+}
+
 export type KeptColumn = AddedColumn & { readonly keeps: number };
 
 /** The columns that a job uses, as `--json` prints them; null for none. @public: the declaration of a plan names it */
@@ -49,12 +56,12 @@ export interface UsedColumns {
 export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
-export function findLayout(rowFile: RowSource, job: Job): Layout {
+export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> {
   const { topics, prefix, geoparquet, input: file } = job;
   const ownColumns = perilbookColumns(prefix);
   const ofTopics = addedColumns(topics, prefix, job.counts);
   const point = geometryColumn(prefix);
-  const { names, dropFrom, lat, lng, note } = readHeader(rowFile, job.location, ownColumns, file);
+  const { names, dropFrom, lat, lng, note } = await readHeader(rowFile, job.location, ownColumns, file);
   const format = formatOfOutput(job.output) ?? rowFile.format;
   if (geoparquet && format !== 'parquet') throw otherThanParquet(job.output);
   refuseTaken(names, geoparquet ? [...ofTopics, point] : ofTopics, file);
@@ -69,7 +76,7 @@ export function findLayout(rowFile: RowSource, job: Job): Layout {
     mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
     id: job.id === null ? null : columnByName(names, job.id, 'id', file),
-    isPair: lat === lng,
+    pair: lat === lng ? { given: job.location.order ?? null, assumed: 'lat,lng' } : null,
     hasPoints,
     hasRemarks: rowFile.hasRemarks === true,
     isConverted: format !== rowFile.format,

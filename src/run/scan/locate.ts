@@ -1,32 +1,33 @@
 import { cellOf, type Location } from '../../geo/coordinates.ts';
-import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
-import { type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
+import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
+import { LOCATION_NOTES, type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
+import { PLACE_ORDERS, type PlaceOrder, placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Row } from '../../rows/port.ts';
-import type { Layout } from './layout.ts';
+import type { Layout, PairReading } from './layout.ts';
 import type { RowFinding } from './row-places.ts';
 
 /** Findings that lenient parsing may resolve. */
-const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
+const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol', 'apostrophe'];
 
 export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
-export function locate(row: Row, { precision, coordinates }: LocateSettings, { isPair }: Pick<Layout, 'isPair'>) {
+export function locate(row: Row, { precision, coordinates }: LocateSettings, { pair }: Pick<Layout, 'pair'>) {
   if (row.problem !== undefined) {
     const finding: RowFinding = row.isTooLong ? 'too_many_fields' : 'unreadable';
     return { ok: false, finding, note: row.problem } as const;
   }
   const [lat = '', lng = ''] = row.fields;
-  const { parsed, isLenient } = isPair ? readPair(lat, coordinates) : readTexts(lat, lng, coordinates);
+  const { parsed, isLenient } = pair ? readPair(lat, coordinates, pair) : readTexts(lat, lng, coordinates);
   if (!parsed.ok) return parsed;
   const { location } = parsed;
   return { ok: true, cell: cellOf(location, precision), location, isLenient } as const;
 }
 
 /** The place of a row as its file has it, also outside the US; null for none. */
-export function placeOfRow(row: Row, settings: LocateSettings, layout: Pick<Layout, 'isPair'>): Location | null {
+export function placeOfRow(row: Row, settings: LocateSettings, layout: Pick<Layout, 'pair'>): Location | null {
   const located = locate(row, settings, layout);
   if (located.ok) return located.location;
   return located.finding === 'outside_us' && 'elsewhere' in located ? (located.elsewhere ?? null) : null;
@@ -43,13 +44,32 @@ function readTexts(lat: string, lng: string, coordinates: Job['coordinates']): R
   return orLenient(strict, parseLenient(lat, lng, isCovered), coordinates);
 }
 
-function readPair(text: string, coordinates: Job['coordinates']): ReadLocation {
-  if (text.trim() === '') return { parsed: parseLocation('', '', isCovered), isLenient: false };
-  const pair = splitPair(text);
-  const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isCovered);
-  if (strict.ok || !OF_NOTATION.includes(strict.finding)) return { parsed: strict, isLenient: false };
-  const halves = splitLenientPair(text);
-  return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
+function readPair(text: string, coordinates: Job['coordinates'], { given, assumed }: PairReading): ReadLocation {
+  const place = placeInValue(text, given, assumed);
+  if (typeof place === 'string') {
+    return { parsed: { ok: false, finding: place, note: LOCATION_NOTES[place] }, isLenient: false };
+  }
+  const strict = parseLocation(place?.lat ?? '?', place?.lng ?? '?', isCovered);
+  if (strict.ok || !OF_NOTATION.includes(strict.finding)) {
+    return { parsed: withOrder(strict, given === null && place?.order), isLenient: false };
+  }
+  const order = given ?? assumed;
+  const halves = splitLenientPair(text, order);
+  return orLenient(
+    strict,
+    halves && withOrder(parseLenient(...halves, isCovered), given === null && order),
+    coordinates,
+  );
+}
+
+/** Where the other order would give a place, the note says how to get it. */
+function withOrder<Read extends ParsedLocation | null>(
+  parsed: Read,
+  order: PlaceOrder | null | undefined | false,
+): Read {
+  if (!order || parsed === null || parsed.ok || parsed.finding !== 'swapped') return parsed;
+  const other = PLACE_ORDERS.find((candidate) => candidate !== order)!;
+  return { ...parsed, note: `${parsed.note} --location-order ${other} would read it.` };
 }
 
 /** In a strict job, the note suggests lenient parsing if it reads a place, also one outside the US. */
@@ -69,5 +89,7 @@ function orLenient(
   };
 }
 
-/** The end of a note on a location that lenient parsing can read. */
-export const LENIENT_SUGGESTION = '--coordinates lenient would read it.';
+const LENIENT_SUGGESTION = '--coordinates lenient would read it.';
+
+/** The end of a note on a location that a job with an option can read, with the option. */
+export const OPTION_SUGGESTION = / (--(?:coordinates|location-order) \S+) would read it\.$/;

@@ -59,12 +59,34 @@ interface ScanOptions {
 }
 
 /** Scans rows by the settings of a job alone. */
-export async function scanRows(
+export async function scanRows(rowFile: RowFile | PartFiles, job: Job, options: ScanOptions = {}): Promise<Scan> {
+  const layout = await findLayout(rowFile, job);
+  const scanned = await scanLaidOut(rowFile, job, layout, options);
+  const { pair } = layout;
+  const isExchanged = scanned.located === 0 && scanned.findings.some(({ finding }) => finding === 'swapped');
+  if (pair === null || pair.given !== null || !isExchanged) return scanned;
+  // No place in the US is there with its numbers exchanged, so the other order holds for all rows.
+  const other: Layout = {
+    ...layout,
+    pair: { given: null, assumed: 'lng,lat' },
+    notes: [
+      ...layout.notes,
+      `In column "${layout.used.lat}" the longitude comes first: only so are its places in the US.`,
+    ],
+  };
+  const again = await scanLaidOut(rowFile, job, other, options);
+  // Forms that say their order keep it.
+  const [best, rest] = again.located > 0 ? [again, scanned] : [scanned, again];
+  rest[Symbol.dispose]();
+  return best;
+}
+
+async function scanLaidOut(
   rowFile: RowFile | PartFiles,
   job: Job,
-  { onRows = () => {}, find, threads }: ScanOptions = {},
+  layout: Layout,
+  { onRows = () => {}, find, threads }: ScanOptions,
 ): Promise<Scan> {
-  const layout = findLayout(rowFile, job);
   using opened = new DisposableStack();
   const tally = opened.use(new ScanTally(job, layout, rowFile));
   // The first row with a currency decides on later rows, so one thread reads these files.

@@ -62,10 +62,10 @@ export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | '
 }
 
 /** The decimal separator of a row's value: that of its coordinates, because the whole file is not known yet. */
-function decimalOf({ fields }: Row, { isPair }: Layout): 'point' | 'comma' {
+function decimalOf({ fields }: Row, { pair }: Layout): 'point' | 'comma' {
   const lat = fields[0] ?? '';
   const lng = fields[1] ?? '';
-  if (isPair || !(lat.includes(',') || lng.includes(','))) return 'point';
+  if (pair || !(lat.includes(',') || lng.includes(','))) return 'point';
   const both = `${lat} ${lng}`;
   return /\d,\d/.test(both) && !/\d\.\d/.test(both) ? 'comma' : 'point';
 }
@@ -104,7 +104,7 @@ export async function scanPiece(
 ): Promise<ScannedPiece> {
   const pieceRows = new PieceRows(settings, layout);
   const { columns } = pieceRows.types;
-  const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && !layout.isPair;
+  const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && layout.pair === null;
   const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns) ?? null) : null;
   if (numbers !== null) return pieceRows.ended(await takeAll(numbers, (batch) => pieceRows.addNumbers(batch)));
   return pieceRows.ended(await takeAll(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));

@@ -66,6 +66,7 @@ const LIKELY_VALUES = [
   /^(?:tiv|insured_?value)_?\w+$/,
   /^(?:(?:total_?)?(?:assessed|appraised|market|taxable)_?value)(?:_?(?:usd|\d{4}))?$/,
   /^(?:(?:sales?|list|listing|asking|purchase)_?)?price(?:_?(?:usd|\d{4}))?$/,
+  /^value(?:_?(?:usd|\d{4}))?$/,
 ];
 
 /** What `order_by` could be for a file with these columns: `tiv`, the name of a column that looks like a value, or null. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pointOfWkb } from '../../src/rows/parquet/file-columns.ts';
-import { outlineOfWkb } from '../../src/rows/parquet/wkb-outlines.ts';
+import { outlineOfWkb, pointOfWkb } from '../../src/geo/well-known-binary.ts';
 
 const RING = [
   [-99.9502, 40.0498],
