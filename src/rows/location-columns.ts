@@ -177,8 +177,15 @@ function findPairs(plain: readonly string[], { isLat, isLng }: PairKind): Pair[]
     const lng = unused.find((i) => isPartner(latName, plain[i]!)) ?? unused[0] ?? fitting[0];
     if (lng !== undefined) pairs.push({ lat, lng });
   }
-  const decimal = pairs.filter(({ lat }) => !plain[lat]!.includes('dms'));
-  return decimal.length > 0 ? decimal : pairs;
+  // Not verbatim, not of 1927, and not one part of three.
+  const stem = (name: string) => name.replace(/deg(?:rees?)?|min(?:utes?)?|sec(?:onds?)?/, '#');
+  const isPart = (name: string) =>
+    plain.some((other) => other !== name && /#/.test(stem(name)) && stem(other) === stem(name));
+  const whole = pairs.filter(({ lat }) => !isPart(plain[lat]!));
+  const choices = [/(?:^|_)(?:dec|dd)(?:_|$)|decimal/, /^(?!.*(?:dms|verbatim|27))/].map((words) =>
+    whole.filter(({ lat }) => words.test(plain[lat]!)),
+  );
+  return choices.find(({ length }) => length > 0) ?? whole;
 }
 
 function noteOf(names: readonly string[], chosen: Pair, others: readonly Pair[], isWeak = false): string | null {
