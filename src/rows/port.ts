@@ -106,6 +106,8 @@ export interface RowPiece {
   /** The number of rows and lines; 0 before reading. */
   readonly rows: number;
   readonly lines: number;
+  /** Of a text that was read: the encoding of its first bytes beyond ASCII; null where there are none. */
+  readonly encoding?: 'utf-8' | 'windows-1252' | null;
 }
 
 /** Columns of `count` rows. Valid until the next batch. */

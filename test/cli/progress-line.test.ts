@@ -95,7 +95,7 @@ test('a run that cannot buy everything measures itself by what it can buy', () =
   const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000, valueBefore: 500 };
   const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
   const all =
-    'buying: 40 of 200 places (20 %) · 600 of 3,000 credits · 2 minutes left · budget reached after 2,400 more credits · 75 % of the value';
+    'buying: 40 of 200 places (20 %) · 600 of 3,000 credits · 75 % of the value · 2 minutes left · budget reached after 2,400 more credits';
   assert.equal(progressLine(view(progress, facts)), all);
   const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
   assert.match(done, /200 of 200 places \(100 %\)/);

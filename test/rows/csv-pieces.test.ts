@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { csvPieces } from '../../src/rows/csv/csv-row-file.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
+import { encodingToWrite } from '../../src/rows/csv/format-fields.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
@@ -112,5 +113,26 @@ test('where no line end is quoted, each piece begins at the line that was guesse
       const { rows, wrong } = await byPieces(path, bytes);
       assert.deepEqual([wrong, rows.length], [0, 40], JSON.stringify(end));
     }
+  }
+});
+
+test('the pieces know the encoding of the first bytes beyond ASCII, which decides how added text is written', async () => {
+  const [path, ascii] = [join(folder, 'late.csv'), `name,lat,lng\n${'plain,1,2\n'.repeat(150_000)}`];
+  const late = (text: string, encoding: 'utf8' | 'latin1') => [Buffer.from(ascii), Buffer.from(text, encoding)];
+  for (const [parts, expected] of [
+    [[Buffer.from(ascii)], 'utf-8'],
+    [late('Café,1,2\n', 'utf8'), 'utf-8'],
+    [late('Café,1,2\n', 'latin1'), 'windows-1252'],
+    [[...late('Café,1,2\n', 'latin1'), Buffer.from('Peña,1,2\n')], 'windows-1252'],
+  ] as const) {
+    writeFileSync(path, Buffer.concat(parts));
+    const input = await openInput(path);
+    const dialect = readDialect(input, {});
+    const { pieces, open } = csvPieces(input, dialect, 100_000).inPieces!;
+    const file = await open(0);
+    const scanned: RowPiece[] = [];
+    for (const piece of pieces) scanned.push((await readPiece(file, piece)).piece);
+    assert.equal(await encodingToWrite(input, dialect, scanned), expected);
+    assert.equal(await encodingToWrite(input, dialect, undefined), expected);
   }
 });

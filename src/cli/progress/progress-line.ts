@@ -68,11 +68,11 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
   const end = estimate(progress, facts, last, view);
   return [
     `${grouped(spent)} of ${counted(of, 'credit')}`,
+    value === null ? '' : `${percent(value)} of the value`,
     end.minutes === null ? 'time left unknown' : `${timeSpan(end.minutes)} left`,
     pauseText(view, facts),
     ...Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`),
     end.endedBy === 'done' ? '' : `${ENDS[end.endedBy]} after ${counted(end.credits, 'more credit')}`,
-    value === null ? '' : `${percent(value)} of the value`,
     creditsUnknown > 0 ? `${counted(creditsUnknown, 'credit')} without an answer` : '',
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? `asked to slow down ${counted(slowedDown, 'time')}` : '',

@@ -62,7 +62,12 @@ async function* readRows(
 async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
   const { dropFrom, signal, placed, decimal } = request;
   const { delimiter, quoting } = dialect;
-  const format = { delimiter, quoting, encoding: await encodingToWrite(input, dialect), decimal };
+  const format = {
+    delimiter,
+    quoting,
+    encoding: await encodingToWrite(input, dialect, placed.inThreads?.pieces),
+    decimal,
+  };
   const separator = separatorOf(dialect.delimiter, request);
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, textFormatter(format));

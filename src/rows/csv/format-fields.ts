@@ -6,6 +6,7 @@ import { encodeText, type TextEncoding } from '../../formats/bytes/decode-text.t
 import { type Quoting, RFC_QUOTING } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { unfinishedBytes } from '../files/text-encoding.ts';
+import type { RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 
 export interface FieldFormat {
@@ -43,10 +44,17 @@ export function textFormatter({
   };
 }
 
-/** The encoding in which added text is written. If the head of a large file is ASCII, the rest is searched (under a second for a gigabyte),
- * because one `µg/m³` in UTF-8 among rows of windows-1252 would make the file unreadable. The first byte beyond ASCII decides. */
-export async function encodingToWrite(input: InputFile, dialect: Dialect): Promise<TextEncoding> {
+/** The encoding in which added text is written. If the head of a large file is ASCII, the rest decides, because one `µg/m³` in UTF-8 among
+ * rows of windows-1252 would make the file unreadable. The first byte beyond ASCII decides.
+ * @param scanned the pieces of the file as the scan has read them; without them, the file is searched (under a second for a gigabyte) */
+export async function encodingToWrite(
+  input: InputFile,
+  dialect: Dialect,
+  scanned: readonly RowPiece[] | undefined,
+): Promise<TextEncoding> {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;
+  if (scanned !== undefined && scanned.length > 0)
+    return scanned.find(({ encoding }) => encoding)?.encoding ?? dialect.encoding;
   await using pass = await input.startPass();
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunksFrom(pass, input.head.length)) {

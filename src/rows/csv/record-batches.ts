@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
@@ -69,18 +70,28 @@ export async function* csvBatches(
   const [span, cuts] = [newRecordSpan(dialect.quoting), new Int32Array(ROWS_A_BATCH * CUT_WIDTH)];
   const begin = window.start + window.from;
   const position = { number: 0, line: piece.line };
+  let encoding: RowPiece['encoding'] = null;
   while ((!window.atEnd || window.from < window.to) && window.start + window.from < piece.to) {
     request.signal?.throwIfAborted();
     const batch = takeBatch(window, dialect, request, position, span, cuts);
-    if (batch.to > batch.from) yield batch;
-    else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, position.line);
+    if (batch.to > batch.from) {
+      // While the bytes are in the processor's cache: a pass of its own took 8 % of a run.
+      if (encoding === null) encoding = beyondAscii(batch.bytes.subarray(batch.from, batch.to));
+      yield batch;
+    } else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, position.line);
     // The window holds at most the beginning of a record.
     else await window.refill();
   }
   await pass.assertSame();
   if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
   const read = { rows: position.number, lines: position.line - piece.line };
-  return { ...piece, ...read, from: begin, to: window.start + window.from, isGuess: false };
+  return { ...piece, ...read, encoding, from: begin, to: window.start + window.from, isGuess: false };
+}
+
+/** The encoding of the bytes beyond ASCII in some whole records; null where there are none. */
+function beyondAscii(bytes: Buffer): NonNullable<RowPiece['encoding']> | null {
+  if (isAscii(bytes)) return null;
+  return isUtf8(bytes) ? 'utf-8' : 'windows-1252';
 }
 
 const [LF, CR] = [10, 13];
