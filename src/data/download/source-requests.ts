@@ -63,10 +63,11 @@ export async function fileRequests(
     return download.files.map((_, index) => datedRequests(download, index, slice, folder, context.clock.now()));
   }
   const html = await getText(download.page, context, 20_000_000);
-  return download.links.map((pattern) => {
-    const url = newestLink(html, download.page, pattern);
-    return [{ url, target: join(folder, parseFileName(url)) }];
-  });
+  const urls = [
+    ...download.links.map((pattern) => newestLink(html, download.page, pattern)),
+    ...(download.more ?? []).flatMap((pattern) => linksOf(html, download.page, pattern).slice(0, 1)),
+  ];
+  return urls.map((url) => [{ url, target: join(folder, parseFileName(url)) }]);
 }
 
 /** The possible addresses of a file, newest first. */
@@ -162,6 +163,13 @@ export function layerRequests(
  * listing (`href="…">…</a> 2026-09-14 12:10`) or else from the second group (MMDDYY or MMDDYYYY).
  * @throws PerilbookError DOWNLOAD_FAILED when no link fits */
 export function newestLink(html: string, page: string, pattern: string): string {
+  const [newest] = linksOf(html, page, pattern);
+  if (newest !== undefined) return newest;
+  throw downloadFailed(`The page ${page} has no link to ${nameOfPattern(pattern)}`, ADDRESS_MOVED);
+}
+
+/** The links of a page that match a pattern, newest first. */
+function linksOf(html: string, page: string, pattern: string): string[] {
   const links: { readonly url: string; readonly year: string; readonly day: string }[] = [];
   for (const [, quoted = '', after = ''] of html.matchAll(/href\s*=\s*["']([^"']+)["'](?=([^\n]{0,300}))/gi)) {
     const [whole, year = '', day = ''] = new RegExp(`(?:^|/)${pattern}$`).exec(quoted) ?? [];
@@ -169,9 +177,7 @@ export function newestLink(html: string, page: string, pattern: string): string 
     const [, listed] = /^[^<]*<\/a>\s*(?:<\/td>\s*<td[^>]*>)?\s*(\d{4}-\d{2}-\d{2} \d{2}:\d{2})/i.exec(after) ?? [];
     links.push({ url: new URL(quoted, page).href, year, day: listed?.replace(/\D/g, '') ?? dayOfName(day) });
   }
-  const [newest] = links.sort((a, b) => order(b.year, a.year) || order(b.day, a.day));
-  if (newest !== undefined) return newest.url;
-  throw downloadFailed(`The page ${page} has no link to ${nameOfPattern(pattern)}`, ADDRESS_MOVED);
+  return links.sort((a, b) => order(b.year, a.year) || order(b.day, a.day)).map(({ url }) => url);
 }
 
 /** The name of a file as a reader writes it: `1955-YYYY_hail.csv.zip`. */

@@ -93,17 +93,28 @@ export async function* inTurn<T>(
   }
 }
 
-/** Tells whether an earlier file has a record; two equal ones in one file are two. Call the outer function at the start of each file. */
-export function earlierFiles(): () => (identity: string) => boolean {
-  const earlier = new Set<string>();
-  let own = new Set<string>();
+/** Files of many years and of one differ in the last digits: two decimals in place of four. */
+const SAME_DEGREES = 0.011;
+
+/** Tells whether an earlier file has a record: the same identity at the same positions. Two equal ones in one file are two. Call the outer
+ * function at the start of each file. */
+export function earlierFiles(): () => (identity: string, positions?: readonly number[]) => boolean {
+  const earlier = new Map<string, (readonly number[])[]>();
+  let own: typeof earlier = new Map();
+  const keep = (into: typeof earlier, identity: string, positions: readonly number[]) => {
+    const known = into.get(identity);
+    // Copied: a slice of a file's text would keep the whole block in memory.
+    if (known === undefined) into.set(Buffer.from(identity).toString(), [positions]);
+    else if (positions.length > 0) known.push(positions);
+  };
   return () => {
-    for (const identity of own) earlier.add(identity);
-    own = new Set();
-    return (identity) => {
-      // Copied: a slice of a file's text would keep the whole block in memory.
-      own.add(Buffer.from(identity).toString());
-      return earlier.has(identity);
+    for (const [identity, all] of own) for (const positions of all) keep(earlier, identity, positions);
+    own = new Map();
+    return (identity, positions = []) => {
+      keep(own, identity, positions);
+      const isNear = (known: readonly number[]) =>
+        known.every((degrees, index) => Math.abs(degrees - positions[index]!) < SAME_DEGREES);
+      return earlier.get(identity)?.some(isNear) === true;
     };
   };
 }

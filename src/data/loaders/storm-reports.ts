@@ -5,7 +5,7 @@ import { numberIn, parsePoint, tableRecords } from './agency-table.ts';
 import { noteOfUnended } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { earlierFiles, inTurn, type Loader, publicDomain } from './loader.ts';
-import { yearSpan } from './vintages.ts';
+import { newest, yearSpan } from './vintages.ts';
 
 /** The fields of the Storm Prediction Center's files in order (SPC, "Severe Weather Database files"). The oldest files have no header,
  * some have one with other or fewer names. A header that begins with `om` is used: from 2026 on, hail has `edat` in place of `fc`. */
@@ -51,9 +51,14 @@ function spcLoader(
       const years = yearSpan();
       // The agency's files of many years and of single years overlap, and users load both.
       const startFile = earlierFiles();
-      const reading = { report, seeYear: years.see };
+      const days = newest((row) => isoDayOf(row as TornadoRow));
+      const see = (row: TornadoRow) => {
+        years.see(row.yr);
+        days.see(row);
+      };
+      const reading = { report, event, see };
       return {
-        vintage: years.text,
+        vintage: () => spanTo(years.text(), days.text()),
         records: inTurn(files, report, (file) => {
           const tornadoes = event === 'tornado' ? createTornadoParts() : null;
           return reportsIn(file, tornadoes, startFile(), reading);
@@ -63,19 +68,28 @@ function spcLoader(
   };
 }
 
-/** The fields that identify a report. The agency's own numbers restart each year and were reassigned over time. */
-const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
+/** What identifies a report, besides its positions: a minute, and the size of hail. The agency's own numbers restart each year and were
+ * reassigned over time, and a tornado's rating is corrected later. */
+function identityOf(row: TornadoRow, event: 'hail' | 'tornado'): string {
+  const names = ['yr', 'mo', 'dy', 'time', ...(event === 'hail' ? ['mag'] : [])];
+  return names.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
+}
 
-/** As numbers, because 35.10 became 35.1000. */
-function identityOf(row: TornadoRow): string {
-  return IDENTITY.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
+/** Its start and its end. */
+function positionsOf(row: TornadoRow): number[] {
+  const [start, end = start] = findEnds(row);
+  return [...start!, ...end!];
 }
 
 async function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
-  isRepeated: (identity: string) => boolean,
-  { report, seeYear }: { readonly report: LoadReporter; readonly seeYear: (year: number) => void },
+  isRepeated: ReturnType<ReturnType<typeof earlierFiles>>,
+  {
+    report,
+    event,
+    see,
+  }: { readonly report: LoadReporter; readonly event: 'hail' | 'tornado'; readonly see: (row: TornadoRow) => void },
 ): AsyncGenerator<readonly EventRecord[], void, void> {
   function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {
     const [{ row }] = parts as [TornadoPart];
@@ -87,14 +101,14 @@ async function* reportsIn(
       ? 'a part of a tornado that another row has as a whole'
       : placed.length === 0
         ? (parsePoint(row.slat, row.slon) as string)
-        : isRepeated(identityOf(row))
+        : isRepeated(identityOf(row, event), positionsOf(placed[0]!.row))
           ? 'a report that an earlier file has'
           : null;
     if (problem !== null) {
       for (const part of parts) report.reject(problem, part.line, Object.values(part.row));
       return [];
     }
-    seeYear(Number(row.yr));
+    see(row);
     for (const _ of parts) report.load();
     return [{ geometry: joined(placed.map(({ track }) => track)), properties: propertiesOfRow(placed[0]!.row) }];
   }
@@ -116,6 +130,16 @@ async function* reportsIn(
   };
   for await (const records of tableRecords(file)) yield records.flatMap(reportsOf);
   for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) yield recordsOf(parts, hasWhole);
+}
+
+/** 2025-09-09 */
+function isoDayOf({ yr, mo, dy }: TornadoRow): string {
+  return [yr, mo, dy].map((part) => (part ?? '').trim().padStart(2, '0')).join('-');
+}
+
+/** `1950-2025`, with the last day where the last year ends before its December: the file of all years is published early. */
+function spanTo(years: string, lastDay: string): string {
+  return years === '' || lastDay.slice(5, 7) === '12' ? years : `${years}, to ${lastDay}`;
 }
 
 function namesBy(header: readonly string[]): string[] {

@@ -96,7 +96,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'tornado',
     title: 'NOAA Storm Prediction Center, tornadoes since 1950',
     topics: ['tornado'],
-    download: { kind: 'linked', page: SPC, links: ['1950-(\\d{4})_actual_tornadoes\\.csv'] },
+    // The file of all years is closed before its last year ends (2025: on September 9); that year has a file of its own.
+    download: {
+      kind: 'linked',
+      page: SPC,
+      links: ['1950-(\\d{4})_actual_tornadoes\\.csv'],
+      more: ['(\\d{4})_torn\\.csv'],
+    },
     bytes: 9 * MB,
     isMeasured: true,
     rows: 73_458,

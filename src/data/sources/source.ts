@@ -32,6 +32,8 @@ export interface LinkedDownload {
   readonly page: string;
   /** One regular expression per file; its first group is the year of the newest data, the second the day of the file. */
   readonly links: readonly string[];
+  /** Further files, where the page links to them. */
+  readonly more?: readonly string[];
 }
 
 /** An ArcGIS layer, read page by page. */

@@ -599,3 +599,24 @@ test('data check warns when newer data is published than is here, until it is up
   mirror.layers.set(RADON, { ...radonLayer(2), edited: 2_000 });
   assert.match((await checked(run, 'radon')).warning!, /newer data is published: run perilbook data update radon/);
 });
+
+test('the file of the last tornado year is taken beside that of all years, where the page links to it', async (t) => {
+  const { run, mirror } = await setUp(t);
+  const row = (day: string) =>
+    `1,2025,${day},2025-${day.replace(',', '-')},20:00:00,3,OK,40,0,0,0,0,0,0,35.1,-97.1,0,0,1,50,1,1,1,1,0,0,0,0\n`;
+  const page = (...names: string[]) => {
+    const links = names.map((name) => `<a href="/wcm/data/${name}">${name}</a>`);
+    mirror.files.set('www.spc.noaa.gov/wcm/', { body: Buffer.from(`<html>${links.join('\n')}`) });
+  };
+  const [all, last] = ['1950-2025_actual_tornadoes.csv', '2025_torn.csv'];
+  mirror.files.set(`www.spc.noaa.gov/wcm/data/${all}`, { body: Buffer.from(row('03,14') + row('09,09')), etag: '"a"' });
+  mirror.files.set(`www.spc.noaa.gov/wcm/data/${last}`, {
+    body: Buffer.from(row('09,09') + row('12,18')),
+    etag: '"l"',
+  });
+  page(all);
+  assert.match((await run(['get', 'tornado', '--yes'])).stderr, /tornado: loaded 2 records, 2025, to 2025-09-09/);
+  page(all, '2024_torn.csv', last);
+  assert.match((await run(['update', 'tornado'])).stderr, /tornado: loaded 3 records, 2025\b(?!, to)/);
+  assert.doesNotMatch((await run(['update', 'tornado'])).stderr, /loaded/);
+});

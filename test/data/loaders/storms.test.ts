@@ -19,7 +19,10 @@ test('tornadoes: no header, a header of too few names, the modern header', async
     `${HEADER.replace('f1', ' F1 ')}\n${ROW},0\n`,
   ]) {
     const result = await load('tornado', fileOf(t, 'torn.csv', text));
-    assert.deepEqual([result.rows, result.records, result.vintage, result.notes.length], [1, 1, '2005', 0]);
+    assert.deepEqual(
+      [result.rows, result.records, result.vintage, result.notes.length],
+      [1, 1, '2005, to 2005-01-07', 0],
+    );
     const [track] = featuresOf(database, 'records_tornado');
     assert.deepEqual(track.geometry, lines('-90.22 32.37, -90.2 32.4'));
     const { mag, date, f1, st } = track.properties;
@@ -53,7 +56,7 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
     ['the coordinates are 0 and 0, which means none', 1, 5],
     ['the row has fewer than 24 fields', 2, 6],
   ]);
-  assert.equal(result.vintage, '2005-2007');
+  assert.equal(result.vintage, '2005-2007, to 2007-01-07');
   const stored = featuresOf(database, 'records_tornado');
   const shapes = stored.map(({ geometry, properties }) => `${geometry.type} ${properties.mag}`);
   assert.deepEqual(shapes, ['Point 1', 'Point 1', 'LineString 1', 'LineString undefined', 'LineString 1']);
@@ -381,4 +384,32 @@ test('fires: prescribed ones, ones that are out and cases that are given up are 
     const past = await load('wildfire-history', file);
     assert.deepEqual([past.records, rejects(past).length], [4, 2]);
   }
+});
+
+test('the file of the last year completes that of all years: a track of both, rounded or renumbered, counts once', async (t) => {
+  const { database, load } = loading(t);
+  const row = (om: number, day: string, time: string, track: string, rating = 0) => {
+    const [yr, mo, dy] = day.split('-').map(Number);
+    return `${om},${yr},${mo},${dy},${day},${time},3,OK,40,0,${rating},0,0,0,0,${track},1,50,1,1,1,1,0,0,0,0`;
+  };
+  const file = (name: string, rows: readonly string[]) => fileOf(t, name, `${HEADER}\n${rows.join('\n')}\n`);
+  const all = file('1950-2025_actual_tornadoes.csv', [
+    row(1, '2025-03-14', '20:00:00', '35.1,-97.1,35.2,-97.0'),
+    row(2, '2025-03-15', '20:00:00', '35.1234,-97.1234,35.2,-97.0'),
+    row(3, '2025-09-09', '20:00:00', '36.5,-98.5,0,0'),
+  ]);
+  const last = file('2025_torn.csv', [
+    row(901, '2025-03-14', '20:00:00', '35.1000,-97.1000,35.2000,-97.0000', 1),
+    row(902, '2025-03-15', '20:00:00', '35.12,-97.12,35.2,-97.0'),
+    row(903, '2025-09-09', '20:00:00', '36.50,-98.50,36.50,-98.50'),
+    // Another tornado of the same minute, and one after the end of the other file.
+    row(904, '2025-09-09', '20:00:00', '36.5,-98.6,36.5,-98.6'),
+    row(905, '2025-12-18', '20:00:00', '36,-97,36.1,-97'),
+  ]);
+  assert.equal((await load('tornado', all)).vintage, '2025, to 2025-09-09');
+  const both = await load('tornado', [all, last]);
+  assert.deepEqual([both.records, both.vintage], [5, '2025']);
+  assert.deepEqual(rejects(both), [['a report that an earlier file has', 3, 2]]);
+  const numbers = featuresOf(database, 'records_tornado').map(({ properties }) => properties.om);
+  assert.deepEqual(numbers, [1, 2, 3, 904, 905]);
 });
