@@ -47,32 +47,40 @@ export function refuseLosses(
   );
 }
 
-/** Refuses a load of years before those of the stored parts: last year's file would silently replace this year's.
+/** Refuses a load of older data than that of the stored parts: last year's file would silently replace this year's.
+ * @param isByHand files of single days are compared too: at a publisher the newest record may be withdrawn
  * @throws PerilbookError SERVICE_DATA; its context names the states */
-export function refuseOlderYears(
+export function refuseOlderData(
   dataset: DatasetName,
   loaded: readonly Pick<DatasetPart, 'state' | 'vintage'>[],
   stored: readonly DatasetPart[],
+  isByHand: boolean,
 ): void {
+  if (MAY_SHRINK.includes(dataset)) return;
+  const forms = isByHand ? DATES : DATES.filter((form) => form !== DAY);
   const partOf = (state: string) => stored.find((part) => part.state === state);
   const older = loaded.flatMap(({ state, vintage }) => {
     const replaced =
       state === WHOLE_US ? stored : [partOf(state) ?? partOf(WHOLE_US)].filter((part) => part !== undefined);
-    return replaced
-      .filter((part) => lastYear(vintage) < lastYear(part.vintage))
-      .map((part) => {
-        const of = state === WHOLE_US ? part.state : state;
-        const problem = `${of} is of ${lastYear(part.vintage)} here and of ${lastYear(vintage)} in the load`;
-        return { state, problem };
-      });
+    return replaced.flatMap((part) => {
+      const [now, before] =
+        forms.map((form) => [form.exec(vintage)?.[1], form.exec(part.vintage)?.[1]]).find(isBoth) ?? [];
+      if (now === undefined || before === undefined || timeOf(now) >= timeOf(before)) return [];
+      const of = state === WHOLE_US ? part.state : state;
+      return [{ state, problem: `${of} is of ${before} here and of ${now} in the load` }];
+    });
   });
   refuse(dataset, older, 'Load the newer file, or add --replace to load this one. The stored data is unchanged.');
 }
 
-/** The last year of a vintage of whole years (2023, 2005-2007; a comma may follow); NaN for any other. */
-function lastYear(vintage: string): number {
-  return Number(/^(?:\d{4}-)?(\d{4})(?:,|$)/.exec(vintage)?.[1]);
-}
+const DAY = /\bto (\d{4}-\d\d-\d\d)/;
+
+/** The date of the data in a vintage: the last year of whole years (2023, 2005-2007), a month (2021-08, March 2023) or a day. The day of a
+ * file and the edit date of a layer are no dates of data. */
+const DATES = [/^(?:\d{4}-)?(\d{4})(?:,|$)/, /^(\d{4}-\d\d)(?:,|$)/, /^([A-Z][a-z]+ \d{4})(?:,|$)/, DAY];
+
+const isBoth = ([now, before]: readonly (string | undefined)[]) => now !== undefined && before !== undefined;
+const timeOf = (date: string): number => Date.parse(/^[A-Z]/.test(date) ? `1 ${date} UTC` : date);
 
 /** The number of ratings by state and hazard: `NE drought`. */
 export type RatingCounts = ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@ import { DatasetLoad, type PartDescription } from '../tables/import-dataset.ts';
 import { keptBesides } from '../tables/kept-records.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetInfo, DatasetName, LoadTarget, NaturalRatingRecord } from '../tables/records.ts';
-import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderYears, storedRatings } from './load-losses.ts';
+import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderData, storedRatings } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 
 /** Files that are read together, and the states they cover. */
@@ -98,7 +98,7 @@ export async function replaceParts(
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
     if (isDerived && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable, askedOf);
-    refuseOlderYears(dataset, parts, comparable);
+    refuseOlderData(dataset, parts, comparable, askedOf === '');
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
     if (dataset === 'nri') refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
   }

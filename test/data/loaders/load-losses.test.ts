@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { loadParts } from '../../../src/data/loaders/load-files.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
+import { StillClock } from '../../service/small-data.ts';
 import { fileOf, geojson, loading, rejects, towers } from './loading.ts';
 
 const refused = (problem: string, context: object) => ({
@@ -140,4 +142,34 @@ test('outlines without a geometry: few are told and stay known, more are refused
   const tooMany = { code: 'SERVICE_DATA', message: /3 of 2,000 outlines have no geometry/ };
   await assert.rejects(load('parks', many, { states: ['VA'] }), tooMany);
   assert.equal((await load('parks', many, { states: ['VA'], replace: true })).records, 1_997);
+});
+
+test('an older file of any dated source is asked before it replaces a newer one', async (t) => {
+  const { database, load } = loading(t);
+  const plants = (period: string) =>
+    fileOf(t, 'plants.csv', `Plant_Code,Period,Latitude,Longitude\n1,${period},38,-78\n`);
+  const stations = (day: string) =>
+    fileOf(t, 'stations.csv', `Fuel Type Code,Station Name,Updated At,Latitude,Longitude\nE85,A,${day},38,-78\n`);
+  for (const [loader, file, newer, older, problem] of [
+    ['power-plants', plants, '202602', '202512', 'VA is of 2026-02 here and of 2025-12 in the load'],
+    [
+      'alternative-fuels',
+      stations,
+      '2026-05-02',
+      '2026-04-30',
+      'VA is of 2026-05-02 here and of 2026-04-30 in the load',
+    ],
+  ] as const) {
+    await load(loader, file(newer));
+    await assert.rejects(load(loader, file(older)), { code: 'SERVICE_DATA', message: new RegExp(problem) });
+    await load(loader, file(newer));
+    assert.equal((await load(loader, file(older), { replace: true })).records, 1);
+  }
+  // At a publisher the newest record may be withdrawn.
+  const clock = new StillClock();
+  const options = {};
+  await load('alternative-fuels', stations('2026-05-02'));
+  const part = { of: 'VA', files: [stations('2026-04-30')], options };
+  const effects = { clock, onRecords: () => {} };
+  await loadParts(database, 'alternative-fuels', [part], { askedOf: 'alternative-fuels' }, effects);
 });
