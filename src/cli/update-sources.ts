@@ -9,7 +9,7 @@ import { lockDownloads } from '../data/download/downloads-lock.ts';
 import { type ObtainedSource, obtainSources, type WantedSource } from '../data/download/get-sources.ts';
 import { loadDownloads, unloadedSlices } from '../data/download/load-downloads.ts';
 import { readManifest } from '../data/download/manifest.ts';
-import { sliceOfKey } from '../data/download/source-requests.ts';
+import { listSlices, sliceOfKey } from '../data/download/source-requests.ts';
 import { createTransferRate } from '../data/download/transfer-rate.ts';
 import { askedAddress, createWebClient, type WebClient } from '../data/download/web-client.ts';
 import type { Source } from '../data/sources/source.ts';
@@ -21,10 +21,12 @@ import { showLine } from './progress/line-in-place.ts';
 /** The downloaded sources, each with its downloaded slices. */
 export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {
   return sources
-    .map((source) => ({
-      source,
-      slices: [...new Set([...readManifest(join(downloads, source.name)).keys()].map(sliceOfKey))],
-    }))
+    .map((source) => {
+      const manifest = readManifest(join(downloads, source.name));
+      const here = [...new Set([...manifest.keys()].map(sliceOfKey))];
+      // A source that was published by state may be one file now.
+      return { source, slices: here.length === 0 ? [] : listSlices(source, here, manifest) };
+    })
     .filter(({ slices }) => slices.length > 0);
 }
 

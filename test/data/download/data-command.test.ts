@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { strToU8, zipSync } from 'fflate';
+import { downloadedSources } from '../../../src/cli/update-sources.ts';
+import { writeManifest } from '../../../src/data/download/manifest.ts';
 import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
+import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
@@ -619,4 +622,17 @@ test('the file of the last tornado year is taken beside that of all years, where
   page(all, '2024_torn.csv', last);
   assert.match((await run(['update', 'tornado'])).stderr, /tornado: loaded 3 records, 2025\b(?!, to)/);
   assert.doesNotMatch((await run(['update', 'tornado'])).stderr, /loaded/);
+});
+
+test('a source that was downloaded by state and is one file now is asked for the whole US, once', async (t) => {
+  const { downloads } = await setUp(t);
+  const entry = (file: string) => ({ file, url: 'https://x', bytes: 1, fetchedAt: 1, checkedAt: 1 });
+  for (const name of ['cell-towers', 'ust-facilities']) {
+    writeManifest(join(downloads, name), new Map(['VA', 'MD'].map((state) => [state, entry(`${state}.geojson`)])));
+  }
+  const found = downloadedSources(SOURCES, downloads).map(({ source, slices }) => [source.name, slices]);
+  assert.deepEqual(found, [
+    ['ust-facilities', ['VA', 'MD']],
+    ['cell-towers', ['US']],
+  ]);
 });
