@@ -16,8 +16,9 @@ if (parseInt(process.versions.node, 10) >= LEAST) {
   // another user could put code there.
   // A relative folder does not count, as the standard of these variables says.
   const xdg = process.env.XDG_CACHE_HOME || '';
-  const cacheHome = path.isAbsolute(xdg) ? xdg : process.env.HOME && path.join(process.env.HOME, '.cache');
-  if (cacheHome) require('module').enableCompileCache(path.join(cacheHome, 'perilbook'));
+  const local = process.platform === 'win32' && process.env.LOCALAPPDATA;
+  const cacheHome = path.isAbsolute(xdg) ? xdg : local || (process.env.HOME && path.join(process.env.HOME, '.cache'));
+  if (cacheHome) require('module').enableCompileCache(path.join(cacheHome, local === cacheHome ? 'perilbook/cache' : 'perilbook'));
   const source = path.join(root, 'src/main.ts');
   const file = fs.existsSync(source) ? source : path.join(root, 'dist/main.js');
   import(require('url').pathToFileURL(file).href);

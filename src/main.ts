@@ -14,6 +14,9 @@ const { program } = await import('./cli/program.ts');
 const { EXIT } = await import('./cli/exit-codes.ts');
 const { processOwner } = await import('./base/running-processes.ts');
 
+const { printCommandsFor, shellOf } = await import('./base/shell-words.ts');
+printCommandsFor(shellOf(process.platform, process.env));
+
 const { removeUnfinished } = await import('./rows/files/temporary-files.ts');
 process.on('exit', removeUnfinished);
 
@@ -27,6 +30,8 @@ function interrupt(): void {
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
+// Ctrl-Break of a Windows console.
+if (process.platform === 'win32') process.on('SIGBREAK', interrupt);
 // The terminal was closed. Shell and system may both send the signal; the second one must not quit at once. (Node overrides
 // nohup's SIGHUP, so a run under nohup ends like this too.)
 process.on('SIGHUP', () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { PerilbookError, resultOrNull } from './errors.ts';
@@ -11,13 +12,27 @@ export function homeFolder({ HOME }: Variables): string | null {
   return resultOrNull(() => userInfo().homedir) || null;
 }
 
-/** The folder in which Perilbook keeps its data (XDG Base Directory Specification, which ignores a relative path). Null where the user
- * has no home folder. */
-export function dataFolderOf(env: Variables): string | null {
-  const { XDG_DATA_HOME: given } = env;
+/** The folder in which Perilbook keeps its data, also one of an earlier version. Null where the user has no home folder. */
+export function dataFolderOf(env: Variables, system = process.platform): string | null {
+  return formerFolder(env, system) ?? todaysFolder(env, system);
+}
+
+/** By the XDG Base Directory Specification, which ignores a relative path; on Windows the folder for programs' data of this machine. */
+function todaysFolder(env: Variables, system: NodeJS.Platform): string | null {
+  const { XDG_DATA_HOME: given, LOCALAPPDATA: local } = env;
   if (given !== undefined && isAbsolute(given)) return join(given, 'perilbook');
+  if (system === 'win32' && local !== undefined && isAbsolute(local)) return join(local, 'perilbook');
   const home = homeFolder(env);
-  return home === null ? null : join(home, '.local/share/perilbook');
+  return home === null ? null : join(home, system === 'win32' ? 'AppData/Local' : '.local/share', 'perilbook');
+}
+
+/** Where a version before 1.0.0 kept its data on Windows, if its store is there and today's folder has none; else null. */
+export function formerFolder(env: Variables, system = process.platform): string | null {
+  const [folder, home] = [todaysFolder(env, system), homeFolder(env)];
+  if (system !== 'win32' || folder === null || home === null || env.XDG_DATA_HOME) return null;
+  const former = join(home, '.local/share/perilbook');
+  const hasStore = (place: string) => existsSync(join(place, 'store.db'));
+  return hasStore(former) && !hasStore(folder) ? former : null;
 }
 
 /** In place of that folder where there is none: nothing is ever in it, and nothing is written to it. */

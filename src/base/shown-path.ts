@@ -7,8 +7,3 @@ export function shownPath(path: string, folder: string): string {
   const inside = relative(folder, path);
   return printable(inside.startsWith('..') ? path : inside).replaceAll('\n', '\\n');
 }
-
-/** A word as a shell reads it, quoted where it must be. */
-export function shellWord(text: string): string {
-  return /^[\w./:=,@+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../base/errors.ts';
-import { homeFolder, withHome } from '../base/platform-folders.ts';
+import { formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
 import type { RunCommand } from './command.ts';
 import { COMMANDS, type CommandName, type Flags } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';
@@ -10,6 +10,13 @@ import { logLine, wantsJsonLog } from './log-lines.ts';
 export async function program(host: CliContext, version: string): Promise<number> {
   const context = withLog({ ...host, version });
   const { args } = context;
+  const former = formerFolder(context.env);
+  if (former !== null) {
+    say(
+      context,
+      `The store is in ${former}. To have it in the folder of today, move what is there to %LOCALAPPDATA%\\perilbook.`,
+    );
+  }
   try {
     return await runLine(withHomeFolder(context));
   } catch (error) {

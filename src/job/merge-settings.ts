@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, sep } from 'node:path';
 import { isOfHome, withHome } from '../base/platform-folders.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { JobFile } from './job-file.ts';
@@ -28,10 +28,11 @@ function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNulla
 
 /** Resolves the path of a program; the system looks for a plain name in PATH. */
 export function commandIn([program = '', ...args]: readonly string[], resolvePath: (path: string) => string): string[] {
-  if (!program.includes('/')) return [program, ...args];
+  const isPath = (name: string) => name.includes('/') || name.includes(sep);
+  if (!isPath(program)) return [program, ...args];
   const resolved = resolvePath(program);
   // Joining paths drops the ./ of a program in the current folder: without it, the system would look in PATH.
-  return [resolved.includes('/') ? resolved : `./${resolved}`, ...args];
+  return [isPath(resolved) ? resolved : `./${resolved}`, ...args];
 }
 
 /** Resolves the paths of settings against a folder. A path in the home folder stays, for `withHomePaths`. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
-import { shellWord } from '../base/shown-path.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { makeRedactor } from '../client/redact.ts';
 import { isLoopback } from '../contract/service-address.ts';
 

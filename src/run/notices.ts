@@ -1,5 +1,5 @@
 import { counted, dateTime } from '../base/format-numbers.ts';
-import { shellWord } from '../base/shown-path.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { JobAccount } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -12,9 +13,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
-import { list } from 'tar';
+import { extract, list } from 'tar';
 import manifest from '../../package.json' with { type: 'json' };
 import { ROOT } from '../cli/command-line.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -116,6 +117,63 @@ test('the archive of Linux runs the first session in a bare Debian, as another u
   assert.match(second.stderr, /Spent: nothing|The sample charges nothing/);
   assert.match(inRoot(user, 'perilbook --version').stdout, /^\d+\.\d+\.\d+/);
 });
+
+test(
+  'it runs as in a container: a user without an entry, a read-only root, signals and exit codes',
+  NEEDS,
+  async (t) => {
+    let root = '';
+    // Before the folder is removed.
+    t.after(() => spawnSync('umount', ['-R', root]));
+    root = join(temporaryFolder(t), 'root');
+    cpSync(bareDebian(), root, { recursive: true, verbatimSymlinks: true });
+    chmodSync(dirname(root), 0o755);
+    for (const name of ['opt/perilbook', 'data', 'books']) mkdirSync(join(root, name), { recursive: true });
+    extract({
+      file: join(FOLDER, `${TITLE}-linux-x64.tar.gz`),
+      cwd: join(root, 'opt/perilbook'),
+      strip: 1,
+      sync: true,
+    });
+    const { rows, command } = firstSession();
+    const mount = (...args: string[]) => execFileSync('mount', args);
+    mount('--bind', root, root);
+    mount('-o', 'remount,ro,bind', root);
+    for (const name of ['data', 'books', 'tmp']) mount('-t', 'tmpfs', '-o', 'mode=1777', 'none', join(root, name));
+    const environment = [
+      'env',
+      '-i',
+      'PATH=/opt/perilbook:/usr/bin:/bin',
+      'XDG_DATA_HOME=/data',
+      'XDG_CACHE_HOME=/data/cache',
+    ];
+    const args = (script: string) => [
+      '--userspec=10001:10001',
+      root,
+      ...environment,
+      'sh',
+      '-euc',
+      `cd /books; ${script}`,
+    ];
+    const first = spawnSync('chroot', args(`! touch /x; ${rows}${command}`), { encoding: 'utf8' });
+    assert.equal(first.status, 0, first.stderr);
+    assert.match(first.stderr, /^Complete: /m);
+    assert.ok(existsSync(join(root, 'data/perilbook/store.db')));
+    assert.equal(spawnSync('chroot', args('exec perilbook run none.csv')).status, 2);
+
+    // The starter gives its process to the program, so that a signal reaches it.
+    const serving = spawn('chroot', args('exec perilbook ui --service sample'), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    for await (const text of serving.stderr.setEncoding('utf8')) {
+      said += text;
+      if (/Press Ctrl-C/.test(said) && !serving.killed) serving.kill('SIGTERM');
+    }
+    assert.match(said, /stopping/);
+    assert.equal(serving.exitCode ?? (await once(serving, 'exit'))[0], 0, said);
+  },
+);
 
 test('a double click on the desktop entry starts the page', NEEDS, (t) => {
   const folder = temporaryFolder(t);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse as parseCsv } from 'csv-parse/sync';
@@ -95,8 +95,8 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
     text
       .replaceAll('SERVICE', harness?.url ?? 'SERVICE')
       .replaceAll('PORT', harness ? new URL(harness.url).port : 'PORT')
-      .replaceAll('FOLDER', folder)
-      .replaceAll('ROOT', ROOT)
+      .replaceAll('FOLDER', withSlashes(folder))
+      .replaceAll('ROOT', withSlashes(ROOT))
       .replaceAll('FINGERPRINT', key?.fingerprint ?? 'FINGERPRINT');
   const write = (all: Readonly<Record<string, string>>) => {
     for (const [name, text] of Object.entries(all)) {
@@ -116,7 +116,7 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
     dataFile,
     filled,
     write,
-    env: { HOME: home, XDG_DATA_HOME: home, ...filledEnv },
+    env: { HOME: home, XDG_DATA_HOME: home, LOCALAPPDATA: join(home, '.local/share'), ...filledEnv },
   };
 }
 
@@ -160,6 +160,9 @@ async function prepareStep({ harness, folder, clock, moved, dataFile, write }: S
   }
 }
 
+/** What is printed with paths as the cases have them, on Windows too. */
+const withSlashes = (text: string) => (sep === '/' ? text : text.replaceAll(sep, '/'));
+
 async function take(scene: Scene, step: Step, path: string): Promise<void> {
   const { harness, folder, filled } = scene;
   await prepareStep(scene, step);
@@ -184,11 +187,16 @@ async function take(scene: Scene, step: Step, path: string): Promise<void> {
       onStderr: (text) => step.interruptAt && text.includes(step.interruptAt) && interruption.abort(),
     });
     assert.equal(code, step.code ?? 0, `${path}: ${step.run}\n${stdout}${stderr}`);
-    fits(stdout, step.stdout, 'stdout');
-    fits(stderr, step.stderr, 'stderr');
+    fits(withSlashes(stdout), step.stdout, 'stdout');
+    fits(withSlashes(stderr), step.stderr, 'stderr');
     lacks(stdout, step.not?.stdout, 'stdout');
     lacks(stderr, step.not?.stderr, 'stderr');
-    if (step.json !== undefined) assertFits(JSON.parse(stdout), JSON.parse(filled(JSON.stringify(step.json))), path);
+    if (step.json !== undefined)
+      assertFits(
+        JSON.parse(sep === '/' ? stdout : stdout.replaceAll('\\\\', '/')),
+        JSON.parse(filled(JSON.stringify(step.json))),
+        path,
+      );
     if (step.events) {
       const events = stderr.trimEnd().split('\n');
       assertFits(events.map((line) => JSON.parse(line)).slice(-step.events.length), step.events, path);

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
   createWriteStream,
   existsSync,
   lchownSync,
@@ -11,6 +13,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -22,7 +25,7 @@ import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
-import { checkOutput } from '../../src/rows/files/output-file.ts';
+import { checkOutput, refuseDeviceName } from '../../src/rows/files/output-file.ts';
 import { temporaryName } from '../../src/rows/files/temporary-files.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { LONG } from '../tier.ts';
@@ -47,7 +50,9 @@ async function write(request: Partial<RowRequest> = {}) {
   return await writeRows(book, { output, ...request });
 }
 
-test('the output replaces an old one and keeps its permissions', async () => {
+const MODES = { skip: process.platform === 'win32' && 'Windows has no such modes' };
+
+test('the output replaces an old one and keeps its permissions', MODES, async () => {
   writeFileSync(output, 'old');
   chmodSync(output, 0o640);
   const result = await write();
@@ -57,7 +62,7 @@ test('the output replaces an old one and keeps its permissions', async () => {
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
 });
 
-test('a new output is open to no more users than its input, a new report neither', async () => {
+test('a new output is open to no more users than its input, a new report neither', MODES, async () => {
   for (const [mode, expected] of [
     [0o600, 0o600],
     [0o640, 0o640],
@@ -228,6 +233,44 @@ test('a link stays a link and what it points to is replaced, even when that is m
     assert.equal(readFileSync(join(folder, 'place', 'real.csv'), 'utf8'), EXPECTED);
   }
   assert.deepEqual(readdirSync(join(folder, 'place')), ['real.csv']);
+});
+
+test('rows whose output is held by another program when they are done are kept beside it', ROOT_ALONE, async (t) => {
+  writeFileSync(output, 'old');
+  let isHeld = false;
+  t.after(() => spawnSync('umount', [output]));
+  // A mount cannot be replaced either, and only root can make one.
+  const fill: typeof fillProblems = (rows) => {
+    isHeld = spawnSync('mount', ['--bind', output, output]).status === 0;
+    return fillProblems(rows);
+  };
+  const ended = await write({ fill }).catch((error: unknown) => error);
+  if (!isHeld) return t.skip('nothing can be mounted here');
+  const beside = join(folder, 'out (new).csv');
+  assert.match(String(ended), /out\.csv is held by another program: the rows are in .*out \(new\)\.csv/);
+  assert.equal(readFileSync(beside, 'utf8'), EXPECTED);
+  assert.equal(readFileSync(output, 'utf8'), 'old');
+  assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out (new).csv', 'out.csv']);
+});
+
+const ON_WINDOWS = { skip: process.platform !== 'win32' && 'Windows alone keeps others from an open file' };
+
+test('an output that another program holds is refused before anything is bought', ON_WINDOWS, async () => {
+  writeFileSync(output, 'old');
+  // UV_FS_O_EXLOCK: opened as Excel opens a workbook, for itself alone.
+  const held = openSync(output, constants.O_RDWR | 0x10000000);
+  await assert.rejects(checkOutput(output, input), { message: /is held by another program/ });
+  closeSync(held);
+  await checkOutput(output, input);
+});
+
+test('an output with the name of a device is refused on Windows, where its rows would be lost', () => {
+  const refused = ['NUL', 'con.csv', 'C:\\out\\Aux.tar.gz', 'com1', 'LPT9.xlsx', 'nul .csv'];
+  const taken = ['console.csv', 'nul/out.csv', 'com.csv', 'com10.csv', 'a.nul'];
+  const message = /is the name of a device on Windows/;
+  for (const name of refused) assert.throws(() => refuseDeviceName(name, 'win32'), { message }, name);
+  for (const name of taken) refuseDeviceName(name, 'win32');
+  for (const name of refused) refuseDeviceName(name, 'darwin');
 });
 
 test('a device takes the bytes and stays', { skip: process.platform === 'win32' && 'no /dev/null' }, async () => {

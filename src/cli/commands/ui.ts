@@ -98,20 +98,23 @@ async function serve(context: CliContext, base: Job, ui: RunningUi, sample: bool
   }
 }
 
+/** What opens a file as a double click does. Other systems have it only with a desktop. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', win32: 'explorer' };
+
 /** Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the
  * arguments of a program, and could use the address first. A failure is no error, because the address is printed too.
  * @returns removes the file */
 async function openBrowser(context: CliContext, base: Job, address: string): Promise<() => void> {
   const env = withoutSecrets(context.env, base);
-  const isMac = platform() === 'darwin';
-  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return () => {};
+  const opener = OPENERS[platform()] ?? (env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : null);
+  if (opener === null) return () => {};
   const target = join(dataFolder(context), 'open-page');
   await removeAbandoned(target);
   const folder = temporaryName(target);
   const file = join(folder, 'perilbook.html');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0; url=${address}">\n`, { mode: 0o600 });
-  const child = spawn(isMac ? 'open' : 'xdg-open', [file], { env, stdio: 'ignore', detached: true });
+  const child = spawn(opener, [file], { env, stdio: 'ignore', detached: true });
   child.on('error', () => {});
   child.unref();
   return () => {

@@ -30,8 +30,10 @@ export async function runProgram(
   try {
     child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
   } catch (error) {
-    // Some failures are thrown, not sent as an event: ENOTDIR, E2BIG.
-    return `${program} cannot be started (${(error as NodeJS.ErrnoException).code})`;
+    // Some failures are thrown, not sent as an event: ENOTDIR, E2BIG; EINVAL for a batch file.
+    const { code } = error as NodeJS.ErrnoException;
+    const isBatch = code === 'EINVAL' && /\.(?:cmd|bat)$/i.test(program);
+    return `${program} cannot be started (${isBatch ? 'a batch file is started by cmd: [cmd, /c, FILE]' : code})`;
   }
   const ended = new Promise<string | null>((resolve) => {
     child.on('error', (error: NodeJS.ErrnoException) => resolve(`${program} cannot be started (${error.code})`));

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/shown-path.ts';
+import { shellWord } from '../../base/shell-words.ts';
 
 /** The values of options, as they are parsed. */
 export type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -11,8 +11,8 @@ export function commandLine(command: string, words: readonly string[], flags: Op
   const options = Object.entries(flags).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${name}`];
-    const text = shellWord(String(value));
-    return /^-|^$/.test(String(value)) ? [`--${name}=${text}`] : [`--${name}`, text];
+    const text = String(value);
+    return /^-|^$/.test(text) ? [shellWord(`--${name}=${text}`)] : [`--${name}`, shellWord(text)];
   });
   const files = words.map((word) => shellWord(/^-./.test(word) ? `./${word}` : word));
   return ['perilbook', command, ...files, ...options].join(' ');

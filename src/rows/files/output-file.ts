@@ -1,6 +1,6 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, parse, resolve, win32 } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
@@ -112,6 +112,7 @@ export async function writeWhole<Result>(
 
 async function openFile({ output, signal, interrupt }: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
+    refuseDeviceName(output);
     await refusePlanted(output);
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
@@ -122,6 +123,7 @@ async function openFile({ output, signal, interrupt }: TableTarget, input: Input
       return pipeOutput(output, await writePipe(target, ends), signal);
     }
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
+    if (old) await refuseHeld(output, target);
     await removeAbandoned(target);
     const temporary = temporaryName(target);
     const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o600 | ((input?.mode ?? 0o666) & 0o066));
@@ -156,9 +158,11 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
         await syncing;
         await handle.sync();
         await handle.close();
-        await rename(temporary, target);
+        const isHeld = await rename(temporary, target).catch(heldByOther);
+        if (isHeld) await rename(temporary, besideOf(target));
         left = true;
         endTemporary(temporary);
+        if (isHeld) throw unwritable(output, `${HELD}: the rows are in ${besideOf(target)}`, CLOSE_AND_RENAME);
         await syncFolder(dirname(target));
       }),
     async discard() {
@@ -234,6 +238,40 @@ async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   await handle?.sync().catch(() => {});
   await handle?.close();
+}
+
+const HELD = 'is held by another program';
+const CLOSE_AND_RENAME = 'Close it there, then give it the rows: move the new file over it, or run again.';
+
+/** Whether a file could not be replaced because another program has it open: a workbook in Excel. @throws any other error */
+function heldByOther(error: unknown): true {
+  if (['EBUSY', 'EPERM', 'EACCES'].some((code) => hasSystemCode(error, code))) return true;
+  throw error;
+}
+
+/** A name for the rows beside an output that is held. */
+function besideOf(target: string): string {
+  const { dir, name, ext } = parse(target);
+  return join(dir, `${name} (new)${ext}`);
+}
+
+/** Windows finds a file that another program holds only when it is opened, so an old output is opened before anything is bought. */
+async function refuseHeld(output: string, target: string): Promise<void> {
+  const handle = await open(target, 'r+').catch((error: unknown) => {
+    if (hasSystemCode(error, 'EBUSY') || (process.platform === 'win32' && heldByOther(error))) return null;
+    return undefined;
+  });
+  if (handle === null) throw unwritable(output, HELD, 'Close it there, or choose another output file.');
+  await handle?.close();
+}
+
+/** Names that Windows gives to devices, whatever their ending: what is written to them is lost. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:[. :]|$)/i;
+
+/** Refuses an output that Windows would give to a device. @throws OUTPUT_UNWRITABLE */
+export function refuseDeviceName(output: string, system = process.platform): void {
+  if (system !== 'win32' || !DEVICE_NAME.test(win32.basename(output))) return;
+  throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
 }
 
 function ignoreMissing(error: unknown): undefined {

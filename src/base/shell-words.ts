@@ -1,0 +1,44 @@
+/** A shell that reads a printed command. */
+export type Shell = 'posix' | 'cmd' | 'powershell';
+
+/** What needs no quotes. PowerShell makes a list of words with commas, and a variable of one that begins with `@`. */
+const PLAIN: Readonly<Record<Shell, RegExp>> = {
+  posix: /^[\w./:=,@+-]*$/,
+  cmd: /^[\w./:=,@+\\-]*$/,
+  powershell: /^[\w./:=+\\-]*$/,
+};
+
+const QUOTED: Readonly<Record<Shell, (text: string) => string>> = {
+  posix: (text) => `'${text.replaceAll("'", "'\\''")}'`,
+  // Windows' own programs read "" in quotes as one quote, and a backslash before a quote as an escape. cmd replaces variables in quotes
+  // too, so each % stands outside of them, escaped.
+  cmd: (text) =>
+    `"${text
+      .replace(/\\+(?="|$)/g, '$&$&')
+      .replaceAll('"', '""')
+      .replaceAll('%', '"^%"')}"`,
+  // Typographic quotes count as straight ones.
+  powershell: (text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`,
+};
+
+/** The shell of the user. On Windows, Git's shells say what they are, cmd sets its prompt, and PowerShell puts a folder of the user first. */
+export function shellOf(
+  system: NodeJS.Platform,
+  { SHELL, PROMPT, PSModulePath = '' }: Readonly<Record<string, string | undefined>>,
+): Shell {
+  if (system !== 'win32' || SHELL) return 'posix';
+  return !PROMPT && /^[^;]*\\Documents\\/i.test(PSModulePath) ? 'powershell' : 'cmd';
+}
+
+/** The shell that reads what this process prints: one for the whole of it. A library's program does not say which. */
+let shellOfUser = shellOf(process.platform, {});
+
+/** Says once, at the start, for which shell commands are printed. */
+export function printCommandsFor(shell: Shell): void {
+  shellOfUser = shell;
+}
+
+/** A word as a shell reads it, quoted where it must be. */
+export function shellWord(text: string, shell: Shell = shellOfUser): string {
+  return PLAIN[shell].test(text) ? text : QUOTED[shell](text);
+}
