@@ -7,7 +7,7 @@ import { isCovered } from '../geo/us-coverage.ts';
 import { firstRows } from './first-rows.ts';
 import { findPerilbookColumns } from './kept-columns.ts';
 import { findLocationColumns, isPlaceName, type LocationColumns, type NamedColumns } from './location-columns.ts';
-import type { RowSource } from './port.ts';
+import type { Row, RowSource } from './port.ts';
 
 /** Reads the names of the columns: those of the location, `names` without the columns that an earlier run of Perilbook added, and `dropFrom`,
  * the first of these or null.
@@ -50,18 +50,19 @@ export async function placeColumns(
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     const isNamed = Object.keys(location).some((part) => part !== 'order');
-    const places = isNamed ? [] : await columnsOfPlaces(rowFile, names);
+    const rows = isNamed ? [] : await firstRows(rowFile, [...names.keys()], ROWS_SAMPLED);
+    const places = columnsOfPlaces(rows, names);
     const place = places.find((index) => isPlaceName(names[index]!));
     if (place !== undefined) {
       return { lat: place, lng: place, note: `Column "${names[place]}" was taken as the location.` };
     }
-    throw withHint(error, rowFile, names, location, places[0] ?? null);
+    const ofValues = geocoderHint(names) ?? placeHint(names, places[0]) ?? numbersHint(names, rows[0]?.fields ?? []);
+    throw withHint(error, rowFile, names, location, ofValues);
   }
 }
 
-/** The columns that have a place in the US in each of the first rows that have a value there. */
-async function columnsOfPlaces(rowFile: RowSource, names: readonly string[]): Promise<number[]> {
-  const rows = await firstRows(rowFile, [...names.keys()], ROWS_SAMPLED);
+/** The columns that have a place in the US in most of the first rows that have a value there. */
+function columnsOfPlaces(rows: readonly Row[], names: readonly string[]): number[] {
   const isUs = (text: string) =>
     pairsIn(text).some(([lat, lng]) => {
       const parsed = parseLenient(lat, lng, isCovered);
@@ -93,15 +94,14 @@ function withHint(
   rowFile: RowSource,
   names: readonly string[],
   location: NamedColumns,
-  place: number | null,
+  ofValues: string | null,
 ): PerilbookError {
   const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
   const line =
     likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
-  const ofPlace = place === null ? null : placeHint(names, place);
   const hint =
     line === null
-      ? (geocoderHint(names) ?? ofPlace ?? rowFile.columnsHint ?? error.hint)
+      ? (ofValues ?? rowFile.columnsHint ?? error.hint)
       : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
   // The locations may be on another sheet.
   const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
@@ -109,12 +109,28 @@ function withHint(
   return new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
 }
 
-function placeHint(names: readonly string[], place: number): string {
+function placeHint(names: readonly string[], place: number | undefined): string | null {
+  if (place === undefined) return null;
   const name = names[place]!;
   if (pairsIn(name).length > 0) return `The first line looks like data: --no-header --location ${place + 1}.`;
   const isUnique = name !== '' && names.indexOf(name) === names.lastIndexOf(name);
   return `Column "${name}" holds both: --location ${shellWord(isUnique ? name : String(place + 1))}.`;
 }
+
+/** The numbers of two columns, where the first line has a location in place of names, or is known to be none. */
+function numbersHint(names: readonly string[], first: readonly string[]): string | null {
+  const isNumbered = names.every((name, index) => name === String(index + 1));
+  const texts = (isNumbered ? first : names).slice(0, MOST_COLUMNS);
+  const isPair = (lat: string, lng: string) => /\d\.\d/.test(lat) && parseLocation(lat, lng, isCovered).ok;
+  for (const [lat, text] of texts.entries()) {
+    const lng = texts.findIndex((other) => isPair(text, other));
+    if (lng < 0) continue;
+    return `The first line looks like data: ${isNumbered ? '' : '--no-header '}--lat ${lat + 1} --lng ${lng + 1}.`;
+  }
+  return null;
+}
+
+const MOST_COLUMNS = 100;
 
 /** What the Census Bureau's batch geocoder returns. */
 function geocoderHint(names: readonly string[]): string | null {

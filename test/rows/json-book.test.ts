@@ -242,6 +242,28 @@ test('the id of a feature goes into a table, and stays where it is in GeoJSON', 
 const feature = (id: number) =>
   `{"type":"Feature","properties":{"id":${id}},"geometry":{"type":"Point","coordinates":[-9${id},4${id}]}}`;
 
+test('degrees of the makers stand before those of the geometries in a table, and another coordinate system is named', async () => {
+  const collection = (crs: string, name = 'crs') =>
+    `{"type":"FeatureCollection","${name}":{"type":"name","properties":{"name":"${crs}"}},"features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[-90.5,30.25]},"properties":{"lat":30.2512,"lng":-90.5012}}]}`;
+  const opened = async (text: string) => {
+    writeFileSync(join(folder, 'crs.geojson'), text);
+    return await openRowFile(join(folder, 'crs.geojson'));
+  };
+  const table = join(folder, 'degrees.csv');
+  await writeRows(await opened(collection('urn:ogc:def:crs:OGC:1.3:CRS84')), { output: table });
+  assert.match(
+    readFileSync(table, 'utf8'),
+    /^lat,lng,geometry\.latitude,geometry\.longitude,.*\n30\.2512,-90\.5012,30\.25,-90\.5,/,
+  );
+  for (const degrees of ['urn:ogc:def:crs:OGC:1.3:CRS84', 'urn:ogc:def:crs:EPSG::4326', 'EPSG:4269']) {
+    assert.equal((await opened(collection(degrees))).note, null, degrees);
+  }
+  for (const metres of ['urn:ogc:def:crs:EPSG::3857', 'EPSG:26915']) {
+    assert.match((await opened(collection(metres))).note!, new RegExp(`coordinates are in ${metres} \\(crs\\)`));
+  }
+  assert.equal((await opened(collection('EPSG:3857', 'other'))).note, null);
+});
+
 test('an empty collection, a single feature, and features one after the other are rows too', async () => {
   const pretty = (id: number, indent: number) => JSON.stringify(JSON.parse(feature(id)), null, indent);
   for (const [content, ids] of [

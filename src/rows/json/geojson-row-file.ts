@@ -13,6 +13,7 @@ import {
 } from '../../formats/json/json-members.ts';
 import { INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/inner-point.ts';
 import { positionOf } from '../../geo/place-in-value.ts';
+import { DEGREES } from '../../geo/well-known-binary.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
@@ -57,7 +58,10 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     format: 'geojson',
     hasTypes: true,
     unit: 'feature',
-    note: hasPoints && outlines > 0 ? outlinesNote(outlines) : null,
+    note:
+      [hasPoints && outlines > 0 && outlinesNote(outlines), hasPoints && otherSystemNote(bytes)]
+        .filter(Boolean)
+        .join(' ') || null,
     hasRemarks: hasPoints && outlines > 0,
     shapes: shapes.length === 0 ? undefined : { column: null, kinds: shapes },
     columns: [...before, ...columns.map(({ name }) => name)],
@@ -163,6 +167,16 @@ function makeRow(
   const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
   if (!wanted.some((index) => axisOf(index) >= 0)) return row;
   return { ...row, ...(problem !== null && { problem }), ...(remark !== undefined && { remark }) };
+}
+
+/** GeoJSON of before 2016 may name a coordinate system, in its member `crs`. */
+function otherSystemNote(bytes: Buffer): string | null {
+  const start = bytes.toString('latin1', 0, 4_096);
+  const end = bytes.toString('latin1', Math.max(4_096, bytes.length - 4_096));
+  const [, name] =
+    /"crs"\s*:\s*\{[^{}]*"properties"\s*:\s*\{[^{}]*"name"\s*:\s*"([^"]*)"/.exec(`${start}\n${end}`) ?? [];
+  if (name === undefined || DEGREES.test(name)) return null;
+  return `The file says that its coordinates are in ${name} (crs), not in degrees: convert it to EPSG:4326.`;
 }
 
 function outlinesNote(outlines: number): string {
