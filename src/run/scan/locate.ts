@@ -1,7 +1,7 @@
 import { cellOf, type Location } from '../../geo/coordinates.ts';
 import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
 import { LOCATION_NOTES, type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
-import { PLACE_ORDERS, type PlaceOrder, placeInValue } from '../../geo/place-in-value.ts';
+import { placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Row } from '../../rows/port.ts';
@@ -51,25 +51,13 @@ function readPair(text: string, coordinates: Job['coordinates'], { given, assume
   }
   const strict = parseLocation(place?.lat ?? '?', place?.lng ?? '?', isCovered);
   if (strict.ok || !OF_NOTATION.includes(strict.finding)) {
-    return { parsed: withOrder(strict, given === null && place?.order), isLenient: false };
+    // Numbers whose form leaves the order open are read as the whole file decides: no one order would read those that differ.
+    const isOfFormat = given === null && place !== null && place.order !== assumed && place.order === 'lng,lat';
+    if (strict.ok || strict.finding !== 'swapped' || !isOfFormat) return { parsed: strict, isLenient: false };
+    return { parsed: { ...strict, note: `${strict.note} --location-order lat,lng would read it.` }, isLenient: false };
   }
-  const order = given ?? assumed;
-  const halves = splitLenientPair(text, order);
-  return orLenient(
-    strict,
-    halves && withOrder(parseLenient(...halves, isCovered), given === null && order),
-    coordinates,
-  );
-}
-
-/** Where the other order would give a place, the note says how to get it. */
-function withOrder<Read extends ParsedLocation | null>(
-  parsed: Read,
-  order: PlaceOrder | null | undefined | false,
-): Read {
-  if (!order || parsed === null || parsed.ok || parsed.finding !== 'swapped') return parsed;
-  const other = PLACE_ORDERS.find((candidate) => candidate !== order)!;
-  return { ...parsed, note: `${parsed.note} --location-order ${other} would read it.` };
+  const halves = splitLenientPair(text, given ?? assumed);
+  return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
 }
 
 /** In a strict job, the note suggests lenient parsing if it reads a place, also one outside the US. */
