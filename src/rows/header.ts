@@ -1,5 +1,5 @@
 import { PerilbookError } from '../base/errors.ts';
-import { shellWord } from '../base/shown-path.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { parseLenient, splitLenientPair } from '../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../geo/parse-location.ts';
 import { placeInValue } from '../geo/place-in-value.ts';
