@@ -62,8 +62,11 @@ export async function checkSources(
           const headers = keyHeaders(source, env, context.client.mirror);
           const probed = await probeSource(source, context, headers);
           const rows = probed.reduce((sum, probe) => sum + (probe.rows ?? 0), 0);
-          const isSmall = source.download.kind === 'layer' && source.rows !== undefined && isLoss(source.rows, rows);
-          const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
+          const { rows: usual, least = 0 } = source;
+          const isFew = usual === undefined ? rows < least : isLoss(usual, rows);
+          const isSmall = source.download.kind === 'layer' && isFew;
+          const expected = usual === undefined ? `at least ${least}` : `about ${usual}`;
+          const warning = `it has ${rows} rows, and ${expected} were expected`;
           const manifest = readManifest(join(downloads, source.name));
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
           const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];

@@ -96,6 +96,12 @@ test('when all addresses fail the old data stays, and data check names the one t
   assert.equal(await vintage(), 'edited 2026-02-02');
 });
 
+test('data check says that a layer of unknown size has fewer rows than are loaded at least', async (t) => {
+  const { folder, run } = await machine(t);
+  writeFileSync(join(folder, 'perilbook/sources.yaml'), '');
+  assert.match((await run(['check', 'brownfield'])).stdout, /it has 40 rows, and at least 10000 were expected/);
+});
+
 test('an own address is the only one that is asked', async (t) => {
   const { mirror, run, own } = await machine(t);
   const sources = own('sources: {brownfield: {layer: "https://gis.example.com/acres/FeatureServer/0"}}\n');
