@@ -107,6 +107,7 @@ test('the settings of a run are shown again as they were chosen; with another he
   const choices = fc.record({
     lat: index,
     lng: index,
+    placeOrder: fc.constantFrom('lat,lng', 'lng,lat', null, undefined),
     topics: fc.uniqueArray(fc.constantFrom(...TOPIC_SLUGS), { minLength: 1 }),
     optimize: fc.constantFrom('credits', 'calls'),
     header: fc.boolean(),
@@ -117,7 +118,7 @@ test('the settings of a run are shown again as they were chosen; with another he
   fc.assert(
     fc.property(choices, (made) => {
       const choice = choiceSchema.parse(made) as Choice & { header: boolean; order: number | 'tiv' | 'file' };
-      const { header, order, areas = 'place', lat, lng, optimize, source } = choice;
+      const { header, order, areas = 'place', lat, lng, placeOrder, optimize, source } = choice;
       const job = makeJobFile(choice, COLUMNS);
       // The service that the page was started with is in no job file.
       assert.equal(job.service, source === 'service' ? undefined : source);
@@ -125,7 +126,8 @@ test('the settings of a run are shown again as they were chosen; with another he
       // A value column is named: of two with one name the first is meant.
       const named = typeof order === 'number' ? COLUMNS.indexOf(COLUMNS[order]!) : order;
       const rest = { topics, optimize, source, areas };
-      assert.deepEqual(firstChoice(job, header, PREVIEW, 'service'), { lat, lng, order: named, ...rest });
+      const both = lat === lng && placeOrder ? { placeOrder } : {};
+      assert.deepEqual(firstChoice(job, header, PREVIEW, 'service'), { lat, lng, ...both, order: named, ...rest });
       assert.deepEqual(firstChoice(job, !header, PREVIEW, 'service'), { lat: 0, lng: 3, order: 4, ...rest });
     }),
   );
