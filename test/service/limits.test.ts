@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { chargeRefusals } from '../../src/service/accounts/account-usage.ts';
 import {
   addCharge,
   computeRetryAfter,
@@ -62,4 +63,18 @@ test('a refused call fits when enough credits have left the minute', () => {
   ] as const) {
     assert.equal(computeRetryAfter(freedAt, NOW), seconds);
   }
+});
+
+test('of several refused calls of an account, each is told when the credits that it lacks itself have left', () => {
+  const total = totalOf();
+  const charges = [50_000, 40_000, 30_000].map((ago) => ({ chargedAt: NOW - ago, credits: 1 }));
+  const calls = [3, 1].map((missing) => ({ total, refusal: { missing } }));
+  const work = chargeRefusals(calls);
+  const { statements } = work.next().value as { statements: readonly { readonly values: readonly unknown[] }[] };
+  // The database gives as many charges as the statement asks for.
+  const { value } = work.next(statements.map(({ values }) => charges.slice(0, Number(values.at(-1)))));
+  assert.deepEqual(value, [
+    { failure: 'RATE_LIMITED', retryAfter: 30 },
+    { failure: 'RATE_LIMITED', retryAfter: 10 },
+  ]);
 });

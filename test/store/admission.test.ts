@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COUNTED_MS, refusal, type Usage } from '../../src/store/ledger/admission.ts';
+import { RecentCalls } from '../../src/store/ledger/recent-calls.ts';
+
+const NOW = 1_000_000;
+const LIMITS = { periodLimit: 1_000, creditsPerMinute: 10, budget: 1_000 };
+const NOTHING = { open: 0, charged: 0, unknown: 0 };
+
+/** The usage of an account whose calls settled at these times, with 10 credits each. */
+function usageOf(...settledAt: number[]): Usage {
+  const recent = new RecentCalls();
+  recent.add(settledAt.map((at) => ({ run: 1, settledAt: at, credits: 10 })));
+  const period = { ...NOTHING, exhaustedAt: null, exhaustedLeft: null, elsewhere: null, correctedAt: null };
+  return { period: period as unknown as Usage['period'], run: NOTHING as unknown as Usage['run'], inFlight: 0, recent };
+}
+
+test('a call that leaves the minute at this very moment is waited for a millisecond, not for nothing', () => {
+  const wait = (settledAt: number) => refusal(usageOf(settledAt), LIMITS, 1, NOW);
+  assert.deepEqual(wait(NOW - COUNTED_MS + 500), { outcome: 'wait', ms: 500 });
+  // A wait of 0 or less would ask the ledger again at once, in a loop.
+  for (const settledAt of [NOW - COUNTED_MS, NOW - COUNTED_MS - 5])
+    assert.deepEqual(wait(settledAt), { outcome: 'wait', ms: 1 });
+});
