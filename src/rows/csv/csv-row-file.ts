@@ -52,10 +52,15 @@ async function* readRows(
   request: BatchRequest,
 ): AsyncGenerator<readonly Row[], RowPiece> {
   const batches = csvBatches(input, dialect, request);
-  for (;;) {
-    const { done, value } = await batches.next();
-    if (done) return value;
-    if (value.rows.length > 0) yield value.rows;
+  try {
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) return value;
+      if (value.rows.length > 0) yield value.rows;
+    }
+  } finally {
+    // A reader that takes no more rows leaves the file open otherwise.
+    await batches.return(undefined as never);
   }
 }
 

@@ -31,13 +31,17 @@ export async function* readNumbers(
     next++;
   };
   const batches = csvBatches(input, dialect, { columns: null, dropFrom: null, piece, onRecord });
-  for (;;) {
-    next = 0;
-    const { done, value } = await batches.next();
-    if (done) return value;
-    const rowAt = (index: number) =>
-      value.rowFrom(starts[index]!, { number: order[index]!, line: lines[index]! }, columns);
-    if (value.count > 0) yield { count: value.count, numbers, rowAt };
+  try {
+    for (;;) {
+      next = 0;
+      const { done, value } = await batches.next();
+      if (done) return value;
+      const rowAt = (index: number) =>
+        value.rowFrom(starts[index]!, { number: order[index]!, line: lines[index]! }, columns);
+      if (value.count > 0) yield { count: value.count, numbers, rowAt };
+    }
+  } finally {
+    await batches.return(undefined as never);
   }
 }
 
