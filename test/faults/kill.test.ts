@@ -61,7 +61,7 @@ async function setKillScene(t: TestContext, seed: number) {
   for (const { path } of written) writeFileSync(file(path), OLD_OUTPUT);
   const environment = (more: Readonly<Record<string, string>> = {}) => ({
     THE_KEY: secret,
-    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'kill-at-step.ts')}`,
+    NODE_OPTIONS: `--import ${import.meta.resolve('./kill-at-step.ts')}`,
     ...more,
   });
   const began = performance.now();

@@ -15,7 +15,7 @@ const DEBIAN = join(ROOT, 'node_modules/.cache/windows');
 const PREPARED = join(DEBIAN, 'w/prepared');
 const FILES = [
   ...['test/base/*.test.ts', 'test/sql/open-sqlite.test.ts', 'test/rows/output-file.test.ts', 'test/page/ui-*.test.ts'],
-  ...['test/cli/finish/*.test.ts', 'test/run/cases.test.ts', 'test/cli/cases.test.ts', 'test/windows/*.test.ts'],
+  ...['test/faults/local-kill.test.ts', 'test/run/cases.test.ts', 'test/cli/cases.test.ts', 'test/windows/*.test.ts'],
 ];
 /** The longest file took nine minutes on two idle cores. */
 const LONGEST_MS = 40 * 60_000;
