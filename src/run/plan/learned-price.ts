@@ -19,8 +19,9 @@ export async function priceLearned(
   if (connection.kind === 'local') return null;
   const charged = lastPrices(await store.chargedPrices(source));
   const now = makePriceList(job, await store.bundleContents(source), apiKeys, charged);
-  const each = cheapestCalls(job.topics, now).credits;
-  if (each === planned) return null;
+  const { credits: each, unobtainable } = cheapestCalls(job.topics, now);
+  // Without a key for some topic, a place has no price.
+  if (each === planned || unobtainable.length > cheapestCalls(job.topics, before).unobtainable.length) return null;
   const added = (kind: BundleKind, to: PriceList, from: PriceList) =>
     job.topics.filter((topic) => to[kind].has(topic) && !from[kind].has(topic)).join(', ');
   const reasons = [
