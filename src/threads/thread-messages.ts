@@ -1,6 +1,6 @@
 import { PerilbookError } from '../base/errors.ts';
 
-/** The messages to a thread. It answers each task and each end, in their order. */
+/** The messages to a thread. It answers each, in their order. */
 export type ThreadRequest =
   | { readonly kind: 'begin'; readonly work: number; readonly module: string; readonly setup: unknown }
   | { readonly kind: 'task'; readonly work: number; readonly task: unknown }

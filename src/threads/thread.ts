@@ -9,14 +9,7 @@ const works = new Map<number, Promise<AnyRunner>>();
 let last: Promise<void> = Promise.resolve();
 
 port.on('message', (request: ThreadRequest) => {
-  if (request.kind !== 'begin') {
-    last = last.then(() => answer(request));
-    return;
-  }
-  const begun = begin(request.module, request.setup);
-  // The first task reports it.
-  begun.catch(() => {});
-  works.set(request.work, begun);
+  last = last.then(() => answer(request));
 });
 
 async function begin(module: string, setup: unknown): Promise<AnyRunner> {
@@ -24,10 +17,17 @@ async function begin(module: string, setup: unknown): Promise<AnyRunner> {
   return await inThread(setup);
 }
 
-async function answer(request: Exclude<ThreadRequest, { kind: 'begin' }>): Promise<void> {
+async function answer(request: ThreadRequest): Promise<void> {
   let reply: ThreadReply;
   let memory: readonly ArrayBuffer[] = [];
   try {
+    if (request.kind === 'begin') {
+      const begun = begin(request.module, request.setup);
+      works.set(request.work, begun);
+      // The first task reports what failed.
+      await begun.catch(() => {});
+      return void port.postMessage({ result: null });
+    }
     const runner = await works.get(request.work)!;
     if (request.kind === 'end') {
       works.delete(request.work);

@@ -15,11 +15,17 @@ const twice = async (task: number): Promise<[number, string]> => {
   return [task * 2, 'here'];
 };
 
+/** Runs tasks until one was run in the thread: its module is loaded. */
+async function untilThere(run: (task: number) => Promise<readonly [number, string]>): Promise<void> {
+  for (let tries = 0; (await run(0))[1] !== 'there'; tries++) assert.ok(tries < 100_000, 'the thread never begins');
+}
+
 const poolOf = (threads: number) => new ThreadPool({ threads, purpose: 'multiplied' });
 
 test('tasks are shared between a thread and this one, and their results come in order', async () => {
   await using pool = poolOf(1);
   await using work = pool.begin(MULTIPLIES, 2, twice);
+  await untilThere((task) => work.run(task));
   const numbers: number[] = [];
   const places = new Set<string>();
   for await (const [task, [doubled, place]] of inOrder([0, 1, 2, 3, 4, 5, 6, 7], 4, (task) => work.run(task))) {
@@ -29,6 +35,17 @@ test('tasks are shared between a thread and this one, and their results come in 
   }
   assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual([...places].sort(), ['here', 'there']);
+});
+
+test('while a thread loads its module, this one does the tasks', async () => {
+  await using pool = poolOf(1);
+  const slow = moduleOf(`await new Promise(() => {}); export const inThread = () => {};`);
+  const work = pool.begin<number, number, [number, string]>(slow, 2, twice);
+  const results = await Promise.all([1, 2, 3].map((task) => work.run(task)));
+  assert.deepEqual(
+    results.map(([, place]) => place),
+    ['here', 'here', 'here'],
+  );
 });
 
 test('one thread does several works at a time, each with its own setup', async () => {
@@ -46,6 +63,7 @@ test('one thread does several works at a time, each with its own setup', async (
 test('a failed task fails alone', async () => {
   await using pool = poolOf(1);
   await using work = pool.begin(MULTIPLIES, 2, twice);
+  await untilThere((task) => work.run(task));
   // The first task goes to the thread, the second, while that waits, to this one.
   const [there, own] = await Promise.allSettled([work.run(13), work.run(14)]);
   assert.match(String(there.status === 'rejected' && there.reason), /thirteen/);

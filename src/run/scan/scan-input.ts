@@ -5,7 +5,7 @@ import { openRowFile, type Streams } from '../../rows/open-row-file.ts';
 import { listParts } from '../../rows/parts/list-parts.ts';
 import { isPartFiles, openPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile, RowPiece } from '../../rows/port.ts';
-import { threadsOfMachine } from '../../threads/thread-pool.ts';
+import { ThreadPool, threadsOfMachine } from '../../threads/thread-pool.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import { FIRST_VALUE, findLayout, type Layout } from './layout.ts';
@@ -15,8 +15,9 @@ import { type RowTally, ScanTally } from './scan-tally.ts';
 /** The result of the first pass over the input. Disposing of it closes its file. */
 export interface Scan extends RowTally, Disposable {
   readonly rowFile: RowFile | PartFiles;
-  /** The pieces of the input, and the number of threads that read them and can write them. Null if only this thread has read. */
-  readonly inThreads: { readonly threads: number; readonly pieces: readonly RowPiece[] } | null;
+  /** The pieces of the input, and the threads that read them and can write them: their modules are loaded. Null if only this thread has
+   * read. */
+  readonly inThreads: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | null;
   readonly layout: Layout;
 }
 
@@ -94,11 +95,12 @@ async function scanLaidOut(
   const isLarge = inPieces !== undefined && inPieces.size >= 1 && inPieces.pieces.length > 1;
   const count = threads ?? (isLarge ? threadsOfMachine() : 0);
   const pieces: RowPiece[] = [];
+  const pool = opened.use(new ThreadPool({ threads: count, purpose: 'read and wrote rows' }));
   // Also in this thread alone: pieces are read as numbers, which takes half the time of texts.
   if (inPieces && (count > 0 || isLarge)) {
     const { precision, coordinates, reading } = job;
     const setup = { reading, settings: { precision, coordinates }, layout };
-    for await (const { read, linesBefore } of scanInThreads(inPieces, setup, count)) {
+    for await (const { read, linesBefore } of scanInThreads(inPieces, setup, pool)) {
       pieces.push(read.piece);
       tally.addPiece(read, linesBefore, isPartFiles(rowFile) ? rowFile.parts[read.piece.file]!.name : undefined);
       onRows(tally.rows);
@@ -114,7 +116,7 @@ async function scanLaidOut(
     ...tally.result(find),
     rowFile,
     layout,
-    inThreads: count > 0 && pieces.length > 0 ? { threads: count, pieces } : null,
+    inThreads: count > 0 && pieces.length > 0 ? { pool, pieces } : null,
     [Symbol.dispose]: () => owned.dispose(),
   };
 }

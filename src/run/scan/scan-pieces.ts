@@ -4,7 +4,7 @@ import type { Job } from '../../job/settings.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { PieceReader, RowPiece, RowPieces } from '../../rows/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
-import { inOrder, ThreadPool } from '../../threads/thread-pool.ts';
+import { inOrder, type ThreadPool } from '../../threads/thread-pool.ts';
 import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts';
 
 interface ScanThreadSetup extends PieceScan {
@@ -13,17 +13,16 @@ interface ScanThreadSetup extends PieceScan {
   readonly nation: Outline;
 }
 
-/** Scans an input in threads and this one; gives its pieces in their order. */
+/** Scans an input in the threads of a pool and this one; gives its pieces in their order. */
 export async function* scanInThreads(
   { pieces, files, open, assertSame }: RowPieces,
   { reading, ...scan }: PieceScan & Pick<ScanThreadSetup, 'reading'>,
-  threads: number,
+  pool: ThreadPool,
 ): AsyncGenerator<OrderedPiece<ScannedPiece>> {
   await assertSame();
-  await using pool = new ThreadPool({ threads, purpose: 'scanned rows' });
   const setup = { ...scan, files, reading, nation: nationOutline() };
   await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
-  yield* inFileOrder(pieces, 3 * (threads + 1), (piece) => work.run(piece));
+  yield* inFileOrder(pieces, 3 * (pool.threads + 1), (piece) => work.run(piece));
   // The threads open the files themselves. The file states before and after must be equal.
   await assertSame();
 }

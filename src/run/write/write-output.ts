@@ -5,7 +5,6 @@ import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
-import { ThreadPool } from '../../threads/thread-pool.ts';
 import { outputOfPart } from '../parts/part-outputs.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
@@ -41,7 +40,6 @@ export async function writeOutput(
   fields: OutputFields,
 ): Promise<Written> {
   const { inThreads } = scan;
-  await using pool = inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
   const files = scannedFiles(job, scan);
   const all = {
     count: fields.count,
@@ -62,7 +60,7 @@ export async function writeOutput(
       record(progress, 'rowsWritten', count);
       return places(count);
     };
-    const threads = pool === null ? undefined : { pool, pieces: pieces.get(file) ?? [] };
+    const threads = inThreads === null ? undefined : { pool: inThreads.pool, pieces: pieces.get(file) ?? [] };
     const placed = { next, give, all, inThreads: threads };
     const request = {
       ...own,
