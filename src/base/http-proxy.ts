@@ -42,10 +42,9 @@ function isException(exceptions: string, hostname: string, port: string): boolea
   const host = hostname.replace(/\.$/, '');
   return exceptions
     .toLowerCase()
-    .split(/[,\s]+/)
-    .filter((entry) => entry !== '')
+    .split(/[,\s]/)
     .some((entry) => {
-      const [, name = '', only] = /^(.+?)(?::(\d+))?$/.exec(entry) ?? [];
+      const [, name = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry)!;
       if (only !== undefined && only !== port) return false;
       const domain = name.replace(/^\*?\./, '');
       return name === '*' || host === domain || host.endsWith(`.${domain}`);

@@ -68,14 +68,22 @@ test('the variables name the proxy of an address as curl reads them, and never o
   assert.equal(name('https://h.example', { HTTPS_PROXY: upper, https_proxy: '' }), null);
   assert.equal(name('https://h.example', { HTTP_PROXY: upper }), null);
   assert.equal(name('http://h.example', { HTTP_PROXY: upper }), 'upper.example:3128');
-  for (const local of ['https://localhost:1', 'https://127.0.0.1', 'http://[::1]:8080'])
-    assert.equal(name(local, { HTTPS_PROXY: upper, HTTP_PROXY: upper }), null);
+  const both = { HTTPS_PROXY: upper, HTTP_PROXY: upper };
+  for (const local of ['https://localhost:1', 'https://127.0.0.1', 'https://127.10.20.30', 'http://[::1]:8080'])
+    assert.equal(name(local, both), null);
+  assert.equal(name('http://service.localhost', both), null);
+  for (const other of ['https://mylocalhost', 'https://localhost.example', 'https://127.0.0.1.example'])
+    assert.equal(name(other, both), 'upper.example:3128', other);
+  assert.equal(name('https://h.example', { HTTPS_PROXY: 'https://secure.example' }), 'secure.example:443');
+  assert.equal(name('http://h.example', { HTTP_PROXY: upper, NO_PROXY: 'h.example:443' }), 'upper.example:3128');
+  assert.equal(name('http://h.example', { HTTP_PROXY: upper, NO_PROXY: 'h.example:80' }), null);
   for (const [exceptions, isProxied] of [
     ['h.example', false],
     ['.h.example', false],
     ['*.example other', false],
     ['*', false],
     ['a.b, H.EXAMPLE:443', false],
+    ['a.b,,  ', true],
     ['h.example:8443', true],
     ['ample', true],
     ['x.h.example', true],
@@ -85,10 +93,11 @@ test('the variables name the proxy of an address as curl reads them, and never o
       isProxied,
       exceptions,
     );
-  assert.throws(() => proxyFor('https://h.example', { HTTPS_PROXY: 'socks5://s.example' }), {
-    code: 'USAGE',
-    message: /proxy in HTTPS_PROXY cannot be read/,
-  });
+  for (const proxy of ['socks5://s.example', 'httpss://s.example', 'xhttp://s.example', 'http://['])
+    assert.throws(() => proxyFor('https://h.example', { HTTPS_PROXY: proxy }), {
+      code: 'USAGE',
+      message: /proxy in HTTPS_PROXY cannot be read/,
+    });
 });
 
 test('a call goes through a tunnel with TLS inside; without a tunnel it never left, and the proxy is named', async (t) => {
