@@ -158,12 +158,17 @@ export function reachedValue({ valueDone }: Progress, { value, valueBefore }: Ru
 /** A shorter burst does not show the lasting rate. */
 const LEAST_MS = 3_000;
 
+/** Credits a minute; null where too little time was measured. */
+export function rateOf({ credits, ms }: LastMinute): number | null {
+  return ms < LEAST_MS ? null : (credits * 60_000) / ms;
+}
+
 function minutesFor(credits: number, limit: number, last: LastMinute, pauseMs: number): number | null {
   const pause = pauseMs / 60_000;
   if (credits === 0) return 0;
   const byLimit = Math.max(0, credits - Math.max(0, limit - last.credits)) / limit;
-  if (last.ms < LEAST_MS) return byLimit > 0 ? byLimit + pause : null;
-  const rate = (last.credits * 60_000) / last.ms;
+  const rate = rateOf(last);
+  if (rate === null) return byLimit > 0 ? byLimit + pause : null;
   // Nothing was spent for a minute: there is no rate to estimate from.
   return rate <= 0 ? null : Math.max(byLimit, credits / rate) + pause;
 }

@@ -39,11 +39,11 @@ const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView =
 
 test('the line says how far a run is, what is left, and the quota that will end it; a change of phase is said at once', () => {
   const all =
-    'buying: 4,512 of 12,000 places (38 %) · 67,680 of 180,000 credits · 44 minutes left · quota used up after 52,320 more credits · resume after 2026-12-01 00:00 UTC';
+    'buying: 4,512 of 12,000 places · 44 minutes left · 67,680 of 180,000 credits · 1,180 credits a minute · quota used up after 52,320 more credits · resume after 2026-12-01 00:00 UTC';
   assert.equal(progressLine(view(buying())), all);
   // A terminal shows what fits, the most important first.
   const three = all.split(' · ').slice(0, 3).join(' · ');
-  for (const width of [85, three.length]) assert.equal(progressLine(view(buying()), width), three);
+  for (const width of [80, three.length]) assert.equal(progressLine(view(buying()), width), three);
   assert.equal(progressLine(view(buying()), 20), all.split(' · ')[0]);
   assert.equal(changeLine(view(buying())), 'buying: 12,000 places for 180,000 credits');
   assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
@@ -61,7 +61,7 @@ test('each phase before, beside and after buying has its line, and a change of p
     ['writing', {}, 'writing: 5 of 5 rows', 'writing: 5 of 15,000 rows', 'writing: 0 rows'],
     ['looking_up', {}, begun, `${begun} · 6 minutes left · 24 a second`, 'looking up: 12,000 places'],
     ['looking_up', { cellsDone: 0 }, none, none, 'looking up: 12,000 places'],
-    ['buying', {}, `buying: ${places}`, null, 'buying'],
+    ['buying', {}, 'buying: 3,000 of 12,000 places', null, 'buying'],
   ] as const) {
     const progress: Progress = { ...at, phase, ...more };
     assert.equal(progressLine({ ...view(progress), facts: null }), alone);
@@ -69,7 +69,7 @@ test('each phase before, beside and after buying has its line, and a change of p
     assert.equal(changeLine({ ...view(progress), facts: null }), change);
   }
   const slow = { ...view(buying({ creditsPlanned: 70_000, ledgerLeft: null })), last: { credits: 0, ms: 60_000 } };
-  assert.match(progressLine(slow), /67,680 of 180,000 credits · time left unknown$/);
+  assert.match(progressLine(slow), /time left unknown · 67,680 of 180,000 credits · 0 credits a minute$/);
   assert.equal(progressLine(view({ ...at, phase: 'looking_up' }, { startedAt: STEADY })), begun);
 });
 
@@ -95,10 +95,14 @@ test('a run that cannot buy everything measures itself by what it can buy', () =
   const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000, valueBefore: 500 };
   const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
   const all =
-    'buying: 40 of 200 places (20 %) · 600 of 3,000 credits · 75 % of the value · 2 minutes left · budget reached after 2,400 more credits';
+    'buying: 40 of 200 places · 75 % of the value · 2 minutes left · 600 of 3,000 credits · 1,180 credits a minute · budget reached after 2,400 more credits';
   assert.equal(progressLine(view(progress, facts)), all);
+  // A hundred columns keep the share of the value, however large the other figures are.
+  const large = { ...facts, reach: { credits: 32_000_000, cells: 2_000_000 } };
+  const many = { ...progress, cells: 2_000_000, cellsDone: 1_234_567, creditsSpent: 12_345_678 };
+  assert.match(progressLine(view(many, large), 100), /places · 75 % of the value/);
   const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
-  assert.match(done, /200 of 200 places \(100 %\)/);
+  assert.match(done, /200 of 200 places ·/);
   assert.equal(changeLine(view(progress, facts)), 'buying: 200 places for 3,000 credits');
 });
 

@@ -77,7 +77,7 @@ test('on a terminal the line is drawn at a change, makes room for words and for 
   show.resume(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   record(show.progress, 'phase', 'buying');
-  assert.match(screen(), /buying: 0 of 4 places \(0 %\) · 0 of 60 credits · time left unknown$/);
+  assert.match(screen(), /buying: 0 of 4 places · time left unknown · 0 of 60 credits$/);
   show.say('a notice');
   assert.match(screen(), /a notice\n[\s\S]*0 of 4 places/, 'the line stands below what was said');
   interruption.abort();
@@ -114,5 +114,5 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
   screen();
   stderr.columns = 40;
   show.progress.onChange!();
-  assert.equal(screen(), '\r\u001b[1A\u001b[Jbuying: 0 of 4 places (0 %)');
+  assert.equal(screen(), '\r\u001b[1A\u001b[Jbuying: 0 of 4 places · 0 of 60 credits');
 });

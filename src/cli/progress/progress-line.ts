@@ -5,6 +5,7 @@ import {
   type LastMinute,
   pauseReason,
   type RunFacts,
+  rateOf,
   reachedCells,
   reachedCredits,
   reachedValue,
@@ -39,17 +40,19 @@ function progressParts(view: ProgressView): string[] {
     case 'writing':
       return [`writing: ${grouped(progress.rows)} of ${counted(facts?.rows ?? progress.rows, 'row')}`];
     case 'looking_up':
-      return [`looking up: ${cellsDone(view)}`, ...(facts === null ? [] : paceParts(view, facts))];
+      return [`looking up: ${placesDone(view)}`, ...(facts === null ? [] : paceParts(view, facts))];
     case 'buying':
-      return [`buying: ${cellsDone(view)}`, ...(facts === null ? [] : buyingParts(view, facts))];
+      return [`buying: ${placesDone(view)}`, ...(facts === null ? [] : buyingParts(view, facts))];
   }
 }
 
 /** Of the places that this run can buy. */
-function cellsDone({ progress, facts }: ProgressView): string {
+function placesDone({ progress, facts }: ProgressView): string {
   const { done, of } =
     facts === null ? { done: progress.cellsDone, of: progress.cells } : reachedCells(progress, facts);
-  return `${grouped(done)} of ${counted(of, 'place')} (${percent(shareOf(done, of) ?? 1)})`;
+  // The share of the value tells more than that of the places, and both would push the credits off a narrow line.
+  const share = progress.phase === 'buying' ? '' : ` (${percent(shareOf(done, of) ?? 1)})`;
+  return `${grouped(done)} of ${counted(of, 'place')}${share}`;
 }
 
 /** How fast local data is looked up, and the time left at this pace. */
@@ -66,11 +69,13 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
   const { spent, of } = reachedCredits(progress, facts);
   const value = reachedValue(progress, facts);
   const end = estimate(progress, facts, last, view);
+  const rate = rateOf(last);
   return [
-    `${grouped(spent)} of ${counted(of, 'credit')}`,
     value === null ? '' : `${percent(value)} of the value`,
     end.minutes === null ? 'time left unknown' : `${timeSpan(end.minutes)} left`,
+    `${grouped(spent)} of ${counted(of, 'credit')}`,
     pauseText(view, facts),
+    rate === null ? '' : `${counted(Math.round(rate), 'credit')} a minute`,
     ...Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`),
     end.endedBy === 'done' ? '' : `${ENDS[end.endedBy]} after ${counted(end.credits, 'more credit')}`,
     creditsUnknown > 0 ? `${counted(creditsUnknown, 'credit')} without an answer` : '',
