@@ -32,8 +32,7 @@ export interface LocalConnection {
 /** Calls to the embedded service in flight at once. They share transactions: with 8 calls, buying takes twice the processor time. */
 const SAMPLE_CALLS_AT_ONCE = 32;
 
-/** The job, without a minute limit where answers are made up: otherwise a first try with 3,000 rows and two topics took twenty minutes.
- * The plan still shows the time of a paid service. A limit too small for a bundle stays, because the plan then has no bundle. */
+/** The job, without a minute limit where answers are made up: otherwise a first try with 3,000 rows and two topics took twenty minutes. A limit too small for a bundle stays, because the plan then has no bundle. */
 export function purchaseJob(job: Job, { sample }: Pick<Connection, 'sample'>): Job {
   if (!sample) return job;
   const { subscription } = job.account;

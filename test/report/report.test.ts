@@ -120,7 +120,7 @@ test('the run, its money and what is left, as the ledger has them; without a run
   const none = { unknown: 0, inFlight: 0 };
   const ledger = [{ kind: 'standard', calls: { charged: 4, free: 0, ...none }, credits: { charged: 60, ...none } }];
   const saved = { byCells: 30, byCache: 4, byAreas: 0 };
-  assert.deepEqual(credits, { planned: 150, charged: 60, ...none, allowed: 140, saved, ledger });
+  assert.deepEqual(credits, { isMadeUp: false, planned: 150, charged: 60, ...none, allowed: 140, saved, ledger });
   const circles = facts.circles.map(({ id, name, value }) => `${id}${name}: ${value}`);
   assert.deepEqual(circles, ['4: 8000000', '3: 4000000', '2: 2000000', '1: 1000000']);
   const [first] = facts.locations;
@@ -137,7 +137,7 @@ test('the run, its money and what is left, as the ledger has them; without a run
   assert.deepEqual([resumeAfter, stopped, plannedAccount], [null, null, account]);
   const { summary } = prepared;
   assert.deepEqual(planned.credits, {
-    ...{ planned: summary.credits, charged: 0, ...none, allowed: null, ledger },
+    ...{ isMadeUp: false, planned: summary.credits, charged: 0, ...none, allowed: null, ledger },
     saved: { byCells: summary.saved.by_cells, byCache: summary.saved.by_cache, byAreas: summary.saved.by_areas },
   });
   const usedUp = structuredClone(plan.account!.account);

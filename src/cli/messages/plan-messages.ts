@@ -2,9 +2,10 @@ import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.
 import { textWidth } from '../../base/printable.ts';
 import { callName } from '../../contract/credits.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
-import { isUnlimited } from '../../job/account-settings.ts';
+import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
+import { purchaseJob } from '../../run/connection-kinds.ts';
 import { distrustText, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
 import { differsFrom, leftOfAllowance } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -219,11 +220,9 @@ function accountPairs(prepared: Prepared): PlanPair[] {
   const isWhole = summary.this_run.credits >= summary.credits;
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
   const time = `${timeSpan(summary.this_run.minutes)}${what}`;
-  if (isUnlimited(job)) return [...words, ['time', time]];
-  const isSample = connection.kind === 'service' && connection.sample && summary.this_run.minutes >= 1;
-  const ofSample = isSample ? ', for a paid account; the sample has no minute limit' : '';
-  words.push(['time', `${time} at ${paceMessage({ job, plan })}${ofSample}`]);
-  return words;
+  const { creditsPerMinute } = purchaseJob(job, connection).account.subscription;
+  const hasMinuteLimit = creditsPerMinute < UNLIMITED.creditsPerMinute;
+  return [...words, ['time', hasMinuteLimit ? `${time} at ${paceMessage({ job, plan })}` : time]];
 }
 
 /** What determines the time: the credits of a minute, or the calls if these take longer. */

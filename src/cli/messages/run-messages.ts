@@ -23,11 +23,12 @@ export function runMessages(
 ) {
   const { saved } = summary;
   const isLocal = summary.source.kind === 'local';
-  const savings = savingsMessage(saved);
+  // Made-up answers save nobody's credits.
+  const savings = summary.source.kind === 'service' ? savingsMessage(saved) : '';
   const parts = [
     writtenMessage(summary, folder),
     isLocal ? '' : spentMessage(summary),
-    isLocal || savings === '' ? '' : `Saved: ${savings}.`,
+    savings === '' ? '' : `Saved: ${savings}.`,
   ];
   const facts = [parts.filter(Boolean).join(' ')];
   const { price_learned: learned } = summary;
@@ -90,11 +91,13 @@ function outputName(output: string, folder: string): string {
 /** Planned is the price of all that is missing, as in `status`. A run may spend more: a call may cost more, or lack a topic that the plan
  * expects. */
 function spentMessage(summary: RunResult['summary']): string {
-  const { credits_spent: spent, credits_limit: limit, credits: planned, credits_available, this_run } = summary;
+  const { credits_spent: spent, credits_limit: limit, credits: planned, this_run } = summary;
   const { credits_by_others: byOthers, calls_above_price: dearer, credits_above_price: above } = summary;
   if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
-  if (summary.source.kind === 'sample' && credits_available === null)
-    return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
+  if (summary.source.kind === 'sample') {
+    const price = counted(Math.max(spent, planned), 'credit');
+    return `A paid service would charge ${spent < planned ? `${grouped(spent)} of ${price} planned` : price}.`;
+  }
   const others = byOthers > 0 ? `; other runs bought ${grouped(byOthers)} meanwhile` : '';
   if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned${others}.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';

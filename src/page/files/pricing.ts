@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
+import { purchaseJob } from '../../run/connection-kinds.ts';
 import { purchaseBySet } from '../../run/plan/prices.ts';
 import { findReach } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
@@ -38,11 +39,11 @@ export class Pricing implements Disposable {
   /** What a budget buys of a job's plan. Prices the job first, unless it was the last one priced. Spends nothing. */
   reach(request: PriceRequest, budget: number) {
     return this.#inTurn(async () => {
-      const { job } = request;
+      const { job, connection } = request;
       if (this.#last?.key !== settingsKey(job)) await this.#price(request);
       const { scan: scanned, order, missing, priceList, pace, available } = this.#last!.prepared.plan;
       const { cells } = scanned;
-      const { creditsPerMinute } = job.account.subscription;
+      const { creditsPerMinute } = purchaseJob(job, connection).account.subscription;
       const planned = { creditsPerMinute, cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
       const { credits, cells: bought, minutes, value } = findReach(planned, Math.min(budget, available));
       // No share of the value in the order of the file.

@@ -159,6 +159,8 @@ export interface Missing {
 }
 
 export interface Credits {
+  /** Of the sample, which charges none: these are what a paid service would charge. */
+  readonly isMadeUp: boolean;
   /** The credits that the last run planned, spent, and may have spent. */
   readonly planned: number;
   readonly charged: number;

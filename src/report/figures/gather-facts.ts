@@ -254,9 +254,10 @@ const storedSummary = z
   .nullable()
   .catch(null);
 
-async function gatherCredits({ job, store, summary }: Prepared, run: RunRecord | null): Promise<Credits> {
+async function gatherCredits({ job, store, summary, connection }: Prepared, run: RunRecord | null): Promise<Credits> {
   const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
   return {
+    isMadeUp: connection.sample,
     planned: run?.plannedCredits ?? summary.credits,
     charged: run?.charged ?? 0,
     unknown: run?.unknown ?? 0,

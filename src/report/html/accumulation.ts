@@ -38,7 +38,7 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
       html`<td class="n">${percent(of(area.answered), of(area))}</td><td class="n">${percent(of(area.veryHigh), of(area.answered))}</td>`
     }`;
   const heads = html`<th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
-    rated && html`<th scope="col" class="n">Any answered</th><th scope="col" class="n">Any Very High</th>`
+    rated && html`<th scope="col" class="n">With a rating</th><th scope="col" class="n">Very High for a hazard</th>`
   }`;
   const cells = (area: AreaFacts, isHot: boolean) =>
     perils.map((peril, at) => {
@@ -55,7 +55,7 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
     by,
     html`The ${head.toLowerCase()} is the one whose outline contains the location.${
       rated &&
-      ' Any answered: for at least one hazard; Any Very High: the part of it that is Very High for at least one.'
+      ` With a rating: the share of the ${measure.by === 'value' ? 'value' : 'locations'} answered for at least one hazard. Very High for a hazard: the part of these that is Very High for at least one.`
     }`,
     areaTable(by, head, list, 'areas', heads, sums),
   )}${

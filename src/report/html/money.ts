@@ -6,12 +6,12 @@ import { type Html, html, scrolling, section } from './html.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
 export function creditsSection(
-  { planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
+  { isMadeUp, planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
   runAt: string | null,
 ): Html {
   const pairs: (readonly [string, string])[] = [
     ['Planned', grouped(planned)],
-    ['Spent', grouped(charged)],
+    [isMadeUp ? 'A paid service would charge' : 'Spent', grouped(charged)],
   ];
   if (allowed !== null) pairs.push(['Allowed', grouped(allowed)]);
   if (unknown > 0) pairs.push(['Unknown', `${grouped(unknown)}, counted as spent`]);

@@ -169,7 +169,11 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   const ofValue = measure.by === 'value' ? `, ${percent(measure.of(complete), measure.of(all))} of value` : '';
   const inTopics = topics.length > 1 ? `, in all ${counted(topics.length, 'topic')}` : '';
   list.push(['Answered', percent(complete.locations, all.locations), `of locations${ofValue}${inTopics}`]);
-  if (credits) list.push(['Credits spent', grouped(credits.charged), `of ${grouped(credits.planned)} planned`]);
+  if (credits) {
+    const name = credits.isMadeUp ? 'Price at a paid service' : 'Credits spent';
+    const none = credits.isMadeUp ? '; the sample charges none' : '';
+    list.push([name, grouped(credits.charged), `of ${counted(credits.planned, 'credit')} planned${none}`]);
+  }
   return list;
 }
 

@@ -84,7 +84,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     origin,
     priceList,
     charged,
-    newKeys: connection.kind === 'local' ? [] : await newKeys(job, connection.keys, store),
+    newKeys: connection.kind === 'local' || connection.sample ? [] : await newKeys(job, connection.keys, store),
     complete,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,

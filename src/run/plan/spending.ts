@@ -1,6 +1,7 @@
 import { steadyTime } from '../../base/clock.ts';
 import type { CallKind } from '../../contract/credits.ts';
 import type { Job } from '../../job/settings.ts';
+import { purchaseJob } from '../connection-kinds.ts';
 import type { RunContext } from '../run-context.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
@@ -35,15 +36,16 @@ export async function planSpending(
 ): Promise<PlannedSpending> {
   const isLocal = connection.kind === 'local';
   const { priceList } = demand;
-  const { subscription, anniversaryDay } = job.account;
-  const { creditsPerMinute, overageRate } = subscription;
+  const { anniversaryDay } = job.account;
+  const { account: payer, concurrency } = purchaseJob(job, connection);
+  const { creditsPerMinute, overageRate } = payer.subscription;
   const assumed = connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
   const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumed);
   const account = isLocal ? null : await accountState(job.account, store, freshness.startedAt);
   const available = account?.available ?? 0;
   const priced: Lacking = isLocal ? new Map() : lacking;
   const price = priceCheapest(priced, priceList);
-  const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
+  const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, concurrency);
   const pace = paceOf(price);
   const limit = isLocal ? 0 : spendingLimit(job, price);
   const leftMs = deadline === null ? null : deadline - steadyTime(effects.clock);
