@@ -58,7 +58,7 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   const sample = ['run', join(home, 'jobs/sample.yaml'), '-o', 'sample.csv', '--store', store];
   const first = perilbook(...sample, '--report', 'report.html');
   assert.equal(first.status, 0, first.stderr);
-  assert.match(first.stderr, /Spent: 975 of /);
+  assert.match(first.stderr, /A paid service would charge 975 of /);
   assert.match(perilbook(...sample).stderr, /Spent: nothing\./);
   assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /<\/html>\s*$/);
   assert.match(perilbook('--version').stdout, /^\d+\.\d+\.\d+( \([0-9a-f]{10}(-dirty)?\))?\n$/);
