@@ -95,12 +95,15 @@ test('a run that cannot buy everything measures itself by what it can buy', () =
   const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000, valueBefore: 500 };
   const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
   const all =
-    'buying: 40 of 200 places · 75 % of the value · 2 minutes left · 600 of 3,000 credits · 1,180 credits a minute · budget reached after 2,400 more credits';
+    'buying: 75 % of the value · 2 minutes left · 600 of 3,000 credits · 40 of 200 places · 1,180 credits a minute · budget reached after 2,400 more credits';
   assert.equal(progressLine(view(progress, facts)), all);
-  // A hundred columns keep the share of the value, however large the other figures are.
-  const large = { ...facts, reach: { credits: 32_000_000, cells: 2_000_000 } };
-  const many = { ...progress, cells: 2_000_000, cellsDone: 1_234_567, creditsSpent: 12_345_678 };
-  assert.match(progressLine(view(many, large), 100), /places · 75 % of the value/);
+  // Eighty columns keep the share of the value, the time left and the credits of a book of 100,000.
+  const large = { ...facts, reach: { credits: 1_600_000, cells: 100_000 } };
+  const many = { ...progress, cells: 100_000, cellsDone: 45_678, creditsSpent: 745_678 };
+  assert.match(
+    progressLine(view(many, large), 80),
+    /^buying: 75 % of the value · .* left · 745,678 of 1,600,000 credits$/,
+  );
   const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
   assert.match(done, /200 of 200 places ·/);
   assert.equal(changeLine(view(progress, facts)), 'buying: 200 places for 3,000 credits');

@@ -42,7 +42,7 @@ function progressParts(view: ProgressView): string[] {
     case 'looking_up':
       return [`looking up: ${placesDone(view)}`, ...(facts === null ? [] : paceParts(view, facts))];
     case 'buying':
-      return [`buying: ${placesDone(view)}`, ...(facts === null ? [] : buyingParts(view, facts))];
+      return facts === null ? [`buying: ${placesDone(view)}`] : buyingParts(view, facts);
   }
 }
 
@@ -71,9 +71,10 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
   const end = estimate(progress, facts, last, view);
   const rate = rateOf(last);
   return [
-    value === null ? '' : `${percent(value)} of the value`,
+    `buying: ${value === null ? placesDone(view) : `${percent(value)} of the value`}`,
     end.minutes === null ? 'time left unknown' : `${timeSpan(end.minutes)} left`,
     `${grouped(spent)} of ${counted(of, 'credit')}`,
+    value === null ? '' : placesDone(view),
     pauseText(view, facts),
     rate === null ? '' : `${counted(Math.round(rate), 'credit')} a minute`,
     ...Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`),
