@@ -224,6 +224,14 @@ test('the sample starts without a budget and a question, and says that it charge
   await page.click('#start');
   await title(page, 'Complete');
   assert.equal(scene.harness.charged(), 4);
+  await page.locator('#start', { hasText: /^Run again$/ }).waitFor();
+  await page.locator('#report-root .key').waitFor();
+  const words = await page.locator('body').innerText();
+  assert.doesNotMatch(words, /Use the price|Credits spent|Budget|made-up|are made up: do/);
+  assert.equal(words.match(/do not base decisions/g)?.length, 1);
+  const shown = await page.locator('#report-root .key').innerText();
+  assert.match(shown, /would cost at a paid service\s+4\s/i);
+  assert.ok(await page.locator('#report-root .sample').isHidden());
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
 

@@ -34,11 +34,16 @@ const isWrong = () =>
   !state.isLocal.value && ((state.budgetText.value.trim() !== '' && state.budget.value === null) || isAboveLimit());
 /** Local data costs nothing, and the sample charges nothing where no subscription is named: a run needs no budget and no confirmation. */
 const isUncharged = () => state.isLocal.value || state.priced.value?.summary.credits_available === null;
+/** The output has every answer that was chosen: a further run buys nothing and writes it again. */
+function isDone() {
+  const { end } = run.value ?? {};
+  const { cells, cells_cached, cells_rejected } = state.priced.value?.summary ?? {};
+  return end?.state === 'complete' && end.has_output && cells > 0 && cells === cells_cached + cells_rejected;
+}
 const canStart = () =>
   !isWorking.value &&
   (state.priced.value?.summary.cells ?? 0) > 0 &&
-  !isWrong() &&
-  (isUncharged() || state.budget.value !== null);
+  (isDone() || (!isWrong() && (isUncharged() || state.budget.value !== null)));
 
 /** Asks for the confirmation of what is priced; what charges nothing starts at once. */
 async function ask() {
@@ -48,10 +53,10 @@ async function ask() {
   if (!canStart()) return;
   const { credits, credits_retries_at_most: retries } = state.priced.value.summary;
   const asked = {
-    credits: state.isLocal.value ? 0 : (state.budget.value ?? credits + retries),
+    credits: state.isLocal.value || isDone() ? 0 : (state.budget.value ?? credits + retries),
     choice: state.pricedChoice.value,
   };
-  if (isUncharged()) await begin(asked);
+  if (isUncharged() || isDone()) await begin(asked);
   else confirmed.value = asked;
 }
 
@@ -82,7 +87,7 @@ export async function goOn() {
 }
 
 export function BudgetStep() {
-  const isFree = state.isLocal.value;
+  const isFree = state.isLocal.value || isDone();
   return html`<section id="budget-step" class="dock" aria-labelledby="budget-title">
     <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
     ${isWorking.value ? html`<${RunLive} />` : html`<${ErrorBox} id="key-error" error=${state.keyRefusal.value} /><${Form} />`}
@@ -98,8 +103,8 @@ function Form() {
     event.preventDefault();
     void ask();
   };
-  const start = html`<button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isUncharged() ? 'Start' : 'Start…'}</button>`;
-  if (state.isLocal.value) {
+  const start = html`<button type="submit" id="start" class=${isDone() ? 'button' : 'button primary'} aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isDone() ? 'Run again' : isUncharged() ? 'Start' : 'Start…'}</button>`;
+  if (state.isLocal.value || isDone()) {
     return html`<form id="budget-form" class="free" onSubmit=${submit}><span id="budget-words" class=${stale} role="status">${freeWords(state.priced.value.summary)}</span>${start}</form>`;
   }
   return html`<form id="budget-form" novalidate onSubmit=${submit}>
@@ -212,6 +217,7 @@ function moreWords() {
 
 function freeWords({ cells, cells_cached, cells_rejected }) {
   if (cells === 0) return NOTHING_TO_START;
+  if (isDone()) return 'Complete. To run again with changes, change a step above.';
   const left = cells - cells_cached - cells_rejected;
   return left === 0
     ? 'Nothing is left to look up. Start writes the output.'

@@ -77,7 +77,7 @@ function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods,
         : html`<th scope="row"><label><input type="radio" name="optimize" value=${value} checked=${chosen.value.optimize === value} onChange=${() => choose({ optimize: value })} />${name}</label></th>`
     }
     <td class="number">${grouped(credits)}</td><td class="number calls">${grouped(calls)}</td><td class="number wide">${byteSize(bytes)}</td>
-    <td class="number">${timeSpan(minutes)}</td><td>${fits ? 'this period' : late}</td>
+    <td class="number">${timeSpan(minutes)}</td><td>${fits ? 'this\u00a0period' : late}</td>
   </tr>`;
 }
 

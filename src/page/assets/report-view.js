@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { getText } from './api.js';
 import { ErrorBox, html } from './html.js';
 import { setUpReport } from './report.js';
-import { file, reportState } from './state.js';
+import { file, reportState, source } from './state.js';
 
 /* The report of the open file's run, as the server renders it, in a shadow root: neither style reaches the other. */
 
@@ -40,7 +40,7 @@ export function Report() {
   return html`<section id="report-step" aria-labelledby="report-title" hidden=${!isShown.value}>
     <h2 id="report-title" class="unseen">Report</h2>
     <${ErrorBox} id="report-error" error=${error.value} />
-    <div id="report-root" ref=${host}></div>
+    <div id="report-root" class=${source.value === 'sample' ? 'told' : ''} ref=${host}></div>
   </section>`;
 }
 

@@ -35,6 +35,8 @@ const PAUSES = {
 /** Long enough for a screen reader to say the last one. */
 const SPEAK_MS = 15_000;
 
+const isUncharged = (source) => source === 'local' || source === 'sample';
+
 function titleOf({ phase, end, source }) {
   if (isUnknown.value) return 'Connection lost';
   if (end !== null) return end.state === 'incomplete' ? incompleteWords(end.status) : STATES[end.state];
@@ -68,7 +70,7 @@ function Spoken({ title }) {
 
 function spokenProgress({ cells, cells_done, credits_spent, source }) {
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
-  return source === 'local' ? `${places} looked up` : `${grouped(credits_spent)} credits spent, ${places} complete`;
+  return isUncharged(source) ? `${places} looked up` : `${grouped(credits_spent)} credits spent, ${places} complete`;
 }
 
 function Result({ end, onGoOn }) {
@@ -105,15 +107,16 @@ function reasonOf({ state, stopped, is_local: isLocal, resume_after: resumeAfter
 }
 
 function resultFacts(end) {
-  const { charged, unknown, budget, is_local: isLocal, resume_after: resumeAfter } = end;
+  const { charged, unknown, budget, is_local: isLocal, is_sample: isSample, resume_after: resumeAfter } = end;
   const share = (part) => (part === null ? null : percent(part));
   const lost = !isLocal && unknown > 0;
   return [
     ['Locations complete', share(end.complete)],
     ['Value complete', share(end.complete_value)],
-    ['Credits spent', isLocal ? null : grouped(charged)],
+    // What a paid service would charge for the sample's answers is in the report below.
+    ['Credits spent', isLocal || isSample ? null : grouped(charged)],
     ['Credits without an answer', lost ? `${grouped(unknown)}; the provider may have charged them` : null],
-    ['Budget', isLocal ? null : grouped(budget)],
+    ['Budget', isLocal || isSample ? null : grouped(budget)],
     ['Answers', isLocal ? 'public data on this machine' : null],
     ['Resume after', resumeAfter === null ? null : day(resumeAfter)],
   ];
@@ -125,14 +128,14 @@ function leftOf({ activity, rows, rows_all, minutes_left = null }) {
 }
 
 function liveFacts(live) {
-  return [['Time left', leftOf(live)], ...(live.source === 'local' ? lookupFacts(live) : purchaseFacts(live))];
+  return [['Time left', leftOf(live)], ...(isUncharged(live.source) ? lookupFacts(live) : purchaseFacts(live))];
 }
 
-function lookupFacts({ cells, cells_done, activity, rows, rows_all }) {
+function lookupFacts({ cells, cells_done, activity, rows, rows_all, source }) {
   return [
     ['Looked up', cells === 0 ? null : `${grouped(cells_done)} of ${counted(cells, 'place')}`],
     ['Read', activity === 'reading' ? counted(rows, 'row') : rows_all === null ? null : counted(rows_all, 'row')],
-    ['Answers', 'public data on this machine'],
+    ['Answers', source === 'local' ? 'public data on this machine' : null],
   ];
 }
 
@@ -159,23 +162,23 @@ function purchaseFacts(live) {
 /** The bar of a run, and what the stop button would do. */
 export function RunLive() {
   const { cells = 0, cells_done = 0, credits_spent = 0, credits_planned = 0, phase, source } = run.value;
-  const isLocal = source === 'local';
+  const isPaid = !isUncharged(source);
   const isOff = phase === 'starting' || phase === 'stopping';
-  const finishing = isLocal ? 'Finishing the places in work' : 'Finishing calls in flight';
+  const finishing = isPaid ? 'Finishing calls in flight' : 'Finishing the places in work';
   const words = isUnknown.value
     ? 'Unknown whether the run goes on. Bought answers are kept.'
     : phase === 'stopping'
       ? `${finishing}, then writing the output.`
       : `Time left: ${leftOf(run.value)}. You can close this page; the run goes on.`;
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
-  const bar = isLocal
-    ? { words: `${places} looked up`, done: cells === 0 ? 0 : cells_done / cells }
-    : {
+  const bar = isPaid
+    ? {
         words: `${grouped(credits_spent)} of ${grouped(credits_planned)} spent; ${places} complete`,
         done: credits_planned === 0 ? 0 : Math.min(1, credits_spent / credits_planned),
-      };
+      }
+    : { words: `${places} looked up`, done: cells === 0 ? 0 : cells_done / cells };
   return html`<div id="run-live" class=${isUnknown.value ? 'stale' : ''}>
-    <p class="bar"><label for="run-bar">${isLocal ? 'Places' : 'Credits'}</label> <span id="run-bar-words">${bar.words}</span><progress id="run-bar" max="1" value=${bar.done}></progress></p>
+    <p class="bar"><label for="run-bar">${isPaid ? 'Credits' : 'Places'}</label> <span id="run-bar-words">${bar.words}</span><progress id="run-bar" max="1" value=${bar.done}></progress></p>
     <p class="row"><button type="button" id="stop" class="button" aria-disabled=${isOff || isUnknown.value ? 'true' : undefined} onClick=${() => isOff || void stop()}>Stop</button> <span id="stop-words" class="soft small">${words}</span></p>
   </div>`;
 }

@@ -114,7 +114,8 @@ export function sourceWords() {
   const from = {
     local: 'public data on this machine, free of charge, for topics whose data is here',
     service: `${service}, account ${account} (${subscription})`,
-    sample: 'made-up sample data',
   };
+  // A banner above tells of made-up answers.
+  if (state.source.value === 'sample') return 'Adds hazard columns to a file of US locations.';
   return `Adds hazard columns to a file of US locations. Answers come from ${from[state.source.value]}.`;
 }

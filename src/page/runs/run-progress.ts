@@ -62,6 +62,8 @@ export async function latestRun(store: RunsPort, output: string) {
     budget_left: run.budget - run.charged - run.unknown - run.open,
     /** Answered from public data on this machine: there are no credits. */
     is_local: run.account === '',
+    /** The sample charges nothing: `charged` is the price at a paid service. */
+    is_sample: summary?.source?.kind === 'sample',
     charged: run.charged,
     unknown: run.unknown + run.open,
     rows: summary?.rows ?? null,

@@ -170,7 +170,7 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   const inTopics = topics.length > 1 ? `, in all ${counted(topics.length, 'topic')}` : '';
   list.push(['Answered', percent(complete.locations, all.locations), `of locations${ofValue}${inTopics}`]);
   if (credits) {
-    const name = credits.isMadeUp ? 'Price at a paid service' : 'Credits spent';
+    const name = credits.isMadeUp ? 'Would cost at a paid service' : 'Credits spent';
     const none = credits.isMadeUp ? '; the sample charges none' : '';
     list.push([name, grouped(credits.charged), `of ${counted(credits.planned, 'credit')} planned${none}`]);
   }
