@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
-import { counted, isoDay } from '../../base/format-numbers.ts';
+import { grouped, isoDay } from '../../base/format-numbers.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
+import { yearIn } from '../../data/download/source-age.ts';
 import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import { requireApproval } from '../ask-approval.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { print, say, sayJson } from '../context.ts';
 import { type DataAction, refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
-import { listed } from '../messages/format.ts';
+import { table } from '../messages/format.ts';
 import { parseStates } from '../states-of-file.ts';
 import { clientFor } from '../update-sources.ts';
 
@@ -43,14 +45,20 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (contex
     const checked = await checkSources(chosen, downloads, stateRowsOf, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
-      print(context, listed(checked.map(resultText), '').join('\n'));
+      print(context, table(HEAD, checked.map(resultCells), '').join('\n'));
+      for (const one of checked)
+        for (const problem of problemsOf(one)) print(context, `${one.source.name}: ${problem}`);
       const files = checked.filter(isFile).map(({ source }) => source.name);
       if (files.length > 0) {
         const which = files.length === checked.length ? '' : ` (${files.join(', ')})`;
         const update = 'To read them whole: perilbook data update';
         say(context, `Of files${which} only the first bytes were read, not all columns and states. ${update}`);
       }
-      for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint, 'error');
+      const failed = Map.groupBy(checked, ({ error }) => error?.hint ?? '');
+      failed.delete('');
+      for (const [hint, of] of failed) {
+        say(context, `${of.map(({ source }) => source.name).join(', ')}: ${hint}`, 'error');
+      }
     }
     return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
       ? EXIT.serviceDown
@@ -67,29 +75,54 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (contex
 const isFile = ({ source: { download }, error }: CheckedSource): boolean =>
   error === undefined && (download.kind === 'file' || download.kind === 'linked');
 
-function resultText({ source, probed, error, warnings }: CheckedSource): [name: string, words: string] {
-  if (error !== undefined) return [source.name, `FAILED: ${error.message}`];
-  const answers = probed.map(({ url, rows, changedAt }) =>
-    [
-      url,
-      ...(rows === undefined ? [] : [counted(rows, 'row')]),
-      ...(changedAt === undefined ? [] : [`changed ${isoDay(changedAt)}`]),
-    ].join(', '),
-  );
-  return [source.name, `${warnings.length === 0 ? 'ok' : `WARNING: ${warnings.join('; ')}`}: ${answers.join('; ')}`];
+const HEAD = ['source', 'state', 'rows', 'newest data', 'changed', 'first rows in'];
+
+function resultCells({ source, probed, error, warnings }: CheckedSource): string[] {
+  const rows = probed.flatMap((probe) => probe.rows ?? []);
+  const days = probed.flatMap(({ changedAt }) => changedAt ?? []);
+  const newest = probed.map((probe) => newestData(source, probe)).sort();
+  return [
+    source.name,
+    error !== undefined ? 'FAILED' : warnings.length > 0 ? 'WARNING' : 'ok',
+    rows.length === 0 ? '' : grouped(rows.reduce((sum, count) => sum + count)),
+    newest.at(-1) ?? '',
+    days.length === 0 ? '' : isoDay(Math.max(...days)),
+    boxText(probed.flatMap(({ box }) => box ?? [])),
+  ];
 }
 
+/** The date of the data: of a layer's newest row, of a file's address, or as the source states it; '' where nothing tells it. */
+function newestData(source: CheckedSource['source'], { newest, url }: CheckedSource['probed'][number]): string {
+  const stated = source.vintage === 'edited' ? undefined : source.vintage;
+  return newest?.replace(/^to /, '') ?? yearIn(source, url)?.toString() ?? stated ?? '';
+}
+
+/** The longitudes and latitudes of some boxes: `-124.3 to -117.0, 32.5 to 42.0`; '' for none. */
+function boxText(boxes: readonly Box[]): string {
+  const range = (least: 'minLng' | 'minLat', most: 'maxLng' | 'maxLat') => {
+    const [from, to] = [Math.min(...boxes.map((box) => box[least])), Math.max(...boxes.map((box) => box[most]))];
+    return `${from.toFixed(1)} to ${to.toFixed(1)}`;
+  };
+  return boxes.length === 0 ? '' : `${range('minLng', 'maxLng')}, ${range('minLat', 'maxLat')}`;
+}
+
+const problemsOf = ({ error, warnings, away }: CheckedSource): readonly string[] =>
+  error === undefined ? [...warnings, ...away] : [error.message];
+
 function checkedJson(checked: CheckedSource): unknown {
-  const { source, probed, error, warnings } = checked;
+  const { source, probed, error, warnings, away } = checked;
   return {
     source: source.name,
     ok: error === undefined && warnings.length === 0,
     warning: warnings.length === 0 ? undefined : warnings.join('; '),
-    answers: probed.map(({ url, rows, changedAt }) => ({
-      url,
-      rows,
-      changed: changedAt === undefined ? undefined : new Date(changedAt).toISOString(),
+    answers: probed.map((probe) => ({
+      url: probe.url,
+      rows: probe.rows,
+      newest: newestData(source, probe) || undefined,
+      box: probe.box && [probe.box.minLng, probe.box.minLat, probe.box.maxLng, probe.box.maxLat],
+      changed: probe.changedAt === undefined ? undefined : new Date(probe.changedAt).toISOString(),
     })),
+    away: away.length === 0 ? undefined : away,
     /** Its columns and states were not looked at. */
     first_bytes_only: isFile(checked),
     error: error && { code: error.code, message: error.message, hint: error.hint },

@@ -4,7 +4,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { readSecretFile } from '../../base/pipes.ts';
 import { FEWEST_COMPARED, isLoss } from '../loaders/load-losses.ts';
-import { isPublishedFor, type Source } from '../sources/source.ts';
+import { isPublishedFor, type OtherAddress, type Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
@@ -12,7 +12,7 @@ import { fetchSlice } from './fetch-source.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';
-import { listSlices, type Slice, sliceOfKey } from './source-requests.ts';
+import { isByState, listSlices, type Slice, sliceOfKey } from './source-requests.ts';
 import { askedOfMirror } from './web-client.ts';
 
 export interface WantedSource {
@@ -42,6 +42,8 @@ export interface CheckedSource {
   readonly error?: PerilbookError;
   /** Missing columns, far fewer rows than expected or than loaded, or old data. */
   readonly warnings: readonly string[];
+  /** The second addresses that do not answer as they should, each with the reason; nothing is lost as long as the first does. */
+  readonly away: readonly string[];
 }
 
 /** Checks sources concurrently: whether they exist, have the expected format, are as new as their cadence promises, and are newer than
@@ -70,12 +72,12 @@ export async function checkSources(
           const manifest = readManifest(join(downloads, source.name));
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
           const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];
-          const away = await awayAddresses(source, context);
+          const elsewhere = probed.filter((probe) => probe.isElsewhere);
           const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context, headers);
           const lost = parts.filter((part) => isLoss(part.here, part.rows));
           const warnings = [
             ...(isSmall ? [warning] : []),
-            ...away,
+            ...elsewhere.map(({ url }) => `none of the first rows of ${url} is in the US`),
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
             ...lost.map(({ state, here, rows: now }) =>
               source.download.kind === 'file'
@@ -84,23 +86,27 @@ export async function checkSources(
             ),
             ...aged,
           ];
-          return { source, probed, warnings };
+          return { source, probed, warnings, away: await awayAddresses(source, env, context) };
         } catch (error) {
           context.signal.throwIfAborted();
           if (!(error instanceof PerilbookError)) throw error;
-          return { source, probed: [], warnings: [], error: askedOfMirror(error, context.client.mirror) };
+          return { source, probed: [], warnings: [], away: [], error: askedOfMirror(error, context.client.mirror) };
         }
       }),
     ),
   );
 }
 
-/** The second addresses that do not answer as they should, each with the reason. */
-async function awayAddresses(source: Source, context: DownloadContext): Promise<string[]> {
+async function awayAddresses(
+  source: Source,
+  env: Readonly<Record<string, string | undefined>>,
+  context: DownloadContext,
+): Promise<string[]> {
   const away: string[] = [];
-  for (const other of source.else ?? []) {
+  for (const other of othersOf(source, env)) {
     try {
-      await probeSource({ ...source, ...other }, context, {});
+      const next = { ...source, ...other };
+      await probeSource(next, context, keyHeaders(next, env, context.client.mirror));
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof PerilbookError)) throw error;
@@ -167,11 +173,14 @@ export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'mi
     });
   const results = await Promise.allSettled(
     wanted.map(async (first) => {
+      let refused: T | undefined;
       for (let next = first; ; ) {
         const obtained = await inTurn(downloading, () => obtain(next, folders, env, context));
         const outcome = await inTurn(using, () => use(obtained));
-        const other = folders.copy === undefined && outcome.error !== undefined ? orElse(next, outcome) : null;
-        if (other === null) return outcome;
+        const other = folders.copy === undefined && outcome.error !== undefined ? orElse(next, outcome, env) : null;
+        // What the publisher's own address said comes before what its copies say.
+        if (outcome.error !== undefined) refused ??= outcome;
+        if (other === null) return outcome.error === undefined ? outcome : refused!;
         next = other;
       }
     }),
@@ -182,14 +191,25 @@ export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'mi
   });
 }
 
-/** The next address for what is missing, or for all that was refused; null after the last. */
-function orElse({ source, slices }: WantedSource, { missing }: Pick<ObtainedSource, 'missing'>): WantedSource | null {
-  const [other, ...others] = source.else ?? [];
-  const has = (slice: Slice) => other !== undefined && (slice === 'US' || isPublishedFor(other.download, slice));
-  const left = (missing ?? slices).filter(has);
-  return other === undefined || left.length === 0
-    ? null
-    : { source: { ...source, ...other, else: others }, slices: left };
+/** The second addresses of a source; one that needs a key only where there is one. */
+const othersOf = (source: Source, env: Readonly<Record<string, string | undefined>>): readonly OtherAddress[] =>
+  (source.else ?? []).filter(({ keyVariable }) => keyVariable === undefined || Boolean(env[keyVariable]));
+
+/** The next address for what is missing, or for all that was refused; null after the last. An address with the whole US alone is asked
+ * for no single state: it would replace the others. */
+function orElse(
+  { source, slices }: WantedSource,
+  { missing = slices }: Pick<ObtainedSource, 'missing'>,
+  env: Readonly<Record<string, string | undefined>>,
+): WantedSource | null {
+  const [other, ...others] = othersOf(source, env);
+  if (other === undefined) return null;
+  const isWhole = !isByState(other) && missing.length === slices.length;
+  const left = isWhole ? ['US'] : missing.filter((slice) => slice === 'US' || isPublishedFor(other.download, slice));
+  const next = { source: { ...source, ...other, else: others }, slices: left };
+  return left.length > 0 && (isWhole || left.includes('US') || isByState(other))
+    ? next
+    : orElse({ ...next, slices }, { missing }, env);
 }
 
 /** Of states in turn that fail although they may come later: each took six attempts. */

@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
+import { PerilbookError } from '../../base/errors.ts';
 import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { LayerDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
@@ -38,16 +39,41 @@ export interface ArcgisLayer {
 
 const PAGE_ROWS = 2_000;
 
-/** Requests a layer's description, count and first row, to check that it exists and has the expected fields. */
+const FIRST_ROWS = 100;
+
+/** Requests a layer's description, count and first rows, to check that it exists and is as expected.
+ * @param findTime names the field with the time of a row, by which the newest row is found; null for none */
 export async function probeLayer(
   request: LayerRequest,
+  findTime: (fields: readonly string[]) => string | null,
   context: DownloadContext,
-): Promise<{ readonly count: number; readonly edited: number | null; readonly fields: readonly string[] }> {
+) {
   const layer = await parseLayer(request, context);
   const count = await fetchCount(request, context);
-  await parsePage(request, layer, { rows: 0, lastId: 0 }, 1, context);
-  return { count, edited: layer.edited, fields: layer.fields };
+  const first = { rows: 0, lastId: 0 };
+  const { features } = await fetchPage(request, layer, first, Math.min(FIRST_ROWS, layer.pageRows), context);
+  const time = findTime(layer.fields);
+  return { ...layer, count, features, newest: time === null ? null : await fetchNewest(request, time, context) };
 }
+
+/** The greatest value of a field; null where the server cannot sort by it. */
+async function fetchNewest(request: LayerRequest, field: string, context: DownloadContext): Promise<unknown> {
+  const url = formatQuery(request, {
+    where: `(${request.where}) AND ${field} IS NOT NULL`,
+    ...{ outFields: field, orderByFields: `${field} DESC`, resultRecordCount: '1', returnGeometry: 'false', f: 'json' },
+  });
+  try {
+    const { features } = (await getArcgisJson(url, context)) as unknown as PageAnswer;
+    const [newest] = features ?? [];
+    return newest === undefined ? null : attributesOf(newest)[field];
+  } catch (error) {
+    if (!(error instanceof PerilbookError) || context.signal.aborted) throw error;
+    return null;
+  }
+}
+
+/** The attributes of a row, in either format. */
+const attributesOf = ({ attributes, properties }: LayerFeature) => attributes ?? properties ?? {};
 
 export async function parseLayer(
   { layer, as, fields, pageRows }: LayerRequest,
@@ -108,10 +134,16 @@ function formatQuery({ layer, box }: LayerRequest, parameters: Readonly<Record<s
   return `${layer}/query?${new URLSearchParams({ ...parameters, ...bounds })}`;
 }
 
-export async function parsePage(
+/** The place in a layer that was reached: by the number of rows, or by the last id where the server knows no offset. */
+interface PagePosition {
+  readonly rows: number;
+  readonly lastId: number;
+}
+
+async function fetchPage(
   request: LayerRequest,
   { idField, fields, hasOffset }: ArcgisLayer,
-  { rows: before, lastId }: { readonly rows: number; readonly lastId: number },
+  { rows: before, lastId }: PagePosition,
   pageRows: number,
   context: DownloadContext,
 ) {
@@ -134,24 +166,32 @@ export async function parsePage(
   const { features, exceededTransferLimit, properties, crs } = page as unknown as PageAnswer;
   if (!Array.isArray(features)) throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
   refuseMetres(layer, crs);
-  const idOf = ({ attributes, properties, id }: LayerFeature) => Number((attributes ?? properties)?.[idField] ?? id);
+  const idOf = (feature: LayerFeature) => Number(attributesOf(feature)[idField] ?? feature.id);
   const isUnknown = features.some((feature) => !Number.isFinite(idOf(feature)));
   if (isUnknown) throw downloadFailed(`${url} gives a row without ${idField}`, ADDRESS_MOVED);
+  const hasMore = exceededTransferLimit === true || properties?.exceededTransferLimit === true;
+  return { features, idOf, names, hasMore };
+}
+
+export async function parsePage(
+  request: LayerRequest,
+  layer: ArcgisLayer,
+  position: PagePosition,
+  pageRows: number,
+  context: DownloadContext,
+) {
+  const { features, idOf, names, hasMore } = await fetchPage(request, layer, position, pageRows, context);
   // Simplification collapses small outlines, and the server gives them without a geometry.
   const isLost = ({ geometry }: LayerFeature) => request.simplifiedBy !== undefined && boxOfGeometry(geometry) === null;
   const whole = await fetchWhole(request, features.filter(isLost).map(idOf), names, context);
   const wholeById = new Map(whole.map((feature) => [idOf(feature), feature]));
   const rows = features.map((feature) => {
     const id = idOf(feature);
-    const values = feature.attributes ?? feature.properties ?? {};
-    const cells = () => stringify([fields.map((name) => values[name] ?? '')], { cast: { number: String } });
-    return { id, line: as === 'csv' ? cells() : JSON.stringify(wholeById.get(id) ?? feature) };
+    const values = attributesOf(feature);
+    const cells = () => stringify([layer.fields.map((name) => values[name] ?? '')], { cast: { number: String } });
+    return { id, line: request.as === 'csv' ? cells() : JSON.stringify(wholeById.get(id) ?? feature) };
   });
-  return {
-    rows,
-    bytes: rows.reduce((sum, { line }) => sum + line.length, 0),
-    hasMore: exceededTransferLimit === true || properties?.exceededTransferLimit === true,
-  };
+  return { rows, bytes: rows.reduce((sum, { line }) => sum + line.length, 0), hasMore };
 }
 
 const GEOJSON = { outSR: '4326', geometryPrecision: '6', f: 'geojson' };
@@ -177,7 +217,7 @@ async function fetchWhole(
   return rows;
 }
 
-interface LayerFeature {
+export interface LayerFeature {
   readonly id?: unknown;
   readonly geometry?: unknown;
   readonly attributes?: Readonly<Record<string, unknown>>;

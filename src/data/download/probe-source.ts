@@ -1,4 +1,8 @@
+import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
+import { isCovered } from '../../geo/us-coverage.ts';
 import { findColumns } from '../loaders/agency-table.ts';
+import { LOADERS } from '../loaders/loader-table.ts';
+import { vintageByColumns } from '../loaders/vintages.ts';
 import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
@@ -8,6 +12,12 @@ import { datedRequests, fileRequests, layerRequests } from './source-requests.ts
 
 export interface ProbedSource {
   readonly rows?: number;
+  /** The vintage of a layer's newest row, where rows have a time. */
+  readonly newest?: string;
+  /** The box of a layer's first rows; null when they have no geometry in degrees. */
+  readonly box?: Box | null;
+  /** None of the first rows is in the US. */
+  readonly isElsewhere?: boolean;
   readonly changedAt?: number | undefined;
   readonly url: string;
   /** The needed columns that a layer lacks. */
@@ -82,11 +92,25 @@ export async function probeSource(
       const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
       for (const slice of slices) {
         const [request] = layerRequests(source, download, slice, '', context.clock.now());
-        const { count, edited, fields } = await probeLayer(request!, context);
+        const times = LOADERS.get(source.loader)!.vintage;
+        const timeIn = (fields: readonly string[]) =>
+          (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
+        const { count, edited, fields, features, newest } = await probeLayer(request!, timeIn, context);
+        const vintage = vintageByColumns(times);
+        if (times !== undefined) vintage.see({ [times.names[0]!]: newest });
+        const geometries = features.map(({ geometry }) => geometry).filter((one) => boxOfGeometry(one) !== null);
+        const isInUs = (one: unknown) => isCovered(cornerOf(boxOfGeometry(one)!));
         const { find } = findColumns(fields, request!.layer);
         const lacking = neededColumns(source).filter((names) => find(...names) < 0);
         probed.push({
           ...{ url: request!.layer, rows: count, changedAt: edited ?? undefined },
+          ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
+          ...(request!.as === 'csv'
+            ? {}
+            : {
+                box: boxOfGeometry({ type: 'GeometryCollection', geometries }),
+                isElsewhere: geometries.length > 0 && !geometries.some(isInUs),
+              }),
           lacking: lacking.map((names) => names.join(' or ')),
         });
       }
@@ -97,6 +121,8 @@ export async function probeSource(
       return [{ url: download.countUrl.split('?')[0]!, rows: await probeSpans(download, context) }];
   }
 }
+
+const cornerOf = ({ minLat, minLng }: Box) => ({ lat: minLat, lng: minLng });
 
 /** The columns that the loader needs, and that of the filter by state. */
 function neededColumns({ columns = [], download }: Source): readonly (readonly string[])[] {

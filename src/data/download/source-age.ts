@@ -18,10 +18,14 @@ export function ageWarnings(
     // The data of a year is complete at its end.
     return changedAt ?? (year === null ? null : Date.UTC(year, 11, 31));
   });
+  // The day on which a server changed a file is not that of its data.
+  const isChange = probed.some(({ changedAt }) => changedAt !== undefined);
   const newest = published.includes(null) ? null : Math.max(...(published as number[]));
   const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
   return [
-    ...(isOld ? [`its newest data is of ${isoDay(newest)}, and it is published ${cadence}`] : []),
+    ...(isOld
+      ? [`its ${isChange ? 'last change' : 'newest data'} is of ${isoDay(newest)}, and it is published ${cadence}`]
+      : []),
     ...(isOutdated(source, probed, manifest, now)
       ? [`newer data is published: run perilbook data update ${name}`]
       : []),
@@ -50,8 +54,8 @@ function wholeFrom({ download }: Source, year: number): number {
   return download.kind === 'file' && download.isWholeYear !== undefined ? Date.UTC(year + 1, 5) : 0;
 }
 
-/** The year in an address of a source, or null. */
-function yearIn({ download }: Source, url: string): number | null {
+/** The year of the data in an address of a source, or null. */
+export function yearIn({ download }: Source, url: string): number | null {
   const patterns =
     download.kind === 'file'
       ? download.files.flatMap((file) => [file.url, file.stateUrl ?? []].flat()).map(makePattern)

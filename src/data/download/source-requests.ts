@@ -21,7 +21,8 @@ export type Slice = string;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-function isByState({ download }: Source): boolean {
+/** Whether a state can be asked for alone. */
+export function isByState({ download }: Pick<Source, 'download'>): boolean {
   switch (download.kind) {
     case 'file':
       return download.files.some(({ stateUrl }) => stateUrl !== undefined);

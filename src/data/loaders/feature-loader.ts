@@ -9,7 +9,7 @@ import { type CsvLayout, type FileFeature, featuresIn, inFeatureFiles } from './
 import type { LoadReporter } from './load-report.ts';
 import type { Loader } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
-import { type VintageColumns, vintageByColumns } from './vintages.ts';
+import { vintageByColumns } from './vintages.ts';
 
 /** The format of an agency's download of features. */
 export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
@@ -25,8 +25,6 @@ export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly key?: string;
   /** For several rows per site: the columns that identify the site and in which its rows differ. */
   readonly group?: GroupColumns;
-  /** The columns with the age of the rows; without them the file's day counts. */
-  readonly vintage?: VintageColumns;
 }
 
 /** The loader of a topic's sites, or of events of a kind, from CSV, GeoJSON or shapefile. */

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { DatasetName, Level } from '../tables/records.ts';
 import type { LoadReporter } from './load-report.ts';
+import type { VintageColumns } from './vintages.ts';
 
 /** The user's settings for the files. */
 export interface LoaderOptions {
@@ -62,6 +63,8 @@ export interface Loader {
   /** The dataset that it fills, and its level; '' for none or for either. */
   readonly loads: { readonly name: DatasetName; readonly level: Level };
   readonly signature: FileSignature;
+  /** The columns with the age of the rows, where there are some; without them the file's day counts. */
+  readonly vintage?: VintageColumns;
   /** Reads the files; the report gets the outcome of each row. */
   read(files: readonly string[], options: LoaderOptions, report: LoadReporter): FileRecords | Promise<FileRecords>;
 }

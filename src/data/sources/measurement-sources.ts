@@ -1,8 +1,22 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
-import { MB, type SourceRow } from './source.ts';
+import { type FileDownload, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
-const AIRNOW = 'https://files.airnowtech.org/airnow/today';
-const AIRNOW_DATES = 'https://files.airnowtech.org/airnow/{year}/{date}';
+const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';
+const AQI_YEARS = {
+  kind: 'file',
+  years: { newest: 1, oldest: 2015 },
+  // The last year is published too before it is complete, in summer. Loaded when needed: a plan reads this table too.
+  isWholeYear: async (file: string) => await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
+} as const;
+/** The readings of the last hours and the monitors, in a folder. */
+const hourly = (folder: string): FileDownload => ({
+  kind: 'file',
+  files: [
+    { url: `${folder}/HourlyData_{hour}.dat` },
+    { url: `${folder}/Monitoring_Site_Locations_V2.dat`, as: 'sites' },
+  ],
+  hours: 4,
+});
 const RADON = { kind: 'layer', as: 'csv', fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$' } as const;
 
 export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
@@ -11,13 +25,8 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     title: 'EPA Air Quality System, annual AQI by county',
     topics: ['airQuality'],
     // The current year is published too but is incomplete.
-    download: {
-      kind: 'file',
-      files: [{ url: 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip' }],
-      years: { newest: 1, oldest: 2015 },
-      // The last year is published too before it is complete, in summer. Loaded when needed: a plan reads this table too.
-      isWholeYear: async (file) => await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
-    },
+    download: { ...AQI_YEARS, files: [{ url: AQI }] },
+    else: [{ from: 'the Internet Archive', download: { ...AQI_YEARS, files: [{ url: `${NEWEST_COPY}${AQI}` }] } }],
     bytes: 0.03 * MB,
     rows: 1_000,
     staleAfterDays: 180,
@@ -28,25 +37,12 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     name: 'airnow',
     title: 'EPA AirNow, ozone, PM2.5 and PM10 of the last hour',
     topics: POLLUTANTS,
-    download: {
-      kind: 'file',
-      files: [
-        { url: `${AIRNOW}/HourlyData_{hour}.dat` },
-        { url: `${AIRNOW}/Monitoring_Site_Locations_V2.dat`, as: 'sites' },
-      ],
-      hours: 4,
-    },
+    download: hourly('https://files.airnowtech.org/airnow/today'),
     else: [
+      { from: 'the folder of the date', download: hourly('https://files.airnowtech.org/airnow/{year}/{date}') },
       {
-        from: 'the folder of the date',
-        download: {
-          kind: 'file',
-          files: [
-            { url: `${AIRNOW_DATES}/HourlyData_{hour}.dat` },
-            { url: `${AIRNOW_DATES}/Monitoring_Site_Locations_V2.dat`, as: 'sites' },
-          ],
-          hours: 4,
-        },
+        from: 'its storage',
+        download: hourly('https://s3-us-west-1.amazonaws.com/files.airnowtech.org/airnow/{year}/{date}'),
       },
     ],
     least: 1_200,

@@ -1,6 +1,6 @@
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
-import { MB, type SourceRow } from './source.ts';
+import { MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 /** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
 const BOUNDARY_YEARS = { newest: 0, oldest: 2022 };
@@ -13,6 +13,9 @@ const BASE = {
   oldAfterDays: 640,
   cadence: 'yearly, in spring',
 } as const;
+/** The same tracts and counties as a map service, which takes 1,000 outlines at a time; simplified to 10 m, a tenth of what the files are. */
+const TIGERWEB = 'https://tigerweb.geo.census.gov/arcgis/rest/services/TIGERweb';
+const OUTLINES = { kind: 'layer', simplifiedBy: 0.0001, pageRows: 1_000 } as const;
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
@@ -23,6 +26,9 @@ const BY_HAND =
 const HAZARD_COLUMNS = NRI_PREFIXES.flatMap(([, ...prefixes]) =>
   ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => prefixes.map((prefix) => `${prefix}_${suffix}`)),
 );
+
+/** It refuses most programs, not all. */
+const OPENFEMA = 'https://www.fema.gov/about/reports-and-data/openfema/nri/v120';
 
 const NRI = {
   loader: 'nri',
@@ -36,7 +42,11 @@ const NRI = {
   isNoteOfServer: true,
 } as const;
 const SPC = 'https://www.spc.noaa.gov/wcm/';
+const SPC_YEARS = { newest: 1, oldest: 2024 };
 const YEARLY = { staleAfterDays: 180, oldAfterDays: 600, cadence: 'yearly, in March or April' } as const;
+const IBTRACS =
+  'https://www.ncei.noaa.gov/data/international-best-track-archive-for-climate-stewardship-ibtracs/v04r01/access/csv/ibtracs.since1980.list.v04r01.csv';
+const HURDAT = 'https://www.nhc.noaa.gov/data/hurdat/';
 const QUAKE_QUERY =
   'eventtype=earthquake&minmagnitude=2.5&starttime={from}&endtime={to}' +
   '&minlatitude={minlat}&maxlatitude={maxlat}&minlongitude={minlng}&maxlongitude={maxlng}';
@@ -60,6 +70,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
       ],
       years: BOUNDARY_YEARS,
     },
+    else: [
+      {
+        from: 'TIGERweb',
+        download: { ...OUTLINES, layer: `${TIGERWEB}/Tracts_Blocks/MapServer/0`, stateWhere: "STATE='{fips}'" },
+        mostBytes: 2_000 * MB,
+      },
+    ],
     bytes: 57.8 * MB,
     stateBytes: { CA: 4.28 * MB, PA: 1.68 * MB },
     rows: 85_185,
@@ -69,6 +86,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of counties',
     download: { kind: 'file', files: [{ url: `${BOUNDARIES}/cb_{year}_us_county_500k.zip` }], years: BOUNDARY_YEARS },
+    else: [
+      {
+        from: 'TIGERweb',
+        download: { ...OUTLINES, layer: `${TIGERWEB}/State_County/MapServer/1` },
+        mostBytes: 500 * MB,
+      },
+    ],
     bytes: 11.8 * MB,
     rows: 3_235,
   },
@@ -79,6 +103,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...NRI,
     download: { ...NRI_LAYER, layer: `${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0` },
     columns: [['TRACTFIPS'], ...HAZARD_COLUMNS],
+    else: [
+      {
+        from: 'fema.gov',
+        download: { kind: 'file', files: [{ url: `${OPENFEMA}/NRI_Table_CensusTracts.zip` }] },
+        mostBytes: 1_000 * MB,
+      },
+    ],
     bytes: 60 * MB,
     rows: 85_154,
   },
@@ -88,6 +119,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...NRI,
     download: { ...NRI_LAYER, layer: `${FEMA}/National_Risk_Index_Counties/FeatureServer/0` },
     columns: [['STCOFIPS'], ...HAZARD_COLUMNS],
+    else: [{ from: 'fema.gov', download: { kind: 'file', files: [{ url: `${OPENFEMA}/NRI_Table_Counties.zip` }] } }],
     bytes: 2.5 * MB,
     rows: 3_232,
   },
@@ -103,6 +135,12 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
       links: ['1950-(\\d{4})_actual_tornadoes\\.csv'],
       more: ['(\\d{4})_torn\\.csv'],
     },
+    else: [
+      {
+        from: 'its usual address, without the file of the last year',
+        download: { kind: 'file', files: [{ url: `${SPC}data/1950-{year}_actual_tornadoes.csv` }], years: SPC_YEARS },
+      },
+    ],
     bytes: 9 * MB,
     isMeasured: true,
     rows: 73_458,
@@ -114,6 +152,12 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     topics: ['hail'],
     // The same file without .zip is 404.
     download: { kind: 'linked', page: SPC, links: ['1955-(\\d{4})_hail\\.csv\\.zip'] },
+    else: [
+      {
+        from: 'its usual address',
+        download: { kind: 'file', files: [{ url: `${SPC}data/1955-{year}_hail.csv.zip` }], years: SPC_YEARS },
+      },
+    ],
     bytes: 8.3 * MB,
     isMeasured: true,
     rows: 414_481,
@@ -125,9 +169,21 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     topics: ['hurricane'],
     download: {
       kind: 'linked',
-      page: 'https://www.nhc.noaa.gov/data/hurdat/',
+      page: HURDAT,
       links: ['hurdat2-1851-(\\d{4})-(\\d{6,8})\\.txt', 'hurdat2-nepac-1949-(\\d{4})-(\\d{6,8})\\.txt'],
     },
+    else: [
+      {
+        from: 'the files of September 2026',
+        download: {
+          kind: 'file',
+          files: [
+            { url: `${HURDAT}hurdat2-1851-2025-091226.txt` },
+            { url: `${HURDAT}hurdat2-nepac-1949-2025-091426.txt` },
+          ],
+        },
+      },
+    ],
     bytes: 11.2 * MB,
     isMeasured: true,
     rows: 95_000,
@@ -145,12 +201,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     // One file for all basins: a storm that crosses basins is in the files of both.
     download: {
       kind: 'file',
-      files: [
-        {
-          url: 'https://www.ncei.noaa.gov/data/international-best-track-archive-for-climate-stewardship-ibtracs/v04r01/access/csv/ibtracs.since1980.list.v04r01.csv',
-        },
-      ],
+      files: [{ url: IBTRACS }],
     },
+    else: [{ from: 'the Internet Archive', download: { kind: 'file', files: [{ url: `${NEWEST_COPY}${IBTRACS}` }] } }],
     least: 100_000,
     bytes: 144 * MB,
     isMeasured: true,
@@ -200,6 +253,16 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
       where: WILDFIRES,
       // Not by state: most states have no fire at a given time.
     },
+    else: [
+      {
+        from: "Esri's copy",
+        download: {
+          kind: 'layer',
+          layer: 'https://services9.arcgis.com/RHVPKKiFTONKtxq3/arcgis/rest/services/USA_Wildfires_v1/FeatureServer/0',
+          where: WILDFIRES,
+        },
+      },
+    ],
     bytes: 2 * MB,
     rows: 650,
     staleAfterDays: 0,

@@ -1,19 +1,44 @@
-import { MB, type SourceRow } from './source.ts';
+import { MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
 const UST_FINDER = `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer`;
 const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
 const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
+const TRI_NAME = 'tri_{year}_{slice}.csv';
+const TRI_YEARS = { newest: 1, oldest: 2020 };
 const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
 const POWER_PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
 const EF_POINTS = 'https://geopub.epa.gov/arcgis/rest/services/EMEF/efpoints/MapServer';
 /** The National Energy Technology Laboratory keeps copies of what EIA and HIFLD no longer publish. */
 const NETL = 'https://arcgis.netl.doe.gov/server/rest/services/Hosted';
+const PARKS = {
+  kind: 'layer',
+  where: "Pub_Access IN ('OA','RA')",
+  stateWhere: "State_Nm='{state}'",
+  simplifiedBy: 0.0005,
+  pageRows: 600,
+} as const;
 const LINES = { kind: 'layer', stateWhere: 'box', pageRows: 1_000 } as const;
+const EIA_FILES = 'https://www.eia.gov/maps/map_data';
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
   'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
 const STATIONS = 'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all';
+const AFDC_KEY = 'PERILBOOK_AFDC_KEY';
+const STATIONS_OF_AFDC = {
+  kind: 'file',
+  // In a header, so that no address contains the key.
+  keyHeader: 'X-Api-Key',
+  files: [{ url: STATIONS, stateUrl: `${STATIONS}&state={state}`, name: 'alt_fuel_stations_{slice}.csv' }],
+} as const;
+const STATIONS_OF_BTS = {
+  kind: 'layer',
+  layer:
+    'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
+  // Planned stations and those of Canada are listed too.
+  where: "status_code='E' AND country='US'",
+  stateWhere: "state='{state}'",
+} as const;
 const MONTHLY = { staleAfterDays: 30, oldAfterDays: 120, cadence: 'monthly' } as const;
 const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
 const PLANTS = { licence: EIA, staleAfterDays: 90, cadence: 'irregular: data of February 2025' } as const;
@@ -78,10 +103,20 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       kind: 'file',
       files: [
         // The address ends in /csv.
-        { url: `${TRI}/{year}_US/csv`, stateUrl: `${TRI}/{year}_{state}/csv`, name: 'tri_{year}_{slice}.csv' },
+        { url: `${TRI}/{year}_US/csv`, stateUrl: `${TRI}/{year}_{state}/csv`, name: TRI_NAME },
       ],
-      years: { newest: 1, oldest: 2020 },
+      years: TRI_YEARS,
     },
+    else: [
+      {
+        from: 'the Internet Archive',
+        download: {
+          kind: 'file',
+          files: [{ url: `${NEWEST_COPY}${TRI}/{year}_US/csv`, name: TRI_NAME }],
+          years: TRI_YEARS,
+        },
+      },
+    ],
     bytes: 60.6 * MB,
     isMeasured: true,
     rows: 77_295,
@@ -100,6 +135,16 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       page: 'https://www.epa.gov/lmop/landfill-technical-data',
       links: ['[^"\']*/(\\d{4})-(\\d{2})/landfilllmopdata\\.xlsx'],
     },
+    else: [
+      {
+        from: 'the file of September 2024',
+        vintage: 'September 2024',
+        download: {
+          kind: 'file',
+          files: [{ url: 'https://www.epa.gov/system/files/documents/2024-09/landfilllmopdata.xlsx' }],
+        },
+      },
+    ],
     bytes: 1 * MB,
     rows: 2_600,
     staleAfterDays: 120,
@@ -131,6 +176,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     topics: ['powerPlant'],
     // The spelling of the states in this layer is not documented, so it is filtered by box.
     download: { kind: 'layer', layer: POWER_PLANTS, stateWhere: 'box' },
+    // Its rows tell their month.
+    else: [{ from: 'eia.gov', download: { kind: 'file', files: [{ url: `${EIA_FILES}/PowerPlants_US_EIA.zip` }] } }],
     bytes: 10.4 * MB,
     isMeasured: true,
     rows: 13_446,
@@ -198,6 +245,10 @@ export const SITE_SOURCES: readonly SourceRow[] = [
         from: 'the copy beside the archive of HIFLD',
         download: { ...LINES, layer: `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0` },
       },
+      {
+        from: 'eia.gov',
+        download: { kind: 'file', files: [{ url: `${EIA_FILES}/NaturalGas_InterIntrastate_Pipelines_US_EIA.zip` }] },
+      },
     ],
     bytes: 14.8 * MB,
     isMeasured: true,
@@ -212,14 +263,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'alternative-fuels',
     title: 'Alternative Fuels Data Center, stations (copy of the Bureau of Transportation Statistics)',
     topics: ['alternativeFuels'],
-    download: {
-      kind: 'layer',
-      layer:
-        'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
-      // Planned stations and those of Canada are listed too.
-      where: "status_code='E' AND country='US'",
-      stateWhere: "state='{state}'",
-    },
+    download: STATIONS_OF_BTS,
+    else: [{ from: 'AFDC', keyVariable: AFDC_KEY, download: STATIONS_OF_AFDC }],
     least: 30_000,
     bytes: 120 * MB,
     licence: AFDC,
@@ -233,13 +278,9 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     topics: ['alternativeFuels'],
     when: 'named',
     replaces: 'alternative-fuels',
-    keyVariable: 'PERILBOOK_AFDC_KEY',
-    download: {
-      kind: 'file',
-      // In a header, so that no address contains the key.
-      keyHeader: 'X-Api-Key',
-      files: [{ url: STATIONS, stateUrl: `${STATIONS}&state={state}`, name: 'alt_fuel_stations_{slice}.csv' }],
-    },
+    keyVariable: AFDC_KEY,
+    download: STATIONS_OF_AFDC,
+    else: [{ from: 'the copy of BTS', download: STATIONS_OF_BTS }],
     least: 30_000,
     bytes: 50 * MB,
     licence: AFDC,
@@ -255,13 +296,16 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     topics: ['park'],
     when: 'states',
     download: {
-      kind: 'layer',
+      ...PARKS,
       layer: 'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0',
-      where: "Pub_Access IN ('OA','RA')",
-      stateWhere: "State_Nm='{state}'",
-      simplifiedBy: 0.0005,
-      pageRows: 600,
     },
+    else: [
+      {
+        from: 'gis1.usgs.gov',
+        vintage: 'PAD-US 4.0 (2024)',
+        download: { ...PARKS, layer: 'https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0' },
+      },
+    ],
     bytes: 3_000 * MB,
     vintage: 'PAD-US 4.1 (2024)',
     licence:
@@ -272,7 +316,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'wells',
-    title: "Oil and gas wells, each state's own agency (CA, CO, ND, NM, OH, TX, UT)",
+    title: "Oil and gas wells, each state's own agency (CA, CO, ND, NM, OH, OK, TX, UT, WV, WY)",
     topics: ['oilGasWell'],
     when: 'states',
     download: {
@@ -283,16 +327,20 @@ export const SITE_SOURCES: readonly SourceRow[] = [
         ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/FeatureServer/0',
         NM: 'https://gis.emnrd.nm.gov/arcgis/rest/services/OCDView/Wells_Public/FeatureServer/0',
         OH: 'https://gis.ohiodnr.gov/arcgis/rest/services/DOG_Services/Oilgas_Wells_public/MapServer/0',
+        OK: 'https://gis.occ.ok.gov/server/rest/services/Hosted/RBDMS_WELLS/FeatureServer/220',
         TX: 'https://gis.rrc.texas.gov/server/rest/services/rrc_public/RRC_Public_Viewer_Srvs/MapServer/1',
         UT: 'https://gis.trustlands.utah.gov/mapping/rest/services/Energy_Wells_DOGM/FeatureServer/4',
+        WV: 'https://tagis.dep.wv.gov/arcgis/rest/services/WVDEP_enterprise/oil_gas/MapServer/7',
+        WY: 'https://gis.deq.wyoming.gov/arcgis_443/rest/services/WOGCC_WELLS/MapServer/0',
       },
     },
     else: [
       {
-        from: 'its map server',
+        from: 'its other map server',
         download: {
           kind: 'layer',
           layer: {
+            CO: 'https://data.dnrgis.state.co.us/arcgis/rest/services/DNR_Public/OGCC_Wells/FeatureServer/0',
             ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/MapServer/0',
           },
         },
@@ -303,6 +351,6 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       "Oil and gas wells: the terms of each state's agency apply. Texas (RRC) allows non-commercial use, unaltered.",
     staleAfterDays: 30,
     cadence: 'daily to monthly, by state',
-    note: 'Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states OK',
+    note: 'Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states PA',
   },
 ];

@@ -73,7 +73,8 @@ export function isPublishedFor(download: SourceDownload, state: string): boolean
 }
 
 /** A second address with data of the same meaning. */
-interface OtherAddress extends Partial<Pick<Source, 'vintage' | 'licence' | 'columns'>> {
+export interface OtherAddress
+  extends Partial<Pick<Source, 'vintage' | 'licence' | 'columns' | 'mostBytes' | 'keyVariable'>> {
   /** Named with the vintage of what is loaded from it. */
   readonly from: string;
   readonly download: SourceDownload;
@@ -147,3 +148,6 @@ export type SourceRow = Omit<Source, 'name' | 'loader' | 'isMeasured'> & { reado
   );
 
 export const MB = 1_000_000;
+
+/** Before an address: its newest copy in the Internet Archive, as it was. For files whose rows tell their age alone. */
+export const NEWEST_COPY = 'https://web.archive.org/web/2id_/';

@@ -26,12 +26,13 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | numbe
   'ust-releases': { Name: 'Station', State: 'Virginia', Substance: 'Diesel' },
   wells: { WellDesignation: 'One', WellStatus: 'Idle' },
   'gas-pipelines': { Segment: 'One', TYPEPIPE: 'Interstate' },
-  'power-plants': { Plant_Name: 'Hill', PrimSource: 'solar' },
+  'power-plants': { Plant_Name: 'Hill', PrimSource: 'solar', Period: 202502 },
   'nuclear-reactors': { Plant_Name: 'Surry', PrimSource: 'nuclear' },
   'transmission-lines': { NAME: 'One', VOLTAGE: '230' },
   'alternative-fuels': { 'Station Name': 'One', 'Fuel Type Code': 'E85' },
   parks: { Unit_Nm: 'Green', State_Nm: 'VA', Pub_Access: 'OA' },
 };
+const WELL_STATES = 'CA,CO,ND,NM,OH,OK,TX,UT,VA,WV,WY';
 const LINES = ['gas-pipelines', 'transmission-lines'];
 
 /** A map service's layer: so many sites in Virginia. */
@@ -46,6 +47,7 @@ function layerOf(loader: string): MirroredLayer {
   return { fields: Object.keys(ATTRIBUTES[loader]!), rows, edited: 1_770_000_000_000, mostRows: 25 };
 }
 
+const plantsLayer = () => (SOURCES.find(({ name }) => name === 'power-plants')!.download as { layer: string }).layer;
 const withoutProtocol = (url: string) => url.replace('https://', '');
 
 /** A table with a header and the same row at so many places or counties. */
@@ -69,8 +71,7 @@ function serveSites(mirror: AgencyMirror): void {
   }
   // One layer of EIA's holds all plants.
   const [plants, reactors] = [layerOf('power-plants'), layerOf('nuclear-reactors')];
-  const shared = SOURCES.find(({ name }) => name === 'power-plants')!.download as { layer: string };
-  mirror.layers.set(withoutProtocol(shared.layer), { ...plants, rows: [...plants.rows, ...reactors.rows] });
+  mirror.layers.set(withoutProtocol(plantsLayer()), { ...plants, rows: [...plants.rows, ...reactors.rows] });
   const counties = readLand().counties.filter(({ state }) => state === 'VA');
   const radon = SOURCES.find(({ name }) => name === 'radon')!.download as { layer: string };
   mirror.layers.set(withoutProtocol(radon.layer), {
@@ -139,9 +140,29 @@ test('every source of sites and measurements comes from its server into the data
   for (const { source, records } of sources) {
     if (names.includes(source)) assert.ok(source === 'lmop' ? records === 1 : records! > 20, `${source}: ${records}`);
   }
-  const states = await run('get', 'wells', 'parks', 'ust-facilities', '--states', 'CA,CO,ND,NM,OH,TX,UT,VA');
-  assert.match(states.stderr, /States: CA, CO, ND, NM, OH, TX, UT, VA/);
+  const states = await run('get', 'wells', 'parks', 'ust-facilities', '--states', WELL_STATES);
+  assert.match(states.stderr, /States: CA, CO, ND, NM, OH, OK, TX, UT, VA, WV, WY/);
   assert.equal(states.code, 0, states.stdout);
+
+  // The table tells the age of the data, and where its first rows are; not the day on which a server changed it.
+  const table = (await machine.run(['check', 'power-plants', 'wells', 'tri', 'gas-pipelines'])).stdout;
+  assert.match(table, /^power-plants +WARNING +120 +2025-02 +2026-02-02 +-78\.0 to -78\.0, 37\.5 to 37\.5$/m);
+  assert.match(table, /^gas-pipelines +WARNING +60 +January 2020 +2026-02-02 +-78/m);
+  assert.match(table, /^tri +ok +2024 *$/m);
+  assert.match(table, /^wells +ok +600 +2026-02-02 +-78.0 to -78.0, 37.5 to 37.5$/m);
+  for (const place of [
+    [121, 14],
+    [-3, 40],
+  ]) {
+    const rows = layerOf('power-plants').rows.map((row) => ({
+      ...row,
+      geometry: { type: 'Point', coordinates: place },
+    }));
+    mirror.layers.set(withoutProtocol(plantsLayer()), { ...layerOf('power-plants'), rows });
+    const away = await machine.run(['check', 'power-plants']);
+    assert.match(away.stdout, /^power-plants: none of the first rows of https:.* is in the US$/m);
+  }
+  serveSites(mirror);
 
   mirror.downloads();
   const updated = await run('update');
@@ -245,5 +266,95 @@ test('every source of natural topics comes from its server, and a place in the t
   assert.deepEqual(
     updated.map(({ source }) => source),
     ['nri-counties'],
+  );
+});
+
+/** The files of second addresses: as the first address has them, or the rows of its layer in a zip. */
+const COPIES: Readonly<Record<string, string>> = {
+  'www.spc.noaa.gov/wcm/data/1950-2025_actual_tornadoes.csv':
+    'www.spc.noaa.gov/wcm/data/1950-2024_actual_tornadoes.csv',
+  'www.spc.noaa.gov/wcm/data/1955-2025_hail.csv.zip': 'www.spc.noaa.gov/wcm/data/1955-2024_hail.csv.zip',
+};
+const TRACKS = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE
+2025179N15001,2025,1,NA,ARTHUR,2025-06-28 18:00:00,37.4,-77.9,85,973,main
+2025179N15001,2025,1,NA,ARTHUR,2025-06-29 00:00:00,37.6,-77.9,80,975,main
+`;
+const ARCHIVE = 'web.archive.org/web/2id_/https://';
+
+test('every second address is loaded from, and named with the vintage, when the first is gone', async (t) => {
+  const { mirror, run, list } = await dataMachine(t, { PERILBOOK_AFDC_KEY: 'secret-key-of-ours' });
+  serveSites(mirror);
+  serveNatural(mirror);
+  const { text, zip } = filesOf(mirror);
+  const storms = SOURCES.find(({ name }) => name === 'ibtracs')!.download;
+  assert.ok(storms.kind === 'file');
+  text(withoutProtocol(storms.files[0]!.url), TRACKS);
+  const chosen = SOURCES.filter((source) => source.else !== undefined && source.name !== 'alternative-fuels-afdc');
+  const firsts = new Set<string>();
+  const served = new Set<string>();
+  for (const { name, loader, download, else: others = [] } of chosen) {
+    if (download.kind === 'layer') {
+      for (const layer of typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer)) {
+        firsts.add(withoutProtocol(layer));
+      }
+    }
+    const [other] = others;
+    assert.ok(other !== undefined, name);
+    if (other.download.kind === 'layer') {
+      const layers =
+        typeof other.download.layer === 'string' ? [other.download.layer] : Object.values(other.download.layer);
+      const own = download.kind === 'layer' ? mirror.layers.get([...firsts].at(-1)!) : undefined;
+      const outlines = { areas: '51007000100', counties: '51007' }[name];
+      const boundary =
+        outlines === undefined
+          ? undefined
+          : {
+              fields: ['GEOID'],
+              rows: [{ attributes: { GEOID: outlines }, geometry: square(-78, 37.3, 0.1) }],
+            };
+      for (const layer of layers) {
+        const copy = boundary ?? (loader in ATTRIBUTES ? layerOf(loader) : own);
+        mirror.layers.set(withoutProtocol(layer), copy!);
+        served.add(withoutProtocol(layer));
+      }
+      continue;
+    }
+    assert.ok(other.download.kind === 'file', name);
+    for (const { url } of other.download.files) {
+      const dates = { year: name === 'tri' ? '2024' : name === 'airnow' ? '2026' : '2025', date: '20260601' };
+      const filled = url.replace('{year}', dates.year).replace('{date}', dates.date).replace('{hour}', '2026060110');
+      const path = withoutProtocol(filled).replace('&limit=all', '').replace(/\?.*/, '');
+      const from = COPIES[path] ?? path.replace(ARCHIVE, '').replace('2026/20260601', 'today');
+      served.add(path);
+      const file = mirror.files.get(from);
+      if (file !== undefined) mirror.files.set(path, file);
+      else if (/NRI_Table/.test(path)) {
+        const [row] = mirror.layers.get([...firsts].at(-1)!)!.rows;
+        const cells = [Object.keys(row!.attributes), Object.values(row!.attributes)].map((line) => `${line.join()}\n`);
+        zip(path, `${name}.csv`, cells.join(''));
+      } else if (loader in ATTRIBUTES) {
+        const features = layerOf(loader).rows.map(({ attributes, geometry }) => ({ properties: attributes, geometry }));
+        zip(path, 'rows.geojson', geojson(features));
+      }
+    }
+  }
+  for (const path of [...mirror.layers.keys()]) if (firsts.has(path) && !served.has(path)) mirror.layers.delete(path);
+  for (const path of [...mirror.files.keys()]) if (!served.has(path)) mirror.files.delete(path);
+  const failed: string[] = [];
+  for (const { name, when } of chosen) {
+    const of = name === 'wells' ? 'CO,ND' : when === 'states' || name === 'areas' ? 'VA' : '';
+    const states = of === '' ? [] : ['--states', of];
+    const got = await run(['get', name, ...states, '--yes', '--json']);
+    const outcome = (JSON.parse(got.stdout) as { sources: { source: string; records?: number; error?: unknown }[] })
+      .sources;
+    const own = outcome.find(({ source }) => source === name);
+    if (!((own?.records ?? 0) > 0)) failed.push(`${name}: ${JSON.stringify(own)}`);
+  }
+  assert.deepEqual(failed, []);
+  const { datasets } = await list();
+  const vintages = (datasets as { name: string; vintage: string }[]).map(({ name, vintage }) => `${name} ${vintage}`);
+  assert.ok(
+    vintages.every((one) => / from /.test(one)),
+    vintages.join('\n'),
   );
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../../src/contract/topics.ts';
@@ -36,6 +36,18 @@ test('every loader has a source, every dataset of a topic a loader, and every to
   for (const [loader, sources] of Map.groupBy(SOURCES, (source) => source.loader)) {
     const first = sources.filter(({ when, replaces }) => when !== 'named' || replaces === undefined);
     assert.ok(first.length <= (levels.get(loader) ?? 1), `two sources of ${loader} would be loaded together`);
+  }
+});
+
+test('a source has a second address with its loader, or the documents say why not', () => {
+  const reference = readFileSync(join(import.meta.dirname, '../../../docs/reference/sources.md'), 'utf8');
+  const alone = SOURCES.filter((source) => source.else === undefined).map(({ name }) => name);
+  assert.ok(SOURCES.length - alone.length >= 24, `${SOURCES.length - alone.length} of ${SOURCES.length}`);
+  for (const name of alone) assert.match(reference, new RegExp(`^- .*\x60${name}\x60.*: `, 'm'), name);
+  for (const { name, download, else: others = [] } of SOURCES) {
+    const addresses = [download, ...others.map((other) => other.download)].map((one) => JSON.stringify(one));
+    assert.equal(new Set(addresses).size, addresses.length, name);
+    for (const { from } of others) assert.notEqual(from, '', name);
   }
 });
 
