@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readHead } from '../../base/pipes.ts';
@@ -53,6 +53,8 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
       throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
     }
     copyFileSync(source_, `${target}.part`);
+    const { atime, mtime } = statSync(source_);
+    utimesSync(`${target}.part`, atime, mtime);
     syncFile(`${target}.part`);
     putInPlace(`${target}.part`, target);
     after.set(key, entry);

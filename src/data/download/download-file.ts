@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readHead } from '../../base/pipes.ts';
 import { type AttemptOptions, withAttempts } from './attempts.ts';
@@ -212,6 +212,9 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
     }
   }
   syncFile(part);
+  // The age of a file whose rows have none is that at its publisher, not the day of the download.
+  const modified = new Date(lastModified ?? '');
+  if (!Number.isNaN(modified.getTime())) utimesSync(part, modified, modified);
   putInPlace(part, target);
   dropPart(part);
   return { bytes, etag, lastModified };

@@ -27,9 +27,9 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | numbe
   wells: { WellDesignation: 'One', WellStatus: 'Idle' },
   'gas-pipelines': { Segment: 'One', TYPEPIPE: 'Interstate' },
   'power-plants': { Plant_Name: 'Hill', PrimSource: 'solar', Period: 202502 },
-  'nuclear-reactors': { Plant_Name: 'Surry', PrimSource: 'nuclear' },
+  'nuclear-reactors': { Plant_Name: 'Surry', PrimSource: 'nuclear', Period: 202502 },
   'transmission-lines': { NAME: 'One', VOLTAGE: '230' },
-  'alternative-fuels': { 'Station Name': 'One', 'Fuel Type Code': 'E85' },
+  'alternative-fuels': { 'Station Name': 'One', 'Fuel Type Code': 'E85', 'Updated At': '2026-04-02 07:00:01 UTC' },
   parks: { Unit_Nm: 'Green', State_Nm: 'VA', Pub_Access: 'OA' },
 };
 const WELL_STATES = 'CA,CO,ND,NM,OH,OK,TX,UT,VA,WV,WY';
@@ -110,12 +110,58 @@ function serveSites(mirror: AgencyMirror): void {
     `<row>${values.map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`).join('')}</row>`;
   const names = ['Landfill ID', 'Landfill Name', 'State', 'Latitude', 'Longitude'];
   const rows = cells(names) + cells(['7', 'Hill', 'VA', '37.5', '-78.5']);
-  mirror.files.set(`www.epa.gov${link}`, { body: workbook([{ name: 'LMOP Database', rows }]), etag: '"l"' });
+  mirror.files.set(`www.epa.gov${link}`, {
+    body: workbook([{ name: 'LMOP Database', rows }]),
+    etag: '"l"',
+    lastModified: 'Wed, 04 Sep 2024 12:00:00 GMT',
+  });
   text(
     'developer.nlr.gov/api/alt-fuel-stations/v1.csv',
     table('Fuel Type Code,Station Name,State,Latitude,Longitude', (index) => `E85,One,VA,37.5,-78.${index}`),
   );
 }
+
+/** Where each dataset's date comes from: its rows, the agency's words for an archived copy, the name of a file. A layer without any has the
+ * day on which it was edited, and says so; what has not even that, the day of the file at its publisher. */
+const VINTAGES_OF_SITES = {
+  airQuality: '2025',
+  radon: '1993',
+  readings: '2026-06-01 10:00 UTC',
+  'sites:alternativeFuels': 'to 2026-04-02',
+  'sites:brownfield': 'edited 2026-02-02',
+  'sites:cellTower': 'to 2026-05-28',
+  'sites:highVoltageLine': '2024-09-30 (archived)',
+  'sites:naturalGasPipeline': 'January 2020',
+  'sites:nuclearReactors': '2025-02',
+  'sites:oilGasWell': 'file of DAY',
+  'sites:park': 'PAD-US 4.1 (2024)',
+  'sites:powerPlant': '2025-02',
+  'sites:solidWasteLandfill': 'file of 2024-09-04',
+  'sites:superfund': 'edited 2026-02-02',
+  'sites:toxicReleaseInventory': '2024',
+  'sites:ustFacility': 'edited 2026-02-02',
+  'sites:ustRelease': 'edited 2026-02-02',
+};
+const VINTAGES_OF_NATURAL = {
+  'areas county': '2025',
+  'areas tract': '2025',
+  'nri county': 'December 2025',
+  'nri tract': 'December 2025',
+  'records:earthquake': 'to 2024-01-01',
+  'records:hail': '2024, to 2024-01-07',
+  'records:hurricane': '2025',
+  'records:tornado': '2024, to 2024-01-07',
+  'records:wildfire.current': 'to 2023-11-14',
+  'records:wildfire.historical': 'to 2023-11-14',
+  'records:wildfire.perimeters': 'to 2023-11-14',
+};
+const vintagesOf = (datasets: readonly { name: string; level: string; vintage: string }[]) =>
+  Object.fromEntries(
+    datasets.map(({ name, level, vintage }) => [
+      `${name} ${level}`.trim(),
+      vintage.replace(/^file of 20(2[6-9]|[3-9]\d)-\d\d-\d\d$/, 'file of DAY'),
+    ]),
+  );
 
 test('every source of sites and measurements comes from its server into the database', async (t) => {
   const { folder, mirror, ...machine } = await dataMachine(t, { PERILBOOK_AFDC_KEY: 'secret-key-of-ours' });
@@ -144,6 +190,7 @@ test('every source of sites and measurements comes from its server into the data
   assert.match(states.stderr, /States: CA, CO, ND, NM, OH, OK, TX, UT, VA, WV, WY/);
   assert.equal(states.code, 0, states.stdout);
 
+  assert.deepEqual(vintagesOf((await machine.list()).datasets), VINTAGES_OF_SITES);
   // The table tells the age of the data, and where its first rows are; not the day on which a server changed it.
   const table = (await machine.run(['check', 'power-plants', 'wells', 'tri', 'gas-pipelines'])).stdout;
   assert.match(table, /^power-plants +WARNING +120 +2025-02 +2026-02-02 +-78\.0 to -78\.0, 37\.5 to 37\.5$/m);
@@ -189,8 +236,8 @@ function serveNatural(mirror: AgencyMirror): void {
   const { text, zip } = filesOf(mirror);
   const boundary = (GEOID: string) => geojson([{ properties: { GEOID }, geometry: outline }]);
   const census = 'www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025';
-  zip(`${census}_51_tract_500k.zip`, 'tracts.geojson', boundary('51007000100'));
-  zip(`${census}_us_county_500k.zip`, 'counties.geojson', boundary('51007'));
+  zip(`${census}_51_tract_500k.zip`, 'cb_2025_51_tract_500k.geojson', boundary('51007000100'));
+  zip(`${census}_us_county_500k.zip`, 'cb_2025_us_county_500k.geojson', boundary('51007'));
   const codes = { STATEABBRV: 'VA', STATEFIPS: '51', STCOFIPS: '51007', NRI_VER: 'December 2025' };
   const figures = NRI_PREFIXES.flatMap(([, prefix]) =>
     Object.entries(RATED).map(([suffix, value]) => [`${prefix}_${suffix}`, value] as const),
@@ -227,7 +274,7 @@ function serveNatural(mirror: AgencyMirror): void {
 }
 
 test('every source of natural topics comes from its server, and a place in the tract gets its ratings', async (t) => {
-  const { folder, mirror, options, run } = await dataMachine(t);
+  const { folder, mirror, options, run, list } = await dataMachine(t);
   serveNatural(mirror);
   const data = async (...args: string[]) => {
     const { code, stdout, stderr } = await run([...args, '--json']);
@@ -244,6 +291,7 @@ test('every source of natural topics comes from its server, and a place in the t
   const natural = chooseSources(['natural'], true).sources.map(({ name }) => name);
   assert.deepEqual(got.map(({ source }) => source).sort(), natural.sort());
 
+  assert.deepEqual(vintagesOf((await list()).datasets), VINTAGES_OF_NATURAL);
   writeFileSync(join(folder, 'places.csv'), 'lat,lng\n37.35,-77.95\n');
   const ran = await perilbook(['run', 'places.csv', '--topics', 'natural'], options);
   assert.equal(ran.code, 0, ran.stderr);
