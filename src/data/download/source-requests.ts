@@ -172,7 +172,9 @@ export function newestLink(html: string, page: string, pattern: string): string 
 /** The links of a page that match a pattern, newest first. */
 function linksOf(html: string, page: string, pattern: string): string[] {
   const links: { readonly url: string; readonly year: string; readonly day: string }[] = [];
-  for (const [, quoted = '', after = ''] of html.matchAll(/href\s*=\s*["']([^"']+)["'](?=([^\n]{0,300}))/gi)) {
+  // EIA keeps the links of months to come in comments.
+  const shown = html.replace(/<!--[\s\S]*?-->/g, '');
+  for (const [, quoted = '', after = ''] of shown.matchAll(/href\s*=\s*["']([^"']+)["'](?=([^\n]{0,300}))/gi)) {
     const [whole, year = '', day = ''] = new RegExp(`(?:^|/)${pattern}$`).exec(quoted) ?? [];
     if (whole === undefined) continue;
     const [, listed] = /^[^<]*<\/a>\s*(?:<\/td>\s*<td[^>]*>)?\s*(\d{4}-\d{2}-\d{2} \d{2}:\d{2})/i.exec(after) ?? [];

@@ -13,7 +13,16 @@ export async function* tableRecords(
 ): AsyncGenerator<readonly TableRecord[], void, void> {
   if (/\.xlsx$/i.test(file)) {
     const { sheetRecords } = await import('../../formats/xlsx/sheet-records.ts');
-    yield* sheetRecords(await agencyFile(file), TABLE_SHEET);
+    let isTitle = true;
+    for await (const records of sheetRecords(await agencyFile(file), TABLE_SHEET)) {
+      // Above the header EIA has a title, which fills one cell.
+      const first = isTitle
+        ? records.findIndex(({ cells }) => cells.filter((cell) => cell.trim() !== '').length > 1)
+        : 0;
+      if (first < 0) continue;
+      isTitle = false;
+      yield records.slice(first);
+    }
   } else yield* parsedRecords(textBytes(file), form, (problem) => invalidFile(file, problem, DAMAGED));
 }
 

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Geometry } from 'geojson';
 import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
@@ -23,6 +24,8 @@ export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly begin?: () => (feature: FileFeature & SiteRecord) => SiteRecord | string;
   /** The column of the agency's id, if it is unique in the dataset. */
   readonly key?: string;
+  /** The vintage in a file's name, where the rows have none; '' if it has none either. */
+  readonly vintageOfName?: (name: string) => string;
   /** For several rows per site: the columns that identify the site and in which its rows differ. */
   readonly group?: GroupColumns;
 }
@@ -38,7 +41,7 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
       const recordOf = form.begin?.() ?? ((feature) => feature);
       const shapes = { drawn: 0, lost: 0 };
       return {
-        vintage: vintage.text,
+        vintage: () => vintage.text() || (form.vintageOfName?.(basename(files[0] ?? '')) ?? ''),
         shapes,
         records: inFeatureFiles<SiteRecord>(files, report, {
           async *featuresOf(file) {

@@ -7,6 +7,22 @@ const EPA = publicDomain('US Environmental Protection Agency');
 
 const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
 
+/** In which the generators of a plant differ. */
+const GENERATOR_COLUMNS = [
+  'Generator ID',
+  'Technology',
+  'Energy Source Code',
+  'Nameplate Capacity (MW)',
+  'Status',
+  'Operating Year',
+];
+
+/** `august_generator2026.xlsx` is of August 2026. */
+function monthOfName(name: string): string {
+  const [, month, year] = /^([a-z]+)_generator(20\d\d)\.xlsx$/i.exec(name) ?? [];
+  return month === undefined ? '' : `${month[0]!.toUpperCase()}${month.slice(1).toLowerCase()} ${year}`;
+}
+
 /** The columns of EPA's Facility Registry Service with a row's programs; its files have one or the other. */
 const FRS = ['PGM_SYS_ACRNMS', 'PGM_SYS_ACRNM'];
 
@@ -93,15 +109,18 @@ export const SITE_LOADERS = {
     signature: { columns: [['LUST_ID', 'Substance', 'Reported_Date']], shapes: ['points'] },
   }),
   'power-plants': featureLoader('sites:powerPlant', {
-    describe: 'HIFLD or EIA power plants: CSV, GeoJSON, shapefile',
+    describe:
+      "EIA's monthly generators (EIA-860M, .xlsx): one plant of all its generators; or HIFLD or EIA power plants",
     source: 'US Energy Information Administration, power plants',
     licence: publicDomain('US Energy Information Administration'),
     signature: {
-      columns: [['Plant_Code', 'PrimSource', 'PRIM_FUEL', 'Total_MW', 'OPER_CAP']],
+      columns: [['Plant_Code', 'Plant_ID', 'PrimSource', 'PRIM_FUEL', 'Total_MW', 'OPER_CAP']],
       shapes: ['points', 'outlines'],
     },
     key: 'Plant_Code',
+    group: { id: ['Plant_ID'], lists: GENERATOR_COLUMNS },
     vintage: EIA_PERIOD,
+    vintageOfName: monthOfName,
   }),
   'nuclear-reactors': featureLoader('sites:nuclearReactors', {
     describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',

@@ -41,7 +41,6 @@ const STATIONS_OF_BTS = {
 } as const;
 const MONTHLY = { staleAfterDays: 30, oldAfterDays: 120, cadence: 'monthly' } as const;
 const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
-const PLANTS = { licence: EIA, staleAfterDays: 90, cadence: 'irregular: data of February 2025' } as const;
 const ARCHIVED = { staleAfterDays: 3650, cadence: 'never: HIFLD was closed in August 2025' } as const;
 
 /** Sites. Parks and wells come by state only: all parks are gigabytes, and there is no national list of wells. */
@@ -172,16 +171,28 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   // HIFLD Open was closed on 2025-08-26: lines and towers are copies of its last state, plants and pipelines are EIA's.
   {
     name: 'power-plants',
-    title: 'US Energy Information Administration, power plants',
+    title: 'US Energy Information Administration, power plants of 1 MW and more (EIA-860M)',
     topics: ['powerPlant'],
-    // The spelling of the states in this layer is not documented, so it is filtered by box.
-    download: { kind: 'layer', layer: POWER_PLANTS, stateWhere: 'box' },
-    // Its rows tell their month.
-    else: [{ from: 'eia.gov', download: { kind: 'file', files: [{ url: `${EIA_FILES}/PowerPlants_US_EIA.zip` }] } }],
-    bytes: 10.4 * MB,
-    isMeasured: true,
+    // The page links the months of a year; those before the newest are in the archive.
+    download: {
+      kind: 'linked',
+      page: 'https://www.eia.gov/electricity/data/eia860m/',
+      links: ['(?<!archive/)xls/(?!layout)[a-z]+_generator(\\d{4})\\.xlsx'],
+    },
+    else: [
+      {
+        from: 'the archive of HIFLD',
+        // The spelling of the states in this layer is not documented, so it is filtered by box.
+        download: { kind: 'layer', layer: POWER_PLANTS, stateWhere: 'box' },
+      },
+      { from: 'eia.gov', download: { kind: 'file', files: [{ url: `${EIA_FILES}/PowerPlants_US_EIA.zip` }] } },
+    ],
+    bytes: 12 * MB,
     rows: 13_446,
-    ...PLANTS,
+    licence: EIA,
+    staleAfterDays: 30,
+    oldAfterDays: 420,
+    cadence: 'monthly, of two months before',
   },
   {
     name: 'nuclear-reactors',
@@ -201,7 +212,9 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     ],
     bytes: 0.1 * MB,
     rows: 55,
-    ...PLANTS,
+    licence: EIA,
+    staleAfterDays: 90,
+    cadence: 'irregular: data of February 2025',
   },
   {
     name: 'transmission-lines',

@@ -113,7 +113,8 @@ function layerOf(loader: string): MirroredLayer {
 /** What a busy map server answers with status 200. */
 const BUSY = { error: { code: 500, message: 'Unable to complete operation.', details: [] } };
 
-const plantsLayer = () => (SOURCES.find(({ name }) => name === 'power-plants')!.download as { layer: string }).layer;
+const plantsLayer = () =>
+  (SOURCES.find(({ name }) => name === 'nuclear-reactors')!.download as { layer: string }).layer;
 const withoutProtocol = (url: string) => url.replace('https://', '');
 
 /** A table with a header and the same row at so many places or counties. */
@@ -135,7 +136,7 @@ function serveSites(mirror: AgencyMirror): void {
     const layers = typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer);
     for (const layer of layers) mirror.layers.set(withoutProtocol(layer), layerOf(loader));
   }
-  // One layer of EIA's holds all plants.
+  // One layer of EIA's held all plants; the newest are in the workbook of a month.
   const [plants, reactors] = [layerOf('power-plants'), layerOf('nuclear-reactors')];
   mirror.layers.set(withoutProtocol(plantsLayer()), { ...plants, rows: [...plants.rows, ...reactors.rows] });
   const counties = readLand().counties.filter(({ state }) => state === 'VA');
@@ -174,6 +175,20 @@ function serveSites(mirror: AgencyMirror): void {
   text('www.epa.gov/lmop/landfill-technical-data', `<html><a href="${link}">LMOP</a></html>`);
   const cells = (values: readonly string[]) =>
     `<row>${values.map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`).join('')}</row>`;
+  const month = 'xls/april_generator2026.xlsx';
+  text('www.eia.gov/electricity/data/eia860m/', `<html><a href="${month}">XLS</a></html>`);
+  const generators = Array.from({ length: ROWS }, (_, index) =>
+    cells([`${index}`, 'Hill', '37.5', `${-78 - index / 1_000}`]),
+  );
+  const inventory = [
+    cells(['Inventory of Operating Generators']),
+    cells(['Plant ID', 'Plant Name', 'Latitude', 'Longitude']),
+    ...generators,
+  ];
+  mirror.files.set(`www.eia.gov/electricity/data/eia860m/${month}`, {
+    body: workbook([{ name: 'Operating', rows: inventory.join('') }]),
+    etag: '"e"',
+  });
   const names = ['Landfill ID', 'Landfill Name', 'State', 'Latitude', 'Longitude'];
   const rows = cells(names) + cells(['7', 'Hill', 'VA', '37.5', '-78.5']);
   mirror.files.set(`www.epa.gov${link}`, {
@@ -201,7 +216,7 @@ const VINTAGES_OF_SITES = {
   'sites:nuclearReactors': '2025-02',
   'sites:oilGasWell': 'file of DAY',
   'sites:park': 'PAD-US 4.1 (2024)',
-  'sites:powerPlant': '2025-02',
+  'sites:powerPlant': 'April 2026',
   'sites:solidWasteLandfill': 'file of 2024-09-04',
   'sites:superfund': 'edited 2026-02-02',
   'sites:toxicReleaseInventory': '2024',
@@ -269,8 +284,8 @@ test('every source of sites and measurements comes from its server into the data
 
   assert.deepEqual(vintagesOf((await machine.list()).datasets), VINTAGES_OF_SITES);
   // The table tells the age of the data, and where its first rows are; not the day on which a server changed it.
-  const table = (await machine.run(['check', 'power-plants', 'wells', 'tri', 'gas-pipelines'])).stdout;
-  assert.match(table, /^power-plants +WARNING +120 +2025-02 +2026-02-02 +-78\.0 to -78\.0, 37\.5 to 37\.5$/m);
+  const table = (await machine.run(['check', 'nuclear-reactors', 'wells', 'tri', 'gas-pipelines'])).stdout;
+  assert.match(table, /^nuclear-reactors +(?:ok|WARNING) +60 +2025-02 +2026-02-02 +-78\.0 to -78\.0, 37\.5 to 37\.5$/m);
   assert.match(table, /^gas-pipelines +WARNING +60 +January 2020 +-78/m);
   assert.match(table, /^tri +ok +2024 *$/m);
   assert.match(table, /^wells +ok +600 +-78.0 to -78.0, 37.5 to 37.5$/m);
@@ -278,13 +293,13 @@ test('every source of sites and measurements comes from its server into the data
     [121, 14],
     [-3, 40],
   ]) {
-    const rows = layerOf('power-plants').rows.map((row) => ({
+    const rows = layerOf('nuclear-reactors').rows.map((row) => ({
       ...row,
       geometry: { type: 'Point', coordinates: place },
     }));
-    mirror.layers.set(withoutProtocol(plantsLayer()), { ...layerOf('power-plants'), rows });
-    const away = await machine.run(['check', 'power-plants']);
-    assert.match(away.stdout, /^power-plants: none of the first rows of https:.* is in the US$/m);
+    mirror.layers.set(withoutProtocol(plantsLayer()), { ...layerOf('nuclear-reactors'), rows });
+    const away = await machine.run(['check', 'nuclear-reactors']);
+    assert.match(away.stdout, /^nuclear-reactors: none of the first rows of https:.* is in the US$/m);
   }
   serveSites(mirror);
 

@@ -64,7 +64,7 @@ counties: /www2.census.gov/geo/tiger/GENZ2022/shp/cb_2022_us_county_500k.zip is 
 air-quality: its second address, the Internet Archive, fails: https://web.archive.org/web/2id_/https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2015.zip is missing, and so are newer files
 radon: it has 3 rows, and about 3144 were expected
 radon: its second address, geodata.epa.gov, fails: https://geodata.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0?f=json answered with status 404
-power-plants: /services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services/Power_Plants_in_the_US/FeatureServer/0?f=json answered with status 404
+power-plants: /www.eia.gov/electricity/data/eia860m/ answered with status 404
 `;
 
 async function setUp(t: TestContext) {

@@ -79,8 +79,12 @@ test('boxes of earthquakes do not overlap, so that no event is asked for twice',
 });
 
 test('the boxes of a state hold the search radius around its places, for each source that is asked by box', () => {
-  const asked = SOURCES.filter(({ download }) => download.kind === 'layer' && download.stateWhere === 'box');
-  assert.equal(asked.length, 3);
+  const all = SOURCES.flatMap((source) => [source, ...(source.else ?? []).map((other) => ({ ...source, ...other }))]);
+  const asked = all.filter(({ download }) => download.kind === 'layer' && download.stateWhere === 'box');
+  assert.deepEqual(
+    [...new Set(asked.map(({ name }) => name))],
+    ['power-plants', 'transmission-lines', 'gas-pipelines'],
+  );
   const byState = Map.groupBy(corners(), ({ state }) => state);
   for (const source of asked) {
     assert.ok(source.download.kind === 'layer');
@@ -108,6 +112,13 @@ test('the newest file of a listing is that of the greatest year, then of the lat
   assert.equal(newestLink(listing, PAGE, ATLANTIC), `${PAGE}hurdat2-1851-2025-091226.txt`);
   // All on one line and without days: those in the names count, of six digits or eight.
   const bare = listing.replaceAll(/<\/a>.*/g, '</a>').replaceAll('\n', '');
+  const months = ['archive/xls/july', 'xls/august', 'xls/layout'].map(
+    (name) => `<a href="${name}_generator2026.xlsx">x</a>`,
+  );
+  const eia = `${months.join('')}<!-- <a href="xls/december_generator2026.xlsx">x</a> --><a href="archive/xls/may_generator2025.xlsx">`;
+  const { download } = SOURCES.find(({ name }) => name === 'power-plants')!;
+  assert.ok(download.kind === 'linked');
+  assert.match(newestLink(eia, download.page, download.links[0]!), /eia860m\/xls\/august_generator2026\.xlsx$/);
   assert.equal(newestLink(bare, PAGE, ATLANTIC), `${PAGE}hurdat2-1851-2025-091226.txt`);
 });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { lines } from '../../geo/lines.ts';
@@ -91,6 +92,40 @@ test('the FRS file gives the facilities of one program', async (t) => {
   await assert.rejects(brownfields('PGM_SYS_ID,REGISTRY_ID', '1,2'), /the facility is not in EPA's program ACRES/);
   await load('tri', fileOf(t, 'NATIONAL_FACILITY_FILE.CSV', csv));
   assert.equal(featuresOf(database, 'sites_toxicReleaseInventory')[0].properties.PRIMARY_NAME, 'Works');
+});
+
+test('EIA-860M: below the title a plant of all its generators, of the month in the name of the file', async (t) => {
+  const { database, load } = loading(t);
+  const cells = (...values: string[]) =>
+    `<row>${values.map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`).join('')}</row>`;
+  const plant = (id: string, generator: string, technology: string, lat = '38.8', lng = '-75.4') =>
+    cells('9', 'Testville Power', id, `Plant ${id}`, 'DE', generator, technology, '(OP) Operating', lat, lng);
+  const rows = [
+    cells('Inventory of Operating Generators as of August 2026') + cells(' ', ' '),
+    cells(
+      ...'Entity ID,Entity Name,Plant ID,Plant Name,Plant State,Generator ID,Technology,Status,Latitude,Longitude'.split(
+        ',',
+      ),
+    ),
+    plant('101', '1', 'Natural Gas') +
+      plant('101', '2', 'Solar Photovoltaic') +
+      plant('102', '1', 'Hydro', '44.1', '-72.6'),
+    plant('103', '1', 'Solar Photovoltaic', ' ', ' ') + cells('NOTES: Capacity of less than 1 MW is excluded.'),
+  ];
+  const file = fileOf(t, 'august_generator2026.xlsx', '');
+  writeFileSync(
+    file,
+    workbook([
+      { name: 'Operating', rows: rows.join('') },
+      { name: 'Planned', rows: '' },
+    ]),
+  );
+  const result = await load('power-plants', file);
+  assert.deepEqual([result.records, result.vintage], [2, 'August 2026']);
+  const [first, second] = featuresOf(database, 'sites_powerPlant');
+  assert.deepEqual(first.properties.Technology, ['Natural Gas', 'Solar Photovoltaic']);
+  assert.equal(first.properties['Plant Name'], 'Plant 101');
+  assert.equal(second.properties['Plant Name'], 'Plant 102');
 });
 
 test('LMOP: one landfill of all its projects', async (t) => {
