@@ -32,7 +32,7 @@ ${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
 <figcaption>
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 <p class="sizes">${SIZES.map((size, index) => html`<span><svg width="20" height="20" viewBox="-1 -1 2 2" aria-hidden="true" focusable="false"><use href="#mark" transform="scale(${size})"/></svg> <span id="size-${index}">${levels[drawn]!.legend[by][index] ?? ''}</span></span> `)}</p>
-<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map)}</p>
+<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map)}<span class="scripted" hidden> Keys on the map: + and − zoom, arrows move, n and p go through the largest counties.</span></p>
 <p class="says">${mapSummary(facts)} ${notDrawn(map)}</p>
 </figcaption>
 <script type="application/json" id="map-data">${jsonData({
@@ -41,6 +41,7 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
     layers: layers.map(({ name, scale }) => ({ name, scale: scale.id })),
     tones: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ tone }) => tone)])),
     classes: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ name }) => name)])),
+    counties: countyTexts(facts),
   })}</script>
 </figure>
 `;
@@ -160,20 +161,51 @@ function drawing(
   scale: Scale,
   by: 'rows' | 'value',
 ): Html {
-  const { land, states, counties, names } = makeOutlines(frame);
+  const { land, states, counties, names } = makeOutlines(frame, new Set(level.counties));
+  // Dots are above the names, which the script keeps apart; a name stands on hexagons, which leave no room.
+  const [below, above] = kind === 'point' ? [stateNames(names), ''] : ['', stateNames(names)];
   return html`<svg id="map-drawing" class="map ${kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
 <defs>${kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
 <g id="map-world">
 <path class="land" d="${land}"/>
 <path class="counties" d="${counties}"/>
 <path class="states" d="${states}"/>
-<g id="marks">
+${below}<g id="marks">
 ${marks(level, layer, scale, by)}</g>
-<g id="names">${names.filter(({ kind: of, width }) => of === 'state' && width > 100).map(({ name, at: [x, y] }) => html`<text x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}</g>
-</g>
+${above}</g>
 </svg>
 <script type="application/json" id="map-names">${jsonData(names.map(({ kind: of, name, at: [x, y], width }: MapName) => [of, name, tenth(x), tenth(y), Math.round(width)]))}</script>
 `;
+}
+
+/** Without the script, those of large states. */
+function stateNames(names: readonly MapName[]): Html {
+  const large = names.filter(({ kind, width }) => kind === 'state' && width > 100);
+  return html`<g id="names">${large.map(({ name, at: [x, y] }) => html`<text text-anchor="middle" x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}</g>
+`;
+}
+
+/** A county's hazards that are named. */
+const HAZARDS_NAMED = 3;
+
+/** What the map says of each of the largest counties: its sum, its share, and the hazards with most at risk. */
+function countyTexts(facts: Facts): Readonly<Record<string, string>> {
+  const { of, by, words } = measureOf(facts);
+  const title = (slug: TopicSlug) => facts.topics.find(({ topic }) => topic === slug)!.title;
+  return Object.fromEntries(
+    facts.counties.largest.map((county) => {
+      const most = county.perils
+        .filter(({ severe }) => of(severe) > 0)
+        .sort((a, b) => of(b.severe) - of(a.severe))
+        .slice(0, HAZARDS_NAMED)
+        .map(({ topic, severe }) => `${title(topic)} ${words(severe)}`);
+      const risk = most.length === 0 ? '' : ` Most at risk: ${most.join(', ')}.`;
+      return [
+        county.name,
+        `${county.name}: ${words(county)}, ${percent(of(county), of(facts.all))} of the ${by}.${risk}`,
+      ];
+    }),
+  );
 }
 
 /** The smallest colored part of a mark, so that its color is visible. */

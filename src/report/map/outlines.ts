@@ -21,18 +21,24 @@ type ProjectedAtlas = Topology<{
   nation: GeometryCollection;
 }>;
 
+type NamedArea = GeoJSON.Feature<GeoJSON.Geometry, { name: string }>;
+
 /** Points closer to the previous one are dropped: less than a line's width. */
 const FINEST = 0.5;
 
 const PAPER = 12;
 
 /** Draws the part of us-atlas's projected shapes in a frame (equal areas, Alaska and Hawaii moved below): the map's background as SVG path
- * data, and the names on it, the most important first. */
-export function makeOutlines(frame: Frame) {
+ * data, and the names on it, the most important first.
+ * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
+export function makeOutlines(frame: Frame, named: ReadonlySet<string>) {
   const atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as ProjectedAtlas;
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
+  const { features: areas } = feature(atlas, states);
+  const stateNames = new Map(areas.map((state) => [stateOf(state), state.properties.name]));
+  const isNamed = (county: NamedArea) => named.has(`${county.properties.name}, ${stateNames.get(stateOf(county))}`);
   const nationPaths = feature(atlas, nation).features.map(({ geometry }) =>
     linesPath(polygonsOf(geometry).flat(), frame, true),
   );
@@ -41,10 +47,10 @@ export function makeOutlines(frame: Frame) {
     states: linesPath(borders.coordinates, frame, false),
     counties: linesPath(inner.coordinates, frame, false),
     names: [
-      ...areaNames('state', feature(atlas, states).features, frame),
+      ...areaNames('state', areas, frame),
       ...territoryNames(frame),
       ...cityNames(frame),
-      ...areaNames('county', feature(atlas, counties).features, frame),
+      ...areaNames('county', feature(atlas, counties).features.filter(isNamed), frame),
     ],
   };
 }
@@ -106,11 +112,7 @@ function stateOf({ id }: { id?: string | number | undefined }): string {
   return String(id).slice(0, 2);
 }
 
-function areaNames(
-  kind: MapName['kind'],
-  areas: readonly GeoJSON.Feature<GeoJSON.Geometry, { name: string }>[],
-  frame: Frame,
-): MapName[] {
+function areaNames(kind: MapName['kind'], areas: readonly NamedArea[], frame: Frame): MapName[] {
   const path = geoPath();
   return areas.flatMap((area): MapName[] => {
     const [[west], [east]] = path.bounds(area);

@@ -1,3 +1,10 @@
+// Where a name may stand: on which side of its point it begins, and pixels to the right and down.
+const PLACES = {
+  state: [0, -18, 18, -32, 32].flatMap((down) => [0, -24, 24].map((toRight) => [0, toRight, down])),
+  city: [5, 16, 28].flatMap((gap) => [-1, 1].map((side) => [side, side * gap, 0])),
+  county: [0, -16, 16].map((down) => [0, 0, down]),
+};
+
 // The map: topic and measure, zoom, the level of detail and the names that fit it. Without scripts the page shows one topic, one level.
 // `state` is what was chosen: it outlives the drawing.
 export function setUpMap(root, state) {
@@ -44,6 +51,7 @@ export function setUpMap(root, state) {
     const answered = level.answered[level.answeredOf[index]];
     // Hexagons are areas and grow with the map. Dots are places and do not.
     const shrink = data.kind === 'point' ? Math.min(1.7, Math.max(1, unit())) / view.k ** 0.75 : 1;
+    const boxes = [];
     let drawn = '';
     for (const [bin, at] of level.at.entries()) {
       if (!isInView(at)) continue;
@@ -51,6 +59,7 @@ export function setUpMap(root, state) {
       const size = level.most * (0.56 + 0.44 * (Number(level.sizes[by][bin]) / 9)) * shrink;
       const use = (tone, scale) =>
         `<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="translate(${at[0]} ${at[1]})scale(${scale.toFixed(2)})"/>`;
+      boxes.push({ x: at[0], y: at[1], half: size, high: size });
       const isPart = share > 0 && share < 1;
       if (isPart) drawn += use('unanswered', size);
       drawn += use(tones[Number(letters[bin])], isPart ? size * Math.max(0.45, Math.sqrt(share)) : size);
@@ -61,36 +70,56 @@ export function setUpMap(root, state) {
       shown.textContent = text;
       shown.parentElement.hidden = text === '';
     }
+    return boxes;
   };
 
-  // Names that have room, the most important first, none on another.
-  const drawNames = () => {
+  // Names that have room, the most important first: none on another, none across a dot. Hexagons cover the land, and names stand on them.
+  const drawNames = (boxes) => {
     const scale = unit() / view.k;
-    const taken = [];
-    const shown = names.filter(([kind, name, x, y, width]) => {
-      const letters = name.length + (kind === 'city' ? 2 : 0);
-      const [half, high] = [letters * 3.6 * scale, 8 * scale];
-      if (kind !== 'city' && width < 2 * half) return false;
-      // The name of a city stands left of its dot.
-      const [middle, top] = kind === 'city' ? [x - half, y - 4 * scale] : [x, y];
-      const isWhole = (middle - half) * view.k + view.x > 0 && (middle + half) * view.k + view.x < WIDTH;
-      const isFree = taken.every(
-        (other) => Math.abs(other.middle - middle) > other.half + half || Math.abs(other.top - top) > 2 * high,
-      );
-      const fits = isWhole && isFree && isInView([x, y]);
-      if (fits) taken.push({ middle, top, half });
-      return fits;
+    const [right, top] = [(WIDTH - view.x) / view.k, -view.y / view.k];
+    const buttons = { x: right - 75 * scale, y: top + 22 * scale, half: 75 * scale, high: 22 * scale };
+    const taken = data.kind === 'point' ? [...boxes, buttons] : [buttons];
+    const meets = (a) => (b) => Math.abs(a.x - b.x) <= a.half + b.half && Math.abs(a.y - b.y) <= a.high + b.high;
+    const isFree = (one) =>
+      (one.x - one.half) * view.k + view.x > 0 &&
+      (one.x + one.half) * view.k + view.x < WIDTH &&
+      isInView([one.x, one.y]) &&
+      !taken.some(meets(one));
+    const write = (kind, text, x, y, side = 0) => {
+      const element = document.createElementNS(layer.namespaceURI, 'text');
+      element.setAttribute('class', kind);
+      element.setAttribute('text-anchor', side < 0 ? 'end' : side > 0 ? 'start' : 'middle');
+      element.setAttribute('x', x);
+      // Below its middle is the line that a text stands on.
+      element.setAttribute('y', y + 4 * scale);
+      element.textContent = text;
+      return element;
+    };
+    const written = names.flatMap(([kind, name, x, y, width]) => {
+      const [half, high] = [name.length * 3.8 * scale, 8 * scale];
+      if (width < 2 * half) return [];
+      const boxOf = ([side, toRight, down]) => ({
+        x: x + side * half + toRight * scale,
+        y: y + down * scale,
+        ...{ half, high, side },
+      });
+      const dot = { x, y, half: scale, high: scale };
+      const isMarked = data.kind === 'point' && boxes.some(meets(dot));
+      const hasDot = kind === 'city' && !isMarked;
+      if (hasDot && !isFree(dot)) return [];
+      // Farther from its place a name is read only beside the mark that covers it.
+      const place = PLACES[kind]
+        .slice(0, hasDot ? 2 : undefined)
+        .map(boxOf)
+        .find(isFree);
+      if (place === undefined) return [];
+      taken.push(place);
+      const text = write(kind, name, place.x - place.side * half, place.y, place.side);
+      if (!hasDot) return [text];
+      taken.push(dot);
+      return [write(kind, '·', x, y), text];
     });
-    layer.replaceChildren(
-      ...shown.map(([kind, name, x, y]) => {
-        const text = document.createElementNS(layer.namespaceURI, 'text');
-        text.setAttribute('class', kind);
-        text.setAttribute('x', x);
-        text.setAttribute('y', kind === 'city' ? y - 4 * scale : y);
-        text.textContent = kind === 'city' ? `${name} ·` : name;
-        return text;
-      }),
-    );
+    layer.replaceChildren(...written);
   };
 
   const move = () => {
@@ -101,8 +130,7 @@ export function setUpMap(root, state) {
     drawing.classList.toggle('zoomed', view.k > 1);
     hint.hidden = true;
     level = levelInView();
-    drawMarks();
-    drawNames();
+    drawNames(drawMarks());
   };
   // Several events come in one frame.
   let isWaiting = false;
@@ -129,8 +157,8 @@ export function setUpMap(root, state) {
     move();
   };
 
-  const describe = (event) => {
-    const bin = event.target.closest('use')?.dataset.bin;
+  // At a mark, x and y on the screen: its county, then the mark.
+  const describe = (bin, x, y) => {
     hint.hidden = bin === undefined;
     if (bin === undefined) return;
     const index = Number(topic.value);
@@ -142,13 +170,28 @@ export function setUpMap(root, state) {
     const county = level.counties[level.county[bin]];
     const says =
       answered === 0 ? 'not answered' : `${grouped.format(answered)} of ${grouped.format(rows)} answered: ${typical}`;
-    const locations = `${grouped.format(rows)} location${rows === 1 ? '' : 's'}${worth}`;
-    hint.textContent = `${county === '' ? '' : `${county}: `}${locations}. ${name}: ${says}`;
+    const here = `${grouped.format(rows)} location${rows === 1 ? '' : 's'}${worth}. ${name}: ${says}`;
+    const whole = data.counties[county];
+    hint.textContent = whole === undefined ? `${county === '' ? '' : `${county}: `}${here}` : `${whole}\nHere: ${here}`;
     const { left, top, width } = box.getBoundingClientRect();
-    const x = event.clientX - left;
-    hint.classList.toggle('to-left', x > width / 2);
-    hint.style.left = `${x}px`;
-    hint.style.top = `${event.clientY - top}px`;
+    hint.classList.toggle('to-left', x - left > width / 2);
+    hint.style.left = `${x - left}px`;
+    hint.style.top = `${y - top}px`;
+  };
+  const describeAt = ({ target, clientX, clientY }) => describe(target.closest('use')?.dataset.bin, clientX, clientY);
+
+  // The next of the largest counties, or the one before, in the middle where it was out of view.
+  let shownCounty = -1;
+  const showCounty = (step) => {
+    const largest = Object.keys(data.counties).filter((name) => level.counties.includes(name));
+    if (largest.length === 0) return;
+    shownCounty = (Math.max(shownCounty, step < 0 ? 0 : -1) + step + largest.length) % largest.length;
+    const bin = level.county.indexOf(level.counties.indexOf(largest[shownCounty]));
+    const [x, y] = level.at[bin];
+    if (!isInView(level.at[bin])) Object.assign(view, { x: WIDTH / 2 - x * view.k, y: HEIGHT / 2 - y * view.k });
+    move();
+    const { left, top } = drawing.getBoundingClientRect();
+    describe(bin, left + (x * view.k + view.x) / unit(), top + (y * view.k + view.y) / unit());
   };
 
   // Around a point of the drawing, which stays where it is.
@@ -191,7 +234,7 @@ export function setUpMap(root, state) {
   }
   drawing.addEventListener('pointermove', (event) => {
     const before = pointers.get(event.pointerId);
-    if (before === undefined) return describe(event);
+    if (before === undefined) return describeAt(event);
     const now = pointOf(event);
     const old = [...pointers.values()];
     pointers.set(event.pointerId, now);
@@ -201,7 +244,7 @@ export function setUpMap(root, state) {
     view.y += now[1] - before[1];
     moveSoon();
   });
-  drawing.addEventListener('click', describe);
+  drawing.addEventListener('click', describeAt);
   drawing.addEventListener('dblclick', (event) => zoom(2, ...pointOf(event)));
   // Where there is nothing to zoom out of, the wheel scrolls the page.
   drawing.addEventListener(
@@ -218,6 +261,7 @@ export function setUpMap(root, state) {
     if (event.key === '+' || event.key === '=') zoomToData(1.6);
     else if (event.key === '-') zoom(1 / 1.6);
     else if (event.key === '0') zoom(0);
+    else if (event.key === 'n' || event.key === 'p') showCounty(event.key === 'n' ? 1 : -1);
     else if (step !== undefined && view.k > 1) {
       view.x += step[0];
       view.y += step[1];
