@@ -1,21 +1,11 @@
-import type { Rating } from '../contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug, POLLUTANTS, type PollutantSlug } from '../contract/topics.ts';
 import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../data/tables/records.ts';
+import { sampleRating } from '../data/topics/sample-ratings.ts';
 import { CITIES, findUrbanity } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { round, type SampleCounty } from './land.ts';
 import { exposureTo, findStrength, PERILS, RADON, SMOG } from './perils.ts';
 import { between, normal, type Random, whole } from './random.ts';
-
-/** Below which score each rating ends. The index clusters the scores of each peril; as in most of its clusters, few counties are
- * rated high. */
-const RATING_BANDS: readonly (readonly [below: number, rating: Rating])[] = [
-  [30, 'Very Low'],
-  [60, 'Relatively Low'],
-  [82, 'Relatively Moderate'],
-  [96, 'Relatively High'],
-  [Number.POSITIVE_INFINITY, 'Very High'],
-];
 
 const INSUFFICIENT = 0.006;
 /** The index has little data on the territories. */
@@ -47,7 +37,7 @@ function makeRatings(topic: NaturalSlug, counties: readonly SampleCounty[], urba
     const frequency = round(PERILS[topic].mostFrequent * exposures[index]! * between(random, 0.85, 1.15), 6);
     // A peril without expected loss keeps its frequency, as in the index.
     if (score < 20 && random() < NO_RATING) return { rating: 'No Rating', score: 0, frequency } as const;
-    return { rating: RATING_BANDS.find(([below]) => score < below)![1], score: round(score, 4), frequency };
+    return { rating: sampleRating(score), score: round(score, 4), frequency };
   });
 }
 

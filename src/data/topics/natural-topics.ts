@@ -1,10 +1,12 @@
 import { memo } from '../../base/memo.ts';
 import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/topic-values.ts';
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
+import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { ratingInSquare } from './sample-ratings.ts';
 import { TopicValue } from './topic-value.ts';
 
 interface RatingRow {
@@ -27,7 +29,7 @@ export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
-): (topic: NaturalSlug, area: Area) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
+): (topic: NaturalSlug, area: Area, location: Location) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
   const ofTract = areaRatings(database, 'tract', versionOf);
   const ofCounty = areaRatings(database, 'county', versionOf);
   const inCounty = database.prepare<[string, string, string], number>(
@@ -44,8 +46,14 @@ export function createNaturalRule(
   const hazardsOf = oncePerVersion(versionOf, () =>
     memo((state: string) => new Set(inState.all({ from: state, to: `${state}999999999` }))),
   );
-  return (topic, { geoid, county }) => {
-    const value = ofTract()(geoid).get(topic) ?? ofCounty()(county).get(topic);
+  const sample = database.prepare<[], 0 | 1>("SELECT max(sample) FROM datasets WHERE name = 'nri'").pluck();
+  const isSample = oncePerVersion(versionOf, () => sample.get() === 1);
+  return (topic, { geoid, county }, location) => {
+    const tract = ofTract()(geoid).get(topic);
+    if (tract !== undefined) return tract;
+    const value = ofCounty()(county).get(topic);
+    if (value !== undefined && isSample())
+      return new TopicValue(ratingInSquare(value.value as NaturalValue, topic, location));
     if (value !== undefined) return value;
     if (inCounty.get(county, county, county) === undefined || !hazardsOf()(county.slice(0, 2)).has(topic))
       return 'incomplete';

@@ -69,7 +69,7 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
     if (missing.length > 0) return lacking(missing, [state]);
     const { category } = topicOf(topic);
     if (category === 'natural') {
-      const value = natural(topic as NaturalSlug, area);
+      const value = natural(topic as NaturalSlug, area, location);
       return ended(topic, state, value, atBorders.length === 0 ? layers : wholeLayers(data, location));
     }
     for (const { name, meters } of atBorders) {
