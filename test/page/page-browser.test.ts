@@ -217,20 +217,30 @@ test('the sample starts without a budget and a question, and says that it charge
     jobOf: (said) =>
       makeJob([said, { service: 'sample' }], { dataFolder: harness.folder, workingFolder: harness.folder }),
   }));
-  const { page, complaints } = await openPage(t, scene);
+  const { page, complaints } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
+  assert.equal(await page.locator('#example tbody tr').count(), 3, 'what one will get');
+  await nothingFound(page, 'the start');
   await choose(page, scene, portfolio(4), 4);
+  assert.equal(await page.locator('#example').count(), 0);
   assert.match((await page.locator('#price-verdict').textContent())!, /the sample charges none/);
   await page.locator('#budget-words', { hasText: 'The sample charges nothing' }).waitFor();
   await page.click('#start');
   await title(page, 'Complete');
   assert.equal(scene.harness.charged(), 4);
   await page.locator('#start', { hasText: /^Run again$/ }).waitFor();
-  await page.locator('#report-root .key').waitFor();
+  await page.locator('#report-root .opening .facts').waitFor();
   const words = await page.locator('body').innerText();
   assert.doesNotMatch(words, /Use the price|Credits spent|Budget|made-up|are made up: do/);
   assert.equal(words.match(/do not base decisions/g)?.length, 1);
-  const shown = await page.locator('#report-root .key').innerText();
-  assert.match(shown, /would cost at a paid service\s+4\s/i);
+  const shown = await page.locator('#report-root .opening .facts').innerText();
+  assert.match(shown, /credits at a paid service\s+4\s/i);
+  assert.equal(await page.locator('#result-facts dt').count(), 0, 'the report has them');
+  const lines = page.locator('#setup section > details > summary');
+  const tops = await lines.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
+  assert.equal(tops.length, 5);
+  assert.equal(new Set(tops).size, 1, `the steps are one line: ${tops}`);
+  await lines.last().click();
+  assert.ok(await page.locator('#ways').isVisible());
   assert.ok(await page.locator('#report-root .sample').isHidden());
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
@@ -271,7 +281,7 @@ test('a screen reader finds each step, group and control by its name', options, 
   for (const [role, ...names] of [
     ['region', 'File', 'Columns', 'Topics', 'Source', 'Price', 'Ways to buy', 'Budget'],
     ['group', /^Natural hazards/, /^Nearby sites/, /^Measurements/, 'Answers come from', 'One answer for each'],
-    ['button', 'All of Natural hazards', 'None of Nearby sites', 'Use the price: 4', 'Start…'],
+    ['button', 'All of Natural hazards', 'None of Nearby sites', 'Use the price', 'Start…'],
     ['combobox', 'Latitude', 'Longitude', 'Value: largest first'],
     ['radio', /^Paid service/, 'Census tract', 'Fewest credits'],
     ['img', /^Share of the value that each budget buys\. 50 %: \d/],

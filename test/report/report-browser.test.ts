@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { NATURAL_SLUGS, topicOf } from '../../src/contract/topics.ts';
-import { reportPage } from '../../src/report/html/page.ts';
+import { reportPage, reportScript, reportSections } from '../../src/report/html/page.ts';
 import { axeFindings, noBrowser, startBrowser } from '../browser.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { handMadeBook } from './hand-made-book.ts';
@@ -165,6 +165,19 @@ test('a click on a peril switches the map, a second one goes back; the map zooms
   await nextFrames(page);
   assert.match((await world())!, /translate\(0 0\)scale\(1\)/);
   assert.deepEqual(complaints, []);
+});
+
+test('a drawing hands on the topic that the reader chose, not one that it began with', options, async (t) => {
+  const { facts, map } = largeFacts(400);
+  const page = await (await startBrowser(t)).newPage();
+  await page.setContent(reportSections(facts, map));
+  const content = `${reportScript()}globalThis.kept = {}; setUpReport(document, globalThis.kept);`;
+  await page.addScriptTag({ type: 'module', content });
+  await page.locator('#map-drawing[tabindex]').waitFor();
+  const topic = () => page.evaluate('globalThis.kept.map.topic');
+  assert.equal(await topic(), undefined);
+  await page.selectOption('#map-topic', { label: 'Hail' });
+  assert.equal(await topic(), 'Hail');
 });
 
 test('on a narrow screen the map shows finer hexagons as one zooms; its legend follows', options, async (t) => {

@@ -115,13 +115,12 @@ function Form() {
         state.budgetText.value = currentTarget.value;
       }} />
       <${Slider} />
-      ${state.priced.value !== null && !isSuggested && html`<span id="dock-price" class="soft">All: ${counted(planned, 'credit')}</span>`}
       ${
         isSuggested &&
         html`<button type="button" id="budget-plan" class="button small" onClick=${() => {
           setBudget(planned);
           document.getElementById('budget').focus();
-        }}>Use the price: ${grouped(planned)}</button>`
+        }}>Use the price</button>`
       }
       ${start}</div>
     <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>

@@ -119,7 +119,27 @@ function Opener() {
       <label for="path">Or open a file on this machine by its path</label>
       <input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" />
       <button type="submit" class="button" ...${needsServer()}>Open</button>
-    </form>`;
+    </form>
+    ${file.value === null && html`<${Example} />`}`;
+}
+
+/** From the sample, whose ratings are made up. */
+const EXAMPLE = [
+  ['Plant 7', '29.8565', '-95.4313', 'Very High', '97.7186', 'Relatively Moderate'],
+  ['Clinic 9', '25.8117', '-80.2541', 'Relatively High', '87.4614', 'Relatively Low'],
+  ['Hotel 20', '34.0827', '-118.3021', 'Not Applicable', '', 'Very High'],
+];
+
+/** What one gets: three rows as they are, and as they come back. */
+function Example() {
+  const head = ['LocName', 'Latitude', 'Longitude', 'hurricane_rating', 'hurricane_score', 'wildfire_rating'];
+  const added = (column) => (column < 3 ? undefined : 'added');
+  return html`<figure id="example"><figcaption>Each row comes back as it was, with new columns at its end.</figcaption>
+    <div class="scroll" role="region" aria-label="Example" tabindex="0"><table class="data">
+      <thead><tr><th scope="colgroup" colspan="3">Your file</th><th scope="colgroup" colspan="3" class="added">Added, here with made-up ratings; more for each topic</th></tr>
+        <tr>${head.map((name, column) => html`<th scope="col" class=${added(column)}>${name}</th>`)}</tr></thead>
+      <tbody>${EXAMPLE.map((row) => html`<tr>${row.map((text, column) => html`<td class=${added(column)}>${text}</td>`)}</tr>`)}</tbody>
+    </table></div></figure>`;
 }
 
 function fileWords({ name, path, format, bytes, columns }) {

@@ -49,7 +49,7 @@ function Curve({ curve, summary: { credits, credits_available: left } }) {
       ${isLimited && line('curve-limit', left)}
       ${budget.value !== null && budget.value <= credits && line('curve-budget', budget.value)}
     </svg>
-    <figcaption class="soft small"><span>0</span><span id="budget-marks">${words.join(' · ')} credits for the ${of}${isLimited ? `; dashed: ${grouped(left)} left in this period` : ''}</span><span>${grouped(credits)}</span></figcaption>
+    <figcaption id="budget-marks" class="soft small">${words.join(' · ')} credits for the ${of}${isLimited ? `; dashed: ${grouped(left)} left in this period` : ''}</figcaption>
   </figure>`;
 }
 

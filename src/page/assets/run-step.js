@@ -108,7 +108,8 @@ function reasonOf({ state, stopped, is_local: isLocal, resume_after: resumeAfter
 
 function resultFacts(end) {
   const { charged, unknown, budget, is_local: isLocal, is_sample: isSample, resume_after: resumeAfter } = end;
-  const share = (part) => (part === null ? null : percent(part));
+  // The report below says that all is answered.
+  const share = (part) => (part === null || end.state === 'complete' ? null : percent(part));
   const lost = !isLocal && unknown > 0;
   return [
     ['Locations complete', share(end.complete)],

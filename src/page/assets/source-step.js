@@ -1,4 +1,4 @@
-import { computed, effect, signal, useSignal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { post } from './api.js';
 import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
@@ -89,23 +89,18 @@ function Choices({ id, name, legend, values, chosen, whyNot, onChoose }) {
       const words = `${name}-${value}-why`;
       return html`<p key=${value}>
         <label><input type="radio" name=${name} value=${value} checked=${value === chosen} disabled=${reason !== null && value !== chosen} aria-describedby=${words} onChange=${() => onChoose(value)} /><span id=${`${name}-${value}-name`}>${title}</span></label>
-        <span id=${words} class="soft small">${reason ?? what}</span>
-        <${CopyCommand} text=${reason} />
+        <span id=${words} class="soft small">${withCommand(reason ?? what)}</span>
       </p>`;
     })}
   </fieldset>`;
 }
 
-/** Copies the command that a text names; nothing where it names none. */
-function CopyCommand({ text }) {
-  const isCopied = useSignal(false);
-  const command = /perilbook (?!ui\b).*?(?=\.(?:\s|$)|$)/.exec(text ?? '')?.[0];
-  if (command === undefined) return null;
-  const copy = async () => {
-    await navigator.clipboard.writeText(command);
-    isCopied.value = true;
-  };
-  return html`<button type="button" class="button small" aria-label=${`Copy: ${command}`} onClick=${() => void copy()}>${isCopied.value ? 'Copied' : 'Copy'}</button>`;
+/** A text whose command stands out, to be selected. */
+function withCommand(text) {
+  const command = /perilbook (?!ui\b).*?(?=\.(?:\s|$)|$)/.exec(text)?.[0];
+  if (command === undefined) return text;
+  const [before, after] = text.split(command);
+  return html`${before}<code>${command}</code>${after}`;
 }
 
 /** Says where answers come from. */

@@ -35,7 +35,7 @@ export function swatch(tone: BarTone): Html {
   return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" focusable="false"><rect class="t-${tone}" x=".5" y=".5" width="11" height="11"/></svg>`;
 }
 
-const HEATS = 9;
+const HEATS = 5;
 
 /** A table cell whose background shows the size of its number, from 0 to 1. Some are for the screen only. */
 export function heatCell(text: string, heat: number, isUnprinted = false): Html {

@@ -20,7 +20,7 @@ export function creditsSection(
     'credits',
     'Credits',
     html`<p class="says">Of ${runAt === null ? 'the plan (no run yet)' : `the run of ${dateTime(Date.parse(runAt))}`}.</p>
-<dl class="pairs">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<dl class="facts">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${savings(planned, saved)}
 <h3>The ledger</h3>
 <p class="says">All calls of this job, over all runs (<code>perilbook status</code> lists them). Failed calls are free; calls without an answer are unknown and count as spent.</p>

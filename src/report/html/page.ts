@@ -137,7 +137,7 @@ function opening(facts: Facts): Html {
   const time = (iso: string) => dateTime(Date.parse(iso));
   return html`${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
 <p class="story">${story}</p>
-<dl class="key">
+<dl class="facts">
 ${keyFigures(facts).map(([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>\n`)}</dl>
 <p class="says">Perilbook hazard report · ${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
     oldest !== null && newest !== null && html`, ${dated(oldest, newest)}`
@@ -170,9 +170,9 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   const inTopics = topics.length > 1 ? `, in all ${counted(topics.length, 'topic')}` : '';
   list.push(['Answered', percent(complete.locations, all.locations), `of locations${ofValue}${inTopics}`]);
   if (credits) {
-    const name = credits.isMadeUp ? 'Would cost at a paid service' : 'Credits spent';
+    const name = credits.isMadeUp ? 'Credits at a paid service' : 'Credits spent';
     const none = credits.isMadeUp ? '; the sample charges none' : '';
-    list.push([name, grouped(credits.charged), `of ${counted(credits.planned, 'credit')} planned${none}`]);
+    list.push([name, grouped(credits.charged), `of ${grouped(credits.planned)} planned${none}`]);
   }
   return list;
 }

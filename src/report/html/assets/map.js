@@ -145,7 +145,6 @@ export function setUpMap(root, state) {
 
   const show = () => {
     const { name, scale } = data.layers[Number(topic.value)];
-    Object.assign(state, { topic: name, measure: measure() });
     for (const legend of root.querySelectorAll('.legend')) legend.hidden = legend.dataset.scale !== scale;
     for (const row of perils) {
       const isShown = row.dataset.layer === topic.value;
@@ -155,6 +154,12 @@ export function setUpMap(root, state) {
     const by = measure() === 'value' ? 'value' : 'locations';
     byId('map-shows').textContent = `Shown: ${name}, by ${by}.`;
     move();
+  };
+
+  // What the reader chose outlives the drawing; what a drawing began with does not.
+  const choose = () => {
+    Object.assign(state, { topic: data.layers[Number(topic.value)].name, measure: measure() });
+    show();
   };
 
   // At a mark, x and y on the screen: its county, then the mark.
@@ -284,10 +289,10 @@ export function setUpMap(root, state) {
     row.addEventListener('click', () => {
       // A second click goes to the highest rating of all hazards.
       topic.value = topic.value === row.dataset.layer ? '0' : row.dataset.layer;
-      show();
+      choose();
     });
   }
-  controls.addEventListener('change', show);
+  controls.addEventListener('change', choose);
   controls.addEventListener('submit', (event) => event.preventDefault());
   const chosen = data.layers.findIndex(({ name }) => name === state.topic);
   if (chosen >= 0) topic.value = String(chosen);
