@@ -96,9 +96,9 @@ const SIGHTS = {
   tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
 } as const;
 
-/** The custom property `name` in a part of the style sheet, as someone sees it, in CIELAB. */
-function seen(part: string, name: string, sight: readonly number[]): number[] {
-  const [, hex] = new RegExp(`--${name}: #([0-9a-f]{6});`).exec(part)!;
+/** The custom property `name` of the style sheet in light (1) or dark (2), as someone sees it, in CIELAB. */
+function seen(mode: 1 | 2, name: string, sight: readonly number[]): number[] {
+  const hex = new RegExp(`--${name}: light-dark\\(#([0-9a-f]{6}), #([0-9a-f]{6})\\);`).exec(CSS)![mode];
   const light = [0, 2, 4]
     .map((at) => Number.parseInt(hex!.slice(at, at + 2), 16) / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
@@ -117,8 +117,8 @@ function seen(part: string, name: string, sight: readonly number[]): number[] {
 const APART = 15;
 
 for (const [mode, part] of [
-  ['light', CSS.slice(0, CSS.indexOf('@media'))],
-  ['dark', CSS.slice(CSS.indexOf('@media'))],
+  ['light', 1],
+  ['dark', 2],
 ] as const) {
   for (const [name, sight] of Object.entries(SIGHTS)) {
     test(`in ${mode} with ${name} sight neighbouring classes stay apart, and all stand out from the land`, () => {

@@ -26,7 +26,7 @@ export function mapFigure(facts: Facts, map: MapFigures): Html {
 ${controls(layers, first, facts.valueName !== null)}
 <div class="map-box">
 ${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
-<div class="zoom scripted" role="group" aria-label="Zoom" hidden><button type="button" id="zoom-in" aria-label="Zoom in">+</button><button type="button" id="zoom-out" aria-label="Zoom out">−</button><button type="button" id="zoom-reset">Reset</button></div>
+<div class="zoom scripted" role="group" aria-label="Zoom" hidden><button type="button" class="button small" id="zoom-in" aria-label="Zoom in">+</button><button type="button" class="button small" id="zoom-out" aria-label="Zoom out">−</button><button type="button" class="button small" id="zoom-reset">Reset</button></div>
 <div id="map-hint" role="status" hidden></div>
 </div>
 <figcaption>

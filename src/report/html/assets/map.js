@@ -85,16 +85,9 @@ export function setUpMap(root, state) {
       (one.x + one.half) * view.k + view.x < WIDTH &&
       isInView([one.x, one.y]) &&
       !taken.some(meets(one));
-    const write = (kind, text, x, y, side = 0) => {
-      const element = document.createElementNS(layer.namespaceURI, 'text');
-      element.setAttribute('class', kind);
-      element.setAttribute('text-anchor', side < 0 ? 'end' : side > 0 ? 'start' : 'middle');
-      element.setAttribute('x', x);
-      // Below its middle is the line that a text stands on.
-      element.setAttribute('y', y + 4 * scale);
-      element.textContent = text;
-      return element;
-    };
+    // Below its middle is the line that a text stands on.
+    const write = (kind, name, x, y, anchor = 'middle') =>
+      `<text class="${kind}" text-anchor="${anchor}" x="${x}" y="${y + 4 * scale}">${name}</text>`;
     const written = names.flatMap(([kind, name, x, y, width]) => {
       const [half, high] = [name.length * 3.8 * scale, 8 * scale];
       if (width < 2 * half) return [];
@@ -114,12 +107,13 @@ export function setUpMap(root, state) {
         .find(isFree);
       if (place === undefined) return [];
       taken.push(place);
-      const text = write(kind, name, place.x - place.side * half, place.y, place.side);
+      const anchor = { [-1]: 'end', 0: 'middle', 1: 'start' }[place.side];
+      const text = write(kind, name, place.x - place.side * half, place.y, anchor);
       if (!hasDot) return [text];
       taken.push(dot);
       return [write(kind, '·', x, y), text];
     });
-    layer.replaceChildren(...written);
+    layer.innerHTML = written.join('');
   };
 
   const move = () => {
