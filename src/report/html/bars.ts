@@ -35,11 +35,26 @@ export function swatch(tone: BarTone): Html {
   return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" focusable="false"><rect class="t-${tone}" x=".5" y=".5" width="11" height="11"/></svg>`;
 }
 
-const HEATS = 5;
+/** The part of the heat's colour in each background, in percent. */
+const HEATS = [9, 20, 35, 54, 80];
+
+/** The style of tones and heats, a rule for each; that of hatchings is in map.css. */
+export function toneStyle(): string {
+  const fills = [
+    ...['1', '2', '3', '4', '5', '6'].map((tone) => [tone, `t${tone}`]),
+    ['none', 'none'],
+    ['void', 'void'],
+  ];
+  const tones = [...fills, ['plain', 'accent'], ['rest', 'rail']].map(
+    ([tone, of]) => `.t-${tone} { fill: var(--${of}); }`,
+  );
+  const mixed = (part: number) => `color-mix(in srgb, var(--heat) ${part}%, transparent)`;
+  return [...tones, ...HEATS.map((part, index) => `.h-${index + 1} { background: ${mixed(part)}; }`), ''].join('\n');
+}
 
 /** A table cell whose background shows the size of its number, from 0 to 1. Some are for the screen only. */
 export function heatCell(text: string, heat: number, isUnprinted = false): Html {
   // By the square root: in most portfolios few cells are large, and all others would look empty.
-  const level = heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS));
+  const level = heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS.length));
   return html`<td class="n h-${level}${isUnprinted && ' unprinted'}">${text}</td>`;
 }

@@ -6,6 +6,7 @@ import { measureOf, percent } from '../figures/measure.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';
+import { toneStyle } from './bars.ts';
 import { changesSection } from './changes.ts';
 import { heatSection } from './heat-tables.ts';
 import { type Html, html, markup, quoted } from './html.ts';
@@ -19,7 +20,7 @@ const STYLES = ['base.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
 const SCRIPTS = ['map.js', 'locations.js', 'report.js'];
 
 /** The style of all reports. Its rules are for `body` or another element of the class `report`, in a document or a shadow root. */
-export const reportStyle = (): string => STYLES.map(asset).join('');
+export const reportStyle = (): string => STYLES.map(asset).join('') + toneStyle();
 
 /** Only colours and fonts, for the page around the report. */
 export const baseStyle = (): string => asset('base.css');
