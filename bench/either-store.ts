@@ -22,6 +22,8 @@ export interface StoreWorkerTask {
 export interface StoreWorkerResult {
   /** The calls of each part of the time. */
   readonly counts: readonly number[];
+  /** The worker's processor time in each part. */
+  readonly seconds: readonly number[];
   /** Milliseconds from opening the store to the first granted claim, without the wait for the other workers. */
   readonly firstClaimMs: number;
 }

@@ -26,11 +26,13 @@ const openMs = performance.now() - openedAt;
 process.send!('ready');
 await new Promise((resolve) => process.once('message', resolve));
 const counts = new Array<number>(task.parts).fill(0);
+const seconds = counts.slice();
 let calls = 0;
 let firstClaimMs = 0;
 const begun = performance.now();
 const part = () => Math.floor(((performance.now() - begun) / task.ms) * task.parts);
 for (let now = part(); now < task.parts && calls < task.most; now = part()) {
+  const before = process.cpuUsage();
   const claims = await store.claim(
     limits,
     Array.from({ length: task.batch }, (_, at) => ({
@@ -51,7 +53,9 @@ for (let now = part(); now < task.parts && calls < task.most; now = part()) {
   );
   calls += task.batch;
   counts[now]! += task.batch;
+  const { user, system } = process.cpuUsage(before);
+  seconds[now]! += (user + system) / 1e6;
 }
 // Awaited: the channel does not keep the process from ending before it is sent.
-const result: StoreWorkerResult = { counts, firstClaimMs };
+const result: StoreWorkerResult = { counts, seconds, firstClaimMs };
 await new Promise((resolve) => process.send!(result, undefined, {}, resolve));

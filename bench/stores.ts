@@ -17,11 +17,12 @@ import { type Goal, table } from './table.ts';
 const WORKERS = sized([1, 4, 8], [1]);
 const BATCHES = sized([1, 50], [10]);
 const MS = sized(2_000, 50);
-/** How long a store is filled that was empty when it was opened. */
-const GROWING_MS = sized(60_000, 100);
+/** How long a store is filled that was empty when it was opened. The ledger's minute is full, and calls leave it. */
+const GROWING_MS = sized(80_000, 100);
 const PARTS = 10;
-/** Least share of the first tenth's calls in the last tenth: a plan that was made for empty tables leaves a ninth. */
-const LEAST_SHARE = 0.7;
+/** Least share of the first tenth's calls in the last tenth: a plan that was made for empty tables leaves a ninth. In SQLite for the same
+ * processor time, which others who use the machine do not change; PostgreSQL's is that of a server. */
+const LEAST_SHARE = { SQLite: 0.95, PostgreSQL: 0.7 } as const;
 /** Least calls a second in PostgreSQL by several workers, on a new account. */
 const LEAST_CALLS: Readonly<Record<number, number>> = { 1: 250, 50: 4_500 };
 /** The pooler is one process, and the server's session may change with each transaction: statements are not prepared. */
@@ -48,14 +49,17 @@ export async function run(): Promise<Goal[]> {
     const growing: (string | number)[][] = [];
     for (const [name, store] of stores) {
       const trial = { workers: 1, batch: BATCHES.at(-1)!, ms: GROWING_MS, parts: PARTS, account: 'growing' };
-      const { parts } = await callsOfWorkers(store, trial);
-      const [first, last] = [parts[0]!, parts.at(-1)!].map((calls) => Math.round(calls / (GROWING_MS / PARTS / 1_000)));
-      growing.push([name, first!, last!]);
+      const { parts, seconds } = await callsOfWorkers(store, trial);
+      const rates = parts.map((calls, part) =>
+        Math.round(calls / (name === 'SQLite' ? seconds[part]! : GROWING_MS / PARTS / 1_000)),
+      );
+      const [first, last] = [rates[0]!, rates.at(-1)!];
+      growing.push([name === 'SQLite' ? 'SQLite, of processor time' : name, first, last]);
       goals.push({
         what: `${name}, calls of the last tenth`,
-        measured: last! / first!,
+        measured: last / first,
         unit: 'of the first',
-        atLeast: LEAST_SHARE,
+        atLeast: LEAST_SHARE[name],
       });
     }
     const seconds = (GROWING_MS / 1_000).toLocaleString('en-US');
@@ -132,11 +136,11 @@ interface Trial extends Omit<StoreWorkerTask, 'store' | 'worker' | 'most'> {
   readonly most?: number;
 }
 
-/** The calls of all workers together, in each part of the time, and the first claim of the slowest. */
+/** The calls of all workers together and their processor time, in each part of the time, and the first claim of the slowest. */
 async function callsOfWorkers(
   store: string,
   { workers, most = Number.MAX_SAFE_INTEGER, ...trial }: Trial,
-): Promise<{ readonly parts: number[]; readonly firstClaimMs: number }> {
+): Promise<{ readonly parts: number[]; readonly seconds: number[]; readonly firstClaimMs: number }> {
   const children = Array.from({ length: workers }, () => {
     const task: StoreWorkerTask = { store, worker: worker++, most, ...trial };
     return fork(join(import.meta.dirname, 'store-worker.ts'), [JSON.stringify(task)]);
@@ -146,8 +150,11 @@ async function callsOfWorkers(
   for (const child of children) child.send('go');
   const results = await Promise.all(counting);
   await Promise.all(children.map((child) => (child.exitCode === null ? once(child, 'exit') : null)));
+  const sums = (key: 'counts' | 'seconds') =>
+    results[0]![key].map((_, part) => results.reduce((sum, result) => sum + result[key][part]!, 0));
   return {
-    parts: results[0]!.counts.map((_, part) => results.reduce((sum, { counts }) => sum + counts[part]!, 0)),
+    parts: sums('counts'),
+    seconds: sums('seconds'),
     firstClaimMs: Math.max(...results.map((result) => result.firstClaimMs)),
   };
 }

@@ -22,3 +22,19 @@ test('a call that leaves the minute at this very moment is waited for a millisec
   for (const settledAt of [NOW - COUNTED_MS, NOW - COUNTED_MS - 5])
     assert.deepEqual(wait(settledAt), { outcome: 'wait', ms: 1 });
 });
+
+test('calls that left the window are in no sum, and are not waited for', () => {
+  const recent = new RecentCalls();
+  const calls = Array.from({ length: 10 }, (_, at) => ({ run: at % 2, settledAt: at, credits: 1 }));
+  recent.add(calls);
+  for (let until = 0; until < 10; until++) {
+    recent.forget(until);
+    const left = calls.slice(until + 1);
+    assert.deepEqual([...recent.calls()], left);
+    assert.equal(recent.credits, left.length);
+    assert.equal(recent.creditsOf(1), left.filter(({ run }) => run === 1).length);
+    assert.equal(recent.latest, left.length > 0 ? 9 : 0);
+  }
+  recent.add(calls.slice(8));
+  assert.deepEqual([...recent.calls()], calls.slice(8));
+});

@@ -7,7 +7,9 @@ export interface RecentCall {
 
 /** The calls of an account that settled within a window. Keeps their sums, because each claim needs them and the calls may be 100,000. */
 export class RecentCalls {
-  readonly #calls: RecentCall[] = [];
+  #calls: RecentCall[] = [];
+  /** Where the window begins. The calls before it are dropped when they are half of all: dropping them at each claim moved all others. */
+  #first = 0;
   #credits = 0;
   readonly #ofRuns = new Map<number, number>();
 
@@ -21,20 +23,20 @@ export class RecentCalls {
   }
 
   /** Oldest first. */
-  calls(): readonly RecentCall[] {
-    return this.#calls;
+  *calls(): Iterable<RecentCall> {
+    for (let at = this.#first; at < this.#calls.length; at++) yield this.#calls[at]!;
   }
 
   /** When the newest call settled; 0 where there is none. */
   get latest(): number {
-    return this.#calls.at(-1)?.settledAt ?? 0;
+    return this.#first < this.#calls.length ? this.#calls.at(-1)!.settledAt : 0;
   }
 
   /** Adds the calls that settled from `latest` on, oldest first: further calls may have settled in the same millisecond. The store
    * guarantees that settlement times never decrease. */
   add(newer: readonly RecentCall[]): void {
     const { latest } = this;
-    while (this.#calls.length > 0 && this.latest === latest) this.#count(this.#calls.pop()!, -1);
+    while (this.#calls.length > this.#first && this.latest === latest) this.#count(this.#calls.pop()!, -1);
     for (const call of newer) {
       this.#calls.push(call);
       this.#count(call, 1);
@@ -43,9 +45,12 @@ export class RecentCalls {
 
   /** Removes the calls that settled at a time or before. */
   forget(until: number): void {
-    const first = this.#calls.findIndex(({ settledAt }) => settledAt > until);
-    const old = this.#calls.splice(0, first < 0 ? this.#calls.length : first);
-    for (const call of old) this.#count(call, -1);
+    while (this.#first < this.#calls.length && this.#calls[this.#first]!.settledAt <= until) {
+      this.#count(this.#calls[this.#first++]!, -1);
+    }
+    if (2 * this.#first < this.#calls.length) return;
+    this.#calls = this.#calls.slice(this.#first);
+    this.#first = 0;
   }
 
   #count({ run, credits }: RecentCall, sign: 1 | -1): void {
