@@ -215,7 +215,7 @@ function messyRows(): string {
     // Five locations of one place, which is told from others by its fourth decimal.
     const lat = (north + 0.0003 + (index % 5) * 0.00001).toFixed(5);
     if (index % 997 === 0) return `${index},n/a,${lng},${filler},1`;
-    if (index % 1_499 === 0) return `${index},48.85,2.35,,12`;
+    if (index % 499 === 0) return `${index},48.${index % 7},2.35,,12`;
     if (index % 2_003 === 0) return `${index},${lat}`;
     if (index % 501 === 0) return `${index},${lat},${lng},${filler},many`;
     return `${index},${lat},${lng},${filler},${index % 9}.25`;

@@ -1,5 +1,6 @@
 import type { AddedColumn } from '../../rows/port.ts';
-import { FIRST_VALUE, type KeptColumn, type Layout } from './layout.ts';
+import type { KeptColumn, Layout } from './layout.ts';
+import { FIRST_VALUE } from './value.ts';
 
 /** The type of all texts of a column so far. */
 export interface ColumnType {

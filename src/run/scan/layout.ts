@@ -7,7 +7,7 @@ import { formatOfOutput } from '../../rows/file-formats.ts';
 import { readHeader } from '../../rows/header.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import { currencyColumn } from './currency.ts';
-import { columnByName, valueColumns } from './value.ts';
+import { columnByName, FIRST_VALUE, valueColumns } from './value.ts';
 
 /** The roles of the input's columns. */
 export interface Layout {
@@ -51,9 +51,6 @@ export interface UsedColumns {
   readonly lng: string;
   readonly value: readonly string[];
 }
-
-/** The value columns follow latitude and longitude. A row that is too short to have them has the value 0. */
-export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
 export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> {

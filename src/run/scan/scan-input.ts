@@ -8,9 +8,10 @@ import type { RowFile, RowPiece } from '../../rows/port.ts';
 import { ThreadPool, threadsOfMachine } from '../../threads/thread-pool.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
-import { FIRST_VALUE, findLayout, type Layout } from './layout.ts';
+import { findLayout, type Layout } from './layout.ts';
 import { scanInThreads } from './scan-pieces.ts';
 import { type RowTally, ScanTally } from './scan-tally.ts';
+import { FIRST_VALUE } from './value.ts';
 
 /** The result of the first pass over the input. Disposing of it closes its file. */
 export interface Scan extends RowTally, Disposable {

@@ -1,5 +1,4 @@
-import type { Outline } from '../../geo/outline.ts';
-import { nationOutline, useNationOutline } from '../../geo/us-coverage.ts';
+import { knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { PieceReader, RowPiece, RowPieces } from '../../rows/port.ts';
@@ -10,7 +9,7 @@ import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts'
 interface ScanThreadSetup extends PieceScan {
   readonly files: readonly string[];
   readonly reading: Job['reading'];
-  readonly nation: Outline;
+  readonly coverage: ReturnType<typeof knownCoverage>;
 }
 
 /** Scans an input in the threads of a pool and this one; gives its pieces in their order. */
@@ -20,7 +19,7 @@ export async function* scanInThreads(
   pool: ThreadPool,
 ): AsyncGenerator<OrderedPiece<ScannedPiece>> {
   await assertSame();
-  const setup = { ...scan, files, reading, nation: nationOutline() };
+  const setup = { ...scan, files, reading, coverage: knownCoverage() };
   await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
   yield* inFileOrder(pieces, 3 * (pool.threads + 1), (piece) => work.run(piece));
   // The threads open the files themselves. The file states before and after must be equal.
@@ -40,8 +39,8 @@ function pieceScanner(
 }
 
 /** @public: threads import it */
-export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ files, reading, nation, ...scan }) => {
-  useNationOutline(nation);
+export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ files, reading, coverage, ...scan }) => {
+  useCoverage(coverage);
   return {
     run: pieceScanner(async (file) => (await openRowFile(files[file]!, reading)).inPieces!.open(0), scan),
     memoryOf: ({ cells, values }) => (values === null ? [cells.buffer] : [cells.buffer, values.buffer]),

@@ -1,5 +1,4 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
-import type { Location } from '../../geo/coordinates.ts';
 import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import type { LineReference, Row, RowSource } from '../../rows/port.ts';
@@ -10,7 +9,15 @@ import { hasOneCurrency, valueCurrencies } from './currency.ts';
 import { findAreas } from './find-areas.ts';
 import type { KeptColumn, Layout } from './layout.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
-import { type ScannedPiece, type ScannedRow, scannedRow, type ValueProblem } from './scanned-rows.ts';
+import {
+  boxWith,
+  type DegreeBox,
+  OUTSIDE_US,
+  type ScannedPiece,
+  type ScannedRow,
+  scannedRow,
+  type ValueProblem,
+} from './scanned-rows.ts';
 
 /** Findings of rows that are looked up anyway. */
 export const LOOKED_UP_FINDINGS = [
@@ -40,14 +47,6 @@ export type RowTally = ReturnType<ScanTally['result']>;
 /** The value of all cells, in units (`CellTable`); 0 in the order of the file, and where amounts in two currencies have no sum. */
 export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cells'>): number {
   return hasOneCurrency(findings) ? cells.total() : 0;
-}
-
-/** In degrees. */
-export interface DegreeBox {
-  readonly north: number;
-  readonly south: number;
-  readonly east: number;
-  readonly west: number;
 }
 
 export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (problem: ValueProblem) => string>> = {
@@ -118,20 +117,27 @@ export class ScanTally implements Disposable {
 
   /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
   addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
-    const { piece, types, others, moreMissing, cells, values } = scanned;
+    const { piece, types, others, moreMissing, elsewhere, cells, values } = scanned;
     this.types.add(types);
     this.#countPart(part, piece.rows);
-    let next = 0;
+    let [next, outside] = [0, 0];
     for (let row = 0; row < piece.rows; row++) {
       const other = others[next];
       if (other?.index === row) {
         this.#add(other, { line: other.line + linesBefore, ...(part !== undefined && { part }) });
         next++;
+      } else if (cells[2 * row] === OUTSIDE_US) {
+        this.#places.addUnlocated('outside_us', LOCATION_NOTES.outside_us);
+        outside++;
       } else {
         this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, values === null ? 0 : values[row]!);
       }
     }
     if (moreMissing > 0) this.#findings.get('value_missing')!.rows += moreMissing;
+    if (outside > 0) this.#findings.get('outside_us')!.rows += outside;
+    if (elsewhere === null) return;
+    const { north, south, east, west } = elsewhere;
+    this.#elsewhere = boxWith(boxWith(this.#elsewhere, { lat: north, lng: east }), { lat: south, lng: west });
   }
 
   /** The result, after the last row. @param find finds the areas of the cells */
@@ -236,14 +242,4 @@ export class ScanTally implements Disposable {
       outside.rows += lost.rows;
     }
   }
-}
-
-function boxWith(box: DegreeBox | null, { lat, lng }: Location): DegreeBox {
-  const { north, south, east, west } = box ?? { north: lat, south: lat, east: lng, west: lng };
-  return {
-    north: Math.max(north, lat),
-    south: Math.min(south, lat),
-    east: Math.max(east, lng),
-    west: Math.min(west, lng),
-  };
 }

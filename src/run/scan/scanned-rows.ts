@@ -1,12 +1,13 @@
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
+import { checkLocation, type ParsedLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { NumberBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
 import { grown } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
-import { FIRST_VALUE, type Layout } from './layout.ts';
+import type { Layout } from './layout.ts';
 import { type LocateSettings, locate } from './locate.ts';
 import type { RowFinding } from './row-places.ts';
-import { parseValue } from './value.ts';
+import { FIRST_VALUE, parseValue } from './value.ts';
 
 /** The scan's result for one row, which depends on this row alone. */
 export interface ScannedRow {
@@ -81,7 +82,7 @@ export function valueIfAny(row: Row, layout: Layout): number | null {
 /** The rows of a piece in a message between threads. Most rows have only a cell, which is in `cells`. */
 export interface ScannedPiece {
   readonly piece: RowPiece;
-  /** Latitude and longitude of each row's cell; 0 for a row without one. */
+  /** Latitude and longitude of each row's cell; 0 for a row without one, `OUTSIDE_US` for one outside the US after the first in `others`. */
   readonly cells: Int32Array<ArrayBuffer>;
   /** The value of each row; null where the job has no value columns. */
   readonly values: Float64Array<ArrayBuffer> | null;
@@ -89,7 +90,32 @@ export interface ScannedPiece {
   readonly others: readonly (ScannedRow & { readonly index: number; readonly line: number })[];
   /** The number of further rows without a value, after the first in `others`: a column may be mostly blank. */
   readonly moreMissing: number;
+  /** The box of the rows outside the US; null where there are none. */
+  readonly elsewhere: DegreeBox | null;
   readonly types: readonly ColumnType[];
+}
+
+/** No latitude. */
+export const OUTSIDE_US = 2 ** 31 - 1;
+const ELSEWHERE: Cell = { lat7: OUTSIDE_US, lng7: 0 };
+
+/** In degrees. */
+export interface DegreeBox {
+  readonly north: number;
+  readonly south: number;
+  readonly east: number;
+  readonly west: number;
+}
+
+/** The smallest box around another and a location. */
+export function boxWith(box: DegreeBox | null, { lat, lng }: Location): DegreeBox {
+  const { north, south, east, west } = box ?? { north: lat, south: lat, east: lng, west: lng };
+  return {
+    north: Math.max(north, lat),
+    south: Math.min(south, lat),
+    east: Math.max(east, lng),
+    west: Math.min(west, lng),
+  };
 }
 
 export interface PieceScan {
@@ -138,6 +164,7 @@ class PieceRows {
   #rows = 0;
   #hasMissing = false;
   #moreMissing = 0;
+  #elsewhere: DegreeBox | null = null;
 
   constructor(settings: LocateSettings, layout: Layout) {
     this.types = new ColumnTypes(layout);
@@ -163,13 +190,16 @@ class PieceRows {
       }
       const isWhole = !Number.isNaN(value + plainOrNaN(location.lat) + plainOrNaN(location.lng));
       // A place at 0, 0 is a missing one. Other rows are checked by their texts.
-      if (!(isWhole && location.lat !== 0 && isCovered(location))) {
+      const isPlace = isWhole && location.lat !== 0 && isCovered(location);
+      if (
+        !(isPlace || (isWhole && this.#elsewhere !== null && this.#isMoreElsewhere(checkLocation(location, isCovered))))
+      ) {
         this.#addRow(rowAt(index));
         continue;
       }
       for (let at = 0; at < numbers.length; at++) this.types.noteDecimal(at, numbers[at]![index]!);
-      this.#addCell(cellOf(location, this.#settings.precision));
-      if (this.#layout.values > 0) this.#values[this.#rows] = value;
+      this.#addCell(isPlace ? cellOf(location, this.#settings.precision) : ELSEWHERE);
+      if (isPlace && this.#layout.values > 0) this.#values[this.#rows] = value;
       this.#rows++;
     }
   }
@@ -177,7 +207,15 @@ class PieceRows {
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
     const cells = this.#cells.slice(0, 2 * this.#rows);
-    return { piece, cells, values, others: this.#others, moreMissing: this.#moreMissing, types: this.types.types };
+    return {
+      piece,
+      cells,
+      values,
+      others: this.#others,
+      moreMissing: this.#moreMissing,
+      elsewhere: this.#elsewhere,
+      types: this.types.types,
+    };
   }
 
   #addRow(row: Row): void {
@@ -189,9 +227,18 @@ class PieceRows {
     const isMissing = valueProblem?.finding === 'value_missing';
     const isPlain = located.ok && !located.isLenient;
     if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;
+    else if (this.#isMoreElsewhere(located)) this.#addCell(ELSEWHERE);
     else if (!isPlain || valueProblem !== null) this.#others.push({ ...scanned, index: this.#rows, line: row.line });
     this.#hasMissing ||= isMissing;
     this.#rows++;
+  }
+
+  /** Whether a row is outside the US, and not the first. Many rows may be, and sending them one by one took as long as reading them. */
+  #isMoreElsewhere(located: ScannedRow['located'] | ParsedLocation): boolean {
+    if (located.ok || located.finding !== 'outside_us' || !('elsewhere' in located)) return false;
+    const isFirst = this.#elsewhere === null;
+    this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere!);
+    return !isFirst;
   }
 
   #addCell({ lat7, lng7 }: Cell): void {

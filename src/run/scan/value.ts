@@ -2,6 +2,9 @@ import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { OrderBy } from '../../job/settings.ts';
 
+/** The value columns follow latitude and longitude. A row that is too short to have them has the value 0. */
+export const FIRST_VALUE = 2;
+
 /** OED's total insured values of a location, and AIR CEDE's names for them. The present columns are summed. */
 const TIV_COLUMNS = [
   'buildingtiv',

@@ -8,10 +8,11 @@ import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../row
 import { outputOfPart } from '../parts/part-outputs.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
-import { FIRST_VALUE, type Layout } from '../scan/layout.ts';
+import type { Layout } from '../scan/layout.ts';
 import { placeOfRow } from '../scan/locate.ts';
 import { moreRows, otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
+import { FIRST_VALUE } from '../scan/value.ts';
 import type { OutputFields, OutputSums } from './output-fields.ts';
 
 export type Written = WriteResult & OutputSums;
