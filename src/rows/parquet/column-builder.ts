@@ -23,6 +23,8 @@ export interface TextColumn {
   readonly ids: Uint32Array | Uint16Array;
   readonly texts: string[];
   readonly idByText: Map<string, number>;
+  /** The same by the number that comes with the text. */
+  readonly idByNumber: number[];
   present: Uint8Array | null;
   nulls: number;
 }
@@ -57,8 +59,16 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
   let next = 0;
   const sink: ValueSink = {
     put: (value) => putValue(columns[next++]!, entries, value),
-    putMillionths: (millionths) => putValue(columns[next++]!, entries, millionths / 1e6),
-    putText: (text) => putValue(columns[next++]!, entries, text),
+    putMillionths(millionths) {
+      const column = columns[next++]!;
+      if (column.kind === 'number') column.values[entries] = millionths / 1e6;
+      else putValue(column, entries, millionths / 1e6);
+    },
+    putText(text, number) {
+      const column = columns[next++]!;
+      if (column.kind === 'text') column.ids[entries] = column.idByNumber[number] ??= internText(column, text);
+      else putValue(column, entries, text);
+    },
     endPlace() {
       assertFieldCount({ added }, next);
       next = 0;
@@ -78,8 +88,8 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
 
 /** The columns without the data for building. Their values are in shared memory, so a message with them is small. */
 export function forThreads(built: BuiltColumns): BuiltColumns {
-  const idByText = new Map();
-  const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, idByText } : column));
+  const none = { idByText: new Map(), idByNumber: [] };
+  const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, ...none } : column));
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
@@ -116,6 +126,7 @@ function newColumn(added: TableColumn, room: number): StoredColumn {
       ids: new Uint32Array(new SharedArrayBuffer(4 * room)),
       texts: [],
       idByText: new Map(),
+      idByNumber: [],
       present: null,
       nulls: 0,
     };
@@ -130,6 +141,7 @@ function clear(column: StoredColumn): void {
   if (column.kind !== 'text') return;
   column.texts.length = 0;
   column.idByText.clear();
+  column.idByNumber.length = 0;
 }
 
 function putValue(column: StoredColumn, entry: number, given: Value): void {

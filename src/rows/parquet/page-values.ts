@@ -109,6 +109,8 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
 }
 
 function checked(levels: Uint32Array, most: number): Uint32Array {
+  // All that so many bits can be.
+  if (most === 2 ** bitsOf(most) - 1) return levels;
   for (const level of levels) if (level > most) throw new Damage(`a page has a level of ${level} over ${most}`);
   return levels;
 }

@@ -44,16 +44,17 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
   }
   let number = 0;
   let at = 0;
+  let [rows, value] = [cells.rows(0), cells.value(0)];
   const see = (field: Field) => {
     const topic = topicAt[at++];
     // Places after the cells are of rows that were not looked up: all their ratings are null.
     if (topic === undefined || field === null) return;
-    topic.answered.rows += cells.rows(number);
-    topic.answered.value += cells.value(number);
-    const count = topic.highest[HIGHEST_RATINGS.indexOf(field as (typeof HIGHEST_RATINGS)[number])];
-    if (count === undefined) return;
-    count.rows += cells.rows(number);
-    count.value += cells.value(number);
+    topic.answered.rows += rows;
+    topic.answered.value += value;
+    const rank = field === HIGHEST_RATINGS[0] ? 0 : 1;
+    if (field !== HIGHEST_RATINGS[rank]) return;
+    topic.highest[rank].rows += rows;
+    topic.highest[rank].value += value;
   };
   const counting = (sink: PlaceSink): PlaceSink => ({
     put(field) {
@@ -69,8 +70,9 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
       sink.putText(text, number);
     },
     endPlace() {
-      number++;
       at = 0;
+      number++;
+      [rows, value] = [cells.rows(number), cells.value(number)];
       sink.endPlace();
     },
   });

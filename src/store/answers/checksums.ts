@@ -10,7 +10,9 @@ export interface Checked {
  * key is a part: an answer that came under another place is found, too. */
 export function checksumOf(key: readonly number[], ...parts: readonly (Buffer | string | null)[]): number {
   // Numbers are mixed, not joined as text, which would take as long as the checksum of a cell.
-  let sum = key.reduce((mixed, number) => (Math.imul(mixed, 31) + number) | 0, 0) >>> 0;
+  let mixed = 0;
+  for (let at = 0; at < key.length; at++) mixed = (Math.imul(mixed, 31) + key[at]!) | 0;
+  let sum = mixed >>> 0;
   for (const part of parts) if (part !== null) sum = crc32(part, sum);
   return sum | 0;
 }

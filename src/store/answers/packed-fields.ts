@@ -114,10 +114,16 @@ export class FieldPacker {
     let at = from;
     for (let i = 0; i < width; i++) {
       const tag = bytes[at]!;
-      if (tag >= FIRST_TEXT) sink.putText(this.#texts.textOf(tag - FIRST_TEXT), tag - FIRST_TEXT);
-      else if (tag === MILLIONTHS) sink.putMillionths(int32(bytes, at + 1));
-      else sink.put(tag === NULL ? null : this.unpack(bytes, at, 1)[0]!);
-      at = skipFields(bytes, at, 1);
+      if (tag >= FIRST_TEXT) {
+        sink.putText(this.#texts.textOf(tag - FIRST_TEXT), tag - FIRST_TEXT);
+        at++;
+      } else if (tag === MILLIONTHS) {
+        sink.putMillionths(int32(bytes, at + 1));
+        at += 5;
+      } else {
+        sink.put(tag === NULL ? null : this.unpack(bytes, at, 1)[0]!);
+        at = skipFields(bytes, at, 1);
+      }
     }
   }
 
