@@ -78,8 +78,6 @@ export interface CompleteFields {
   of(oldest: number, fields: readonly Field[]): Field[];
   /** The fields before the topics' own, if the service has data for each topic. */
   leading(oldest: number): readonly Field[];
-  /** 1 for the first field of each topic: the service has data for a topic whose first field is not null. */
-  readonly firsts: Uint8Array;
 }
 
 /** @param origin the source of the answers, as the note names it */
@@ -101,15 +99,13 @@ export function completeFields(
     if (oldest !== last) [last, lastText] = [oldest, new Date(oldest).toISOString()];
     return leadingFields(lastText, { status: 'ok', note }, isSample(oldest));
   };
-  const firsts = new Uint8Array(next);
-  for (const { from } of spans) firsts[from] = 1;
   const of = (oldest: number, fields: readonly Field[]): Field[] => {
     const without = spans.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
     const note = origin && none ? `${origin}; ${none}` : origin || none;
     return [...leading(oldest, note), ...fields];
   };
-  return { of, leading: (oldest) => leading(oldest, origin), firsts };
+  return { of, leading: (oldest) => leading(oldest, origin) };
 }
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */

@@ -21,7 +21,7 @@ test('fields come from the plan, or are read once, in the order asked; the first
   const complete = new CompleteCells();
   const cells = new CellTable();
   for (let lat7 = 0; lat7 < 4; lat7++) cells.add({ lat7, lng7: 0 });
-  complete.put(2, { ...form, asOf: 0, packed: Buffer.from(packer.pack(['Low', 1, 2, 'Low', 3, 4])) });
+  complete.put(2, { ...form, asOf: 0, hasNull: false, packed: Buffer.from(packer.pack(['Low', 1, 2, 'Low', 3, 4])) });
   using places = new RowPlaces();
   for (const cell of [0, 1, 2, 3]) places.addCell(cell);
   places.addUnlocated('unreadable', 'torn');
@@ -56,7 +56,8 @@ test('a sink gets the fields that an array of them has, and no memory is held af
     ['an own text', 1e-7, 300, '2026-03-10T12:00:00.000Z', 0.5, null],
   ];
   for (const [cell, fields] of rows.entries()) {
-    complete.put(cell, { ...form, asOf: 1e12 + cell, packed: Buffer.from(packer.pack(fields)) });
+    const hasNull = fields[0] === null || fields[3] === null;
+    complete.put(cell, { ...form, asOf: 1e12 + cell, hasNull, packed: Buffer.from(packer.pack(fields)) });
   }
   for (const [cell, fields] of rows.entries()) {
     const taken: Field[] = [];

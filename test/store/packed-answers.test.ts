@@ -101,6 +101,8 @@ test('of cells that have all that is wanted only that comes; the others come as 
       assert.equal(complete.asOf, Math.min(...found.map((answer) => answer!.asOf)));
       const expected = found.flatMap((answer, index) => answer!.fields.slice(0, wants[index]!.fields));
       assert.deepStrictEqual(complete.fields(), expected);
+      const firsts = found.flatMap((answer, index) => answer!.fields.slice(0, Math.min(1, wants[index]!.fields)));
+      assert.equal(complete.hasNull, firsts.includes(null));
     }),
     { numRuns: 120 },
   );

@@ -21,6 +21,8 @@ export class CompleteCells {
   /** The offset of each cell's packed fields over all blocks, plus one; 0 without packed fields. */
   #offsets = new Uint32Array(1024);
   #times = new Float64Array(1024);
+  /** The cells whose notes name topics without data. */
+  readonly #withNull = new Set<number>();
   /** The form of the packed fields, one for all cells of a plan; null before the first cell. */
   #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
   #size = 0;
@@ -34,7 +36,7 @@ export class CompleteCells {
     return (this.#offsets[cell] ?? 0) > 0;
   }
 
-  put(cell: number, { asOf, packed, width, packer }: CompleteCell): void {
+  put(cell: number, { asOf, hasNull, packed, width, packer }: CompleteCell): void {
     if (this.room <= 0 || packed.length > BLOCK_BYTES) return;
     this.#form ??= { width, packer };
     this.#size++;
@@ -49,6 +51,7 @@ export class CompleteCells {
     }
     this.#offsets[cell] = (this.#blocks.length - 1) * BLOCK_BYTES + this.#used + 1;
     this.#times[cell] = asOf;
+    if (hasNull) this.#withNull.add(cell);
     this.#used += packed.length;
   }
 
@@ -60,11 +63,11 @@ export class CompleteCells {
 
   /** Puts the same fields into a sink, which takes half the time. */
   putFields(cell: number, complete: CompleteFields, sink: PlaceSink): void {
-    const { block, from } = this.#place(cell);
-    const { packer, width } = this.#form!;
     // The note comes before the fields, but depends on them: it names the topics without data.
-    if (packer.hasNull(block, from, complete.firsts)) putFields(sink, this.fields(cell, complete));
+    if (this.#withNull.has(cell)) putFields(sink, this.fields(cell, complete));
     else {
+      const { block, from } = this.#place(cell);
+      const { packer, width } = this.#form!;
       for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
       packer.put(block, from, width, sink);
     }
@@ -76,6 +79,7 @@ export class CompleteCells {
     this.#used = BLOCK_BYTES;
     this.#size = 0;
     this.#offsets.fill(0);
+    this.#withNull.clear();
   }
 
   #place(cell: number): { readonly block: Buffer; readonly from: number } {

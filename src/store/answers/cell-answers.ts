@@ -55,14 +55,14 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     const { froms, tos } = positions;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
     const taken = (bytes: Buffer): CompleteCell => {
-      const { asOf } = positions;
+      const { asOf, hasNull } = positions;
       const packed = Buffer.allocUnsafe(positions.size);
       let used = 0;
       for (let index = 0; index < wanted.length; index++) {
         // Some 15 bytes an answer: a call to `copy` costs more.
         for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
-      return { asOf, packed, width: fieldCount, packer, fields: () => packer.unpack(packed, 0, fieldCount) };
+      return { asOf, hasNull, packed, width: fieldCount, packer, fields: () => packer.unpack(packed, 0, fieldCount) };
     };
     return { has: hasAll, taken };
   }

@@ -1,7 +1,7 @@
 import type { PerilbookError } from '../../base/errors.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { damagedStore } from './checksums.ts';
-import { type FieldPacker, skipFields, type Texts } from './packed-fields.ts';
+import { type FieldPacker, NULL, skipFields, type Texts } from './packed-fields.ts';
 import type { WantedAnswer } from './port.ts';
 
 /*
@@ -103,8 +103,9 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
   const fieldCounts = Int16Array.from(sought, ({ fields }) => fields);
   const freshSince = Float64Array.from(sought, (answer) => answer.freshSince);
   const [froms, tos] = [new Int32Array(sought.length), new Int32Array(sought.length)];
-  /** The positions of each sought answer's wanted fields in the last searched cell, and when the oldest of the answers was given. */
-  const positions = { froms, tos, size: 0, asOf: 0 };
+  /** The positions of each sought answer's wanted fields in the last searched cell, when the oldest of the answers was given, and whether one
+   * begins with a null: that of a topic without data does. */
+  const positions = { froms, tos, size: 0, asOf: 0, hasNull: false };
 
   /** Whether a cell has all sought answers, none of them too old. @throws STORE_UNUSABLE */
   function hasAll(bytes: Uint8Array): boolean {
@@ -112,6 +113,7 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
     let count = 0;
     let size = 0;
     let oldest = Number.POSITIVE_INFINITY;
+    let hasNull = false;
     for (let at = 0; at !== end; ) {
       const from = at + HEADER_BYTES;
       if (from > end) throw damagedCell();
@@ -130,12 +132,14 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
       const last = endOfFields(bytes, { from, to, width }, fields);
       froms[index] = from;
       tos[index] = last;
+      hasNull ||= last > from && bytes[from] === NULL;
       size += last - from;
       if (asOf < oldest) oldest = asOf;
       count++;
     }
     positions.size = size;
     positions.asOf = oldest;
+    positions.hasNull = hasNull;
     return count === sought.length;
   }
 

@@ -5,7 +5,7 @@ import type { Field, FieldSink } from '../../contract/answer.ts';
  * boxed numbers takes about 900 and JSON 1,400. Unpacked fields equal the packed ones bit for bit. Store files contain the
  * tags, so a tag never gets another meaning.
  */
-const NULL = 0;
+export const NULL = 0;
 const DOUBLE = 1;
 const WHOLE = 2;
 const MILLIONTHS = 3;
@@ -125,16 +125,6 @@ export class FieldPacker {
         at = skipFields(bytes, at, 1);
       }
     }
-  }
-
-  /** Whether one of the fields at a position is null, among the fields with a 1 in `asked`. */
-  hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean {
-    let at = from;
-    for (let i = 0; i < asked.length; i++) {
-      if (bytes[at] === NULL && asked[i] === 1) return true;
-      at = skipFields(bytes, at, 1);
-    }
-    return false;
   }
 
   #writeText(from: number, text: string): number {

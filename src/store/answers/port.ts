@@ -19,6 +19,8 @@ export interface WantedAnswer extends Wanted {
 export interface CompleteCell {
   /** When the oldest of the wanted answers was given. */
   readonly asOf: number;
+  /** Whether the first wanted field of an answer is null. */
+  readonly hasNull: boolean;
   /** The wanted fields, in the order wanted. They may be unpacked here: call it only while the store is open. */
   readonly fields: () => readonly Field[];
   /** The same fields, packed: a cache of many cells keeps these bytes. */
@@ -28,7 +30,7 @@ export interface CompleteCell {
   readonly packer: FieldUnpacker;
 }
 
-export type FieldUnpacker = Pick<FieldPacker, 'unpack' | 'put' | 'hasNull'>;
+export type FieldUnpacker = Pick<FieldPacker, 'unpack' | 'put'>;
 
 export interface CellAnswers {
   readonly cell: Cell;
