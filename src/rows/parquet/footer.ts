@@ -24,7 +24,8 @@ export interface RowGroup {
   readonly chunks: readonly ThriftStruct[];
 }
 
-const MAGIC = 'PAR1';
+/** At the beginning and the end of each file. */
+export const MAGIC = 'PAR1';
 const TAIL_BYTES = 8;
 /** The tree of a footer takes about ten times its bytes. */
 const LARGEST_FOOTER = 64 * 1024 * 1024;

@@ -50,10 +50,6 @@ export const CHUNK = {
   encryption: struct(8),
 };
 
-export const OFFSET_INDEX = { pages: structs(1) };
-
-export const PAGE_LOCATION = { start: i64(1) };
-
 export const CHUNK_META = {
   type: i32(1),
   encodings: numbers(2),

@@ -9,11 +9,10 @@ import { type CopiedGroup, editFooter, keptLeaves } from './edit.ts';
 import { numberCodes, reusableArrays } from './encode.ts';
 import { columnsInThreads } from './encode-in-threads.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
-import { type ParquetFile, readAt } from './footer.ts';
+import { chunkRange, MAGIC, type ParquetFile, readAt } from './footer.ts';
 import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from './format.ts';
 import { setGeoMetadata } from './geo-metadata.ts';
-import { droppedRanges, movedChunk, movedGroup, movedOffsetIndex, positionsWithout } from './moved-body.ts';
-import { type ThriftStruct, writeThrift } from './thrift.ts';
+import { makeStruct, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
@@ -54,8 +53,8 @@ export async function writeParquet(
   });
 }
 
-/** Copies the body without what only dropped columns use. Answers that are replaced are not kept as unreferenced bytes; what follows them
- * moves, so each position in the footer and in offset indexes is changed.
+/** Copies the body. Where columns are dropped, only the chunks of the kept ones: answers that are replaced are not kept as unreferenced
+ * bytes. Page indexes and bloom filters, which readers can do without, are then left out, because they have positions of their own.
  *
  * @returns the kept row groups and chunks, as they are described in the output */
 async function copyBody(
@@ -65,39 +64,60 @@ async function copyBody(
   sink: ReturnType<typeof parquetSink>,
   signal: AbortSignal | undefined,
 ): Promise<CopiedGroup[]> {
-  const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));
-  const dropped = droppedRanges(file, leavesKept);
-  for (const [index, start] of [0, ...dropped.map(({ end }) => end)].entries()) {
-    const end = dropped[index]?.start ?? file.bodyEnd;
+  const leaves = file.leaves.slice(0, keptLeaves(file, file.root.children.slice(0, fieldsKept)));
+  const groups = FOOTER.rowGroups.read(file.footer) ?? [];
+  const copy = async (start: number, end: number) => {
     for (let at = start; at < end; at += BYTES_A_COPY) {
       signal?.throwIfAborted();
       await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, end - at)));
     }
-  }
-  const groups = (FOOTER.rowGroups.read(file.footer) ?? []).map((group) => ({
-    group,
-    chunks: (ROW_GROUP.chunks.read(group) ?? []).slice(0, leavesKept),
-  }));
-  // Fields that Perilbook does not need may be damaged. They are read only where they change.
-  if (dropped.length === 0) return groups;
-  const moved = positionsWithout(dropped);
-  const copyChunk = async (chunk: ThriftStruct): Promise<ThriftStruct> => {
-    const [at, size] = [CHUNK.offsetIndex.read(chunk) ?? 0, CHUNK.offsetIndexSize.read(chunk) ?? 0];
-    const firstPage = CHUNK_META.dataStart.read(CHUNK.meta.read(chunk)!)!;
-    if (size <= 0 || moved(firstPage) === firstPage) return movedChunk(chunk, moved);
-    const index = at + size > file.bodyEnd ? null : movedOffsetIndex(await readAt(pass, at, size), moved);
-    if (index === null) return movedChunk(chunk, moved, null);
-    const start = sink.position();
-    await sink.write(index);
-    return movedChunk(chunk, moved, { start, end: sink.position() });
   };
+  // Fields that Perilbook does not need may be damaged. They are read only where they change.
+  if (leaves.length === file.leaves.length) {
+    await copy(0, file.bodyEnd);
+    return groups.map((group) => ({ group, chunks: ROW_GROUP.chunks.read(group) ?? [] }));
+  }
+  await copy(0, MAGIC.length);
   const copied: CopiedGroup[] = [];
-  for (const { group, chunks } of groups) {
-    const movedChunks: ThriftStruct[] = [];
-    for (const chunk of chunks) movedChunks.push(await copyChunk(chunk));
-    copied.push({ group: movedGroup(group, moved), chunks: movedChunks });
+  for (const [index, group] of groups.entries()) {
+    const from = sink.position();
+    const chunks: ThriftStruct[] = [];
+    for (const leaf of leaves) {
+      const { start, end } = chunkRange(file, file.rowGroups[index]!, leaf);
+      chunks.push(movedChunk(file.rowGroups[index]!.chunks[leaf.leaf!.index]!, sink.position()));
+      await copy(start, end);
+    }
+    copied.push({ group: edited(group, [], [ROW_GROUP.start.make(from)]), chunks });
   }
   return copied;
+}
+
+/** The description of a chunk at another position, without its indexes. */
+function movedChunk(chunk: ThriftStruct, to: number): ThriftStruct {
+  const meta = CHUNK.meta.read(chunk)!;
+  // Some writers give position 0 for a missing dictionary.
+  const parts = [CHUNK_META.dataStart, CHUNK_META.dictionaryStart].filter((field) => field.read(meta));
+  const start = Math.min(...parts.map((field) => field.read(meta)!));
+  const positions = parts.map((field) => field.make(field.read(meta)! - start + to));
+  const { indexStart, bloomFilter, bloomFilterSize } = CHUNK_META;
+  const moved = edited(meta, [indexStart, bloomFilter, bloomFilterSize], positions);
+  const { offsetIndex, offsetIndexSize, columnIndex, columnIndexSize } = CHUNK;
+  return edited(
+    chunk,
+    [offsetIndex, offsetIndexSize, columnIndex, columnIndexSize],
+    // The format's own advice for a field that no reader should use.
+    [CHUNK.start.make(0), CHUNK.meta.make(moved)],
+  );
+}
+
+/** A copy without some fields, and with other values of fields that it has. */
+function edited(
+  { fields }: ThriftStruct,
+  without: readonly { readonly id: number }[],
+  changed: readonly ThriftField[],
+): ThriftStruct {
+  const kept = fields.filter(({ id }) => without.every((field) => field.id !== id));
+  return makeStruct(...kept.map((field) => changed.find(({ id }) => id === field.id) ?? field));
 }
 
 /** The columns of all places. The rows of a row group refer to some of them. */
