@@ -102,8 +102,7 @@ export const COMMAND_TABLE = {
       force,
       compare: {
         type: 'string',
-        describe:
-          'show what changed since an earlier output (a file, or a folder of part files), or since a run by number or name',
+        describe: 'show what changed since an earlier output: a file, or a folder of part files',
       },
     },
   },
