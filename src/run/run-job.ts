@@ -13,7 +13,6 @@ import { lookUp } from './look-up/look-up.ts';
 import { checkOutputs, otherFiles, outputFiles } from './parts/part-outputs.ts';
 import { readStoredAreas } from './plan/area-plan.ts';
 import { verifyAreas } from './plan/area-verification.ts';
-import { priceLearned } from './plan/learned-price.ts';
 import type { Plan } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -88,13 +87,11 @@ export async function run(
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
-    const learned = plan.order.length === 0 ? null : await priceLearned(prepared, plan.priceList, each);
     const result = runSummary({
       planned,
       areas: verified.areas,
       job,
       each,
-      learned,
       run: number,
       spent,
       written,

@@ -12,7 +12,6 @@ import { placesWithoutData } from './look-up/places-without-data.ts';
 import { scopeNotes } from './notices.ts';
 import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
-import type { LearnedPrice } from './plan/learned-price.ts';
 import type { Plan } from './plan/planning.ts';
 import { retryLimit, type Way } from './plan/spending.ts';
 import type { Progress } from './progress.ts';
@@ -180,7 +179,6 @@ interface RunSummaryParts {
   readonly areas: Plan['areas'];
   readonly job: Pick<Job, 'output'>;
   readonly each: number;
-  readonly learned: LearnedPrice | null;
   readonly run: number;
   /** `byOthers`: planned credits that were not needed, because other runs bought the answers meanwhile. */
   readonly spent: Spending & { readonly byOthers: number } & Pick<
@@ -193,7 +191,7 @@ interface RunSummaryParts {
   readonly stop: Stop | null;
 }
 
-export function runSummary({ planned, areas, job, each, learned, run, spent, written, isKept, stop }: RunSummaryParts) {
+export function runSummary({ planned, areas, job, each, run, spent, written, isKept, stop }: RunSummaryParts) {
   const { status, value, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
   return {
@@ -208,8 +206,6 @@ export function runSummary({ planned, areas, job, each, learned, run, spent, wri
     /** The plan's saving over all places. Added to its credits, it gives the price of each row on its own. */
     saved_by_plan: planned.saved,
     run,
-    /** What all topics of a place cost, as planned and as learned in the run, and why; null where both are the same. */
-    price_learned: learned && { planned: each, now: learned.each, why: learned.why },
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     credits_by_others: spent.byOthers,

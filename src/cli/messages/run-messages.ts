@@ -31,12 +31,6 @@ export function runMessages(
     savings === '' ? '' : `Saved: ${savings}.`,
   ];
   const facts = [parts.filter(Boolean).join(' ')];
-  const { price_learned: learned } = summary;
-  if (learned !== null && summary.source.kind === 'service') {
-    facts.push(
-      `A place costs ${counted(learned.now, 'credit')} now, ${grouped(learned.planned)} in the plan: ${learned.why}.`,
-    );
-  }
   if (summary.credits_unknown > 0) {
     const unknown = counted(summary.credits_unknown, 'credit');
     facts.push(`Unknown: ${unknown} of calls without a usable answer; the provider may have charged them.`);
