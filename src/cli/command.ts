@@ -74,12 +74,6 @@ export function wordOfCommand({ name }: Command): string {
   return name.split(' ').at(-1)!;
 }
 
-/** The command that the first words name, with a subcommand if the next words name one of its own; null where they name none. */
-export function findCommand([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
-  const command = commands.find((candidate) => wordOfCommand(candidate) === word);
-  return command === undefined ? null : (findCommand(more, command.subcommands) ?? command);
-}
-
 /** The commands that can be run, subcommands among them. */
 export function runnableCommands(commands: readonly Command[]): Command[] {
   return commands.flatMap((command) => [

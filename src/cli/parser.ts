@@ -65,8 +65,6 @@ export async function parseCommandLine(
   let asked: CommandLine | undefined;
   let text = '';
   const asksCompletions = words.includes(COMPLETIONS);
-  // Loaded here: it reads the schema of jobs.
-  const findOwn = asksCompletions ? (await import('./completions.ts')).findCompletions : () => null;
   let named: Command | null = null;
   const parser = describedParser(version, columns)
     .fail((message, error) => {
@@ -76,15 +74,7 @@ export async function parseCommandLine(
         ? error
         : usage((message ?? error.message).replace(/^--(\w) /, '-$1 '), named);
     })
-    .completion(
-      COMPLETION,
-      commands.find(({ name }) => name === COMPLETION)!.describe,
-      (_current: string, _flags: unknown, byYargs: () => void, done: (completions: string[]) => void) => {
-        const own = findOwn(words.slice(words.indexOf(COMPLETIONS) + 1), commands);
-        if (own === null) byYargs();
-        else done([...new Set(own)]);
-      },
-    );
+    .completion(COMPLETION, commands.find(({ name }) => name === COMPLETION)!.describe);
   addSwitches(parser, commands);
   for (const command of commands) if (command.name !== COMPLETION) add(parser, command);
   await parser.parseAsync([...words], {}, (_error, argv, output) => {

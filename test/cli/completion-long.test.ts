@@ -3,9 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runnableCommands } from '../../src/cli/command.ts';
-import { COMMANDS } from '../../src/cli/command-table.ts';
-import { LIST_VALUES } from '../../src/cli/completions.ts';
 import { folderWith } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
@@ -30,39 +27,6 @@ test('commands, options and actions are completed', async () => {
   assert.deepEqual(await of('cache', 'stats', '--old'), []);
 });
 
-test('topics are completed, after a comma too, and none twice', async () => {
-  assert.deepEqual(await of('run', '--topics', 'wildf'), ['wildfire']);
-  assert.deepEqual(await of('run', 'a.csv', '-t', 'wildfire,riv'), ['wildfire,riverineFlood']);
-  assert.deepEqual(await of('run', '--topics=hail,tor'), ['--topics=hail,tornado']);
-  // Bash makes three words of an option, its sign and its value.
-  assert.deepEqual(await of('run', '--topics', '=', 'hail,tor'), ['hail,tornado']);
-  assert.ok((await of('run', '--topics', '=')).includes('hail'));
-  const more = await of('plan', 'a.csv', '--topics', 'hail,');
-  assert.ok(more.includes('hail,all') && !more.includes('hail,hail'));
-});
-
-test('sources, states and datasets are completed after the actions of data', async () => {
-  assert.deepEqual(await of('data', 'get', 'power'), ['powerPlant', 'power-plants']);
-  assert.deepEqual(await of('data', 'get', 'rado'), ['radon']);
-  assert.deepEqual(await of('data', 'get', 'natural', '--states', 'VA,M'), [
-    ...['VA,ME', 'VA,MD', 'VA,MA', 'VA,MI', 'VA,MN', 'VA,MS', 'VA,MO', 'VA,MT', 'VA,MP'],
-  ]);
-  assert.deepEqual(await of('data', 'remove', 'power'), ['power-plants']);
-  assert.deepEqual(await of('data', 'load', 'hur'), ['hurdat2']);
-  assert.deepEqual(await of('data', 'load', 'hurdat2', 'hur'), []);
-});
-
-test('the values of an option are completed; where a file is wanted nothing is offered, so that the shell offers files', async () => {
-  assert.deepEqual(await of('run', '--service', ''), ['local', 'sample']);
-  assert.deepEqual(await of('run', '--optimize', ''), ['credits', 'calls']);
-  assert.deepEqual(await of('quota', '--by', 'd'), ['day']);
-  assert.deepEqual(await of('run', ''), []);
-  assert.deepEqual(await of('run', 'jobs/'), []);
-  assert.deepEqual(await of('run', '--json', 'jobs/'), []);
-  assert.deepEqual(await of('run', '--output', ''), []);
-  assert.deepEqual(await of('job', 'check', 'jobs/'), []);
-});
-
 test('a completion runs no command', async (t) => {
   const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
   for (const words of [['--yes', ''], ['-'], ['--wrong', 'x', '']]) {
@@ -70,12 +34,6 @@ test('a completion runs no command', async (t) => {
     const { code, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...line], { folder });
     assert.deepEqual([code, stderr, readdirSync(folder)], [0, '', ['book.csv']]);
   }
-});
-
-test('every option whose values are completed is one of a command', () => {
-  const options = new Set(runnableCommands(COMMANDS).flatMap((command) => Object.keys(command.options ?? {})));
-  const unknown = Object.keys(LIST_VALUES).filter((name) => !options.has(name));
-  assert.deepEqual(unknown, []);
 });
 
 /** How each shell prints what it offers for the ends of command lines, a line each. */
@@ -107,13 +65,13 @@ for (const [shell, [flag, ...script]] of Object.entries(SHELLS)) {
     writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
     chmodSync(bin, 0o755);
     writeFileSync(join(folder, 'book.csv'), '');
-    const ends = ['ru', 'run --bud', 'run x.csv --topics wildfire,ha', 'job ', 'run bo'];
+    const ends = ['ru', 'run --bud', 'job ', 'run bo'];
     const lines = ends.map((end) => `perilbook ${end}`);
     const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder };
     const args = [flag!, '-c', script.join('\n'), ...(shell === 'fish' ? [] : [shell]), ...lines];
     const { stdout, stderr } = spawnSync(shell, args, { env, cwd: folder, encoding: 'utf8' });
     // Bash completes files where its function returns nothing.
     const files = { bash: '', zsh: 'files', fish: 'book.csv' }[shell];
-    assert.equal(`${stderr}${stdout}`, `run\n--budget\nwildfire,hail\ncheck schema\n${files}\n`);
+    assert.equal(`${stderr}${stdout}`, `run\n--budget\ncheck schema\n${files}\n`);
   });
 }
