@@ -42,7 +42,7 @@ function withHomeFolder(context: CliContext): CliContext {
 /** @throws what the command throws */
 async function runLine(context: CliContext): Promise<number> {
   const { args, version = '' } = context;
-  if (args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
+  if (args.length === 0) return (await import('./commands/overview.ts')).overviewCommand(context);
   const { parseCommandLine } = await import('./parser.ts');
   const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
   if (line.kind === 'command') {
