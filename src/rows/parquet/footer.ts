@@ -69,9 +69,14 @@ async function readFooter(input: InputFile, pass: BytePass): Promise<{ footer: T
   return { footer, bodyEnd };
 }
 
-/** Reads exactly `length` bytes. @throws Damage when the file ends before */
-export async function readAt(pass: BytePass, position: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length);
+/** Reads exactly `length` bytes. @param memory for them @throws Damage when the file ends before */
+export async function readAt(
+  pass: BytePass,
+  position: number,
+  length: number,
+  memory: Buffer = Buffer.allocUnsafe(length),
+): Promise<Buffer> {
+  const bytes = memory.subarray(0, length);
   if (await readWhole(pass, bytes, position)) return bytes;
   throw new Damage('it ends too early');
 }

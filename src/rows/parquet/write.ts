@@ -66,10 +66,12 @@ async function copyBody(
 ): Promise<CopiedGroup[]> {
   const leaves = file.leaves.slice(0, keptLeaves(file, file.root.children.slice(0, fieldsKept)));
   const groups = FOOTER.rowGroups.read(file.footer) ?? [];
+  // One block for all: new ones stay until V8 frees them.
+  const block = Buffer.allocUnsafeSlow(BYTES_A_COPY);
   const copy = async (start: number, end: number) => {
     for (let at = start; at < end; at += BYTES_A_COPY) {
       signal?.throwIfAborted();
-      await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, end - at)));
+      await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, end - at), block));
     }
   };
   // Fields that Perilbook does not need may be damaged. They are read only where they change.
