@@ -32,6 +32,8 @@ export interface FormatMaking {
   readonly typesOf: 'values' | 'columns' | 'none';
   /** Column names must be unique. */
   readonly hasDistinctNames: boolean;
+  /** Each row becomes a feature: it gets a point. */
+  readonly isOfFeatures: boolean;
   /** Refuses more rows or columns than a file of the format can have. @throws OUTPUT_UNWRITABLE */
   readonly checkRoom?: (output: string, rows: number, columns: number) => Promise<void>;
   readonly write: WriteNewFile;
@@ -82,6 +84,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     making: {
       typesOf: 'values',
       hasDistinctNames: false,
+      isOfFeatures: false,
       checkRoom: async (...given) => (await import('./xlsx/write-sheet.ts')).checkSheetRoom(...given),
       write: async (...given) => (await import('./xlsx/new-xlsx.ts')).writeNewXlsx(...given),
     },
@@ -102,6 +105,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     making: {
       typesOf: 'columns',
       hasDistinctNames: true,
+      isOfFeatures: false,
       write: async (...given) => (await import('./parquet/new-parquet.ts')).writeNewParquet(...given),
     },
   },
@@ -112,7 +116,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     ofCopies: ['.json'],
     isOfObjects: true,
     reading: { isIn: isNdjson, open: async (input) => ndjsonRowFile(input), title: 'NDJSON', isWithoutHeader: true },
-    making: { typesOf: 'values', hasDistinctNames: true, write: writeNewNdjson },
+    making: { typesOf: 'values', hasDistinctNames: true, isOfFeatures: false, write: writeNewNdjson },
   },
   {
     name: 'json',
@@ -132,14 +136,14 @@ const FILE_FORMATS: readonly FileFormat[] = [
     ofCopies: ['.json'],
     isOfObjects: true,
     reading: { isIn: ({ head }) => isGeojson(head), open: geojsonRowFile, title: 'GeoJSON', isWithoutHeader: true },
-    making: { typesOf: 'values', hasDistinctNames: true, write: writeNewGeojson },
+    making: { typesOf: 'values', hasDistinctNames: true, isOfFeatures: true, write: writeNewGeojson },
   },
   ...Object.entries(DELIMITED_FORMATS).map(
     ([name, delimiter]): FileFormat => ({
       name,
       extensions: [`.${name}`],
       reading: DELIMITED_READING,
-      making: { typesOf: 'none', hasDistinctNames: false, write: newCsvWriter(delimiter) },
+      making: { typesOf: 'none', hasDistinctNames: false, isOfFeatures: false, write: newCsvWriter(delimiter) },
     }),
   ),
 ];

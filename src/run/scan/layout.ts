@@ -3,8 +3,9 @@ import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/ro
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { PlaceOrder } from '../../geo/place-in-value.ts';
 import type { Job } from '../../job/settings.ts';
-import { formatOfOutput } from '../../rows/file-formats.ts';
+import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { readHeader } from '../../rows/header.ts';
+import { otherFormat } from '../../rows/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import { currencyColumn } from './currency.ts';
 import { columnByName, FIRST_VALUE, valueColumns } from './value.ts';
@@ -63,7 +64,8 @@ export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> 
   if (geoparquet && format !== 'parquet') throw otherThanParquet(job.output);
   refuseTaken(names, geoparquet ? [...ofTopics, point] : ofTopics, file);
   // Rows of another format become features. Part files keep their format.
-  const hasPoints = geoparquet || (job.parts === null && rowFile.format !== 'geojson' && format === 'geojson');
+  const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
+  const hasPoints = geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
   const values = valueColumns(names, job.orderBy, file);
   const currency = values.length === 0 ? null : currencyColumn(names);
   const nameOf = (index: number) => names[index] || String(index + 1);
