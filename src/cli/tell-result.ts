@@ -1,5 +1,6 @@
-import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
+import type { TopicSlug } from '../contract/topics.ts';
 import { type Job, NO_OUTPUT } from '../job/settings.ts';
+import { parseTopics, topicsInGroups } from '../job/topic-choice.ts';
 import { type Prepared, prepareAgain } from '../run/prepare.ts';
 import type { RunResult } from '../run/run-job.ts';
 import type { Flags } from './command-table.ts';
@@ -77,7 +78,9 @@ export function lostMessage(
 ): string[] {
   if (lost.length === 0) return [];
   const topics = [...job.topics, ...lost];
-  const named = topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(',');
+  const all = parseTopics('all', topicsInGroups(job.service.kind));
+  const isAll = topics.length === all.length && all.every((topic) => topics.includes(topic));
+  const named = isAll ? 'all' : topics.join(',');
   const both = commandLine('run', words, { ...flags, topics: named });
   const fate = isWritten ? 'was replaced: it had' : 'will be replaced: it has';
   return [`The output ${fate} ${topicsMessage(lost)} too. To write both: ${both}`];

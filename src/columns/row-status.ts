@@ -1,5 +1,6 @@
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
-import type { TopicSlug } from '../contract/topics.ts';
+import { isZoneTopic, type TopicSlug } from '../contract/topics.ts';
+import { unstudiedNote, zoneNote } from './zone-notes.ts';
 
 /** What a row's `hazard_status` says, the most complete first. */
 export const ROW_STATUSES = ['ok', 'partial', 'deferred', 'failed', 'rejected', 'outside_us', 'invalid'] as const;
@@ -38,7 +39,9 @@ function listed(topics: readonly TopicSlug[], most: number): string {
 
 /** The note on topics for which the service has no data here: their columns are empty, and no answer is missing. */
 export function noDataNote(topics: readonly TopicSlug[]): string {
-  return `no data here: ${topics.join(' ')}`;
+  const others = topics.filter((topic) => !isZoneTopic(topic));
+  const ofOthers = others.length === 0 ? [] : [`no data here: ${others.join(' ')}`];
+  return [...ofOthers, ...topics.filter(isZoneTopic).map(unstudiedNote)].join('; ');
 }
 
 /**
@@ -65,6 +68,7 @@ export function cellStatus(
   const without: TopicSlug[] = [];
   const kept: TopicSlug[] = [];
   const failures = new Map<string, TopicSlug[]>();
+  const onZones: string[] = [];
   let answered = 0;
   for (const topic of topics) {
     const answer = record.answers.get(topic);
@@ -73,6 +77,7 @@ export function cellStatus(
     if (answer && answer.asOf >= freshSince(topic)) {
       answered++;
       if (isNoData(answer.fields)) without.push(topic);
+      else onZones.push(zoneNote(topic, answer.fields));
     } else if (failure?.reason === 'rejected' && failure.at >= triedSince - REJECTION_HOLDS_MS) {
       return { status: 'rejected', note: failure.note };
     } else if (failed !== undefined) {
@@ -90,6 +95,7 @@ export function cellStatus(
   const notes = [...failures].map(([note, slugs]) => `${note}: ${listed(slugs, texts.mostTopics)}`);
   if (kept.length > 0) notes.push(`stale answer written: ${kept.join(' ')}`);
   if (without.length > 0) notes.push(noDataNote(without));
+  notes.push(...onZones.filter(Boolean));
   if (stale.length > 0) notes.push(`${texts.stale}: ${stale.join(' ')}`);
   if (missing.length > 0)
     notes.push(missing.length === topics.length ? texts.missing : `${texts.missing}: ${missing.join(' ')}`);

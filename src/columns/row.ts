@@ -1,8 +1,9 @@
 import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
-import { TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
+import { isZoneTopic, TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
 import { type CellStatus, noDataNote } from './row-status.ts';
 import { columnsOf } from './topic-columns.ts';
+import { zoneNote } from './zone-notes.ts';
 
 /** The columns that come before the topics' own, on every row. */
 export const LEADING_COLUMNS: readonly AddedColumn[] = [
@@ -78,6 +79,8 @@ export interface CompleteFields {
   of(oldest: number, fields: readonly Field[]): Field[];
   /** The fields before the topics' own, if the service has data for each topic. */
   leading(oldest: number): readonly Field[];
+  /** Whether the note depends on more than which fields are null. */
+  readonly hasZones: boolean;
 }
 
 /** @param origin the source of the answers, as the note names it */
@@ -99,13 +102,14 @@ export function completeFields(
     if (oldest !== last) [last, lastText] = [oldest, new Date(oldest).toISOString()];
     return leadingFields(lastText, { status: 'ok', note }, isSample(oldest));
   };
+  const zones = spans.filter(({ topic }) => isZoneTopic(topic));
   const of = (oldest: number, fields: readonly Field[]): Field[] => {
     const without = spans.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
-    const note = origin && none ? `${origin}; ${none}` : origin || none;
-    return [...leading(oldest, note), ...fields];
+    const onZones = zones.map(({ topic, from, to }) => zoneNote(topic, fields.slice(from, to)));
+    return [...leading(oldest, [origin, none, ...onZones].filter(Boolean).join('; ')), ...fields];
   };
-  return { of, leading: (oldest) => leading(oldest, origin) };
+  return { of, leading: (oldest) => leading(oldest, origin), hasZones: zones.length > 0 };
 }
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */

@@ -10,6 +10,8 @@ import {
   RATINGS_WITHOUT_SCORE,
   type RadonValue,
   type TopicResult,
+  ZONE_FACTS,
+  type ZoneValue,
 } from '../contract/topic-values.ts';
 import {
   type MeasurementSlug,
@@ -20,6 +22,7 @@ import {
   type Topic,
   type TopicSlug,
   topicOf,
+  type ZoneSlug,
 } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { nearestMeters } from '../geo/nearest.ts';
@@ -82,6 +85,25 @@ function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
   ];
 }
 
+/** The last column of a zone; columns/zone-notes.ts reads it. */
+function zoneColumns(slug: ZoneSlug): TopicColumn[] {
+  const stem = columnStem(slug);
+  const facts = Object.entries(ZONE_FACTS[slug]) as [keyof (typeof ZONE_FACTS)[ZoneSlug], 'number' | 'text'][];
+  return [
+    column<ZoneValue>(stem, 'text', (value) => value.zone),
+    column<ZoneValue>(`${stem}_subtype`, 'text', (value) => value.subtype),
+    column<ZoneValue>(`${stem}_special_area`, 'text', ({ specialArea }) =>
+      specialArea === null ? null : String(specialArea),
+    ),
+    ...facts.map(([name, type]) =>
+      column<ZoneValue>(`${stem}_${snake(name)}`, type, (value) => value.facts[name] ?? null),
+    ),
+    column<ZoneValue>(`${stem}_panel`, 'text', (value) => value.panel),
+    column<ZoneValue>(`${stem}_effective`, 'text', (value) => value.effective),
+    column<ZoneValue>(`${stem}_boundary_m`, 'count', (value) => value.boundaryMeters),
+  ];
+}
+
 const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn[]>> = {
   airQuality: [
     column<AirQualityValue>('air_quality_metric', 'text', (value) => value.metric),
@@ -96,6 +118,7 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
     column<RadonValue>('radon_title', 'text', (value) => value.title),
     column<RadonValue>('radon_caption', 'text', (value) => value.caption),
   ],
+  floodZone: zoneColumns('floodZone'),
 };
 
 /** The columns of a topic, in order. */

@@ -2,7 +2,7 @@ import { TOPIC_SLUGS, type TopicSlug } from './topics.ts';
 
 declare const isTopicSet: unique symbol;
 
-/** A set of topics as one number: bit i stands for the i-th topic of the contract. The 37 bits fit a double exactly (2^53), so a million
+/** A set of topics as one number: bit i stands for the i-th topic of the contract. The 38 bits fit a double exactly (2^53), so a million
  * cells hold their sets in one Float64Array. BigInt and pairs of 32-bit words would need more memory or two arrays. The type is branded:
  * a sum or a difference of sets is a plain number and does not compile as a set. */
 export type TopicSet = number & { readonly [isTopicSet]: true };

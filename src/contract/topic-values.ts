@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { type DetailsKind, type MeasurementSlug, ofPollutants, TOPICS, type Topic, type TopicSlug } from './topics.ts';
+import {
+  type DetailsKind,
+  type MeasurementSlug,
+  ofPollutants,
+  TOPICS,
+  type Topic,
+  type TopicSlug,
+  type ZoneSlug,
+} from './topics.ts';
 
 /** NRI risk categories: `rating` is exactly one of these (docs/developer/service-api.md, 4.1). */
 export const RATINGS = [
@@ -72,10 +80,29 @@ const radonValue = z.looseObject({
   description: z.string(),
 });
 
+/** What a zone states besides its code, in the order of the columns. */
+export const ZONE_FACTS = {
+  floodZone: { baseElevationFt: 'number', baseElevationDatum: 'text', depthFt: 'number' },
+} as const satisfies Readonly<Record<ZoneSlug, Readonly<Record<string, 'number' | 'text'>>>>;
+
+/** The zone of an agency's map that holds a place. Null is unknown, or not stated. */
+const zoneValue = z.looseObject({
+  zone: z.string(),
+  subtype: z.string().nullable(),
+  specialArea: z.boolean().nullable(),
+  facts: z.record(z.string(), z.union([z.number(), z.string()]).nullable()),
+  /** The sheet of the map, and the day since which it is in force. */
+  panel: z.string().nullable(),
+  effective: z.iso.date().nullable(),
+  /** Metres to the nearest other zone, rounded up; 0 where zones overlap or meet; null where none is near. */
+  boundaryMeters: z.int().nonnegative().nullable(),
+});
+
 export type NaturalValue = z.infer<typeof naturalValue>;
 export type AirQualityValue = z.infer<typeof airQualityValue>;
 export type PollutantValue = z.infer<typeof pollutantValue>;
 export type RadonValue = z.infer<typeof radonValue>;
+export type ZoneValue = z.infer<typeof zoneValue>;
 
 /** A GeoJSON FeatureCollection. Only the geometries are read, so nothing else is validated: checking every member of a
  * 6 MB bundle would cost more than parsing it. */
@@ -101,6 +128,7 @@ const MEASUREMENT_VALUES = {
   airQuality: airQualityValue,
   ...ofPollutants(() => pollutantValue),
   radon: radonValue,
+  floodZone: zoneValue,
 } satisfies Record<MeasurementSlug, z.ZodType>;
 
 /** The value of a measurement topic. */

@@ -1,4 +1,5 @@
-/** The service's 37 topics in the contract's order, with everything that follows from each. The only list of them. */
+/** The 37 topics of the service's contract in its order and those that only public data has, with everything that follows from each. The
+ * only list of them. */
 
 export type Category = 'natural' | 'proximity' | 'measurement';
 
@@ -18,7 +19,7 @@ export interface Topic {
   readonly details: DetailsKind;
   readonly cadence: Cadence;
   /** The area within which its value is the same: natural ratings are scored by tract, `airQuality` and `radon` are given by county
-   * (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: each place has its own value. */
+   * (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: each place has its own value, as with a monitor's reading or the zone of a map. */
   readonly area: AreaLevel | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly CountColumn[];
@@ -94,7 +95,7 @@ const MEASUREMENTS = [
 ] as const satisfies readonly TopicRow[];
 
 /** Measurements that only public data has: no paid bundle returns them. */
-const PUBLIC_MEASUREMENTS = [] as const satisfies readonly TopicRow[];
+const PUBLIC_MEASUREMENTS = [['floodZone', 'Flood Zone', 'none', 'rolling']] as const satisfies readonly TopicRow[];
 
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
@@ -104,6 +105,13 @@ export type MeasurementSlug = PaidMeasurementSlug | (typeof PUBLIC_MEASUREMENTS)
 /** The topics whose values are concentrations at a monitor. */
 export const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const satisfies readonly MeasurementSlug[];
 export type PollutantSlug = (typeof POLLUTANTS)[number];
+/** The topics whose values are the zone of an agency's map that holds a place. */
+const ZONE_TOPICS = ['floodZone'] as const satisfies readonly MeasurementSlug[];
+export type ZoneSlug = (typeof ZONE_TOPICS)[number];
+/** Whether a topic's value is a zone. */
+export function isZoneTopic(slug: TopicSlug): slug is ZoneSlug {
+  return (ZONE_TOPICS as readonly TopicSlug[]).includes(slug);
+}
 /** A table of what all pollutants have alike. */
 export function ofPollutants<Value>(make: (slug: PollutantSlug) => Value): Readonly<Record<PollutantSlug, Value>> {
   return Object.fromEntries(POLLUTANTS.map((slug) => [slug, make(slug)])) as Record<PollutantSlug, Value>;
@@ -117,28 +125,31 @@ type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence,
 
 export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug;
 
-function topics(category: Category, rows: readonly TopicRow[]): Topic[] {
+function topics(
+  category: Category,
+  rows: readonly TopicRow[],
+  areaOf: (cadence: Cadence) => AreaLevel | null,
+): Topic[] {
   return rows.map(([slug, title, details, cadence, ...countColumns]) => ({
     slug: slug as TopicSlug,
     title,
     category,
     details,
     cadence,
-    area:
-      category === 'natural' ? 'tract' : category === 'measurement' && cadence !== 'near-real-time' ? 'county' : null,
+    area: areaOf(cadence),
     countColumns: countColumns as CountColumn[],
   }));
 }
 
 /** The topics of the paid contract, in its order. */
 export const PAID_TOPICS: readonly Topic[] = [
-  ...topics('natural', NATURAL),
-  ...topics('proximity', PROXIMITY),
-  ...topics('measurement', MEASUREMENTS),
+  ...topics('natural', NATURAL, () => 'tract'),
+  ...topics('proximity', PROXIMITY, () => null),
+  ...topics('measurement', MEASUREMENTS, (cadence) => (cadence === 'near-real-time' ? null : 'county')),
 ];
 
 /** All topics: the order of columns and lists everywhere. */
-export const TOPICS: readonly Topic[] = [...PAID_TOPICS, ...topics('measurement', PUBLIC_MEASUREMENTS)];
+export const TOPICS: readonly Topic[] = [...PAID_TOPICS, ...topics('measurement', PUBLIC_MEASUREMENTS, () => null)];
 
 export const TOPIC_SLUGS: readonly TopicSlug[] = TOPICS.map((topic) => topic.slug);
 export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic.slug);

@@ -14,7 +14,7 @@ import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts
 import type { JobFile } from './job-file.ts';
 import { commandIn, definedOnly, mergeJobFiles, relativeTo, withHomePaths } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
-import { parseTopics } from './topic-choice.ts';
+import { parseTopics, topicsInGroups } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to the null device. */
 export const NO_OUTPUT = devNull;
@@ -127,7 +127,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     name: settings.name ?? (folders.jobFile === undefined ? nameOfInput(files) : parse(folders.jobFile).name),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
-    topics: parseTopics(settings.topics),
+    topics: parseTopics(settings.topics, topicsInGroups(service.kind)),
     orderBy: parseOrderBy(settings.order_by),
     areas: settings.areas ?? null,
     counts: settings.areas === undefined,

@@ -1,4 +1,4 @@
-import { TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
+import { PAID_TOPICS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
 
 /** Names of topic sets. */
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
@@ -8,9 +8,15 @@ export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number];
 
 export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
+/** The topics that a group may have. At a service they are those of its contract, so that no price grows with what public data has besides. */
+export function topicsInGroups(source: 'local' | 'sample' | 'remote'): readonly Topic[] {
+  return source === 'local' ? TOPICS : PAID_TOPICS;
+}
+
 /** The slugs of names and groups, in contract order, each once. */
-export function parseTopics(names: string | readonly string[]): TopicSlug[] {
+export function parseTopics(names: string | readonly string[], inGroups: readonly Topic[] = TOPICS): TopicSlug[] {
   const chosen = new Set(typeof names === 'string' ? [names] : names);
-  const isChosen = ({ slug, category }: Topic) => chosen.has('all') || chosen.has(category) || chosen.has(slug);
+  const isInGroup = (topic: Topic) => (chosen.has('all') || chosen.has(topic.category)) && inGroups.includes(topic);
+  const isChosen = (topic: Topic) => chosen.has(topic.slug) || isInGroup(topic);
   return TOPICS.filter(isChosen).map(({ slug }) => slug);
 }

@@ -8,6 +8,7 @@ import { type Land, readLand } from './land.ts';
 import { hurricaneTracks, points } from './points.ts';
 import { makeRandom, type Random } from './random.ts';
 import { airQualityYears, monitorReadings, naturalRatings, radonZones } from './ratings.ts';
+import { floodZones } from './zones.ts';
 
 /** Monitors report hourly. */
 const READINGS_FRESH_MS = 3_600_000;
@@ -75,7 +76,7 @@ function importGenerated(database: DataDatabase, clock: Clock, names: ReadonlySe
 const WILDFIRES = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
 const EVENTS = ['earthquake', 'hail', 'hurricane', 'tornado', ...WILDFIRES] as const;
 
-/** Made-up data for all 37 topics everywhere in the US, one dataset after the other. Records are generated when read;
+/** Made-up data for all topics everywhere in the US, one dataset after the other. Records are generated when read;
  * equal arguments give equal records, whichever datasets are read and however often.
  * @param now the day that the sample pretends to be of, in milliseconds since the epoch */
 export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
@@ -92,6 +93,7 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
     airQuality: (random) => airQualityYears(counties, now, random),
     radon: (random) => radonZones(counties, random),
     readings: (random) => monitorReadings(counties, now, random),
+    floodZones: (random) => floodZones(land, now, random),
   };
   for (const kind of Object.keys(tables) as TableName[]) yield { kind, ...generated(kind, tables[kind]) } as Dataset;
   for (const topic of PROXIMITY_SLUGS) {

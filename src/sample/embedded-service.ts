@@ -5,7 +5,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
+import { NATURAL_SLUGS, PAID_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import { onDataFile, openDataDatabase } from '../data/tables/data-database.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
@@ -76,14 +76,15 @@ function openMadeUp<Opened>(file: string, open: (file: string) => Opened): Opene
 }
 
 /** The topics that a job's calls may return: single calls return the job's topics, a standard bundle all natural topics, an
- * enterprise bundle all topics. Sample data of fewer topics is made faster, and only topics with readings need new readings. */
+ * enterprise bundle all topics of the contract. Sample data of fewer topics is made faster, and only topics with readings need new readings. */
 function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const others = topics.filter((topic) => topicOf(topic).category !== 'natural');
   const natural = others.length < topics.length ? NATURAL_SLUGS : [];
   // A standard bundle may lack one natural topic.
   const withoutEnterprise =
     (natural.length > 0 ? CREDITS.standard + CREDITS.single : 0) + others.length * CREDITS.single;
-  return optimize === 'credits' && withoutEnterprise < CREDITS.enterprise ? [...natural, ...others] : TOPIC_SLUGS;
+  const isEnterprise = optimize !== 'credits' || withoutEnterprise >= CREDITS.enterprise;
+  return [...new Set(isEnterprise ? [...PAID_SLUGS, ...topics] : [...natural, ...others])];
 }
 
 /** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is using it. */

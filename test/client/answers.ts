@@ -5,7 +5,7 @@ import { makeRedactor } from '../../src/client/redact.ts';
 import { type Verdict, findVerdict as verdictKeeping } from '../../src/client/verdict.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 
 export const PLACE: Location = { lat: 34.0522, lng: -118.2437 };
@@ -30,6 +30,13 @@ export function resultOf(topic: TopicSlug): { value: unknown; details: unknown }
   if (topic === 'radon') {
     return { value: { title: 'Zone', value: 'Zone 2', caption: 'Moderate', description: 'Test.' }, details: null };
   }
+  if (topic === 'floodZone') {
+    const unstated = { panel: null, effective: null, boundaryMeters: null };
+    return {
+      value: { zone: 'AE', subtype: null, specialArea: true, facts: { depthFt: 2 }, ...unstated },
+      details: null,
+    };
+  }
   const measurement = { value: 8.1, unit: CONCENTRATION_UNIT };
   return { value: { measurement, rating: 'Good', timestamp: '2026-01-15T11:00:00Z' }, details: null };
 }
@@ -40,7 +47,7 @@ export function envelopeOf(call: Call, location: Location = PLACE) {
   if (call.kind === 'single') {
     return { data: { topic: call.topic, location, result: resultOf(call.topic) }, meta };
   }
-  const slugs = call.kind === 'standard' ? NATURAL_SLUGS : TOPIC_SLUGS;
+  const slugs = call.kind === 'standard' ? NATURAL_SLUGS : PAID_SLUGS;
   const topics: Record<string, unknown> = Object.fromEntries(slugs.map((slug) => [slug, resultOf(slug)]));
   return { data: { location, topics }, meta };
 }

@@ -55,13 +55,16 @@ ozone_value ozone_unit ozone_rating ozone_measured_at
 pm25_value pm25_unit pm25_rating pm25_measured_at
 pm10_value pm10_unit pm10_rating pm10_measured_at
 radon_zone radon_title radon_caption
+flood_zone flood_zone_subtype flood_zone_special_area
+flood_zone_base_elevation_ft flood_zone_base_elevation_datum flood_zone_depth_ft
+flood_zone_panel flood_zone_effective flood_zone_boundary_m
 `
   .trim()
   .split(/\s+/);
 
 const namesOf = (columns: readonly { readonly name: string }[]) => columns.map(({ name }) => name);
 
-test('the header for all 37 topics, in contract order', () => {
+test('the header for all topics, in contract order', () => {
   assert.deepEqual(namesOf(addedColumns(TOPIC_SLUGS)), HEADER);
   assert.equal(new Set(HEADER).size, HEADER.length);
 });

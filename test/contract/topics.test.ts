@@ -38,7 +38,7 @@ test('time to live follows the cadence, and the cadences are those of the contra
   assert.deepEqual(['daily', 'near-real-time', 'rolling', 'release', 'static'].map(of), [
     ['alternativeFuels'],
     ['ozone', 'pm25', 'pm10'],
-    ['brownfield', 'superfund', 'toxicReleaseInventory'],
+    ['brownfield', 'superfund', 'toxicReleaseInventory', 'floodZone'],
     NATURAL_SLUGS,
     ['nuclearReactors'],
   ]);

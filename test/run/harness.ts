@@ -9,6 +9,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
+import { parseTopics, topicsInGroups } from '../../src/job/topic-choice.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { hashSecret, type Key } from '../../src/run/plan/api-keys.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
@@ -93,7 +94,11 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
   const { creditsPerMonth: credits_per_month, creditsPerMinute: credits_per_minute } = subscription;
   const usual = { input: 'input.csv', output: 'output.csv', anniversary_day: 31 };
   const said: JobFile = { ...usual, subscription: { credits_per_month, credits_per_minute } };
-  const job = (settings: JobFile = {}) => makeJob([settings, said], { dataFolder: folder, workingFolder: folder });
+  /** The job names no service, but has one: its groups are those of a service. */
+  const job = ({ topics, ...settings }: JobFile = {}) => {
+    const asked = topics === undefined ? {} : { topics: parseTopics(topics, topicsInGroups('remote')) };
+    return makeJob([{ ...settings, ...asked }, said], { dataFolder: folder, workingFolder: folder });
+  };
   /** The context of a run, for what a test does between its stages. */
   const open = (settings?: JobFile, options: RunOptions = {}) => {
     const { rowThreads, openAreas: others = openAreas, store: kept = store, interrupt, progress } = options;

@@ -141,7 +141,16 @@ test('the scopes of a key may be written with the names of groups', () => {
   ];
   const { service } = job({ service: { base_url: 'https://h.example', api_keys } });
   assert.ok(service.kind === 'remote');
-  assert.deepEqual(service.keys[0]!.scopes, ['bundle', 'park', 'airQuality', 'ozone', 'pm25', 'pm10', 'radon']);
+  assert.deepEqual(service.keys[0]!.scopes, [
+    'bundle',
+    'park',
+    'airQuality',
+    'ozone',
+    'pm25',
+    'pm10',
+    'radon',
+    'floodZone',
+  ]);
   assert.deepEqual(service.keys[1]!.scopes, [...TOPIC_SLUGS], 'the bundle is a scope of its own');
 });
 

@@ -16,6 +16,7 @@ import type {
   EventKind,
   EventRecord,
   NaturalRatingRecord,
+  ZoneRecord,
 } from '../../src/data/tables/records.ts';
 import {
   type AccountsDatabase,
@@ -107,6 +108,12 @@ export function coverOnly(states: string, ...datasets: readonly string[]): strin
     DELETE FROM parts WHERE dataset IN (${named}) AND state NOT IN (${listed});`;
 }
 
+/** A zone of a study of the county 31001. */
+export function floodZone(code: string, geometry: Polygon): ZoneRecord {
+  const facts = { baseElevationFt: null, baseElevationDatum: null, depthFt: null };
+  return { kind: 'zone', geoid: '31001C', code, detail: '', facts: { special: '', facts }, geometry };
+}
+
 export const FEED_NAMES: readonly EventKind[] = [
   ...(['earthquake', 'hail', 'hurricane', 'tornado'] as const),
   ...(['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const),
@@ -130,6 +137,11 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
       kind: 'airQuality',
       info: info('airQuality'),
       records: counties.map((countyGeoid) => ({ countyGeoid, year: 2025, ...days })),
+    },
+    {
+      kind: 'floodZones',
+      info: info('floodZones'),
+      records: [floodZone('AE', square(-100, 40, 1)), floodZone('AREA NOT INCLUDED', square(-99, 40, 1))],
     },
     { kind: 'radon', info: info('radon'), records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })) },
     {

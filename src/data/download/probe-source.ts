@@ -91,28 +91,30 @@ export async function probeSource(
     case 'layer': {
       const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
       for (const slice of slices) {
-        const [request] = layerRequests(source, download, slice, '', context.clock.now());
+        const requests = layerRequests(source, download, slice, '', context.clock.now());
         const times = LOADERS.get(source.loader)!.vintage;
         const timeIn = (fields: readonly string[]) =>
           (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
-        const { count, edited, fields, features, newest } = await probeLayer(request!, timeIn, context);
-        const vintage = vintageByColumns(times);
-        if (times !== undefined) vintage.see({ [times.names[0]!]: newest });
-        const geometries = features.map(({ geometry }) => geometry).filter((one) => boxOfGeometry(one) !== null);
-        const isInUs = (one: unknown) => isCovered(cornerOf(boxOfGeometry(one)!));
-        const { find } = findColumns(fields, request!.layer);
-        const lacking = neededColumns(source).filter((names) => find(...names) < 0);
-        probed.push({
-          ...{ url: request!.layer, rows: count, changedAt: edited ?? undefined },
-          ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
-          ...(request!.as === 'csv'
-            ? {}
-            : {
-                box: boxOfGeometry({ type: 'GeometryCollection', geometries }),
-                isElsewhere: geometries.length > 0 && !geometries.some(isInUs),
-              }),
-          lacking: lacking.map((names) => names.join(' or ')),
-        });
+        for (const [index, request] of requests.entries()) {
+          const { count, edited, fields, features, newest } = await probeLayer(request, timeIn, context);
+          const vintage = vintageByColumns(times);
+          if (times !== undefined) vintage.see({ [times.names[0]!]: newest });
+          const geometries = features.map(({ geometry }) => geometry).filter((one) => boxOfGeometry(one) !== null);
+          const isInUs = (one: unknown) => isCovered(cornerOf(boxOfGeometry(one)!));
+          const { find } = findColumns(fields, request.layer);
+          const lacking = index > 0 ? [] : neededColumns(source).filter((names) => find(...names) < 0);
+          probed.push({
+            ...{ url: request.layer, rows: count, changedAt: edited ?? undefined },
+            ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
+            ...(request.as === 'csv'
+              ? {}
+              : {
+                  box: boxOfGeometry({ type: 'GeometryCollection', geometries }),
+                  isElsewhere: geometries.length > 0 && !geometries.some(isInUs),
+                }),
+            lacking: lacking.map((names) => names.join(' or ')),
+          });
+        }
       }
       return probed;
     }

@@ -129,7 +129,7 @@ export function findReach(source: Source): number {
   return source.download.kind === 'layer' && source.download.stateWhere === 'box' ? radiusOf(source) : 0;
 }
 
-/** One request, or one per box of a state (Alaska has two). */
+/** One request for each layer, and for each box of a state (Alaska has two). */
 export function layerRequests(
   source: Source,
   download: LayerDownload,
@@ -147,9 +147,13 @@ export function layerRequests(
   ].filter((filter) => filter !== undefined);
   const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
   const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [undefined];
-  return boxes.map((box, index) => ({
-    ...download,
+  const layers = [{ ...download, layer }, ...(download.more ?? [])];
+  const all = boxes.flatMap((box) => layers.map((own) => ({ ...own, box })));
+  return all.map(({ layer, fields, simplifiedBy, pageRows, box }, index) => ({
     layer,
+    fields,
+    simplifiedBy,
+    pageRows,
     where,
     as,
     box,

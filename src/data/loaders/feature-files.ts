@@ -6,7 +6,7 @@ import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
 import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
-import { agencyZip, invalidFile, refusedFor, textBytes } from './agency-file.ts';
+import { agencyZip, invalidFile, refusedFor, textBytes, zipPath } from './agency-file.ts';
 import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type LoaderOptions } from './loader.ts';
@@ -193,7 +193,9 @@ export async function headOfShapefile(file: string): ReturnType<typeof shapefile
 }
 
 async function readShapefileParts(file: string): Promise<ShapefileParts> {
-  return /\.zip$/i.test(file) ? await partsOfZip(file) : partsBeside(file);
+  const inZip = zipPath(file);
+  if (inZip !== null) return await partsInZip(inZip.archive, inZip.member);
+  return /\.zip$/i.test(file) ? await partsInZip(file) : partsBeside(file);
 }
 
 function partsBeside(file: string): ShapefileParts {
@@ -212,9 +214,11 @@ function partsBeside(file: string): ShapefileParts {
   return { shp: part(file), dbf: part(dbf), prj: text('prj'), cpg: text('cpg') };
 }
 
-async function partsOfZip(file: string): Promise<ShapefileParts> {
+/** @param member the path of its .shp; left out for the only one */
+async function partsInZip(file: string, member?: string): Promise<ShapefileParts> {
   const zip = await agencyZip(file);
-  const shapes = zip.entries.filter(({ fileName }) => /\.shp$/i.test(fileName));
+  const isOwn = (name: string) => (member === undefined ? /\.shp$/i.test(name) : name === member);
+  const shapes = zip.entries.filter(({ fileName }) => isOwn(fileName));
   const [shape] = shapes;
   if (shape === undefined || shapes.length > 1) {
     throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');

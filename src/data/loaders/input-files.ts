@@ -9,7 +9,8 @@ import { LOADERS, loaderNamed } from './loader-table.ts';
 
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 
-/** The files that a loader reads: as named, or, in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`).
+/** The files that a loader reads: as named; in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`); in a zip
+ * of several shapefiles, those that fit it.
  * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set */
 export async function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): Promise<string[]> {
   const paths: string[] = [];
@@ -20,12 +21,14 @@ export async function inputFiles(loader: string, files: readonly string[], optio
       paths.push(file);
       continue;
     }
-    const path = /\.zip$/i.test(file) ? await pathInZip(loader, file, options) : file;
-    paths.push(path);
+    const own = /\.zip$/i.test(file) ? await pathsInZip(loader, file, options) : [file];
+    paths.push(...own);
     if (options.force === true) continue;
-    const profile = await readProfile(path, options.lat);
-    const problem = mismatch(loader, profile);
-    if (problem !== null) throw wrongFile(loader, path, problem, profile);
+    for (const path of own) {
+      const profile = await readProfile(path, options.lat);
+      const problem = mismatch(loader, profile);
+      if (problem !== null) throw wrongFile(loader, path, problem, profile);
+    }
   }
   return paths;
 }
@@ -42,15 +45,19 @@ function isFolder(file: string): boolean {
 }
 
 /** FEMA's zips also hold the data dictionary, EPA's other tables: the loader's own is read. */
-async function pathInZip(loader: string, file: string, options: LoaderOptions): Promise<string> {
+async function pathsInZip(loader: string, file: string, options: LoaderOptions): Promise<string[]> {
   const names = (await agencyZip(file)).entries.map(({ fileName }) => fileName);
-  if (names.some((name) => /\.shp$/i.test(name))) return file;
-  const paths = names.filter((name) => TABLES.test(name)).map((name) => `${file}/${name}`);
+  const shapes = names.filter((name) => /\.shp$/i.test(name));
+  const isTable = shapes.length === 0;
+  const paths = (isTable ? names.filter((name) => TABLES.test(name)) : shapes).map((name) => `${file}/${name}`);
+  if (shapes.length === 1) return [file];
   const own: string[] = [];
   for (const path of paths) {
     if (paths.length === 1 || mismatch(loader, await readProfile(path, options.lat)) === null) own.push(path);
   }
-  if (own.length === 1) return own[0]!;
+  if (own.length === 1 || (!isTable && own.length > 0)) return own;
+  // Its reader says how many it holds.
+  if (!isTable) return [file];
   const hint = `It holds: ${names.slice(0, 10).join(', ')}. Give the path of the file in it, or unpack it.`;
   const found = own.length === 0 ? 'no file' : `${own.length} files`;
   throw invalidFile(file, `${found} in the zip could be for ${loader}`, hint);

@@ -9,6 +9,7 @@ import { nri } from './nri.ts';
 import { SITE_LOADERS } from './site-loaders.ts';
 import { hail, tornado } from './storm-reports.ts';
 import { hurdat2, ibtracs } from './storm-tracks.ts';
+import { floodZones } from './zone-loaders.ts';
 
 const TABLE = {
   areas,
@@ -25,6 +26,7 @@ const TABLE = {
   'wildfire-perimeters': wildfirePerimeters,
   ...COUNTY_LOADERS,
   airnow,
+  'flood-zones': floodZones,
 };
 
 export type LoaderName = keyof typeof TABLE;

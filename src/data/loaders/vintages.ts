@@ -53,9 +53,15 @@ const newestMonth = () =>
 /** The newest of the days seen: to 2024-10-03. */
 const newestDay = () =>
   newest((value) => {
-    const time = timeIn(value);
-    return time === null ? '' : `to ${new Date(time).toISOString().slice(0, 10)}`;
+    const day = dayIn(value);
+    return day === '' ? '' : `to ${day}`;
   });
+
+/** A date as 2024-10-03; '' for none. */
+export function dayIn(value: unknown): string {
+  const time = timeIn(value);
+  return time === null ? '' : new Date(time).toISOString().slice(0, 10);
+}
 
 /** The newest of some texts. @param read returns texts that sort by time; '' for none */
 export function newest(read: (value: unknown) => string): Vintage {
@@ -72,9 +78,10 @@ export function newest(read: (value: unknown) => string): Vintage {
 const EARLIEST = Date.UTC(1900);
 const LATEST = Date.UTC(2200);
 
-/** Milliseconds of a date in the agencies' formats: epoch milliseconds, 2024-10-03…, 2024/10/03 …; null when it is none. */
+/** Milliseconds of a date in the agencies' formats: epoch milliseconds, 2024-10-03…, 2024/10/03 …, a date of a shapefile; null when it is
+ * none, or 9999. */
 function timeIn(value: unknown): number | null {
-  const text = typeof value === 'string' ? value.trim() : '';
+  const text = value instanceof Date ? value.toISOString() : typeof value === 'string' ? value.trim() : '';
   const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/.exec(text) ?? [];
   const time =
     year !== undefined

@@ -1,4 +1,6 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
+import { FLOOD_ZONES } from '../zones/flood-zones.ts';
+import { fieldsOf } from '../zones/zone-layer.ts';
 import { type FileDownload, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';
@@ -18,6 +20,12 @@ const hourly = (folder: string): FileDownload => ({
   hours: 4,
 });
 const RADON = { kind: 'layer', as: 'csv', fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$' } as const;
+
+const NFHL = 'https://hazards.fema.gov/arcgis/rest/services/public/NFHL/MapServer';
+const FLOOD_FIELDS = fieldsOf(FLOOD_ZONES);
+const only = (names: readonly string[]) => `^(${names.join('|')})$`;
+/** About a metre: the maps are drawn to some 12. */
+const FLOOD_LINES = { simplifiedBy: 0.00001, pageRows: 500 } as const;
 
 export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   {
@@ -70,5 +78,25 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     rows: 3_144,
     staleAfterDays: 3650,
     cadence: 'never: drawn in 1993',
+  },
+  {
+    name: 'flood-zones',
+    title: 'FEMA National Flood Hazard Layer, zones and panels of the flood insurance rate maps',
+    topics: ['floodZone'],
+    // All zones are gigabytes.
+    when: 'states',
+    download: {
+      kind: 'layer',
+      layer: `${NFHL}/28`,
+      fields: only(FLOOD_FIELDS.zones),
+      more: [{ layer: `${NFHL}/3`, fields: only(FLOOD_FIELDS.panels), ...FLOOD_LINES }],
+      stateWhere: "DFIRM_ID LIKE '{fips}%'",
+      ...FLOOD_LINES,
+    },
+    columns: [['DFIRM_ID'], ['FLD_ZONE'], ['ZONE_SUBTY'], ['SFHA_TF']],
+    bytes: 8_000 * MB,
+    staleAfterDays: 30,
+    cadence: 'by the day, a county at a time',
+    note: 'A zone of the map in force, not a determination for a lender, not the depth of a flood, and nothing of a future climate. Letters that take single buildings out of a zone (LOMA) are not in it.',
   },
 ];

@@ -150,7 +150,8 @@ function overriddenDownload(
     throw wrong(file, `sources.${name}.page: this source is not found through a page; give url`);
   }
   if (layer !== undefined) {
-    if (download.kind === 'layer') return { ...download, layer };
+    // The other layers are the agency's: an own address stands alone.
+    if (download.kind === 'layer') return { ...download, layer, more: undefined };
     throw wrong(file, `sources.${name}.layer: this source is no layer; give url`);
   }
   return download;

@@ -51,6 +51,10 @@ export interface LayerDownload {
   readonly fields?: string | undefined;
   /** The largest simplification of outlines, in degrees. */
   readonly simplifiedBy?: number | undefined;
+  /** Layers whose features the loader needs beside these, with the same filters. */
+  readonly more?:
+    | readonly Pick<LayerDownload & { readonly layer: string }, 'layer' | 'fields' | 'simplifiedBy' | 'pageRows'>[]
+    | undefined;
   /** Rows per page, if the layer's own limit is too high for large outlines. */
   readonly pageRows?: number | undefined;
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import { packArea } from '../../geo/outline.ts';
+import { isZoneDataset, ZONE_TABLES, type ZoneDataset } from '../zones/zone-layers.ts';
 import type { DataDatabase } from './data-database.ts';
 import { FeatureBuffer } from './feature-buffer.ts';
 import { type StoredRecord, storedFeatures, storedReadings } from './kept-records.ts';
@@ -16,6 +17,7 @@ import {
   type NaturalRatingRecord,
   type ReadingRecord,
   type SiteRecord,
+  type ZoneRecord,
 } from './records.ts';
 import type { LevelTables, LoadRow, LoadTable } from './staged-load.ts';
 import { stateOf } from './states.ts';
@@ -52,6 +54,7 @@ const LEVELS = ['tract', 'county'] as const;
 /** The rows of the records that a load brings. */
 export function recordRows(database: DataDatabase, { name, level }: LoadTarget): RecordRows {
   if (isLayer(name)) return layerRows(database, name);
+  if (isZoneDataset(name)) return zoneRows(database, name);
   switch (name) {
     case 'areas':
       return areaRows(database, level);
@@ -103,7 +106,7 @@ function levelsOf(level: Level): readonly ('tract' | 'county')[] {
 
 function areaRows(database: DataDatabase, level: Level): RecordRows {
   const levels = levelsOf(level);
-  const nextId = areaIds(database);
+  const nextId = takenIds(database, 'areas');
   return {
     levels: levels.map((name) => ({
       level: name,
@@ -133,20 +136,51 @@ function boxesOfGeoids(level: 'tract' | 'county'): string {
 
 const IDS_AT_ONCE = 10_000;
 
-/** Reserves ids for areas by the thousand: a write for each takes longer than everything else. */
-function areaIds(database: DataDatabase): () => number {
+/** Reserves ids by the thousand: a write for each takes longer than everything else. */
+function takenIds(database: DataDatabase, kind: 'areas' | 'zones'): () => number {
   const take = database
-    .prepare<[number], number>("UPDATE next_ids SET next_id = next_id + ? WHERE kind = 'areas' RETURNING next_id")
+    .prepare<[number, string], number>('UPDATE next_ids SET next_id = next_id + ? WHERE kind = ? RETURNING next_id')
     .pluck();
   let next = 0;
   let end = 0;
   return () => {
     if (next === end) {
-      end = take.get(IDS_AT_ONCE)!;
+      end = take.get(IDS_AT_ONCE, kind)!;
       next = end - IDS_AT_ONCE;
     }
     next += 1;
     return next - 1;
+  };
+}
+
+/** Zones and panels of a layer. One that is in several files, because they overlap, is one record: its rings and all else are equal. */
+function zoneRows(database: DataDatabase, name: ZoneDataset): RecordRows {
+  const { zones, outlines } = ZONE_TABLES[name];
+  const nextId = takenIds(database, 'zones');
+  const known = new Set<string>();
+  const ofGeoids = `SELECT outline.* FROM ${zones} AS zone JOIN ${outlines} AS outline ON outline.id = zone.id
+                    WHERE zone.geoid BETWEEN ? AND ?`;
+  return {
+    levels: [{ level: '', tables: [byGeoid(zones), { ...existing(outlines), ofGeoids }] }],
+    statesOf: stateOfGeoid,
+    rowsOf(record) {
+      const { kind, geoid, code, detail, facts, geometry } = record as ZoneRecord;
+      const rings = Buffer.from(packArea(geometry).buffer);
+      const own = [geoid, kind, code, detail] as const;
+      const text = facts === null ? '{}' : JSON.stringify(facts);
+      const identity = hash('sha1', Buffer.concat([Buffer.from(JSON.stringify([...own, text])), rings]), 'base64');
+      if (known.has(identity)) return 'known';
+      known.add(identity);
+      const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;
+      const id = nextId();
+      return [
+        0,
+        [
+          [0, [id, ...own, minLng, maxLng, minLat, maxLat, text]],
+          [1, [id, rings]],
+        ],
+      ];
+    },
   };
 }
 

@@ -7,13 +7,15 @@ import {
   type PollutantSlug,
   type ProximitySlug,
 } from '../../contract/topics.ts';
+import type { StoredFacts } from '../zones/zone-layer.ts';
+import type { ZoneDataset } from '../zones/zone-layers.ts';
 
 /* The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail
  * report and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in
  * databases. */
 
 /** The datasets that are neither the sites of a topic nor events. */
-export type TableName = 'areas' | 'nri' | 'readings' | CountyDataset;
+export type TableName = 'areas' | 'nri' | 'readings' | CountyDataset | ZoneDataset;
 
 export type CountyDataset = keyof typeof COUNTY_TABLES;
 
@@ -91,10 +93,11 @@ export const COUNTY_TABLES = {
 };
 
 /** The dataset of each measurement. */
-export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset>> = {
+export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset | ZoneDataset>> = {
   airQuality: 'airQuality',
   ...ofPollutants(() => 'readings' as const),
   radon: 'radon',
+  floodZone: 'floodZones',
 };
 
 export interface ReadingRecord {
@@ -108,6 +111,20 @@ export interface ReadingRecord {
   readonly measuredAt: number;
 }
 
+/** A zone of an agency's map, or a panel of the map. */
+export interface ZoneRecord {
+  readonly kind: 'zone' | 'panel';
+  /** The id of its study, which begins with the two digits of its state. */
+  readonly geoid: string;
+  /** Of a zone its code, of a panel its number. */
+  readonly code: string;
+  /** Of a zone its subtype in words, of a panel the day since which it is in force (2019-11-15); '' for none. */
+  readonly detail: string;
+  /** Null for a panel. */
+  readonly facts: StoredFacts | null;
+  readonly geometry: Polygon | MultiPolygon;
+}
+
 /** The levels of areas and ratings; the other datasets have none. */
 export type Level = 'tract' | 'county' | '';
 
@@ -119,7 +136,8 @@ export type Dataset =
   | Records<EventRecord, { readonly kind: 'records'; readonly event: EventKind }>
   | Records<AirQualityRecord, { readonly kind: 'airQuality' }>
   | Records<RadonRecord, { readonly kind: 'radon' }>
-  | Records<ReadingRecord, { readonly kind: 'readings' }>;
+  | Records<ReadingRecord, { readonly kind: 'readings' }>
+  | Records<ZoneRecord, { readonly kind: ZoneDataset }>;
 
 type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly records: Iterable<T> };
 

@@ -13,6 +13,7 @@ import { createBoxSearch } from '../../geo/outline-index.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { createZoneFinder } from '../zones/zone-finder.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import { MONITOR_METERS } from './coverage.ts';
 import { TopicValue } from './topic-value.ts';
@@ -51,7 +52,7 @@ interface PollutantReadings {
 /** Makes the rule of the measurement topics. There is no data when the county has no row, or no monitor within 80 km reported in the last
  * hours; when no monitor anywhere reported, the readings are too old. `airQuality`: `metric` is the category of the year's median index
  * value, `progressValue` that median as a percentage of 500, at most 100; `additionalInfo.year` is our extension. Pollutants: the newest
- * reading of the nearest monitor that reported. The topic's dataset must be loaded. */
+ * reading of the nearest monitor that reported. Zones: zone-finder.ts. The topic's dataset must be loaded. */
 export function createMeasurementRule(
   database: DataDatabase,
   versionOf: DataVersion,
@@ -117,10 +118,14 @@ export function createMeasurementRule(
     };
   }
 
+  const floodZone = createZoneFinder(database, versionOf, 'floodZones');
+
   const rules: Readonly<Record<MeasurementSlug, MeasurementRule>> = {
     airQuality: (_, area) => airQuality(area.county),
     ...ofPollutants((topic) => (location, _, now) => pollutant(topic, location, now)),
     radon: (_, area) => radon(area.county),
+    // Where nothing was studied there is no zone.
+    floodZone: (location) => floodZone(location) ?? 'no_data',
   };
   return (topic, location, area, now) => {
     const value = rules[topic](location, area, now);

@@ -5,8 +5,8 @@ import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { dataMachine } from './downloading.ts';
 
-/** Sources without a floor: fires of the moment may be few, and parks and wells come by state alone. */
-const WITHOUT = ['wildfire-incidents', 'parks', 'wells'];
+/** Sources without a floor: fires of the moment may be few, and the others come by state alone. */
+const WITHOUT = ['wildfire-incidents', 'flood-zones', 'parks', 'wells'];
 
 for (const { name, loader, rows, least = 0 } of SOURCES.filter((source) => !WITHOUT.includes(source.name))) {
   test(`a first load of a tenth of ${name} is refused, and one of all rows is not`, () => {

@@ -62,7 +62,7 @@ test('sources are chosen by topic, source, loader, natural and all, with the bou
   assert.deepEqual(natural.slice(0, 4), ['areas', 'counties', 'nri-tracts', 'nri-counties']);
   assert.ok(!natural.includes('ibtracs'));
   const leftOut = chooseSources(['all'], false).leftOut.map(({ source }) => source.name);
-  assert.deepEqual(leftOut, ['parks', 'wells']);
+  assert.deepEqual(leftOut, ['flood-zones', 'parks', 'wells']);
   assert.ok(namesOf(['all'], true).includes('wells'));
   for (const topic of NATURAL_SLUGS) assert.ok(namesOf([topic]).includes('nri-tracts'), topic);
 });

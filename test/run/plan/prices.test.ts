@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Call, CREDITS } from '../../../src/contract/credits.ts';
 import { type TopicSet, topicSet } from '../../../src/contract/topic-set.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
+import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
 import type { ApiKeys } from '../../../src/run/plan/api-keys.ts';
 import {
@@ -96,7 +96,7 @@ const lacking = (...sets: readonly (readonly [topics: readonly TopicSlug[], cell
 
 test('a price is what one cell costs times the cells that lack the same, by kind of call', () => {
   const price = priceCheapest(
-    lacking([NATURAL_SLUGS, 3], [['wildfire'], 2], [[], 10], [TOPIC_SLUGS, 1], [['wildfire', 'park'], 4]),
+    lacking([NATURAL_SLUGS, 3], [['wildfire'], 2], [[], 10], [PAID_SLUGS, 1], [['wildfire', 'park'], 4]),
     priceList,
   );
   assert.deepEqual(price.calls, { single: 2 + 19 + 8, standard: 3 + 1, enterprise: 0 });

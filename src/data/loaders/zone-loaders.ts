@@ -1,0 +1,88 @@
+import type { MultiPolygon, Polygon } from 'geojson';
+import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
+import type { ZoneRecord } from '../tables/records.ts';
+import { stateOf } from '../tables/states.ts';
+import { FLOOD_ZONES } from '../zones/flood-zones.ts';
+import { storedFacts, subtypeOf, type ZoneLayer } from '../zones/zone-layer.ts';
+import type { ZoneDataset } from '../zones/zone-layers.ts';
+import { type PropertyFinder, propertyFinder } from './agency-table.ts';
+import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
+import { type Loader, publicDomain } from './loader.ts';
+import { dayIn, vintageByColumns } from './vintages.ts';
+
+/** FEMA's zones and panels, by hand from pages of the map service, or from the zip of a county, which has both. */
+export const floodZones: Loader = zoneLoader('floodZones', FLOOD_ZONES, {
+  describe: "FEMA's NFHL zones (S_FLD_HAZ_AR) and panels (S_FIRM_PAN): GeoJSON, shapefile, or a county's zip with both",
+  source: 'FEMA National Flood Hazard Layer',
+  licence: publicDomain('Federal Emergency Management Agency (FEMA), National Flood Hazard Layer'),
+});
+
+/** The loader of a layer of zones. A file has zones or panels. */
+function zoneLoader(
+  name: ZoneDataset,
+  layer: ZoneLayer,
+  described: Pick<Loader, 'describe' | 'source' | 'licence'>,
+): Loader {
+  const { zones, panels } = layer;
+  return {
+    ...described,
+    loads: { name, level: '' },
+    signature: { columns: [[zones.study], [zones.code, panels.code]], shapes: ['outlines'] },
+    read(files, options, report) {
+      const vintage = vintageByColumns({ names: [panels.effective], as: 'day' });
+      const propertyOf = propertyReader();
+      const shapes = { drawn: 0, lost: 0 };
+      return {
+        // The zones themselves are not dated.
+        vintage: vintage.text,
+        shapes,
+        records: inFeatureFiles<ZoneRecord>(files, report, {
+          featuresOf: (file) => featuresIn(file, options, report),
+          recordsOf({ geometry, properties }) {
+            if (isEmptyGeometry(geometry)) {
+              shapes.lost += 1;
+              return 'it has no geometry';
+            }
+            shapes.drawn += 1;
+            const type = (geometry as { type?: unknown }).type;
+            if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
+              return 'it is not a polygon in degrees';
+            }
+            const text = (field: string) => String(propertyOf(properties, field) ?? '').trim();
+            const geoid = text(zones.study);
+            if (stateOf(geoid) === '') return `its ${zones.study} does not begin with the code of a state`;
+            const own = { geoid, geometry: geometry as Polygon | MultiPolygon };
+            const code = text(zones.code);
+            if (code !== '') {
+              const detail = subtypeOf(layer, text(zones.subtype));
+              return [{ ...own, kind: 'zone', code, detail, facts: storedFacts(layer, text) }];
+            }
+            const panel = text(panels.code);
+            if (panel === '') return `it has neither ${zones.code} nor ${panels.code}`;
+            vintage.see(properties);
+            return [
+              {
+                ...own,
+                kind: 'panel',
+                code: panel,
+                detail: dayIn(propertyOf(properties, panels.effective)),
+                facts: null,
+              },
+            ];
+          },
+        }),
+      };
+    },
+  };
+}
+
+/** Makes the function that reads a property, in any case of its name. */
+function propertyReader(): (properties: FileFeature['properties'], field: string) => unknown {
+  const finders = new Map<string, PropertyFinder>();
+  return (properties, field) => {
+    const find = finders.get(field) ?? propertyFinder([field]);
+    finders.set(field, find);
+    const name = find(properties);
+    return name === null ? null : properties[name];
+  };
+}

@@ -1,0 +1,215 @@
+import { memo } from '../../base/memo.ts';
+import type { ZoneValue } from '../../contract/topic-values.ts';
+import type { Box } from '../../geo/bounding-boxes.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import { OutlineIndex } from '../../geo/outline-index.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
+import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import {
+  kindOf,
+  type RankedKind,
+  type StoredFacts,
+  specialAreaOf,
+  type ZoneLayer,
+  type ZoneName,
+} from './zone-layer.ts';
+import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
+
+/** Within so many metres the nearest other zone is told. */
+const BOUNDARY_METERS = 100;
+
+/** Outlines are simplified one by one, to about a metre: a place in the gap between two belongs to them. */
+const GAP_METERS = 1;
+
+/** The most values of outlines in memory: 64 MB of zones, 16 of panels. */
+const MOST_VALUES = { zone: 16_000_000, panel: 4_000_000 } as const;
+
+/** The facts of zones that are kept: places come in order. */
+const KEPT_FACTS = 10_000;
+
+/** Makes the function that finds the zone of a place, and the panel that shows it: the polygon that holds it, of several the most
+ * hazardous. Null where no zone holds it, or one that was not studied. Boxes are in memory, outlines are read when needed. The layer must
+ * be loaded. */
+export function createZoneFinder(
+  database: DataDatabase,
+  versionOf: DataVersion,
+  dataset: ZoneDataset,
+): (location: Location) => ZoneValue | null {
+  const layer = ZONE_LAYERS[dataset];
+  let loaded: LoadedZones | null = null;
+  const current = oncePerVersion(versionOf, () => {
+    // Other datasets are replaced by the hour, and a state has 300,000 zones.
+    const highest = highestId(database, dataset);
+    if (loaded?.highest !== highest) loaded = new LoadedZones(database, dataset, layer, highest);
+    return loaded;
+  });
+  return (location) => current().find(location);
+}
+
+/** Ids are never reused, so every load has its own highest one. */
+function highestId(database: DataDatabase, dataset: ZoneDataset): number | null {
+  return database.prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`).pluck().get()!;
+}
+
+interface NamedKind extends RankedKind, ZoneName {}
+
+/** The zones and panels of one load. */
+class LoadedZones {
+  readonly highest: number | null;
+  readonly #layer: ZoneLayer;
+  readonly #zones: Polygons;
+  readonly #panels: Polygons;
+  /** By the number of a name. */
+  readonly #kinds: readonly NamedKind[];
+  readonly #factsOf: (id: number) => ZoneFacts;
+
+  constructor(database: DataDatabase, dataset: ZoneDataset, layer: ZoneLayer, highest: number | null) {
+    this.highest = highest;
+    this.#layer = layer;
+    this.#zones = readPolygons(database, dataset, 'zone');
+    this.#panels = readPolygons(database, dataset, 'panel');
+    this.#kinds = this.#zones.names.map(([code, detail]) => {
+      const name = { code, subtype: detail };
+      return { ...name, ...kindOf(layer, name) };
+    });
+    const facts = database.prepare<[number], { geoid: string; facts: string }>(
+      `SELECT geoid, facts FROM ${ZONE_TABLES[dataset].zones} WHERE id = ?`,
+    );
+    this.#factsOf = memo((id: number) => {
+      const row = facts.get(id)!;
+      return { study: row.geoid, ...(JSON.parse(row.facts) as StoredFacts) };
+    }, KEPT_FACTS);
+  }
+
+  find(location: Location): ZoneValue | null {
+    const { outlines } = this.#zones;
+    const holding = outlines.allHolding(location);
+    const holders = holding.length > 0 ? holding : outlines.within(location, GAP_METERS);
+    const best = this.#mostHazardous(holders);
+    if (best === null) return null;
+    const { kind, code, subtype } = best;
+    const { study, special, facts } = this.#factsOf(this.#zones.ids[best.index]!);
+    const isOverlap = holders.some((index) => index !== best.index && this.#differs(index, best));
+    return {
+      zone: code,
+      subtype: subtype || null,
+      specialArea: specialAreaOf(this.#layer, { kind, rank: best.rank }, special),
+      facts,
+      ...this.#panelAt(location, study),
+      boundaryMeters: isOverlap ? 0 : this.#metersToOther(location, best),
+    };
+  }
+
+  /** Of two of a kind, the one with the higher facts: the water stands higher, or deeper. Null if none was studied. */
+  #mostHazardous(holders: readonly number[]): (NamedKind & { readonly index: number }) | null {
+    let best: number | null = null;
+    for (const index of holders) {
+      if (this.#kindAt(index).kind?.isUnstudied) continue;
+      if (best === null || this.#isWorse(index, best)) best = index;
+    }
+    return best === null ? null : { index: best, ...this.#kindAt(best) };
+  }
+
+  #isWorse(a: number, b: number): boolean {
+    const [rankA, rankB] = [this.#kindAt(a).rank, this.#kindAt(b).rank];
+    if (rankA !== rankB) return rankA < rankB;
+    const [factsA, factsB] = [a, b].map((index) => this.#factsOf(this.#zones.ids[index]!).facts);
+    for (const [name, value] of Object.entries(factsA!)) {
+      const other = factsB![name] ?? null;
+      if (typeof value === 'string' || typeof other === 'string' || value === other) continue;
+      return (value ?? Number.NEGATIVE_INFINITY) > (other ?? Number.NEGATIVE_INFINITY);
+    }
+    return false;
+  }
+
+  /** Whether a zone that holds the same place says something else of it. */
+  #differs(index: number, best: NamedKind & { readonly index: number }): boolean {
+    const { kind, code, subtype } = this.#kindAt(index);
+    if (kind?.isUnstudied) return false;
+    if (code !== best.code || subtype !== best.subtype) return true;
+    const [own, other] = [index, best.index].map((at) => JSON.stringify(this.#factsOf(this.#zones.ids[at]!).facts));
+    return own !== other;
+  }
+
+  #metersToOther(location: Location, best: NamedKind): number | null {
+    const isOther = (index: number) => {
+      const { kind, code, subtype } = this.#kindAt(index);
+      return !kind?.isUnstudied && (code !== best.code || subtype !== best.subtype);
+    };
+    const nearest = this.#zones.outlines.nearestEdge(location, BOUNDARY_METERS, isOther);
+    return nearest === null ? null : Math.max(1, Math.ceil(nearest.meters));
+  }
+
+  /** The panel of the zone's own study, else of another; of several the newest. */
+  #panelAt(location: Location, study: string): Pick<ZoneValue, 'panel' | 'effective'> {
+    const { outlines, ids, nameOf, names } = this.#panels;
+    const panels = outlines.allHolding(location).map((index) => {
+      const [panel, effective] = names[nameOf[index]!]!;
+      return { panel, effective, isOwn: this.#factsOf(ids[index]!).study === study };
+    });
+    panels.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || (a.effective < b.effective ? 1 : -1));
+    const [first] = panels;
+    return { panel: first?.panel ?? null, effective: first?.effective || null };
+  }
+
+  #kindAt(index: number): NamedKind {
+    return this.#kinds[this.#zones.nameOf[index]!]!;
+  }
+}
+
+interface ZoneFacts extends StoredFacts {
+  readonly study: string;
+}
+
+/** Polygons in the order of their ids. */
+interface Polygons {
+  readonly outlines: OutlineIndex;
+  readonly ids: Float64Array;
+  /** The code and the detail of each, by their number in `names`. */
+  readonly nameOf: Uint32Array;
+  readonly names: readonly (readonly [code: string, detail: string])[];
+}
+
+type BoxRow = [
+  id: number,
+  code: string,
+  detail: string,
+  minLng: number,
+  maxLng: number,
+  minLat: number,
+  maxLat: number,
+];
+
+function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone' | 'panel'): Polygons {
+  const tables = ZONE_TABLES[dataset];
+  const length = database
+    .prepare<[string], number>(`SELECT count(*) FROM ${tables.zones} WHERE kind = ?`)
+    .pluck()
+    .get(kind)!;
+  const rows = database
+    .prepare<[string], BoxRow>(
+      `SELECT id, code, detail, min_lng, max_lng, min_lat, max_lat FROM ${tables.zones} WHERE kind = ? ORDER BY id`,
+    )
+    .raw();
+  const ids = new Float64Array(length);
+  const nameOf = new Uint32Array(length);
+  const names: (readonly [string, string])[] = [];
+  const numbers = new Map<string, number>();
+  function* boxes(): Generator<Box> {
+    let index = 0;
+    for (const [id, code, detail, minLng, maxLng, minLat, maxLat] of rows.iterate(kind)) {
+      const key = `${code}\n${detail}`;
+      const number = numbers.get(key) ?? names.push([code, detail]) - 1;
+      numbers.set(key, number);
+      ids[index] = id;
+      nameOf[index] = number;
+      index += 1;
+      yield { minLng, maxLng, minLat, maxLat };
+    }
+  }
+  const outline = database.prepare<[number], Buffer>(`SELECT outline FROM ${tables.outlines} WHERE id = ?`).pluck();
+  // Copied, because the bytes of a row may start at any address.
+  const ringsOf = (index: number) => new Int32Array(new Uint8Array(outline.get(ids[index]!)!).buffer);
+  const outlines = new OutlineIndex({ length, [Symbol.iterator]: boxes }, ringsOf, MOST_VALUES[kind]);
+  return { outlines, ids, nameOf, names };
+}
