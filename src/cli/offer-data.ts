@@ -13,7 +13,7 @@ import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Flags } from './command-table.ts';
 import { type CliContext, runHost, say } from './context.ts';
 import { openDataSettings, readSources } from './data-settings.ts';
-import { statesOfJob } from './states-of-file.ts';
+import { areaOfJob, type LocationsArea } from './states-of-file.ts';
 
 /** Offers to download the data that topics of a job lack, for the states of its input; or the boundaries for `areas`, if a service
  * answers. Call it only on a terminal. After a no the run continues without the data where other topics have theirs; without any data,
@@ -45,10 +45,10 @@ async function offerBoundaries(context: CliContext, job: Job): Promise<void> {
     requireAreas(host, job);
   } catch (error) {
     if (!(error instanceof PerilbookError) || error.code !== 'SERVICE_DATA') throw error;
-    const states = await statesOfJob(context, job);
-    if (states.length === 0) throw error;
+    const area = await areaOfJob(context, job);
+    if (area.states.length === 0) throw error;
     say(context, `${error.message}. They can be downloaded:`);
-    const refused = await getUnlessRefused(context, job, { topics: [BOUNDARY_SOURCES[job.areas]], states });
+    const refused = await getUnlessRefused(context, job, { topics: [BOUNDARY_SOURCES[job.areas]], area });
     if (refused !== null) throw error;
   }
 }
@@ -92,8 +92,8 @@ function topicsWithoutData({ service, dataFile, topics }: Job, now: number): Top
 interface PublishedData {
   /** Topics, or a source of boundaries. */
   readonly topics: readonly string[];
-  /** The states of the job's input. */
-  readonly states: readonly string[];
+  /** Of the job's input. */
+  readonly area: LocationsArea;
 }
 
 /** The missing data that agencies publish for the input; null if they publish none of it. */
@@ -103,20 +103,15 @@ async function publishedFor(
   lacking: readonly TopicSlug[],
 ): Promise<PublishedData | null> {
   if (lacking.length === 0) return null;
-  const states = await statesOfJob(context, job);
+  const area = await areaOfJob(context, job);
   const { sources } = readSources(context, {});
-  const topics = lacking.filter((topic) => states.some((state) => manualLoader(topic, state, sources) === null));
-  return topics.length === 0 ? null : { topics, states };
+  const topics = lacking.filter((topic) => area.states.some((state) => manualLoader(topic, state, sources) === null));
+  return topics.length === 0 ? null : { topics, area };
 }
 
-async function getPublished(
-  context: CliContext,
-  job: Job,
-  { topics, states }: PublishedData,
-  flags: Flags<'data get'>,
-) {
+async function getPublished(context: CliContext, job: Job, { topics, area }: PublishedData, flags: Flags<'data get'>) {
   using settings = openDataSettings(context, {}, job.dataFile);
   // Loaded here, because most runs download nothing.
   const { getData } = await import('./commands/data-get.ts');
-  await onDataFile(settings.file, () => getData(context, settings, topics, states, flags));
+  await onDataFile(settings.file, () => getData(context, settings, topics, area, flags));
 }

@@ -9,6 +9,7 @@ import { lockDownloads } from '../data/download/downloads-lock.ts';
 import { type ObtainedSource, obtainSources, type WantedSource } from '../data/download/get-sources.ts';
 import { loadDownloads, unloadedSlices } from '../data/download/load-downloads.ts';
 import { readManifest } from '../data/download/manifest.ts';
+import { boxOfBounds } from '../data/download/place-tiles.ts';
 import { listSlices, sliceOfKey } from '../data/download/source-requests.ts';
 import { createTransferRate } from '../data/download/transfer-rate.ts';
 import { askedAddress, createWebClient, type WebClient } from '../data/download/web-client.ts';
@@ -18,14 +19,19 @@ import type { DataSettings } from './data-settings.ts';
 import { estimatedBytes, type SourceOutcome, transferMessage } from './messages/download-messages.ts';
 import { showLine } from './progress/line-in-place.ts';
 
-/** The downloaded sources, each with its downloaded slices. */
+/** The downloaded sources, each with its downloaded slices and their tiles. */
 export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {
   return sources
     .map((source) => {
       const manifest = readManifest(join(downloads, source.name));
       const here = [...new Set([...manifest.keys()].map(sliceOfKey))];
       // A source that was published by state may be one file now.
-      return { source, slices: here.length === 0 ? [] : listSlices(source, here, manifest) };
+      const tiles = here.flatMap((slice) => {
+        const of = manifest.get(slice)?.tiles;
+        return of === undefined ? [] : [[slice, of.map(boxOfBounds)] as const];
+      });
+      const slices = here.length === 0 ? [] : listSlices(source, here, manifest);
+      return { source, slices, ...(tiles.length > 0 && { tiles: new Map(tiles) }) };
     })
     .filter(({ slices }) => slices.length > 0);
 }

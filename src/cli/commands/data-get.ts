@@ -18,7 +18,7 @@ import {
   sourceOutcomeMessages,
   sourceOutcomesJson,
 } from '../messages/download-messages.ts';
-import { parseStates, statesOfFile } from '../states-of-file.ts';
+import { areaOfFile, type LocationsArea, parseStates } from '../states-of-file.ts';
 import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
@@ -27,23 +27,23 @@ export const getAction: DataAction<Flags<'data get'>> = async (context, settings
     const hint = 'For example: perilbook data get natural --for FILE. perilbook data lists the sources.';
     throw usageError('Missing argument: topics, sources, natural or all', hint);
   }
-  const states = flags.for === undefined ? parseStates(flags.states) : await statesOfFile(context, flags.for);
-  return await getData(context, settings, names, states, flags);
+  const area = flags.for === undefined ? { states: parseStates(flags.states) } : await areaOfFile(context, flags.for);
+  return await getData(context, settings, names, area, flags);
 };
 
 /** Lists the sources for some names, asks, downloads and loads them.
- * @param states null for the whole US
+ * @param area its states are null for the whole US; its tiles are left out where no locations were named
  * @throws PerilbookError NEEDS_APPROVAL without a terminal and without --yes; INTERRUPTED after a no, or when the download is stopped */
 export async function getData(
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
-  states: readonly string[] | null,
+  { states, tiles }: { readonly states: readonly string[] | null } & Partial<Pick<LocationsArea, 'tiles'>>,
   flags: Flags<'data get'>,
 ): Promise<number> {
   const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
   for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`, 'warning');
-  const all = wantedSources(sources, states, settings);
+  const all = wantedSources(sources, states, settings, tiles);
   const wanted = all.filter(({ slices }) => slices.length > 0);
   for (const { source } of all.filter(({ slices }) => slices.length === 0)) {
     const note = source.note === undefined ? '' : ` ${source.note}`;

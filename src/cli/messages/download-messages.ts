@@ -4,6 +4,7 @@ import type { ObtainedSource, WantedSource } from '../../data/download/get-sourc
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import { table } from './format.ts';
 
 /** A state of unknown size is estimated as a 51st of the US. */
@@ -22,13 +23,38 @@ export function sizeOfAll(wanted: readonly WantedSource[]): string {
   return `about ${byteSize(estimatedBytes(wanted))}${rest}`;
 }
 
-function sumBytes({ source, slices }: WantedSource): number | null {
+function sumBytes({ source, slices, tiles }: WantedSource): number | null {
   if (source.isElsewhere) return null;
   if (slices.includes('US')) return source.bytes;
-  const sizes = slices.map((state) => source.stateBytes?.[state] ?? source.bytes / STATES);
+  const sizes = slices.map((state) => {
+    const whole = source.stateBytes?.[state] ?? source.bytes / STATES;
+    const own = tiles?.get(state);
+    return own === undefined ? whole : Math.min(whole, bytesOfTiles(own, source));
+  });
   return Math.min(
     source.bytes,
     sizes.reduce((sum, size) => sum + size, 0),
+  );
+}
+
+/** The US has some 1,000 square degrees; more lies where locations are. */
+const US_SQUARE_DEGREES = 1_000;
+const DENSER = 4;
+/** Outlines that reach beyond their tile. */
+const BYTES_BESIDES = 1_000_000;
+
+function bytesOfTiles(tiles: readonly Box[], { bytes }: Source): number {
+  const degrees = tiles.reduce((sum, box) => sum + (box.maxLng - box.minLng) * (box.maxLat - box.minLat), 0);
+  return (bytes * DENSER * degrees) / US_SQUARE_DEGREES + tiles.length * BYTES_BESIDES;
+}
+
+/** `US`, `3 states`, `12 tiles` */
+function partsText({ slices, tiles }: WantedSource): string {
+  if (slices.includes('US')) return 'US';
+  if (tiles === undefined) return counted(slices.length, 'state');
+  return counted(
+    slices.reduce((sum, state) => sum + (tiles.get(state)?.length ?? 0), 0),
+    'tile',
   );
 }
 
@@ -43,7 +69,7 @@ export function downloadPlanMessages(
   const rows = wanted.map((entry) => [
     entry.source.name,
     sizeOf(entry, sumBytes(entry)),
-    entry.slices.includes('US') ? 'US' : counted(entry.slices.length, 'state'),
+    partsText(entry),
     entry.source.cadence,
     addressesOf(entry).join(' '),
   ]);
@@ -71,11 +97,11 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
   return {
     states,
     bytes: Math.round(estimatedBytes(wanted)),
-    sources: wanted.map(({ source, slices }) => ({
+    sources: wanted.map(({ source, slices, tiles }) => ({
       source: source.name,
       title: source.title,
       states: slices,
-      bytes: source.isElsewhere ? null : Math.round(sumBytes({ source, slices })!),
+      bytes: source.isElsewhere ? null : Math.round(sumBytes({ source, slices, ...(tiles && { tiles }) })!),
       measured: source.isMeasured && !source.isElsewhere && slices.includes('US'),
       cadence: source.cadence,
       addresses: addressesOf({ source, slices }),

@@ -7,6 +7,8 @@ export interface AttemptOptions {
   readonly random: () => number;
   readonly signal: AbortSignal;
   /** Called before each wait. @param tookMs how long the attempt took */
+  /** The most attempts; default: 6. */
+  readonly mostAttempts?: number;
   readonly onWait?: (reason: string, waitMs: number, tookMs: number) => void;
 }
 
@@ -20,7 +22,7 @@ const LONGEST_ASKED_MS = 10 * 60_000;
  * is higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
  * outlives the process; it also takes no clock, and does not report why it waits. */
 export async function withAttempts<T>(
-  { clock, random, signal, onWait = () => {} }: AttemptOptions,
+  { clock, random, signal, mostAttempts = MOST_ATTEMPTS, onWait = () => {} }: AttemptOptions,
   work: () => Promise<T>,
   progress: () => number = () => 0,
 ): Promise<T> {
@@ -36,7 +38,7 @@ export async function withAttempts<T>(
       const now = progress();
       attempts = now > before ? 1 : attempts + 1;
       before = Math.max(before, now);
-      if (!mayTryAgain(error) || attempts >= MOST_ATTEMPTS) throw error;
+      if (!mayTryAgain(error) || attempts >= mostAttempts) throw error;
       const asked = error.context.waitMs ?? 0;
       if (asked > LONGEST_ASKED_MS) throw error;
       const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);

@@ -7,6 +7,7 @@ import { type DownloadContext, type DownloadedFile, isWhole } from './download-f
 import {
   type ArcgisLayer,
   fetchCount,
+  fetchIds,
   hashRequest,
   type LayerRequest,
   parseLayer,
@@ -27,6 +28,12 @@ const pagesState = z.object({
 type PagesState = z.infer<typeof pagesState>;
 
 const LEAST_PAGE_ROWS = 50;
+/** Of outlines, a single one may be all that a server can draw at a time. */
+const LEAST_PAGE_OUTLINES = 1;
+/** A page that can be asked for in smaller ones is not tried for minutes before. */
+const ATTEMPTS_OF_LARGE_PAGE = 2;
+/** After so many pages without a failure the next may be larger again: a few outlines are heavy, not all. */
+const PAGES_UNTIL_LARGER = 8;
 /** How long reading may be resumed in a layer without an edit date. */
 const PAGES_LAST_MS = 60 * 60_000;
 /** How often a layer is read again when it changes meanwhile. Then it is accepted if the count fits, because fires change every few
@@ -44,9 +51,10 @@ export async function downloadLayer(
   const part = partOf(request.target);
   for (let reading = 1; ; reading++) {
     const layer = await parseLayer(request, context);
-    const count = await fetchCount(request, context);
+    const ids = await idsOf(request, context);
+    const count = ids?.length ?? (await fetchCount(request, context));
     if (entry !== undefined && isUnchanged(entry, layer, count, request, context)) return 'unchanged';
-    const rows = await readPages(request, layer, count, context);
+    const rows = await readPages(request, layer, count, context, ids);
     // Edited rows do not change the count.
     const isSame = reading === MOST_READINGS || (await parseLayer(request, context)).edited === layer.edited;
     if (rows.count === count && isSame) {
@@ -73,12 +81,21 @@ function isUnchanged(
   return edited === null ? clock.now() - entry.fetchedAt < request.staleAfterMs : entry.edited === edited;
 }
 
+/** The ids of the rows that touch the request's tiles; null without tiles. */
+async function idsOf(request: LayerRequest, context: DownloadContext): Promise<readonly number[] | null> {
+  const { tiles, target } = request;
+  if (tiles === undefined) return null;
+  const name = basename(target);
+  return await fetchIds({ ...request, tiles }, context, (done) => context.onBytes(`${name}, tile ${done}`, 0, null));
+}
+
 /** Reads the missing pages; the number of rows may differ from the count. */
 async function readPages(
   request: LayerRequest,
   layer: ArcgisLayer,
   count: number,
   context: DownloadContext,
+  ids: readonly number[] | null,
 ): Promise<{ readonly count: number; readonly bytes: number }> {
   const { target, as, mostBytes } = request;
   const part = partOf(target);
@@ -99,14 +116,21 @@ async function readPages(
       write(as === 'csv' ? stringify([layer.fields as string[]]) : '{"type":"FeatureCollection","features":[');
     }
     let { pageRows } = layer;
-    for (let hasMore = true; hasMore && isOrdered && file.state.rows <= count; ) {
-      const page = await parsePage(request, layer, file.state, pageRows, context).catch((error: unknown) => {
+    let sent = 0;
+    const leastRows = request.simplifiedBy === undefined ? LEAST_PAGE_ROWS : LEAST_PAGE_OUTLINES;
+    for (let hasMore = count > 0 || ids === null; hasMore && isOrdered && file.state.rows <= count; ) {
+      const isSmall = pageRows <= leastRows;
+      const asking = isSmall ? context : { ...context, mostAttempts: ATTEMPTS_OF_LARGE_PAGE };
+      const page = await parsePage(request, layer, file.state, pageRows, asking, ids).catch((error: unknown) => {
         // Some servers fail on large pages.
-        if (!mayTryAgain(error) || pageRows <= LEAST_PAGE_ROWS) throw error;
-        pageRows = Math.ceil(pageRows / 4);
+        if (!mayTryAgain(error) || isSmall) throw error;
+        pageRows = Math.max(leastRows, Math.ceil(pageRows / 4));
+        sent = 0;
         return null;
       });
       if (page === null) continue;
+      sent += 1;
+      if (sent % PAGES_UNTIL_LARGER === 0) pageRows = Math.min(layer.pageRows, 2 * pageRows);
       refuseFullDisk(target, page.bytes, context.freeBytes);
       for (const { id, line } of page.rows) {
         // A repeated row: rows were added or removed meanwhile.

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
@@ -16,6 +17,7 @@ import {
   readManifest,
   writeManifest,
 } from './manifest.ts';
+import { boundsOf, boxOfBounds, joinedTiles } from './place-tiles.ts';
 import {
   fileRequests,
   keyOf,
@@ -28,6 +30,7 @@ import {
 
 /** Downloads the changed files of one slice of a source and records them in the manifest. Files that are no longer published are
  * removed when the new ones are complete.
+ * @param asked the tiles that are wanted of it; left out for all of it
  * @returns the number of files that are new
  * @throws PerilbookError DOWNLOAD_FAILED; the files that were there are unchanged */
 export async function fetchSlice(
@@ -36,19 +39,22 @@ export async function fetchSlice(
   folder: string,
   context: DownloadContext,
   headers: Readonly<Record<string, string>> = {},
+  asked?: readonly Box[],
 ): Promise<number> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = readManifest(folder);
   // A refused file may be truncated, and the server would still answer that nothing changed.
   const usable = new Map([...before].filter(([, { refused }]) => refused !== true));
-  const fetched = await fetchFiles(source, slice, folder, usable, context, headers);
+  const tiles = asked === undefined ? undefined : tilesToFetch(asked, before.get(keyOf(slice, 0)));
+  const fetched = await fetchFiles(source, slice, folder, usable, context, headers, tiles);
   const entries = new Map<string, FileEntry>();
   for (const [key, { entry, isNew }] of fetched) {
     const digest = isNew ? { sha256: await hashFile(join(folder, entry.file)) } : {};
     // With other states in sources.yaml the same file must be loaded again.
     const isSettled = isDeepStrictEqual(before.get(key)?.covers, source.covers);
     const loadedAt = isSettled ? entry.loadedAt : undefined;
-    entries.set(key, { ...entry, ...digest, covers: source.covers, from: source.from, loadedAt });
+    const of = { covers: source.covers, from: source.from, tiles: tiles?.map(boundsOf) };
+    entries.set(key, { ...entry, ...digest, ...of, loadedAt });
   }
   // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
   const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);
@@ -58,6 +64,12 @@ export async function fetchSlice(
   return [...fetched.values()].filter(({ isNew }) => isNew).length;
 }
 
+/** The tiles that are wanted with those that are here; undefined where the whole slice is here. */
+function tilesToFetch(asked: readonly Box[], here: FileEntry | undefined): readonly Box[] | undefined {
+  if (here !== undefined && here.tiles === undefined) return undefined;
+  return joinedTiles(asked, (here?.tiles ?? []).map(boxOfBounds));
+}
+
 async function fetchFiles(
   source: Source,
   slice: Slice,
@@ -65,6 +77,7 @@ async function fetchFiles(
   before: Manifest,
   context: DownloadContext,
   headers: Readonly<Record<string, string>>,
+  tiles: readonly Box[] | undefined,
 ): Promise<Map<string, FetchedFile>> {
   const { download, firstLine } = source;
   const limits = { mostBytes: mostBytesOf(source), firstLine };
@@ -72,7 +85,7 @@ async function fetchFiles(
   const fetched = new Map<string, FetchedFile>();
   const now = context.clock.now();
   if (download.kind === 'layer') {
-    for (const [index, request] of layerRequests(source, download, slice, folder, now).entries()) {
+    for (const [index, request] of layerRequests(source, download, slice, folder, now, tiles).entries()) {
       const entry = before.get(keyOf(slice, index));
       const outcome = await downloadLayer(request, entry, context);
       fetched.set(keyOf(slice, index), fetchedFile(hashRequest(request), request.target, entry, outcome, now));

@@ -10,6 +10,7 @@ import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.
 import type { DownloadContext } from './download-file.ts';
 import { fetchSlice } from './fetch-source.ts';
 import { type Manifest, readManifest } from './manifest.ts';
+import type { PlaceTiles } from './place-tiles.ts';
 import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';
 import { isByState, listSlices, type Slice, sliceOfKey } from './source-requests.ts';
@@ -18,6 +19,8 @@ import { askedOfMirror } from './web-client.ts';
 export interface WantedSource {
   readonly source: Source;
   readonly slices: readonly Slice[];
+  /** The tiles of each slice, if only what lies around locations is wanted. */
+  readonly tiles?: PlaceTiles;
 }
 
 export interface ObtainedSource extends WantedSource {
@@ -141,19 +144,24 @@ function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsO
   return rows;
 }
 
-/** The slices to download for some states; null for the whole US. */
+/** The slices to download for some states; null for the whole US. @param tiles the tiles of a file's locations */
 export function wantedSources(
   sources: readonly Source[],
   states: readonly string[] | null,
   { downloads, copy }: SourceFolders,
+  tiles?: PlaceTiles,
 ): WantedSource[] {
-  return sources.map((source) => ({
-    source,
-    slices:
-      copy === undefined
-        ? listSlices(source, states, readManifest(join(downloads, source.name)))
-        : copiedSlices(source, copy, states),
-  }));
+  return sources.map((source) => {
+    if (copy !== undefined) return { source, slices: copiedSlices(source, copy, states) };
+    const manifest = readManifest(join(downloads, source.name));
+    if (tiles === undefined || !isAroundPlaces(source)) return { source, slices: listSlices(source, states, manifest) };
+    return { source, slices: listSlices(source, [...tiles.keys()], manifest), tiles };
+  });
+}
+
+/** Whether a source is downloaded around a file's locations alone. */
+function isAroundPlaces({ download }: Source): boolean {
+  return download.kind === 'layer' && download.aroundPlaces !== undefined;
 }
 
 /** Downloads sources concurrently, and gives each to `use` when it is complete, one at a time. A failure does not stop the other sources;
@@ -198,7 +206,7 @@ const othersOf = (source: Source, env: Readonly<Record<string, string | undefine
 /** The next address for what is missing, or for all that was refused; null after the last. An address with the whole US alone is asked
  * for no single state: it would replace the others. */
 function orElse(
-  { source, slices }: WantedSource,
+  { source, slices, tiles }: WantedSource,
   { missing = slices }: Pick<ObtainedSource, 'missing'>,
   env: Readonly<Record<string, string | undefined>>,
 ): WantedSource | null {
@@ -206,7 +214,7 @@ function orElse(
   if (other === undefined) return null;
   const isWhole = !isByState(other) && missing.length === slices.length;
   const left = isWhole ? ['US'] : missing.filter((slice) => slice === 'US' || isPublishedFor(other.download, slice));
-  const next = { source: { ...source, ...other, else: others }, slices: left };
+  const next = { source: { ...source, ...other, else: others }, slices: left, ...(tiles && { tiles }) };
   return left.length > 0 && (isWhole || left.includes('US') || isByState(other))
     ? next
     : orElse({ ...next, slices }, { missing }, env);
@@ -221,7 +229,7 @@ async function obtain(
   env: Readonly<Record<string, string | undefined>>,
   context: DownloadContext,
 ): Promise<ObtainedSource> {
-  const { source, slices } = wanted;
+  const { source, slices, tiles } = wanted;
   const folder = join(downloads, source.name);
   const missing: Slice[] = [];
   let newFiles = 0;
@@ -234,7 +242,7 @@ async function obtain(
       const headers = copy === undefined ? keyHeaders(source, env, context.client.mirror) : {};
       newFiles +=
         copy === undefined
-          ? await fetchSlice(source, slice, folder, context, headers)
+          ? await fetchSlice(source, slice, folder, context, headers, tiles?.get(slice))
           : await copySlice(source, slice, copy, folder);
       down = 0;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { PerilbookError } from '../../base/errors.ts';
@@ -11,6 +12,8 @@ export interface LayerRequest extends Pick<LayerDownload, 'fields' | 'simplified
   readonly layer: string;
   readonly where: string;
   readonly box?: Box | undefined;
+  /** Only the features that touch one of these boxes; each comes once. */
+  readonly tiles?: readonly Box[] | undefined;
   readonly as: 'csv' | 'geojson';
   readonly target: string;
   readonly mostBytes: number;
@@ -115,7 +118,29 @@ export async function fetchCount(request: LayerRequest, context: DownloadContext
 /** The identity of a layer's file: address, filter, fields and simplification. */
 export function hashRequest(request: LayerRequest): string {
   const { where, fields = '*', as } = request;
-  return formatQuery(request, { where, outFields: fields, f: as, ...simplification(request) });
+  const { tiles } = request;
+  const ofTiles = tiles === undefined ? {} : { tiles: hash('sha1', JSON.stringify(tiles)) };
+  return formatQuery(request, { where, outFields: fields, f: as, ...simplification(request), ...ofTiles });
+}
+
+/** The ids of the features that touch the tiles of a request, in order: a tile a request, and a feature on several tiles once.
+ * @param onTile called after each tile */
+export async function fetchIds(
+  request: LayerRequest & { readonly tiles: readonly Box[] },
+  context: DownloadContext,
+  onTile: (done: number) => void,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const [index, box] of request.tiles.entries()) {
+    const url = formatQuery({ ...request, box }, { where: request.where, returnIdsOnly: 'true', f: 'json' });
+    const { objectIds, exceededTransferLimit } = await getArcgisJson(url, context);
+    // A server that has none answers null.
+    const isList = objectIds === null || (Array.isArray(objectIds) && objectIds.every(Number.isFinite));
+    if (!isList || exceededTransferLimit === true) throw downloadFailed(`${url} does not list its rows`, ADDRESS_MOVED);
+    for (const id of (objectIds as number[] | null) ?? []) ids.add(id);
+    onTile(index + 1);
+  }
+  return [...ids].sort((a, b) => a - b);
 }
 
 const simplification = ({ simplifiedBy }: LayerRequest): Readonly<Record<string, string>> =>
@@ -146,15 +171,20 @@ async function fetchPage(
   { rows: before, lastId }: PagePosition,
   pageRows: number,
   context: DownloadContext,
+  ids: readonly number[] | null = null,
 ) {
   const { as, layer, where } = request;
   const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
   const names = request.fields === undefined ? '*' : [...new Set([idField, ...fields])].join(',');
+  const listed = ids?.slice(before, before + Math.min(pageRows, IDS_AT_ONCE));
+  const rowsOfPage: Record<string, string> =
+    listed !== undefined
+      ? { objectIds: listed.join() }
+      : { where: isAfter, ...(hasOffset && { resultOffset: String(before), resultRecordCount: String(pageRows) }) };
   const url = formatQuery(request, {
-    where: isAfter,
+    ...rowsOfPage,
     outFields: names,
     orderByFields: idField,
-    ...(hasOffset ? { resultOffset: String(before), resultRecordCount: String(pageRows) } : {}),
     ...(as === 'csv'
       ? { returnGeometry: 'false', f: 'json' }
       : {
@@ -169,7 +199,8 @@ async function fetchPage(
   const idOf = (feature: LayerFeature) => Number(attributesOf(feature)[idField] ?? feature.id);
   const isUnknown = features.some((feature) => !Number.isFinite(idOf(feature)));
   if (isUnknown) throw downloadFailed(`${url} gives a row without ${idField}`, ADDRESS_MOVED);
-  const hasMore = exceededTransferLimit === true || properties?.exceededTransferLimit === true;
+  const isCut = exceededTransferLimit === true || properties?.exceededTransferLimit === true;
+  const hasMore = ids === null ? isCut : before + features.length < ids.length;
   return { features, idOf, names, hasMore };
 }
 
@@ -179,8 +210,9 @@ export async function parsePage(
   position: PagePosition,
   pageRows: number,
   context: DownloadContext,
+  ids: readonly number[] | null = null,
 ) {
-  const { features, idOf, names, hasMore } = await fetchPage(request, layer, position, pageRows, context);
+  const { features, idOf, names, hasMore } = await fetchPage(request, layer, position, pageRows, context, ids);
   // Simplification collapses small outlines, and the server gives them without a geometry.
   const isLost = ({ geometry }: LayerFeature) => request.simplifiedBy !== undefined && boxOfGeometry(geometry) === null;
   const whole = await fetchWhole(request, features.filter(isLost).map(idOf), names, context);

@@ -9,6 +9,7 @@ import type { DataDatabase } from '../tables/data-database.ts';
 import { readPartsOfSource, storedParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { boxOfBounds } from './place-tiles.ts';
 import { findReach, type Slice, sliceOfKey } from './source-requests.ts';
 
 /** The downloaded slices of a source that are not in the database in this version. */
@@ -57,7 +58,10 @@ export async function loadDownloads(
   const folder = join(folders.downloads, source.name);
   const manifest = readManifest(folder);
   const parts = slices.map((slice) => makePart(source, slice, folder, manifest));
-  const without = parts.filter(({ files }) => files.length === 0).map(({ slice }) => slice);
+  // Where no tile has a record, nothing was studied there: that is an answer.
+  const without = parts
+    .filter(({ files, options }) => files.length === 0 && options.tiles === undefined)
+    .map(({ slice }) => slice);
   const [stored] = readPartsOfSource(database, source.name);
   const mark = (of: readonly Slice[], changes: Partial<FileEntry>) => {
     const marked = [...readManifest(folder)].map(([key, entry]) => {
@@ -117,12 +121,19 @@ function makePart(
   const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
   const fetched = Math.max(...entries.map(([, { fetchedAt }]) => fetchedAt));
   const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
+  const tiles = entries[0]?.[1].tiles;
   const covers = source.covers ?? entries.find(([, entry]) => entry.covers !== undefined)?.[1].covers;
   return {
     slice,
     of: slice === WHOLE_US && covers !== undefined && !covers?.includes(WHOLE_US) ? covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
-    options: { sites: sites && pathOf(sites), vintage: time, licence: sentence, from },
+    options: {
+      sites: sites && pathOf(sites),
+      vintage: time,
+      licence: sentence,
+      from,
+      ...(tiles && { tiles: { state: slice, boxes: tiles.map(boxOfBounds) } }),
+    },
   };
 }
 

@@ -24,6 +24,11 @@ const fileEntry = z.object({
   count: z.number().optional(),
   /** The states of a file at the user's own address (`Source.covers`): another machine may take the file without its `sources.yaml`. */
   covers: z.array(z.string()).readonly().nullable().optional(),
+  /** The boxes that it covers, if not its whole state: west, south, east, north. */
+  tiles: z
+    .array(z.tuple([z.number(), z.number(), z.number(), z.number()]))
+    .readonly()
+    .optional(),
   /** The second address that it comes from (`Source.from`). */
   from: z.string().optional(),
   /** When it was loaded, and as which dataset. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import {
   type FileDownload,
   isPublishedFor,
@@ -13,6 +14,7 @@ import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext, FileRequest } from './download-file.ts';
 import type { LayerRequest } from './layer-queries.ts';
 import type { Manifest } from './manifest.ts';
+import { askedTiles } from './place-tiles.ts';
 import { getText } from './request-json.ts';
 
 /** The whole country, or a state as two letters. */
@@ -136,6 +138,7 @@ export function layerRequests(
   slice: Slice,
   folder: string,
   now: number,
+  tiles?: readonly Box[],
 ): LayerRequest[] {
   const { as = 'geojson', stateWhere } = download;
   const layer = typeof download.layer === 'string' ? download.layer : download.layer[slice]!;
@@ -157,6 +160,7 @@ export function layerRequests(
     where,
     as,
     box,
+    ...(tiles && { tiles: askedTiles(tiles, download.aroundPlaces ?? 0) }),
     target: join(folder, `${source.name}-${slice}${index === 0 ? '' : `-${index + 1}`}.${as}`),
     mostBytes: mostBytesOf(source),
     staleAfterMs: staleAfterMs(source),

@@ -71,7 +71,8 @@ export async function loadParts(
   const readings: (Reading & { readonly level?: Level })[] = [];
   for (const { of, files: own, options } of parts) {
     const paths = await inputFiles(name, own, options);
-    const read = own.length === 0 ? NO_RECORDS : await loader.read(paths, options, report);
+    const read =
+      own.length === 0 && options.tiles === undefined ? NO_RECORDS : await loader.read(paths, options, report);
     const info = {
       source: options.source ?? loader.source,
       licence: options.licence ?? loader.licence,
@@ -81,6 +82,7 @@ export async function loadParts(
         return [
           options.vintage ?? (read.vintage() || readDay(paths.at(-1))),
           ...(options.from === undefined ? [] : [`from ${options.from}`]),
+          ...(options.tiles === undefined ? [] : [`in ${counted(options.tiles.boxes.length, 'tile')}`]),
           ...(drawn > 0 && lost > 0 ? [`without ${counted(lost, 'record')} that had no outline`] : []),
         ].join(', ');
       },

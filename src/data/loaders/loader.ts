@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { VintageColumns } from './vintages.ts';
@@ -18,6 +19,8 @@ export interface LoaderOptions {
   readonly from?: string | undefined;
   /** The states to load, as two letters, or `US` for the whole; left out to derive them from the rows. */
   readonly states?: readonly string[] | 'US';
+  /** The files cover these boxes of their state alone. */
+  readonly tiles?: { readonly state: string; readonly boxes: readonly Box[] };
   /** Load files that do not look like the loader's. */
   readonly force?: boolean;
   /** Replace the dataset even if that loses rows. */

@@ -1,13 +1,13 @@
 import type { MultiPolygon, Polygon } from 'geojson';
 import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
 import type { ZoneRecord } from '../tables/records.ts';
-import { stateOf } from '../tables/states.ts';
+import { spellingsOf, stateOf } from '../tables/states.ts';
 import { FLOOD_ZONES } from '../zones/flood-zones.ts';
 import { storedFacts, subtypeOf, type ZoneLayer } from '../zones/zone-layer.ts';
 import type { ZoneDataset } from '../zones/zone-layers.ts';
 import { type PropertyFinder, propertyFinder } from './agency-table.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
-import { type Loader, publicDomain } from './loader.ts';
+import { type Loader, type LoaderOptions, publicDomain } from './loader.ts';
 import { dayIn, vintageByColumns } from './vintages.ts';
 
 /** FEMA's zones and panels, by hand from pages of the map service, or from the zip of a county, which has both. */
@@ -37,6 +37,7 @@ function zoneLoader(
         vintage: vintage.text,
         shapes,
         records: inFeatureFiles<ZoneRecord>(files, report, {
+          atEnd: () => tileRecords(options.tiles),
           featuresOf: (file) => featuresIn(file, options, report),
           recordsOf({ geometry, properties }) {
             if (isEmptyGeometry(geometry)) {
@@ -74,6 +75,21 @@ function zoneLoader(
       };
     },
   };
+}
+
+function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
+  const { state = '', boxes = [] } = tiles ?? {};
+  return boxes.map(({ minLng, minLat, maxLng, maxLat }) => {
+    const corners = [
+      [minLng, minLat],
+      [maxLng, minLat],
+      [maxLng, maxLat],
+      [minLng, maxLat],
+      [minLng, minLat],
+    ];
+    const geometry = { type: 'Polygon' as const, coordinates: [corners] };
+    return { kind: 'tile', geoid: spellingsOf(state).fips, code: '', detail: '', facts: null, geometry };
+  });
 }
 
 /** Makes the function that reads a property, in any case of its name. */

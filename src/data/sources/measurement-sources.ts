@@ -1,6 +1,6 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
 import { FLOOD_ZONES } from '../zones/flood-zones.ts';
-import { fieldsOf } from '../zones/zone-layer.ts';
+import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
 import { type FileDownload, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';
@@ -91,6 +91,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
       fields: only(FLOOD_FIELDS.zones),
       more: [{ layer: `${NFHL}/3`, fields: only(FLOOD_FIELDS.panels), ...FLOOD_LINES }],
       stateWhere: "DFIRM_ID LIKE '{fips}%'",
+      aroundPlaces: BOUNDARY_METERS,
       ...FLOOD_LINES,
     },
     columns: [['DFIRM_ID'], ['FLD_ZONE'], ['ZONE_SUBTY'], ['SFHA_TF']],

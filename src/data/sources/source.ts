@@ -45,6 +45,9 @@ export interface LayerDownload {
   readonly where?: string;
   /** The filter for one state; `box` if the layer has no column of the state. */
   readonly stateWhere?: string | 'box';
+  /** A file's locations need only the features around them: `--for` asks for the tiles that hold a location. How far beyond a tile the topic
+   * looks, in metres. */
+  readonly aroundPlaces?: number;
   /** Attributes as CSV; default: features as GeoJSON. */
   readonly as?: 'csv';
   /** A regular expression for the required fields; default: all fields. */

@@ -111,16 +111,16 @@ export interface ReadingRecord {
   readonly measuredAt: number;
 }
 
-/** A zone of an agency's map, or a panel of the map. */
+/** A zone of an agency's map, a panel of the map, or a box outside of which the zones of its state were not loaded. */
 export interface ZoneRecord {
-  readonly kind: 'zone' | 'panel';
+  readonly kind: 'zone' | 'panel' | 'tile';
   /** The id of its study, which begins with the two digits of its state. */
   readonly geoid: string;
-  /** Of a zone its code, of a panel its number. */
+  /** Of a zone its code, of a panel its number, of a tile ''. */
   readonly code: string;
   /** Of a zone its subtype in words, of a panel the day since which it is in force (2019-11-15); '' for none. */
   readonly detail: string;
-  /** Null for a panel. */
+  /** Of a zone. */
   readonly facts: StoredFacts | null;
   readonly geometry: Polygon | MultiPolygon;
 }

@@ -13,6 +13,7 @@ import { createBoxSearch } from '../../geo/outline-index.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { stateOf } from '../tables/states.ts';
 import { createZoneFinder } from '../zones/zone-finder.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import { MONITOR_METERS } from './coverage.ts';
@@ -56,7 +57,7 @@ interface PollutantReadings {
 export function createMeasurementRule(
   database: DataDatabase,
   versionOf: DataVersion,
-): (topic: MeasurementSlug, location: Location, area: Area, now: number) => TopicValue | 'no_data' | 'too_old' {
+): (topic: MeasurementSlug, location: Location, area: Area, now: number) => TopicValue | MissingMeasurement {
   const daysOf = database.prepare<[string], { year: number; days: string }>(
     'SELECT year, days FROM air_quality WHERE geoid = ?',
   );
@@ -125,7 +126,7 @@ export function createMeasurementRule(
     ...ofPollutants((topic) => (location, _, now) => pollutant(topic, location, now)),
     radon: (_, area) => radon(area.county),
     // Where nothing was studied there is no zone.
-    floodZone: (location) => floodZone(location) ?? 'no_data',
+    floodZone: (location, area) => floodZone(location, stateOf(area.county)) ?? 'no_data',
   };
   return (topic, location, area, now) => {
     const value = rules[topic](location, area, now);
@@ -133,7 +134,10 @@ export function createMeasurementRule(
   };
 }
 
-type MeasurementRule = (location: Location, area: Area, now: number) => MeasurementValue | 'no_data' | 'too_old';
+/** Why there is no value: the publisher has none, its readings are too old, or this part of the state is not loaded. */
+type MissingMeasurement = 'no_data' | 'too_old' | 'not_loaded';
+
+type MeasurementRule = (location: Location, area: Area, now: number) => MeasurementValue | MissingMeasurement;
 
 function nearestReading(location: Location, readings: readonly MonitorReading[]): MonitorReading | null {
   const measured = readings

@@ -84,7 +84,7 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
 function ended(
   topic: TopicSlug,
   state: string,
-  value: TopicValue | 'no_data' | 'incomplete' | 'no_tracts' | 'too_old',
+  value: TopicValue | 'no_data' | 'incomplete' | 'no_tracts' | 'too_old' | 'not_loaded',
   layers: TopicFinding['layers'],
 ): TopicFinding | MissingResult {
   if (value === 'no_data') return { reason: value };

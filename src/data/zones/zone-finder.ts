@@ -2,10 +2,12 @@ import { memo } from '../../base/memo.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { OutlineIndex } from '../../geo/outline-index.ts';
+import { createBoxSearch, OutlineIndex } from '../../geo/outline-index.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { stateOf } from '../tables/states.ts';
 import {
+  BOUNDARY_METERS,
   kindOf,
   type RankedKind,
   type StoredFacts,
@@ -14,9 +16,6 @@ import {
   type ZoneName,
 } from './zone-layer.ts';
 import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
-
-/** Within so many metres the nearest other zone is told. */
-const BOUNDARY_METERS = 100;
 
 /** Outlines are simplified one by one, to about a metre: a place in the gap between two belongs to them. */
 const GAP_METERS = 1;
@@ -34,7 +33,7 @@ export function createZoneFinder(
   database: DataDatabase,
   versionOf: DataVersion,
   dataset: ZoneDataset,
-): (location: Location) => ZoneValue | null {
+): (location: Location, state: string) => ZoneValue | 'not_loaded' | null {
   const layer = ZONE_LAYERS[dataset];
   let loaded: LoadedZones | null = null;
   const current = oncePerVersion(versionOf, () => {
@@ -43,7 +42,7 @@ export function createZoneFinder(
     if (loaded?.highest !== highest) loaded = new LoadedZones(database, dataset, layer, highest);
     return loaded;
   });
-  return (location) => current().find(location);
+  return (location, state) => (current().covers(location, state) ? current().find(location) : 'not_loaded');
 }
 
 /** Ids are never reused, so every load has its own highest one. */
@@ -59,6 +58,8 @@ class LoadedZones {
   readonly #layer: ZoneLayer;
   readonly #zones: Polygons;
   readonly #panels: Polygons;
+  /** The boxes that are loaded of a state, if not all of it. */
+  readonly #tiles: ReadonlyMap<string, (box: Box) => number[]>;
   /** By the number of a name. */
   readonly #kinds: readonly NamedKind[];
   readonly #factsOf: (id: number) => ZoneFacts;
@@ -68,6 +69,7 @@ class LoadedZones {
     this.#layer = layer;
     this.#zones = readPolygons(database, dataset, 'zone');
     this.#panels = readPolygons(database, dataset, 'panel');
+    this.#tiles = readTiles(database, dataset);
     this.#kinds = this.#zones.names.map(([code, detail]) => {
       const name = { code, subtype: detail };
       return { ...name, ...kindOf(layer, name) };
@@ -79,6 +81,11 @@ class LoadedZones {
       const row = facts.get(id)!;
       return { study: row.geoid, ...(JSON.parse(row.facts) as StoredFacts) };
     }, KEPT_FACTS);
+  }
+
+  covers({ lat, lng }: Location, state: string): boolean {
+    const tiles = this.#tiles.get(state);
+    return tiles === undefined || tiles({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat }).length > 0;
   }
 
   find(location: Location): ZoneValue | null {
@@ -168,6 +175,17 @@ interface Polygons {
   /** The code and the detail of each, by their number in `names`. */
   readonly nameOf: Uint32Array;
   readonly names: readonly (readonly [code: string, detail: string])[];
+}
+
+function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<string, (box: Box) => number[]> {
+  const rows = database
+    .prepare<[], Box & { readonly geoid: string }>(
+      `SELECT geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+       FROM ${ZONE_TABLES[dataset].zones} WHERE kind = 'tile'`,
+    )
+    .all();
+  const byState = Map.groupBy(rows, ({ geoid }) => stateOf(geoid));
+  return new Map([...byState].map(([state, boxes]) => [state, createBoxSearch(boxes)]));
 }
 
 type BoxRow = [

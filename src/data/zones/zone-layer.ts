@@ -3,6 +3,9 @@ import type { ZoneSlug } from '../../contract/topics.ts';
 
 /* A layer of zones: polygons of an agency's map, each with a code. A layer is a description; loader, tables, look-up and columns read it. */
 
+/** Within so many metres the nearest other zone is told. */
+export const BOUNDARY_METERS = 100;
+
 /** A kind of zone, and which codes are of it. */
 interface ZoneKind {
   /** Matches the whole code. */

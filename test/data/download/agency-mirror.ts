@@ -90,7 +90,7 @@ export async function agencyMirror(t: TestContext) {
     const layer = mirror.layers.get(path!.replace(/\/query$/, ''));
     if (layer !== undefined) {
       const isQuery = path!.endsWith('/query');
-      if (isQuery && url.searchParams.get('returnCountOnly') !== 'true') downloads += 1;
+      if (isQuery && !/return(Count|Ids)Only/.test(asked.target)) downloads += 1;
       return sendJson(response, isQuery ? queried(layer, url.searchParams) : described(layer), request);
     }
     if (path!.startsWith('earthquake.usgs.gov/')) {
@@ -172,6 +172,9 @@ function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
     .map((row, index) => ({ ...row, id: index + 1 }))
     .filter((row) => ids?.includes(row.id) ?? isWanted(row, query.get('where')!, query.get('geometry')));
   if (query.get('returnCountOnly') === 'true') return { count: rows.length };
+  if (query.get('returnIdsOnly') === 'true') {
+    return { objectIdFieldName: 'OBJECTID', objectIds: rows.length === 0 ? null : rows.map(({ id }) => id) };
+  }
   const { hasOffset = true, maxRecordCount = 2_000, mostRows = maxRecordCount, flag = 'properties', crs } = layer;
   const from = hasOffset ? Number(query.get('resultOffset') ?? 0) : 0;
   const asked = hasOffset ? Number(query.get('resultRecordCount') ?? maxRecordCount) : maxRecordCount;
@@ -201,16 +204,20 @@ function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
 
 type Row = MirroredLayer['rows'][number] & { readonly id: number };
 
-/** Understands `A='x'`, `OBJECTID>n`, and takes every other condition as met; a line touches a box where its own box does. */
+/** Understands `A='x'`, `A LIKE 'x%'`, `OBJECTID>n`, and takes every other condition as met; a line touches a box where its own box does. */
 function isWanted(row: Row, where: string, box: string | null): boolean {
   const after = /OBJECTID>(\d+)/.exec(where);
   if (after !== null && row.id <= Number(after[1])) return false;
   for (const [, name, value] of where.matchAll(/(\w+)='([^']*)'/g)) {
     if (name! in row.attributes && String(row.attributes[name!]) !== value) return false;
   }
+  for (const [, name, start] of where.matchAll(/(\w+) LIKE '([^'%]*)%'/g)) {
+    if (!String(row.attributes[name!]).startsWith(start!)) return false;
+  }
   if (box === null) return true;
   const [west, south, east, north] = box.split(',').map(Number) as [number, number, number, number];
-  const own = boxOfGeometry(row.geometry)!;
+  const own = boxOfGeometry(row.geometry);
+  if (own === null) return false;
   return own.maxLng >= west && own.minLng <= east && own.maxLat >= south && own.minLat <= north;
 }
 

@@ -34,8 +34,17 @@ const panel = (code: string, detail: string, geometry: Polygon, geoid = '31001C'
 function finderOf(t: Parameters<typeof openDatabase>[0], records: readonly ZoneRecord[]) {
   const database = openDatabase(t);
   importDataset(database, { kind: 'floodZones', info: info('floodZones'), records }, new StillClock());
-  return createZoneFinder(database, createDataVersion(database), 'floodZones');
+  return zoneAt(createZoneFinder(database, createDataVersion(database), 'floodZones'));
 }
+
+/** The zone of a place in a state that is loaded whole. */
+const zoneAt =
+  (find: ReturnType<typeof createZoneFinder>) =>
+  (location: Location): ZoneValue | null => {
+    const found = find(location, 'NE');
+    assert.ok(found !== 'not_loaded');
+    return found;
+  };
 
 /** The zone in short: `AE 12`. */
 const short = (found: ZoneValue | null) => found && [found.zone, found.boundaryMeters];
@@ -118,10 +127,36 @@ test('a replaced layer is read again', (t) => {
     importDataset(database, { kind: 'floodZones', info: info('floodZones'), records }, new StillClock());
   };
   load('AE');
-  const find = createZoneFinder(database, createDataVersion(database), 'floodZones');
+  const find = zoneAt(createZoneFinder(database, createDataVersion(database), 'floodZones'));
   assert.equal(find({ lng: -99.99, lat: 40.01 })!.zone, 'AE');
   load('VE');
   assert.equal(find({ lng: -99.99, lat: 40.01 })!.zone, 'VE');
+});
+
+test('outside the tiles of a state nothing is known, whatever zones reach there', (t) => {
+  const database = openDatabase(t);
+  const tile = (geoid: string, geometry: Polygon): ZoneRecord => ({
+    ...{ kind: 'tile', geoid, code: '', detail: '' },
+    facts: null,
+    geometry,
+  });
+  const records = [
+    zone('X', square(-100, 40, 1)),
+    tile('31', square(-100, 40, 0.25)),
+    tile('31', square(-99.5, 40, 0.25)),
+  ];
+  importDataset(database, { kind: 'floodZones', info: info('floodZones'), records }, new StillClock());
+  const find = createZoneFinder(database, createDataVersion(database), 'floodZones');
+  const at = (lng: number, lat: number, state = 'NE') => {
+    const found = find({ lng, lat }, state);
+    return found === 'not_loaded' || found === null ? found : found.zone;
+  };
+  assert.deepEqual(
+    [at(-99.9, 40.1), at(-99.4, 40.1), at(-99.6, 40.1), at(-99.9, 40.3)],
+    ['X', 'X', 'not_loaded', 'not_loaded'],
+  );
+  // Another state is loaded whole.
+  assert.deepEqual([at(-99.9, 40.3, 'KS'), at(-98, 40.3, 'KS')], ['X', null]);
 });
 
 /* The brute force: angles around a place in place of edges that a ray crosses, and every edge of every zone. */

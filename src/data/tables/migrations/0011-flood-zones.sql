@@ -1,9 +1,10 @@
--- Zones of FEMA's flood maps, and the panels of the maps. The rings lie in a table of their own, so that all boxes are read without them.
+-- Zones of FEMA's flood maps, the panels of the maps, and tiles: boxes outside of which the zones of their state were not loaded. A state without tiles is
+-- loaded whole. The rings lie in a table of their own, so that all boxes are read without them.
 CREATE TABLE flood_zones (
   id INTEGER PRIMARY KEY,
   -- The id of the study, which begins with the two digits of its state.
   geoid TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('zone', 'panel')),
+  kind TEXT NOT NULL CHECK (kind IN ('zone', 'panel', 'tile')),
   -- Of a zone its code and subtype, of a panel its number and the day since which it is in force.
   code TEXT NOT NULL,
   detail TEXT NOT NULL,
