@@ -20,6 +20,11 @@ const BENCHMARKS: readonly Benchmark[] = [
     what: 'places a second whose census tract is found, against d3-geo',
     load: () => import('./tracts.ts'),
   },
+  {
+    name: 'zones',
+    what: 'places a second whose flood zone is found, against d3-geo',
+    load: () => import('./zones.ts'),
+  },
   { name: 'throttle', what: 'how much of the credits a minute the throttle uses', load: () => import('./throttle.ts') },
   { name: 'buy', what: 'processor time of a bought single, on both sides', load: () => import('./buy.ts') },
   { name: 'start', what: 'seconds to start, of the package and of a new checkout', load: () => import('./start.ts') },

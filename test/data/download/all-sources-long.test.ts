@@ -89,7 +89,6 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | numbe
     },
     ...{ id: 17, expected_date: null, updated_at: 1_775_113_201_000 },
   },
-  'flood-zones': { DFIRM_ID: '51059C', FLD_ZONE: 'X', ZONE_SUBTY: '', SFHA_TF: 'F' },
   parks: { FeatClass: 'Fee', Unit_Nm: 'Green', State_Nm: 'VA', Pub_Access: 'OA', GIS_Acres: 3, Date_Est: ' ' },
 };
 const WELL_STATES = 'CA,CO,ND,NM,OH,OK,TX,UT,VA,WV,WY';

@@ -112,7 +112,10 @@ test('--for brings what lies around the places of a file, each record once, and 
   const plan = await run(['get', 'flood-zones', '--for', first, '--dry-run']);
   assert.match(plan.stdout, /flood-zones +about 2\.\d MB +2 tiles/);
   assert.equal(mirror.requests.length, 0);
-  assert.match((await get('--for', first)).stderr, /flood-zones: loaded \d+ records of VA, to 2019-03-05, in 2 tiles\.\n/);
+  assert.match(
+    (await get('--for', first)).stderr,
+    /flood-zones: loaded \d+ records of VA, to 2019-03-05, in 2 tiles\.\n/,
+  );
   // Tiles of a sixteenth of a degree, and 100 m around them.
   const touching = (boxes: readonly (readonly [south: number, west: number])[]) =>
     ZONES.filter(({ attributes, geometry }) => {
