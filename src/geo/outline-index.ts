@@ -17,6 +17,8 @@ export class OutlineIndex {
   readonly #outlines: (Outline | undefined)[];
   /** The number of the lookup that used each outline last. */
   readonly #usedAt: Float64Array;
+  /** The numbers of the outlines in memory. */
+  #cached: number[] = [];
   #values = 0;
   #lookups = 0;
   /** The numbers of outlines whose boxes touch a box, in order: where outlines overlap, the first always wins. */
@@ -40,6 +42,7 @@ export class OutlineIndex {
     this.#values += sizeOfOutline(outline);
     if (this.#values > this.#mostValues) this.#evict();
     this.#outlines[index] = outline;
+    this.#cached.push(index);
     return outline;
   }
 
@@ -96,13 +99,15 @@ export class OutlineIndex {
   }
 
   #evict(): void {
-    const oldestFirst = [...this.#outlines.keys()].filter((index) => this.#outlines[index] !== undefined);
-    oldestFirst.sort((a, b) => this.#usedAt[a]! - this.#usedAt[b]!);
-    for (const index of oldestFirst) {
-      if (this.#values <= this.#mostValues * SHARE_AFTER_EVICTION) return;
+    const oldestFirst = this.#cached.sort((a, b) => this.#usedAt[a]! - this.#usedAt[b]!);
+    let dropped = 0;
+    while (dropped < oldestFirst.length && this.#values > this.#mostValues * SHARE_AFTER_EVICTION) {
+      const index = oldestFirst[dropped]!;
       this.#values -= sizeOfOutline(this.#outlines[index]!);
       this.#outlines[index] = undefined;
+      dropped += 1;
     }
+    this.#cached = oldestFirst.slice(dropped);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
+import { memo } from '../base/memo.ts';
 import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
 import { METERS_PER_DEGREE } from './distance.ts';
 import { crossesEastward, NearestSearch } from './nearest.ts';
@@ -51,22 +52,44 @@ export interface Outline {
   readonly bandHeight: number;
 }
 
-/** With 4 edges a band, a tract has about 1.5 entries for each edge: the index takes less memory than the coordinates. */
+/** With 4 edges a band, a tract has about 1.5 entries for each edge: the index takes less memory than the coordinates. A band is no lower
+ * than the mean edge is high: of an outline with hundreds of holes, each edge would be in thirty bands. */
 const EDGES_PER_BAND = 4;
 
+/** One ring with so few edges needs no bands. A state has hundreds of thousands of such zones: they share their lists. */
+const MOST_PLAIN_EDGES = 64;
+
+/** The lists of one ring in one band. @param positions how many it has */
+const plainLists = memo((positions: number) => ({
+  edges: Uint32Array.from({ length: Math.max(0, positions - 1) }, (_, edge) => 2 + 2 * edge),
+  starts: Uint32Array.of(0, Math.max(0, positions - 1)),
+}));
+
 export function makeOutline(rings: PackedRings): Outline {
-  const firsts: number[] = [];
+  if (rings[0] === 1 && rings[1]! <= MOST_PLAIN_EDGES + 1) {
+    // Every latitude is in the only band.
+    return { rings, ...plainLists(rings[1]!), south: 0, bandHeight: 1 };
+  }
+  let count = 0;
+  for (let ring = 1; ring <= rings[0]!; ring++) count += Math.max(0, rings[ring]! - 1);
+  const firsts = new Uint32Array(count);
   let [south, north] = [Infinity, -Infinity];
+  let heights = 0;
   let at = 1 + rings[0]!;
+  let next = 0;
   for (let ring = 1; ring <= rings[0]!; ring++) {
     const end = at + 2 * rings[ring]!;
     for (; at < end; at += 2) {
-      south = Math.min(south, rings[at + 1]!);
-      north = Math.max(north, rings[at + 1]!);
-      if (at + 2 < end) firsts.push(at);
+      const y = rings[at + 1]!;
+      south = Math.min(south, y);
+      north = Math.max(north, y);
+      if (at + 2 >= end) continue;
+      firsts[next++] = at;
+      heights += Math.abs(rings[at + 3]! - y);
     }
   }
-  const bands = Math.ceil(firsts.length / EDGES_PER_BAND);
+  const most = heights === 0 ? 1 : Math.ceil(((north - south) * count) / heights);
+  const bands = Math.min(Math.ceil(count / EDGES_PER_BAND), most);
   const bandHeight = Math.max(1, (north - south) / bands);
   const starts = new Uint32Array(bands + 1);
   const toEachBand = (act: (band: number, first: number) => void): void => {
@@ -80,18 +103,21 @@ export function makeOutline(rings: PackedRings): Outline {
     starts[band + 1]! += 1;
   });
   for (let band = 0; band < bands; band++) starts[band + 1]! += starts[band]!;
-  const next = starts.slice(0, bands);
+  const filled = starts.slice(0, bands);
   const edges = new Uint32Array(starts[bands]!);
   toEachBand((band, first) => {
-    edges[next[band]!] = first;
-    next[band]! += 1;
+    edges[filled[band]!] = first;
+    filled[band]! += 1;
   });
   return { rings, edges, starts, south, bandHeight };
 }
 
+/** What the objects of an outline take. */
+const OVERHEAD_VALUES = 60;
+
 /** The number of values in memory, of 4 bytes each. */
 export function sizeOfOutline({ rings, edges, starts }: Outline): number {
-  return rings.length + edges.length + starts.length;
+  return OVERHEAD_VALUES + rings.length + (starts.length > 2 ? edges.length + starts.length : 0);
 }
 
 /** The band of a latitude; beyond the outline, the first or the last. */

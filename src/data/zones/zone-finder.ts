@@ -20,11 +20,11 @@ import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
 /** Outlines are simplified one by one, to about a metre: a place in the gap between two belongs to them. */
 const GAP_METERS = 1;
 
-/** The most values of outlines in memory: 64 MB of zones, 16 of panels. */
-const MOST_VALUES = { zone: 16_000_000, panel: 4_000_000 } as const;
+/** The most values of outlines in memory: 32 MB of zones, 8 of panels. Places come in order. */
+const MOST_VALUES = { zone: 8_000_000, panel: 2_000_000 } as const;
 
 /** The facts of zones that are kept: places come in order. */
-const KEPT_FACTS = 10_000;
+const KEPT_FACTS = 1_000;
 
 /** Makes the function that finds the zone of a place, and the panel that shows it: the polygon that holds it, of several the most
  * hazardous. Null where no zone holds it, or one that was not studied. Boxes are in memory, outlines are read when needed. The layer must
@@ -226,8 +226,13 @@ function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone'
     }
   }
   const outline = database.prepare<[number], Buffer>(`SELECT outline FROM ${tables.outlines} WHERE id = ?`).pluck();
-  // Copied, because the bytes of a row may start at any address.
-  const ringsOf = (index: number) => new Int32Array(new Uint8Array(outline.get(ids[index]!)!).buffer);
+  const ringsOf = (index: number) => {
+    const { buffer, byteOffset, byteLength } = outline.get(ids[index]!)!;
+    // Copied only where the bytes do not begin at a whole value.
+    return byteOffset % 4 === 0
+      ? new Int32Array(buffer, byteOffset, byteLength / 4)
+      : new Int32Array(buffer.slice(byteOffset, byteOffset + byteLength));
+  };
   const outlines = new OutlineIndex({ length, [Symbol.iterator]: boxes }, ringsOf, MOST_VALUES[kind]);
   return { outlines, ids, nameOf, names };
 }
