@@ -3,10 +3,9 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { statesWithin } from '../tables/states-near.ts';
 import type { FileEntry } from './manifest.ts';
-import type { Slice } from './source-requests.ts';
 
-/** The squares that hold locations, by state; a square at a border is in each of its states. */
-export type PlaceTiles = ReadonlyMap<Slice, readonly Box[]>;
+/** The squares that hold locations, by state (two letters); a square at a border is in each of its states. */
+export type PlaceTiles = ReadonlyMap<string, readonly Box[]>;
 
 /** The sides of squares in degrees, each twice the one before, so that a small one lies in one large one: 7 km to a degree. */
 const SIDES = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1] as const;
@@ -22,7 +21,7 @@ export function placeTiles(locations: Iterable<Location>): PlaceTiles {
     const corner = { lat: Math.floor(lat / smallest), lng: Math.floor(lng / smallest) };
     corners.set(`${corner.lat} ${corner.lng}`, corner);
   }
-  const byState = new Map<Slice, Box[]>();
+  const byState = new Map<string, Box[]>();
   for (const { lat, lng } of corners.values()) {
     const box = squareAt(lat * smallest, lng * smallest, smallest);
     const middle = { lat: box.minLat + smallest / 2, lng: box.minLng + smallest / 2 };
