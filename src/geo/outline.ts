@@ -65,6 +65,11 @@ const plainLists = memo((positions: number) => ({
   starts: Uint32Array.of(0, Math.max(0, positions - 1)),
 }));
 
+type Scratch = [firsts: Uint32Array, lows: Uint32Array, highs: Uint32Array];
+
+/** The edges of the outline that is being made, and the bands in which they begin and end: kept, because a county's zones have 100,000. */
+let [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(1024)) as Scratch;
+
 export function makeOutline(rings: PackedRings): Outline {
   if (rings[0] === 1 && rings[1]! <= MOST_PLAIN_EDGES + 1) {
     // Every latitude is in the only band.
@@ -72,7 +77,7 @@ export function makeOutline(rings: PackedRings): Outline {
   }
   let count = 0;
   for (let ring = 1; ring <= rings[0]!; ring++) count += Math.max(0, rings[ring]! - 1);
-  const firsts = new Uint32Array(count);
+  if (firsts.length < count) [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(2 * count)) as Scratch;
   let [south, north] = [Infinity, -Infinity];
   let heights = 0;
   let at = 1 + rings[0]!;
@@ -92,23 +97,22 @@ export function makeOutline(rings: PackedRings): Outline {
   const bands = Math.min(Math.ceil(count / EDGES_PER_BAND), most);
   const bandHeight = Math.max(1, (north - south) / bands);
   const starts = new Uint32Array(bands + 1);
-  const toEachBand = (act: (band: number, first: number) => void): void => {
-    for (const first of firsts) {
-      const [a, b] = [rings[first + 1]!, rings[first + 3]!];
-      const to = bandOf(Math.max(a, b), south, bandHeight, bands);
-      for (let band = bandOf(Math.min(a, b), south, bandHeight, bands); band <= to; band++) act(band, first);
-    }
-  };
-  toEachBand((band) => {
-    starts[band + 1]! += 1;
-  });
+  for (let edge = 0; edge < count; edge++) {
+    const [a, b] = [rings[firsts[edge]! + 1]!, rings[firsts[edge]! + 3]!];
+    const low = bandOf(Math.min(a, b), south, bandHeight, bands);
+    const high = bandOf(Math.max(a, b), south, bandHeight, bands);
+    lows[edge] = low;
+    highs[edge] = high;
+    for (let band = low; band <= high; band++) starts[band + 1]! += 1;
+  }
   for (let band = 0; band < bands; band++) starts[band + 1]! += starts[band]!;
   const filled = starts.slice(0, bands);
   const edges = new Uint32Array(starts[bands]!);
-  toEachBand((band, first) => {
-    edges[filled[band]!] = first;
-    filled[band]! += 1;
-  });
+  for (let edge = 0; edge < count; edge++) {
+    const first = firsts[edge]!;
+    const high = highs[edge]!;
+    for (let band = lows[edge]!; band <= high; band++) edges[filled[band]!++] = first;
+  }
   return { rings, edges, starts, south, bandHeight };
 }
 

@@ -4,7 +4,7 @@ import { distanceMeters } from '../../geo/distance.ts';
 import { statesWithin } from '../tables/states-near.ts';
 import type { FileEntry } from './manifest.ts';
 
-/** The squares that hold locations, by state (two letters); a square at a border is in each of its states. */
+/** The squares that hold locations, by the two letters of a state; a square at a border is in each of its states. */
 export type PlaceTiles = ReadonlyMap<string, readonly Box[]>;
 
 /** The sides of squares in degrees, each twice the one before, so that a small one lies in one large one: 7 km to a degree. */

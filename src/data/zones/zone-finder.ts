@@ -20,8 +20,8 @@ import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
 /** Outlines are simplified one by one, to about a metre: a place in the gap between two belongs to them. */
 const GAP_METERS = 1;
 
-/** The most values of outlines in memory: 32 MB of zones, 8 of panels. Places come in order. */
-const MOST_VALUES = { zone: 8_000_000, panel: 2_000_000 } as const;
+/** The most values of outlines in memory: 32 MB of zones, 4 of panels. Places come in order. */
+const MOST_VALUES = { zone: 8_000_000, panel: 1_000_000 } as const;
 
 /** The facts of zones that are kept: places come in order. */
 const KEPT_FACTS = 1_000;
