@@ -139,7 +139,13 @@ async function handled(
   const lines = places.map(({ lat, lng }, index) => `${index + 1},${lat},${lng}`);
   writeFileSync(join(work, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
   const store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
-  const settings = { input: 'book.csv', topics: 'all', subscription: PLENTY, concurrency: SOCKETS } as const;
+  const settings = {
+    input: 'book.csv',
+    topics: 'all',
+    service: { base_url: baseUrl },
+    subscription: PLENTY,
+    concurrency: SOCKETS,
+  } as const;
   const job = makeJob([{ ...settings, ...(details ? { details } : {}) }], { dataFolder: work, workingFolder: work });
   const effects = {
     clock: systemClock,

@@ -91,7 +91,6 @@ const PIPELINES = `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/Fe
 const POWER_LINES = `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`;
 
 for (const [source, layerPath, layer, shape] of [
-  ['power-plants', PLANTS, 'sites:powerPlant', pointAt],
   ['transmission-lines', POWER_LINES, 'sites:highVoltageLine', lineFrom],
   ['gas-pipelines', PIPELINES, 'sites:naturalGasPipeline', lineFrom],
 ] as const) {
@@ -210,20 +209,20 @@ test('a state that disappears at its publisher, or whose name changes there, kee
 
 test('data remove --states takes states away, and leaves records that another state has too', async (t) => {
   const { mirror, run, rows, states, folder } = await setUp(t);
-  const published = rowsAround(300, pointAt);
-  mirror.layers.set(PLANTS, layerOf(published));
-  const inVermont = askedOf(published, ['VT'], SEARCH_RADII.powerPlant).length;
-  await run('get', 'power-plants', '--states', 'VT,NH', '--yes');
+  const published = rowsAround(300, lineFrom);
+  mirror.layers.set(POWER_LINES, layerOf(published));
+  const inVermont = askedOf(published, ['VT'], SEARCH_RADII.highVoltageLine).length;
+  await run('get', 'transmission-lines', '--states', 'VT,NH', '--yes');
   assert.ok((await rows()) > inVermont);
-  const removed = await run('remove', 'power-plants', '--states', 'NH');
-  assert.match(removed.stderr, /power-plants: removed sites:powerPlant of NH\./);
+  const removed = await run('remove', 'transmission-lines', '--states', 'NH');
+  assert.match(removed.stderr, /transmission-lines: removed sites:highVoltageLine of NH\./);
   assert.equal(await rows(), inVermont);
   assert.deepEqual(await states(), ['VT']);
-  assert.deepEqual(readdirSync(join(folder, 'perilbook/downloads/power-plants')).sort(), [
+  assert.deepEqual(readdirSync(join(folder, 'perilbook/downloads/transmission-lines')).sort(), [
     'manifest.json',
-    'power-plants-VT.geojson',
+    'transmission-lines-VT.geojson',
   ]);
-  const again = await run('remove', 'power-plants', '--states', 'NH');
+  const again = await run('remove', 'transmission-lines', '--states', 'NH');
   assert.match(again.stderr, /it has no part of NH, and nothing was removed/);
   // An update brings no state back.
   assert.equal((await run('update')).code, 0);
