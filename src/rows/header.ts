@@ -99,12 +99,11 @@ function withHint(
   const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
   const line =
     likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
-  const hint =
+  // Without another header line, the locations may be on another sheet. A note on the header that was read is not of the suggested one.
+  const hints =
     line === null
-      ? (ofValues ?? rowFile.columnsHint ?? error.hint)
+      ? [ofValues ?? rowFile.columnsHint ?? error.hint, rowFile.note].filter((words) => words != null).join(' ')
       : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
-  // The locations may be on another sheet.
-  const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
   const context = line === null ? error.context : { ...error.context, header_line: line };
   return new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
 }
