@@ -241,14 +241,14 @@ function saysQuota(content: Content): boolean {
 
 function redirectMessage(status: number, target: string | undefined): string {
   const start = `The service's address answers with a redirect (${status})`;
-  if (target === undefined) return `${start}; check the address in the job file`;
+  if (target === undefined) return `${start}; check base_url`;
   // Only the origin and the path: a query may hold anything.
   const [address = ''] = target.split(/[?#]/);
   // What is before the path of the call, as `base_url` has it; a sign-in page has none.
   const [, base] = /^(https?:\/\/.+?)\/v1\//.exec(address) ?? [];
   const remedy =
     base === undefined
-      ? 'put the right address into the job file'
+      ? 'set base_url to the right address'
       : `set base_url to ${cleanText(base, MAX_ADDRESS)}, if that is the service`;
   return `${start} to ${cleanText(address, MAX_ADDRESS)}; it was not followed: ${remedy}`;
 }

@@ -242,8 +242,8 @@ test('a redirect is named without its query', () => {
     message('https://new.example/api/v1/hail?lat=1'),
     /: set base_url to https:\/\/new\.example\/api, if that is/,
   );
-  assert.match(message('https://login.example/?next=/v1/hail'), /: put the right address into the job file$/);
-  assert.match(message(), /check the address/);
+  assert.match(message('https://login.example/?next=/v1/hail'), /: set base_url to the right address$/);
+  assert.match(message(), /check base_url$/);
 });
 
 test('an answer is sample data where its header or its meta says so', () => {

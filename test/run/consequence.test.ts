@@ -92,6 +92,8 @@ for (const [name, exchange, after, { call = STANDARD, isAvailable, changed = {} 
     assert.equal(ledger.outcome, discrepancy === null ? said : `${said}: ${discrepancy}`);
     assert.equal(ledger.requestId, requestId ?? undefined);
     if (next.step === 'give_up') assert.equal(next.isRejected, stored === 'rejected');
+    // Another sentence follows.
+    if (next.step === 'stop') assert.match(next.message, /\.$/);
   });
 }
 

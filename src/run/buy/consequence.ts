@@ -195,7 +195,7 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
     case 'denied':
       return stop('denied', `${message}. ${DENIALS[verdict.status]!.todo}`);
     case 'redirected':
-      return stop('misdirected', message);
+      return stop('misdirected', `${message}.`);
     default:
       return { step: 'give_up', kind: verdict.kind, isRejected: verdict.kind === 'rejected', message };
   }
