@@ -1,6 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { areaSuffices } from '../../columns/topic-columns.ts';
-import { type AreaLevel, topicOf } from '../../contract/topics.ts';
+import { type AreaLevel, TOPICS, topicOf } from '../../contract/topics.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
@@ -43,7 +43,9 @@ export async function availableChoices(
 
 const SHARED: Readonly<Record<AreaLevel, string>> = {
   tract: 'No chosen topic is the same in all of a census tract: natural ratings are.',
-  county: 'No chosen topic is the same in all of a county: air quality and radon are.',
+  county: `No chosen topic is the same in all of a county: ${TOPICS.filter(({ area }) => area === 'county')
+    .map(({ title }) => title.toLowerCase())
+    .join(' and ')} are.`,
 };
 
 /** Why one answer for each area saves nothing; null if it may save credits. */
