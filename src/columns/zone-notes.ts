@@ -9,6 +9,11 @@ export function unstudiedNote(topic: TopicSlug): string {
   return `${topic}: no study in the data covers this place, so it is unknown, not safe`;
 }
 
+/** Whether the note of a row says this. */
+export function saysUnstudied(topic: TopicSlug, note: Field | undefined): boolean {
+  return isZoneTopic(topic) && typeof note === 'string' && note.includes(unstudiedNote(topic));
+}
+
 /** What the note says of the zone that a place got, by the last of its fields, the metres to the nearest other zone; '' for nothing.
  * @param fields the topic's own, in the order of its columns */
 export function zoneNote(topic: TopicSlug, fields: readonly Field[]): string {

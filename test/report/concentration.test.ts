@@ -20,7 +20,7 @@ type Added = readonly [county: County | null, rows: number, value: number, ...cl
 function totalsOf(added: readonly Added[]) {
   const sums = makeConcentration(3);
   for (const [county, rows, value, ...classes] of added) sums.add(county, rows, value, Uint8Array.from(classes));
-  return sums.totals([{ slug: 'hail', layer: HAIL }], sumMaker(0));
+  return sums.totals([{ slug: 'hail', layer: HAIL, scale: HIGHEST }], sumMaker(0));
 }
 
 test('areas are listed by value, then by locations, then by name; those beyond the longest list are added up', () => {

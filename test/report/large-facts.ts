@@ -23,6 +23,7 @@ function fieldsOf(slug: TopicSlug, seed: number): Field[] {
   if (category === 'natural') return padded([RATINGS[Math.floor(scattered(seed, 8))]!, 50, null], width);
   if (category === 'proximity') return [3, Math.floor(scattered(seed, 20_000))];
   if (slug === 'radon') return padded([`Zone ${1 + Math.floor(scattered(seed, 3))}`], width);
+  if (slug === 'floodZone') return padded(['AE', 'FLOODWAY', 'true'], width);
   return padded(slug === 'airQuality' ? ['AQI'] : [12, 'µg/m³', 'Moderate'], width);
 }
 

@@ -49,7 +49,7 @@ const nextFrames = (page: Page) =>
 const tones = (page: Page) =>
   page.locator('#marks use').evaluateAll((marks) => marks.map((mark) => mark.getAttribute('class')));
 
-for (const name of ['spread', 'town']) {
+for (const name of ['spread', 'town', 'flood']) {
   for (const colorScheme of ['light', 'dark'] as const) {
     test(`the report of ${name} in ${colorScheme}: no complaint, nothing found by axe-core`, options, async (t) => {
       const { page, complaints } = await openReport(t, name, { colorScheme });
@@ -131,7 +131,7 @@ const CROSSED_NAMES = `(() => {
 })()`;
 
 test('no name on the map crosses a dot or another name; a county without locations has none', options, async (t) => {
-  for (const name of ['spread', 'town']) {
+  for (const name of ['spread', 'town', 'flood']) {
     const { page } = await openReport(t, name);
     for (let zooms = 0; zooms < 5; zooms += 1) {
       assert.deepEqual(await page.evaluate(CROSSED_NAMES), [], `${name}, ${zooms} times nearer`);
@@ -269,7 +269,7 @@ const CUT_TEXTS = `[...document.querySelectorAll('.map text, .sizes text')].filt
 }).map((text) => text.textContent)`;
 
 test('on a phone nothing is wider than the page, dark or light, and tables scroll on their own', options, async (t) => {
-  for (const name of ['spread', 'town']) {
+  for (const name of ['spread', 'town', 'flood']) {
     const { page } = await openReport(t, name, { viewport: { width: 360, height: 740 } });
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, name);
     assert.deepEqual(await page.evaluate(CUT_TEXTS), [], name);

@@ -93,6 +93,31 @@ const SCALES: readonly {
       [[null], 'Not answered'],
     ],
   },
+  {
+    topic: 'floodZone',
+    classes:
+      'Special area V, VE 6, Special area AE 5, Special area AO, AH 4, Special area A or other 3, Moderate (0.2 %), levee or other X 2, Minimal 1, Undetermined sparse, Not studied void',
+    severe:
+      'in a Special Flood Hazard Area: Special area V, VE, Special area AE, Special area AO, AH, Special area A or other',
+    fields: 3,
+    answers: [
+      ...['V', 'VE', 'V30'].map((zone) => [[zone, null, 'true'], 'Special area V, VE'] as const),
+      ...['AE', 'A1', 'A30'].map((zone) => [[zone, 'FLOODWAY', 'true'], 'Special area AE'] as const),
+      ...['AO', 'AH'].map((zone) => [[zone, null, 'true'], 'Special area AO, AH'] as const),
+      ...['A', 'A99', 'AR/AE', 'NEW'].map((zone) => [[zone, null, 'true'], 'Special area A or other'] as const),
+      [['X', 'AREA OF MINIMAL FLOOD HAZARD', 'false'], 'Minimal'],
+      [['C', null, 'false'], 'Minimal'],
+      // Of these it is not said that they are minimal.
+      ...['0.2 PCT ANNUAL CHANCE FLOOD HAZARD', 'AREA WITH REDUCED FLOOD RISK DUE TO LEVEE', 'WORDS', null].map(
+        (subtype) => [['X', subtype, 'false'], 'Moderate (0.2 %), levee or other X'] as const,
+      ),
+      ...['B', 'X500'].map((zone) => [[zone, null, 'false'], 'Moderate (0.2 %), levee or other X'] as const),
+      // Zone D, open water, a code and a flag that contradict each other, a code that is not known.
+      ...['D', 'OPEN WATER', 'AE'].map((zone) => [[zone, null, null], 'Undetermined'] as const),
+      [['NEW', null, 'false'], 'Undetermined'],
+      [[null, null, null], 'Not answered'],
+    ],
+  },
 ];
 
 for (const { topic, units = 'miles', classes, severe, fields, answers } of SCALES) {

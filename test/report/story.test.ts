@@ -13,6 +13,7 @@ const ALL = 100;
 /** Of 100 locations: so many answered, Very High and Relatively High. */
 const rated = (answered: number, veryHigh = 0, high = 0): Rated => ({
   answered: sum(answered),
+  known: sum(answered),
   notAnswered: sum(ALL - answered),
   severe: sum(veryHigh + high),
   classes: RATINGS.map((name) => ({ name, ...sum(name === 'Very High' ? veryHigh : 0) })),

@@ -1,6 +1,7 @@
 import { addedColumns } from '../../columns/row.ts';
+import { saysUnstudied } from '../../columns/zone-notes.ts';
 import type { Field } from '../../contract/answer.ts';
-import { topicOf } from '../../contract/topics.ts';
+import { isZoneTopic, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import { scaleOf } from './scales.ts';
 
@@ -12,6 +13,8 @@ export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'cou
     slug,
     scale: scaleOf(slug, units),
     natural: topicOf(slug).category === 'natural',
+    /** Whether its severe class is at risk: sites nearby and what monitors measure are not. */
+    isPeril: topicOf(slug).category === 'natural' || isZoneTopic(slug),
     /** The index of its first field. */
     from: addedColumns(topics.slice(0, index), '', counts).length,
     /** Its index in the layers of sums and of the map, of which the first is the highest rating. */
@@ -37,18 +40,27 @@ export function makeCellClasses(topics: readonly RatedTopic[], cells: number) {
   });
   let oldest = Number.POSITIVE_INFINITY;
   let newest = Number.NEGATIVE_INFINITY;
-  const putFrom = (cell: number, fields: readonly Field[], froms: readonly number[]): void => {
+  const putFrom = (
+    cell: number,
+    fields: readonly Field[],
+    froms: readonly number[],
+    isAnswered: (slug: TopicSlug) => boolean,
+  ): void => {
     for (let index = 0; index < width; index++) {
-      classes[cell * width + index] = topics[index]!.scale.classOf(fields, froms[index]!);
+      const { slug, scale } = topics[index]!;
+      classes[cell * width + index] = scale.classOf(fields, froms[index]!, isAnswered(slug));
     }
     isPut[cell] = 1;
   };
   return {
     /** Adds a cell by its fields in the output. */
-    put: (cell: number, fields: readonly Field[]): void => putFrom(cell, fields, inRow),
+    put(cell: number, fields: readonly Field[]): void {
+      // The fields of a place without a study are those of one without an answer: the note tells them apart.
+      putFrom(cell, fields, inRow, (slug) => saysUnstudied(slug, fields[1]));
+    },
     /** Adds a complete cell: the time of its oldest answer, and the fields that decide on the classes of its topics (`Scale.fields`). */
     putComplete(cell: number, asOf: number, fields: readonly Field[]): void {
-      putFrom(cell, fields, inComplete);
+      putFrom(cell, fields, inComplete, () => true);
       if (asOf < oldest) oldest = asOf;
       if (asOf > newest) newest = asOf;
     },

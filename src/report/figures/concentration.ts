@@ -2,7 +2,7 @@ import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import type { AreaFacts, AreaList, TopicFacts } from './facts.ts';
-import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from './scales.ts';
+import { HIGH, HIGHEST, type Scale, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type CountedSum, LayerSums, type SumOf } from './sums.ts';
 
 const COUNTIES_SHOWN = 20;
@@ -42,8 +42,11 @@ export function makeConcentration(layers: number) {
       sums.add(rows, value, classes);
     },
 
-    /** The sums, with the layers of the natural topics in the lists of areas. */
-    totals(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[], sumOf: SumOf) {
+    /** The sums, with the layers of the perils in the lists of areas. */
+    totals(
+      perils: readonly { readonly slug: TopicSlug; readonly layer: number; readonly scale: Scale }[],
+      sumOf: SumOf,
+    ) {
       const counties = [...sumsOf].map(([county, sums]) => ({
         name: countyName(county) || ELSEWHERE,
         state: county?.state.name ?? ELSEWHERE,
@@ -57,10 +60,10 @@ export function makeConcentration(layers: number) {
         ...sumOf(whole),
         answered: sumOf(sums.counted(0, 0, UNANSWERED)),
         veryHigh: sumOf(sums.counted(0, VERY_HIGH, VERY_HIGH + 1)),
-        perils: natural.map(({ slug, layer }) => ({
+        perils: perils.map(({ slug, layer, scale: { known, severe, ordered } }) => ({
           topic: slug,
-          answered: sumOf(sums.counted(layer, 0, UNANSWERED)),
-          severe: sumOf(sums.counted(layer, HIGH, VERY_HIGH + 1)),
+          answered: sumOf(sums.counted(layer, 0, known)),
+          severe: sumOf(sums.counted(layer, severe.from, ordered)),
         })),
       });
       const listOf = (areas: readonly SummedArea[], most: number): AreaList => {

@@ -1,7 +1,7 @@
 import { columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import { RATINGS } from '../../contract/topic-values.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { type MeasurementSlug, ofPollutants, type TopicSlug, topicOf } from '../../contract/topics.ts';
 
 /** How a class is drawn: 1 to 6 from light to dark; greys for classes without an order. */
 export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';
@@ -13,16 +13,20 @@ export interface ScaleClass {
 
 /** The classes of a topic's answers: the ordered ones first, from the least to the most severe; the last one is of unanswered cells. */
 export interface Scale {
-  readonly id: 'rating' | 'distance' | 'air' | 'radon';
+  readonly id: 'rating' | 'distance' | 'air' | 'radon' | 'flood';
   /** How many of the classes are ordered. */
   readonly ordered: number;
+  /** How many of the classes say what the place is; the answers of later ones leave that open. */
+  readonly known: number;
   readonly classes: readonly ScaleClass[];
   /** The first severe class, and the words for the severe ones. */
   readonly severe: { readonly from: number; readonly words: string };
   /** How many of an answer's first fields decide on its class. */
   readonly fields: number;
-  /** The class of an answer's fields, which begin at `from`. */
-  readonly classOf: (fields: readonly Field[], from: number) => number;
+  /** The class of an answer's fields, which begin at `from`. `isAnswered`: fields that are all null are an answer, too. */
+  readonly classOf: (fields: readonly Field[], from: number, isAnswered?: boolean) => number;
+  /** What the answers are not, where they may be taken for it. */
+  readonly limits?: string;
 }
 
 const TONES = ['1', '2', '3', '4', '5', '6'] as const;
@@ -32,12 +36,17 @@ function makeScale(
     ordered,
     others,
     ...scale
-  }: Omit<Scale, 'ordered' | 'classes'> & { ordered: readonly string[]; others: ScaleClass[] },
+  }: Omit<Scale, 'ordered' | 'known' | 'classes'> & {
+    ordered: readonly string[];
+    others: ScaleClass[];
+    known?: number;
+  },
   tones: readonly Tone[] = TONES,
 ): Scale {
   const classes = ordered.map((name, index) => ({ name, tone: tones[index]! }));
   const unanswered: ScaleClass = { name: 'Not answered', tone: 'unanswered' };
-  return { ...scale, ordered: ordered.length, classes: [...classes, ...others, unanswered] };
+  const known = ordered.length + others.length;
+  return { known, ...scale, ordered: ordered.length, classes: [...classes, ...others, unanswered] };
 }
 
 const RATING_INDEX = new Map<Field, number>(RATINGS.map((rating, index) => [rating, index]));
@@ -106,8 +115,9 @@ const AIR_CATEGORIES = [
 /** The upper bound of each category of the US air quality index (40 CFR 58 App. G). */
 const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 
-/** By the field `shown`: the median index of the year, or the service's rating. */
-function airScale(shown: number): Scale {
+/** By the median index of the year, or the service's rating. */
+function airScale(slug: MeasurementSlug): Scale {
+  const shown = columnsOf(slug).findIndex(({ name }) => /_(median_aqi|rating)$/.test(name));
   return makeScale({
     id: 'air',
     ordered: AIR_CATEGORIES,
@@ -143,18 +153,59 @@ const RADON = makeScale(
   ['1', '3', '5'],
 );
 
+/** The zones of special areas after the first class of them, which has all others. */
+const SPECIAL_ZONES = [/^A[OH]$/, /^A(E|[1-9]|[12]\d|30)$/, /^V/];
+
+const FLOOD_CLASSES = [
+  ...['Minimal', 'Moderate (0.2 %), levee or other X', 'Special area A or other', 'Special area AO, AH'],
+  ...['Special area AE', 'Special area V, VE'],
+];
+
+const FLOOD = makeScale({
+  id: 'flood',
+  ordered: FLOOD_CLASSES,
+  others: [
+    { name: 'Undetermined', tone: 'sparse' },
+    { name: 'Not studied', tone: 'void' },
+  ],
+  known: FLOOD_CLASSES.length,
+  severe: { from: 2, words: 'in a Special Flood Hazard Area' },
+  fields: 3,
+  classOf: (fields, from, isAnswered) => {
+    const [zone = null, subtype, special] = [fields[from], fields[from + 1], fields[from + 2]];
+    if (zone === null) return isAnswered ? 7 : 8;
+    const code = String(zone).toUpperCase();
+    if (special === 'true') return 3 + SPECIAL_ZONES.findIndex((zones) => zones.test(code));
+    // Of another code it is not known that it means little.
+    if (special !== 'false' || !/^(X|X500|B|C)$/.test(code)) return 6;
+    return code === 'C' || (code === 'X' && /MINIMAL/i.test(String(subtype))) ? 0 : 1;
+  },
+  limits:
+    'A zone is no determination for a lender, no depth of a flood, and says nothing of a future climate. Undetermined and not studied are unknown, not safe.',
+});
+
+const MEASUREMENT_SCALES: Readonly<Record<MeasurementSlug, Scale>> = {
+  airQuality: airScale('airQuality'),
+  ...ofPollutants(airScale),
+  radon: RADON,
+  floodZone: FLOOD,
+};
+
 /** The scale on which a topic's answers are shown. */
 export function scaleOf(slug: TopicSlug, units: Units): Scale {
   const { category } = topicOf(slug);
   if (category === 'natural') return HIGHEST;
-  if (category === 'proximity') return DISTANCE[units];
-  const shown = columnsOf(slug).findIndex(({ name }) => /_(median_aqi|rating)$/.test(name));
-  return shown < 0 ? RADON : airScale(shown);
+  return category === 'proximity' ? DISTANCE[units] : MEASUREMENT_SCALES[slug as MeasurementSlug];
 }
 
 /** The class of unanswered cells: the last one of each scale. */
 export function unansweredClass({ classes: all }: Scale): number {
   return all.length - 1;
+}
+
+/** What is said of the part in known classes. */
+export function knownWord(scale: Scale): 'answered' | 'determined' {
+  return scale.known === unansweredClass(scale) ? 'answered' : 'determined';
 }
 
 /** A class as one character: its index. */

@@ -1,9 +1,10 @@
+import { isZoneTopic } from '../../contract/topics.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { hasOneCurrency } from '../../run/scan/currency.ts';
 import type { TopicRatings } from '../../run/write/rating-counts.ts';
 import type { Facts, TopicFacts } from './facts.ts';
 import { type Measure, measureOf, percent } from './measure.ts';
-import { scaleOf, VERY_HIGH } from './scales.ts';
+import { knownWord, scaleOf, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type Rated, type Sum, sumMaker } from './sums.ts';
 
 /** The highest rating of any location for a peril, and the locations that have it. */
@@ -63,7 +64,7 @@ export function formatStory(facts: Omit<Facts, 'story'>): string {
   if (finding === null && highest !== null) return sentence(quietClauses(naturalOf(facts), facts, highest, measure));
   const clauses =
     finding === null
-      ? [severeClause(answered[0]!, facts, measure), unansweredClause(answered[0]!, measure)]
+      ? severeClauses(answered[0]!, facts, measure)
       : [
           highClause(finding, measure),
           countiesClause(finding, facts, measure),
@@ -105,10 +106,16 @@ function highClause({ title, answered, rating, rated }: RatingFinding, measure: 
   return shareText(rated, answered, `rated ${rating} for ${title.toLowerCase()}`, measure);
 }
 
-function severeClause(topic: TopicFacts, { units }: Pick<Facts, 'units'>, measure: Measure): string {
-  const { words } = scaleOf(topic.topic, units).severe;
-  const what = `${words} ${topic.category === 'proximity' ? 'of' : 'for'} ${topic.title}`;
-  return shareText(topic.severe, topic.answered, what, measure);
+function severeClauses(topic: TopicFacts, { units }: Pick<Facts, 'units'>, measure: Measure): string[] {
+  const scale = scaleOf(topic.topic, units);
+  const of = topic.category === 'proximity' ? 'of' : 'for';
+  const what = isZoneTopic(topic.topic) ? scale.severe.words : `${scale.severe.words} ${of} ${topic.title}`;
+  const open = topic.classes.slice(scale.known, unansweredClass(scale)).filter((sum) => measure.of(sum) > 0);
+  return [
+    topic.known.locations === 0 ? '' : shareText(topic.severe, topic.known, what, measure, knownWord(scale)),
+    ...open.map((sum) => `${measure.words(sum)} ${isOrAre(sum, measure)} ${sum.name.toLowerCase()}`),
+    unansweredClause(topic, measure),
+  ];
 }
 
 /** `Miami-Dade and Orange hold 34 % of it`; '' where there are no other counties. */
@@ -139,9 +146,9 @@ function formatNames(topics: readonly TopicFacts[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function shareText(part: Sum, answered: Sum, words: string, measure: Measure): string {
-  const share = percent(measure.of(part), measure.of(answered), 0);
-  return `${share} of the ${measure.words(answered)} answered ${isOrAre(answered, measure)} ${words}`;
+function shareText(part: Sum, whole: Sum, words: string, measure: Measure, wholeIs = 'answered'): string {
+  const share = percent(measure.of(part), measure.of(whole), 0);
+  return `${share} of the ${measure.words(whole)} ${wholeIs} ${isOrAre(whole, measure)} ${words}`;
 }
 
 function isOrAre({ locations }: Sum, { by }: Measure): string {

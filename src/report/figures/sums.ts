@@ -21,9 +21,11 @@ export function sumMaker(decimals: number | null): SumOf {
   return ({ rows, value }) => ({ locations: rows, value: decimals === null ? null : valueOfUnits(value, decimals) });
 }
 
-/** The sums of a topic: the denominator of each share is the answered sum. */
+/** The sums of a topic: the denominator of each share is the answered sum, of the severe one the known sum. */
 export interface Rated {
   readonly answered: Sum;
+  /** The answered sum without the answers that leave open what the place is. */
+  readonly known: Sum;
   readonly notAnswered: Sum;
   /** The severe classes together. */
   readonly severe: Sum;
@@ -78,6 +80,7 @@ export class LayerSums {
     const sum = (from: number, to: number) => sumOf(this.counted(layer, from, to));
     return {
       answered: sum(0, unanswered),
+      known: sum(0, scale.known),
       notAnswered: sum(unanswered, unanswered + 1),
       severe: sum(scale.severe.from, scale.ordered),
       classes: scale.classes.slice(0, unanswered).map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
@@ -96,9 +99,9 @@ function sumOfClasses(sums: ArrayLike<number>, from: number, to: number): number
   return sum;
 }
 
-/** The answered part of the classes' weights. */
-export function answeredOf(weights: ArrayLike<number>, scale: Scale): number {
-  return sumOfClasses(weights, 0, unansweredClass(scale));
+/** The part of the classes' weights that is answered, and not left open by the answer. */
+export function knownOf(weights: ArrayLike<number>, { known }: Scale): number {
+  return sumOfClasses(weights, 0, known);
 }
 
 /** The typical class of the answered weight: the weighted lower median of the ordered classes, so that half of the weight is at

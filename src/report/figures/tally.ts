@@ -103,7 +103,10 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
       const levels = [...binnings.slice(0, -1).map((binning) => bins.inLarger(binning)), bins];
       const { ok = 0, ...others } = Object.fromEntries(rowsByStatus);
       const sumOf = sumMaker(decimals);
-      const { states, counties, all, mostIn } = concentration.totals(naturalTopics, sumOf);
+      const { states, counties, all, mostIn } = concentration.totals(
+        rated.filter(({ isPeril }) => isPeril),
+        sumOf,
+      );
       const completeRows = ok + all.all.rows - counted;
       return {
         figures: {

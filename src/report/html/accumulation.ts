@@ -1,5 +1,5 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
-import { topicOf } from '../../contract/topics.ts';
+import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../figures/facts.ts';
 import { lineText, measureOf, percent } from '../figures/measure.ts';
 import { heatCell } from './bars.ts';
@@ -50,6 +50,7 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
     (peril, at) =>
       html`<th scope="col" class="tall${at >= PERILS_PRINTED && ' unprinted'}"><span>${topicOf(all.perils[peril]!.topic).title}</span></th>`,
   );
+  const known = all.perils.some(({ topic }) => isZoneTopic(topic)) ? 'answered or determined' : 'answered';
   const by = `By ${head.toLowerCase()}`;
   return html`${block(
     by,
@@ -62,7 +63,7 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
     perils.length > 0 &&
     block(
       `At risk ${by.toLowerCase()} and peril`,
-      html`The ${measure.by} rated Relatively High or Very High. A dot (·) is none of what was answered, a dash (–) not answered.${
+      html`The ${measure.by} ${atRiskWords(all)}. A dot (·) is none of what was ${known}, a dash (–) not ${known}.${
         perils.length > PERILS_PRINTED &&
         html`<span class="printed"> Printed: the ${PERILS_PRINTED} perils with most at risk, of ${perils.length}.</span>`
       }`,
@@ -76,6 +77,17 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
       ),
     )
   }`;
+}
+
+/** What `severe` means for the perils of an area. */
+function atRiskWords({ perils }: AreaFacts): string {
+  const zones = perils.filter(({ topic }) => isZoneTopic(topic));
+  return [
+    zones.length < perils.length && 'rated Relatively High or Very High',
+    zones.length > 0 && 'in a Special Flood Hazard Area (Flood Zone)',
+  ]
+    .filter(Boolean)
+    .join(', or ');
 }
 
 function areaTable(

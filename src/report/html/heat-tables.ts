@@ -1,8 +1,7 @@
 import { grouped } from '../../base/format-numbers.ts';
-import type { Category } from '../../contract/topics.ts';
 import type { Facts } from '../figures/facts.ts';
 import { type Measure, measureOf, percent } from '../figures/measure.ts';
-import { HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
+import { HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell, shareCell, swatch } from './bars.ts';
@@ -14,22 +13,54 @@ interface Line {
   readonly rated: Rated;
 }
 
-const INTRODUCTIONS: Readonly<Record<Category, string>> = {
-  natural:
-    'National Risk Index ratings. A rating compares a place with the rest of the country; it is not a probability.',
-  proximity:
-    'The distance from each location to the nearest site of each kind. None found: none within the search radius.',
-  measurement: 'The category of each location, by measurements nearby or for the county.',
+interface HeatSection {
+  readonly id: string;
+  readonly name: string;
+  readonly introduction: string;
+}
+
+const MEASUREMENTS: HeatSection = {
+  id: 'measurements',
+  name: 'Measurements',
+  introduction: 'The category of each location, by measurements nearby or for the county.',
 };
 
-/** A table for each scale of the category, if the job has such topics. */
-export function heatSection(facts: Facts, category: Category, id: string, title: string): Html | null {
+/** The section of each scale, in the order of the page. */
+const SECTIONS: Readonly<Record<Scale['id'], HeatSection>> = {
+  rating: {
+    id: 'hazards',
+    name: 'Hazards',
+    introduction:
+      'National Risk Index ratings. A rating compares a place with the rest of the country; it is not a probability.',
+  },
+  flood: {
+    id: 'flood-zones',
+    name: 'Flood zones',
+    introduction:
+      'The zone of FEMA’s flood map at each location. Special area: a Special Flood Hazard Area, with a chance of flood of 1 % a year or more; places outside flood, too. AE has A1 to A30, V has V1 to V30, Moderate has B, Minimal has C.',
+  },
+  distance: {
+    id: 'sites',
+    name: 'Nearest sites',
+    introduction:
+      'The distance from each location to the nearest site of each kind. None found: none within the search radius.',
+  },
+  air: MEASUREMENTS,
+  radon: MEASUREMENTS,
+};
+
+/** The sections of the job's topics, with a table for each scale. */
+export function heatSections(facts: Facts): { readonly id: string; readonly name: string; readonly body: Html }[] {
   const { highest, topics, units } = facts;
-  const lines: Line[] = topics
-    .filter((topic) => topic.category === category)
-    .map((rated) => ({ title: rated.title, scale: scaleOf(rated.topic, units), rated }));
-  if (lines.length === 0) return null;
-  if (category === 'natural') lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest! });
+  const lines: Line[] = topics.map((rated) => ({ title: rated.title, scale: scaleOf(rated.topic, units), rated }));
+  if (highest !== null) lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest });
+  const bySection = Map.groupBy(lines, ({ scale }) => SECTIONS[scale.id]);
+  return [...new Set(Object.values(SECTIONS))]
+    .filter((of) => bySection.has(of))
+    .map((of) => ({ ...of, body: heatSection(facts, of, bySection.get(of)!) }));
+}
+
+function heatSection(facts: Facts, { id, name: title, introduction }: HeatSection, lines: readonly Line[]): Html {
   const measure = measureOf(facts);
   const parts = Object.values(Object.groupBy(lines, ({ scale }) => scale.id)).map((of) => {
     const name = of.length === lines.length ? title : `${title}, ${of.map((line) => line.title).join(', ')}`;
@@ -38,7 +69,7 @@ export function heatSection(facts: Facts, category: Category, id: string, title:
   return section(
     id,
     title,
-    html`<p class="says">${INTRODUCTIONS[category]} Shares are of the ${measure.by} that ${measure.by === 'value' ? 'was' : 'were'} answered.</p>
+    html`<p class="says">${[introduction, lines[0]!.scale.limits].filter(Boolean).join(' ')} Shares are of the ${measure.by} that ${measure.by === 'value' ? 'was' : 'were'} answered.</p>
 ${parts}`,
   );
 }
@@ -56,11 +87,11 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
     name,
     html`<table class="heat">
 <caption class="unseen">${name}</caption>
-<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}</th><th scope="col" class="n">${answeredName(facts)}</th></tr></thead>
+<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}${knownWord(scale) === 'answered' ? '' : `, of ${knownWord(scale)}`}</th><th scope="col" class="n">${answeredName(facts)}</th></tr></thead>
 <tbody>
-${lines.map(({ title: topic, rated: { answered, severe, classes } }) => {
+${lines.map(({ title: topic, rated: { answered, known, severe, classes } }) => {
   const whole = of(answered);
-  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), whole)}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
+  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), of(known))}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
 })}</tbody>
 </table>`,
   );

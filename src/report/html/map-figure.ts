@@ -2,7 +2,7 @@ import { amount, counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Facts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
-import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
+import { CLASS_LETTERS, HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
@@ -41,6 +41,7 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
     layers: layers.map(({ name, scale }) => ({ name, scale: scale.id })),
     tones: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ tone }) => tone)])),
     classes: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ name }) => name)])),
+    known: Object.fromEntries(scales.map((scale) => [scale.id, knownWord(scale)])),
     counties: countyTexts(facts),
   })}</script>
 </figure>
@@ -237,7 +238,8 @@ const HEXAGON = `M${[0, 1, 2, 3, 4, 5]
   .join('L')}z`;
 
 function legend(scale: Scale, shown: boolean): Html {
-  return html`<ul class="legend" data-scale="${scale.id}"${shown ? null : html` hidden`}>${reading(scale).map(({ of }) => html`<li>${swatch(of.tone)}${of.name}</li>`)}</ul>
+  const { limits } = scale;
+  return html`<ul class="legend" data-scale="${scale.id}"${shown ? null : html` hidden`}>${reading(scale).map(({ of }) => html`<li>${swatch(of.tone)}${of.name}</li>`)}${limits !== undefined && html`<li class="says">${limits}</li>`}</ul>
 `;
 }
 

@@ -8,7 +8,7 @@ import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';
 import { toneStyle } from './bars.ts';
 import { changesSection } from './changes.ts';
-import { heatSection } from './heat-tables.ts';
+import { heatSections } from './heat-tables.ts';
 import { type Html, html, markup, quoted } from './html.ts';
 import { locationsSection } from './locations-table.ts';
 import { creditsSection } from './money.ts';
@@ -93,7 +93,7 @@ function sectionsOf(facts: Facts, map: MapFigures): Section[] {
     { id: 'changes', name: 'Changes', body: changesSection(facts) },
     { id: 'accumulation', name: 'Accumulation', body: accumulationSection(facts) },
     { id: 'locations', name: 'Locations', body: locationsSection(facts) },
-    ...CATEGORIES.map(([category, id, name]) => ({ id, name, body: heatSection(facts, category, id, name) })),
+    ...heatSections(facts),
     { id: 'quality', name: 'Data quality', body: qualitySection(facts) },
     { id: 'missing', name: 'Missing answers', body: missingSection(facts) },
     { id: 'sources', name: 'Sources', body: datasets && sourcesSection(datasets) },
@@ -101,12 +101,6 @@ function sectionsOf(facts: Facts, map: MapFigures): Section[] {
   ];
   return all.filter(({ body }) => body !== null);
 }
-
-const CATEGORIES = [
-  ['natural', 'hazards', 'Hazards'],
-  ['proximity', 'sites', 'Nearest sites'],
-  ['measurement', 'measurements', 'Measurements'],
-] as const;
 
 function contents(sections: readonly Section[]): Html {
   return html`<nav aria-label="Sections"><ul>

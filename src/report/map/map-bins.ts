@@ -2,7 +2,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../figures/scales.ts';
-import { answeredOf, LayerSums, type Sum, type SumOf, typicalClass } from '../figures/sums.ts';
+import { knownOf, LayerSums, type Sum, type SumOf, typicalClass } from '../figures/sums.ts';
 import type { Frame, MapPoint } from './frame.ts';
 
 export interface MapFigures {
@@ -20,7 +20,7 @@ export interface MapLevel {
   /** With the county of each bin's most valuable place; '' for none. */
   readonly bins: readonly (Sum & { readonly at: MapPoint; readonly county: string })[];
   /** For the highest rating and then each topic: the typical class of the answers in each bin as one letter of
-   * `CLASS_LETTERS`, by rows and by value, and the number of answered rows. */
+   * `CLASS_LETTERS`, by rows and by value, and the number of rows whose answers do not leave open what the place is. */
   readonly layers: readonly {
     readonly slug: TopicSlug | null;
     readonly rows: string;
@@ -152,10 +152,8 @@ export class MapBins {
           slug,
           rows: byRows.map(letter).join(''),
           // Answered rows without a value must not look unanswered.
-          value: byValue
-            .map((weights, bin) => letter(answeredOf(weights, scale) > 0 ? weights : byRows[bin]!))
-            .join(''),
-          answered: byRows.map((weights) => answeredOf(weights, scale)),
+          value: byValue.map((weights, bin) => letter(knownOf(weights, scale) > 0 ? weights : byRows[bin]!)).join(''),
+          answered: byRows.map((weights) => knownOf(weights, scale)),
         };
       }),
     };

@@ -168,7 +168,9 @@ export function setUpMap(root, state) {
     const typical = data.classes[scale][Number((level.letters[measure()] ?? level.letters.rows)[index][bin])];
     const county = level.counties[level.county[bin]];
     const says =
-      answered === 0 ? 'not answered' : `${grouped.format(answered)} of ${grouped.format(rows)} answered: ${typical}`;
+      answered === 0
+        ? typical.toLowerCase()
+        : `${grouped.format(answered)} of ${grouped.format(rows)} ${data.known[scale]}: ${typical}`;
     const here = `${grouped.format(rows)} location${rows === 1 ? '' : 's'}${worth}. ${name}: ${says}`;
     const whole = data.counties[county];
     hint.textContent = whole === undefined ? `${county === '' ? '' : `${county}: `}${here}` : `${whole}\nHere: ${here}`;
