@@ -171,6 +171,45 @@ test('the map fits the locations: a state, a town, two towns, the country', () =
   );
 });
 
+/** Whether a point is inside the rings of a path of relative lines. */
+function isInside(path: string, [x, y]: readonly number[]): boolean {
+  let inside = false;
+  for (const ring of path.match(/M[^z]*z/g)!) {
+    const numbers = ring.match(/-?(\d+\.?\d*|\.\d+)/g)!.map(Number);
+    let [px, py] = [0, 0];
+    const points: number[][] = [];
+    for (let at = 0; at < numbers.length; at += 2) {
+      [px, py] = [px + numbers[at]!, py + numbers[at + 1]!];
+      points.push([px, py]);
+    }
+    for (const [at, [bx, by]] of points.entries()) {
+      const [ax, ay] = points.at(at - 1)!;
+      if (ay! > y! !== by! > y! && x! < ((bx! - ax!) * (y! - ay!)) / (by! - ay!) + ax!) inside = !inside;
+    }
+  }
+  return inside;
+}
+
+test('inland cities are on land, whatever part of the country the map shows', () => {
+  const inland = {
+    denver: [39.74, -104.99],
+    wichita: [37.69, -97.34],
+    memphis: [35.12, -89.97],
+    boise: [43.6, -116.2],
+  };
+  const miami = { lat: 25.76, lng: -80.19 };
+  const places = Object.entries(inland).map(([name, [lat, lng]]) => ({ name, place: { lat: lat!, lng: lng! } }));
+  const wet: string[] = [];
+  for (const { name, place } of places) {
+    const frame = fitFrame([place, miami]);
+    const { land } = makeOutlines(frame, new Set());
+    for (const other of places.filter((seen) => isShown(frame, seen.place))) {
+      if (!isInside(land, drawnPoint(frame, project(other.place)!))) wet.push(`${other.name}, from ${name}`);
+    }
+  }
+  assert.deepEqual(wet, []);
+});
+
 test('a map has the names of states, of cities, and of the counties that have locations', () => {
   const { names } = makeOutlines(fitFrame([LA, { lat: 34.1, lng: -118 }]), new Set(['Los Angeles, California']));
   const of = (kind: string) => names.filter((name) => name.kind === kind).map(({ name }) => name);

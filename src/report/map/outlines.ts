@@ -129,11 +129,14 @@ function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed
 function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): string {
   const drawn = line.map((point) => drawnPoint(frame, point));
   if (SIDES.some((isBeyond) => drawn.every(isBeyond))) return '';
-  // Between two points beyond a side, further ones beyond it change nothing that is seen.
-  const points = drawn.filter((point, index) => {
-    const [before, after] = [drawn[index - 1], drawn[index + 1]];
-    return !before || !after || !SIDES.some((isBeyond) => isBeyond(before) && isBeyond(point) && isBeyond(after));
-  });
+  const points: MapPoint[] = [];
+  for (const [index, point] of drawn.entries()) {
+    // Between two points beyond a side, one beyond it changes nothing that is seen. The one before is the last that stays: compared with
+    // one that is left out, a line around a corner of the drawing lost the corner, and crossed the land.
+    const [before, after] = [points.at(-1), drawn[index + 1]];
+    const isUnseen = (isBeyond: (typeof SIDES)[number]) => isBeyond(before!) && isBeyond(point) && isBeyond(after!);
+    if (!before || !after || !SIDES.some(isUnseen)) points.push(point);
+  }
   let path = '';
   let [lastX, lastY] = [0, 0];
   for (const [index, [x, y]] of points.entries()) {
