@@ -121,6 +121,16 @@ test('a mark says its county and how much of it was answered, by pointer and by 
   assert.deepEqual(complaints, []);
 });
 
+test('a mark says of a flood zone what it is, or that it is unknown', options, async (t) => {
+  const { page } = await openReport(t, 'flood');
+  const said = [];
+  for (const bin of [0, 6, 7, 8]) {
+    await page.locator(`#marks use[data-bin="${bin}"]`).dispatchEvent('pointermove');
+    said.push((await page.locator('#map-hint').textContent())!.replace(/.*: /s, '').trim());
+  }
+  assert.deepEqual(said, ['Special area V, VE', 'undetermined', 'not studied', 'not answered']);
+});
+
 /** Names on the map that cross a mark or another name. */
 const CROSSED_NAMES = `(() => {
   const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => [one.textContent, one.getBoundingClientRect()]);
