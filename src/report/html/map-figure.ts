@@ -32,7 +32,7 @@ ${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
 <figcaption>
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 <p class="sizes">${SIZES.map((size, index) => html`<span><svg width="20" height="20" viewBox="-1 -1 2 2" aria-hidden="true" focusable="false"><use href="#mark" transform="scale(${size})"/></svg> <span id="size-${index}">${levels[drawn]!.legend[by][index] ?? ''}</span></span> `)}</p>
-<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map)}<span class="scripted" hidden> Keys on the map: + and − zoom, arrows move, n and p go through the largest counties.</span></p>
+<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map, scales)}<span class="scripted" hidden> Keys on the map: + and − zoom, arrows move, n and p go through the largest counties.</span></p>
 <p class="says">${mapSummary(facts)} ${notDrawn(map)}</p>
 </figcaption>
 <script type="application/json" id="map-data">${jsonData({
@@ -243,10 +243,11 @@ function legend(scale: Scale, shown: boolean): Html {
 `;
 }
 
-function marksCaption({ kind }: MapFigures): string {
+function marksCaption({ kind }: MapFigures, scales: readonly Scale[]): string {
+  const known = [...new Set(scales.map(knownWord))].join(' or ');
   return kind === 'point'
     ? 'A dot is a place; its size shows the measure.'
-    : 'A hexagon groups places: its color is the median class of what was answered, the colored part the share answered, its size the measure.';
+    : `A hexagon groups places: its color is the median class of what was ${known}, the colored part the share ${known}, its size the measure.`;
 }
 
 function mapSummary({ states, all, places }: Facts): string {
