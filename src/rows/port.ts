@@ -127,7 +127,11 @@ export interface PieceReader {
     needed: number | undefined,
   ): AsyncGenerator<readonly Row[], RowPiece>;
   /** Reads columns of numbers without their texts; null if one of them is not stored as doubles. */
-  readonly readNumbers?: (piece: RowPiece, columns: readonly number[]) => AsyncGenerator<NumberBatch, RowPiece> | null;
+  readonly readNumbers?: (
+    piece: RowPiece,
+    columns: readonly number[],
+    needed: number | undefined,
+  ) => AsyncGenerator<NumberBatch, RowPiece> | null;
 }
 
 /** An input in pieces, which threads read independently. */

@@ -32,7 +32,7 @@ const PLAIN = /^(?:-?(?:0|[1-9]\d{0,2})(?:\.\d{1,16})?|(?=.{1,15}$)-?[1-9]\d{3,}
 /** Reads a piece as numbers: the same rows, and the numbers that `Number` reads. */
 async function sameNumbers(file: PieceReader, piece: RowPiece, rows: readonly Row[]): Promise<void> {
   const found: Row[] = [];
-  for await (const { count, numbers, rowAt } of file.readNumbers!(piece, [0, 1])!) {
+  for await (const { count, numbers, rowAt } of file.readNumbers!(piece, [0, 1], undefined)!) {
     for (let index = 0; index < count; index++) {
       const row = rowAt(index);
       found.push(row);

@@ -217,6 +217,8 @@ function messyRows(): string {
     if (index % 997 === 0) return `${index},n/a,${lng},${filler},1`;
     if (index % 499 === 0) return `${index},48.${index % 7},2.35,,12`;
     if (index % 2_003 === 0) return `${index},${lat}`;
+    // Without its value alone.
+    if (index % 1_009 === 0) return `${index},${lat},${lng}${index % 2 === 0 ? '' : ',,'}`;
     if (index % 501 === 0) return `${index},${lat},${lng},${filler},many`;
     return `${index},${lat},${lng},${filler},${index % 9}.25`;
   });

@@ -143,7 +143,7 @@ export function csvPieces(
   }
   const reader: PieceReader = {
     read: (piece, columns, needed) => readRows(input, dialect, { columns, needed, dropFrom: null, piece }),
-    readNumbers: (piece, columns) => readNumbers(input, dialect, piece, columns),
+    readNumbers: (piece, columns, needed) => readNumbers(input, dialect, piece, columns, needed),
   };
   return {
     inPieces: {

@@ -19,7 +19,12 @@ export interface CsvBatch {
   /** Three numbers a row: the end of its kept fields, the delimiters to add for missing fields, its end. */
   readonly cuts: Int32Array;
   /** Makes a row of the batch by the offset of its first byte. */
-  readonly rowFrom: (start: number, position: RecordPosition, columns: readonly number[]) => Row;
+  readonly rowFrom: (
+    start: number,
+    position: RecordPosition,
+    columns: readonly number[],
+    needed: number | undefined,
+  ) => Row;
 }
 
 export interface BatchRequest {
@@ -134,9 +139,9 @@ function takeBatch(
     at = span.next;
   }
   window.from = at;
-  const rowFrom: CsvBatch['rowFrom'] = (start, where, asked) => {
+  const rowFrom: CsvBatch['rowFrom'] = (start, where, asked, neededOfThem = asked.length) => {
     scanRecord(bytes, start, to, atEnd, delimiter, span);
-    return makeRow(bytes, span, where, dialect, asked, asked.length);
+    return makeRow(bytes, span, where, dialect, asked, neededOfThem);
   };
   return { count, rows, bytes, from, to: at, cuts, rowFrom };
 }

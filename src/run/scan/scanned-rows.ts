@@ -131,7 +131,7 @@ export async function scanPiece(
   const pieceRows = new PieceRows(settings, layout);
   const { columns } = pieceRows.types;
   const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && layout.pair === null;
-  const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns) ?? null) : null;
+  const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns, FIRST_VALUE) ?? null) : null;
   if (numbers !== null) return pieceRows.ended(await takeAll(numbers, (batch) => pieceRows.addNumbers(batch)));
   return pieceRows.ended(await takeAll(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));
 }
