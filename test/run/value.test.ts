@@ -92,6 +92,8 @@ test('the value of a row is the sum of the columns of OED or CEDE, else the colu
   assert.deepEqual(columns(['TIV', 'lat']), [0]);
   assert.deepEqual(columns(['id', 'Building TIV', 'contents-tiv', 'BI_TIV', 'Other TIV 2', ' T.I.V']), [1, 2, 3]);
   assert.deepEqual(columns(['id', 'T I V']), [1]);
+  // The same sum in dollars too counts once.
+  assert.deepEqual(columns(['BuildingTIV (USD)', 'ContentsTIV $', 'BuildingTIV', 'ContentsTIV (EUR)']), [0, 1]);
   const recognized = (...names: string[]) => valueColumns(names, { kind: 'recognized' }, 'book.csv');
   assert.deepEqual([recognized('id', 'BITIV', 'price'), recognized('id', 'price'), recognized('id')], [[1], [1], []]);
   assert.deepEqual(valueColumns(['TIV'], { kind: 'file' }, 'book.csv'), []);
@@ -243,6 +245,12 @@ test('the column that is likely the value: the surest name, then the newest year
     [['tiv_2022_b', 'tiv_a_2021'], 'tiv_a_2021'],
     [['tiv_2020_note', 'total insured value note', 'sum insured'], 'sum insured'],
     [['salesprice2020'], 'salesprice2020'],
+    [['price', 'TIV (USD)'], 'tiv'],
+    [['Building TIV ($)'], 'tiv'],
+    [['price', 'Total Insured Value (US$)'], 'Total Insured Value (US$)'],
+    [['price', 'Replacement Cost [USD]'], 'Replacement Cost [USD]'],
+    [['Price $', 'Replacement Cost (EUR)'], 'Price $'],
+    [['TIV (USD) 2023', 'TIV (USD) 2024'], 'TIV (USD) 2024'],
     [['priceless', 'unit_price', 'my_assessed_value', 'subtotal_value'], null],
   ] as const) {
     assert.equal(likelyOrder(columns), found, columns.join());

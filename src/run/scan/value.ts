@@ -50,12 +50,22 @@ export function columnByName(columns: readonly string[], name: string, setting: 
   throw new PerilbookError('INPUT_COLUMNS', message, `The columns are: ${columns.join(', ')}`, { file, column: name });
 }
 
+/** A name in small letters without its unit: `Price (USD)`, `price_usd` and `PRICE $` are one name. Other currencies stay. */
+const withoutDollars = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s._-]*(?:\((?:us[d$]|\$)\)|\[(?:us[d$]|\$)\]|us[d$]|\$)(?=[\s._-]*(?:\d{2,4})?$)/, '');
+
 /** `Building TIV`, `building_tiv` and `BuildingTIV` are one name. */
-const letters = (name: string): string => name.toLowerCase().replace(/[\s._-]+/g, '');
+const letters = (name: string): string => withoutDollars(name).replace(/[\s._-]+/g, '');
 
 function tivColumns(names: readonly string[]): number[] {
   const plain = names.map(letters);
-  const columns = [...plain.keys()].filter((index) => TIV_COLUMNS.includes(plain[index]!));
+  // A value that stands twice, for example in dollars too, counts once.
+  const columns = [...plain.keys()].filter(
+    (index) => TIV_COLUMNS.includes(plain[index]!) && plain.indexOf(plain[index]!) === index,
+  );
   if (columns.length > 0) return columns;
   const sum = plain.indexOf(TIV_ITSELF);
   return sum < 0 ? [] : [sum];
@@ -65,21 +75,16 @@ function tivColumns(names: readonly string[]): number[] {
 const LIKELY_VALUES = [
   /^(?:tiv|total_?insured_?value)$/,
   /^(?:tiv|total_?insured_?value)_?\d{2,4}$/,
-  /^(?:insured_?value|sum_?insured|replacement_?(?:cost|value)|(?:building|property|asset)_?value|total_?value)(?:_?(?:usd|\d{4}))?$/,
+  /^(?:insured_?value|sum_?insured|replacement_?(?:cost|value)|(?:building|property|asset)_?value|total_?value)(?:_?\d{4})?$/,
   /^(?:tiv|insured_?value)_?\w+$/,
-  /^(?:(?:total_?)?(?:assessed|appraised|market|taxable)_?value)(?:_?(?:usd|\d{4}))?$/,
-  /^(?:(?:sales?|list|listing|asking|purchase)_?)?price(?:_?(?:usd|\d{4}))?$/,
-  /^value(?:_?(?:usd|\d{4}))?$/,
+  /^(?:(?:total_?)?(?:assessed|appraised|market|taxable)_?value)(?:_?\d{4})?$/,
+  /^(?:(?:sales?|list|listing|asking|purchase)_?)?price(?:_?\d{4})?$/,
+  /^value(?:_?\d{4})?$/,
 ];
 
 /** What `order_by` could be for a file with these columns: `tiv`, the name of a column that looks like a value, or null. */
 export function likelyOrder(names: readonly string[]): string | null {
-  const plain = names.map((name) =>
-    name
-      .trim()
-      .toLowerCase()
-      .replace(/[\s.-]+/g, '_'),
-  );
+  const plain = names.map((name) => withoutDollars(name).replace(/[\s.-]+/g, '_'));
   if (names.map(letters).some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
   for (const pattern of LIKELY_VALUES) {
     const matches = [...names.keys()].filter((index) => pattern.test(plain[index]!));
