@@ -91,6 +91,8 @@ for (const [name, exchange, after, { call = STANDARD, isAvailable, changed = {} 
     const said = kind === 'answered' ? kind : `${kind}: ${message}`;
     assert.equal(ledger.outcome, discrepancy === null ? said : `${said}: ${discrepancy}`);
     assert.equal(ledger.requestId, requestId ?? undefined);
+    // Another sentence follows.
+    if (next.step === 'stop') assert.match(next.message, /\.$/);
     if (next.step === 'give_up') assert.equal(next.isRejected, stored === 'rejected');
     // Another sentence follows.
     if (next.step === 'stop') assert.match(next.message, /\.$/);

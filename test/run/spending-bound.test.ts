@@ -201,6 +201,8 @@ test('the first call goes out alone and shows the price; the rest waits for appr
   service.begin([dear]);
   const first = await harness.run({ topics: 'wildfire', budget: 5 }, options);
   assert.deepEqual([first.stop?.reason, first.summary.credits_above_price, service.charged()], ['price', 4, 5]);
+  // Of the plan's 20 credits 15 are left, but the 19 other places cost 19.
+  assert.match(first.stop!.message, /What is left costs 95 credits now, 19 before: nothing more was bought\.$/);
   const plan = await harness.plan({ topics: 'wildfire' }, options);
   assert.deepEqual(
     [plan.credits, plan.prices.map(({ kind, credits, contract }) => [kind, credits, contract])],

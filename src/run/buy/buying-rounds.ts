@@ -98,7 +98,8 @@ async function buyRounds(given: BuyingContext): Promise<Stop | null> {
     const before = Math.min(byOldPrices, Math.max(0, price - (spent - spentBefore)));
     const fits = spent + after <= context.limits.budget && spent - spending.unknown + after <= planned;
     if (after <= before || fits) return null;
-    const stop = riseStop(why, after, before);
+    // What this run has spent above the plan is no part of what the rest cost before.
+    const stop = riseStop(why, after, byOldPrices < after ? byOldPrices : before);
     const ask = approveRise;
     // Asked once: after a second rise the user should look at the plan.
     approveRise = undefined;
