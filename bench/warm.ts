@@ -77,7 +77,8 @@ const CELLS_A_WRITE = 1_000;
 /** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
 export async function makeAnswers(folder: string): Promise<number> {
   const job = jobIn(folder, 'csv');
-  const { cells } = await scanRows(await openRowFile(job.input), job);
+  using scan = await scanRows(await openRowFile(job.input), job);
+  const { cells } = scan;
   const store = storeOf(job.store);
   const source = await store.source(SOURCE);
   let answered: CellAnswers[] = [];
