@@ -1,8 +1,9 @@
 import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
-import { isZoneTopic, TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
+import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
+import { presentFields, presentNote } from './present-fields.ts';
 import { type CellStatus, noDataNote } from './row-status.ts';
-import { columnsOf } from './topic-columns.ts';
+import { columnsOf, wantedColumns } from './topic-columns.ts';
 import { zoneNote } from './zone-notes.ts';
 
 /** The columns that come before the topics' own, on every row. */
@@ -28,12 +29,6 @@ export function geometryColumn(prefix = ''): AddedColumn {
   return { name: `${prefix}hazard_geometry`, type: 'point' };
 }
 
-/** A natural topic's rating, score and frequency come first; the counts of its details follow. */
-export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedColumn[] {
-  const columns = columnsOf(slug);
-  return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
-}
-
 /** A column that an earlier run may have written, and its topic: none for status, note, time and point. */
 export interface PerilbookColumn {
   readonly type: AddedColumn['type'];
@@ -52,26 +47,32 @@ export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColu
 }
 
 /** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` decides by the time of the oldest answer
- * whether it is sample data. */
+ * whether it is sample data; `now` is the time of the run. */
 export function enrichedFields(
   record: CellRecord,
   topics: readonly TopicSlug[],
   status: CellStatus,
   isSample: (oldest: number) => boolean,
-  counts = true,
+  counts: boolean,
+  now: number,
 ): Field[] {
   let oldest = Number.POSITIVE_INFINITY;
   const fields: Field[] = [];
+  const present = presentFields(topics, counts, now);
+  const notes = [status.note];
   for (const topic of topics) {
     const answer = record.answers.get(topic);
     const width = wantedColumns(topic, counts).length;
     const isStored = answer !== undefined && answer.fields.length >= width;
     for (let i = 0; i < width; i++) fields.push(isStored ? answer.fields[i]! : null);
-    if (isStored) oldest = Math.min(oldest, answer.asOf);
+    if (!isStored) continue;
+    oldest = Math.min(oldest, answer.asOf);
+    notes.push(presentNote(present.empty(topic, fields, fields.length - width, answer.asOf), answer.asOf));
   }
   const isAnswered = Number.isFinite(oldest);
   const asOf = isAnswered ? new Date(oldest).toISOString() : null;
-  return [...leadingFields(asOf, status, isAnswered && isSample(oldest)), ...fields];
+  const note = notes.filter(Boolean).join('; ');
+  return [...leadingFields(asOf, { ...status, note }, isAnswered && isSample(oldest)), ...fields];
 }
 
 /** The fields of complete rows, from the topics' own fields and the time of the oldest answer. */
@@ -79,8 +80,8 @@ export interface CompleteFields {
   of(oldest: number, fields: readonly Field[]): Field[];
   /** The fields before the topics' own, if the service has data for each topic. */
   leading(oldest: number): readonly Field[];
-  /** Whether the note depends on more than which fields are null. */
-  readonly hasZones: boolean;
+  /** Whether the note depends on more than which fields are null, or a field of the present has ended. */
+  isOwn(oldest: number): boolean;
 }
 
 /** @param origin the source of the answers, as the note names it */
@@ -88,8 +89,10 @@ export function completeFields(
   topics: readonly TopicSlug[],
   counts: boolean,
   isSample: (oldest: number) => boolean,
+  now: number,
   origin = '',
 ): CompleteFields {
+  const present = presentFields(topics, counts, now);
   let next = 0;
   const spans = topics.map((topic) => {
     const from = next;
@@ -107,9 +110,14 @@ export function completeFields(
     const without = spans.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
     const onZones = zones.map(({ topic, from, to }) => zoneNote(topic, fields.slice(from, to)));
-    return [...leading(oldest, [origin, none, ...onZones].filter(Boolean).join('; ')), ...fields];
+    // The time of a complete row is that of its oldest answer: a field of the present is not told by an older row.
+    const told = [...fields];
+    const ended = spans.flatMap(({ topic, from }) => present.empty(topic, told, from, oldest));
+    const note = [origin, none, ...onZones, presentNote(ended, oldest)].filter(Boolean).join('; ');
+    return [...leading(oldest, note), ...told];
   };
-  return { of, leading: (oldest) => leading(oldest, origin), hasZones: zones.length > 0 };
+  const isOwn = (oldest: number) => zones.length > 0 || present.hasEnded(oldest);
+  return { of, leading: (oldest) => leading(oldest, origin), isOwn };
 }
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */

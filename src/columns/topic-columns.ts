@@ -183,3 +183,9 @@ function countRecords(details: unknown, member: string | null): number | null {
 }
 
 const lengthOrNull = (value: unknown): number | null => (Array.isArray(value) ? value.length : null);
+
+/** A natural topic's rating, score and frequency come first; the counts of its details follow. */
+export function wantedColumns(slug: TopicSlug, counts: boolean): readonly TopicColumn[] {
+  const columns = columnsOf(slug);
+  return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
+}

@@ -64,7 +64,7 @@ export class LocalPlaces implements Disposable {
           ? localNotes(described, counts).noteOf(answered, originOf(result.area, described))
           : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
-      return enrichedFields(record, topics, { ...status, note }, () => false, counts);
+      return enrichedFields(record, topics, { ...status, note }, () => false, counts, asOf);
     })();
   }
 

@@ -79,5 +79,7 @@ export async function storedFields(
   if (record == null) return null;
   const { freshSince, startedAt } = makeFreshness(job, now);
   const result = cellStatus(record, job.topics, freshSince, startedAt);
-  return result.status === 'ok' ? enrichedFields(record, job.topics, result, sampleRows.has, job.counts) : null;
+  return result.status === 'ok'
+    ? enrichedFields(record, job.topics, result, sampleRows.has, job.counts, startedAt)
+    : null;
 }

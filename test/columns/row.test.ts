@@ -34,19 +34,22 @@ test('the fields stand under their columns, topics without an answer stay empty,
     { topic: 'radon', asOf: FIRST, fields: ['Zone 1', 'Radon', 'High'] },
     { topic: 'tsunami', asOf: 0, fields: ['Very High', 1, 1] },
   ]);
-  assert.deepEqual(enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, real), [
-    ...['deferred', 'why', '2026-01-01T00:00:00.000Z'],
-    ...['Very Low', 0, null, 0],
-    ...[null, null],
-    ...['Zone 1', 'Radon', 'High'],
-  ]);
+  assert.deepEqual(
+    enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, real, true, 0),
+    [
+      ...['deferred', 'why', '2026-01-01T00:00:00.000Z'],
+      ...['Very Low', 0, null, 0],
+      ...[null, null],
+      ...['Zone 1', 'Radon', 'High'],
+    ],
+  );
 });
 
 test('the sample note stands before any other note, and on no row that nothing answered', () => {
   const answered = recordOf([{ topic: 'hail', asOf: FIRST, fields: numbered('hail') }]);
   const noteOf = (note: string, sample: boolean) => [
-    enrichedFields(answered, ['hail'], { status: 'partial', note }, () => sample)[1],
-    enrichedFields(EMPTY_RECORD, ['hail'], { status: 'deferred', note }, () => sample)[1],
+    enrichedFields(answered, ['hail'], { status: 'partial', note }, () => sample, true, 0)[1],
+    enrichedFields(EMPTY_RECORD, ['hail'], { status: 'deferred', note }, () => sample, true, 0)[1],
   ];
   assert.equal(SAMPLE_NOTE, 'sample data');
   assert.deepEqual(noteOf('', true), ['sample data', null]);
@@ -74,7 +77,7 @@ test('every row has as many fields as there are columns, whatever topics were as
   fc.assert(
     fc.property(topics, answers, status, fc.boolean(), fc.string(), (asked, said, cell, sample, prefix) => {
       const width = addedColumns(asked, prefix).length;
-      const enriched = enrichedFields(recordOf(said), asked, cell, () => sample);
+      const enriched = enrichedFields(recordOf(said), asked, cell, () => sample, true, 0);
       const bare = bareFields(asked, cell);
       assert.deepEqual([enriched.length, bare.length], [width, width]);
       assert.ok(!enriched.includes(undefined as never) && !bare.includes(undefined as never));
@@ -91,7 +94,8 @@ test('a row is told to be sample data by its oldest answer; a row without answer
     { topic: 'park', asOf: FIRST + DAY, fields: numbered('park') },
   ]);
   const asked: number[] = [];
-  const ask = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, (oldest) => asked.push(oldest) > 1);
+  const ask = (...topics: TopicSlug[]) =>
+    enrichedFields(record, topics, OK, (oldest) => asked.push(oldest) > 1, true, 0);
   assert.deepEqual([ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]], [null, SAMPLE_NOTE, null]);
   assert.deepEqual(asked, [FIRST, FIRST + DAY]);
 });
@@ -117,9 +121,9 @@ test('the fields of a row that lacks none are the same by the short way, with an
         const { note } = cellStatus(record, topics, () => 0, 0);
         const status = { status: 'ok', note: [from, note].filter((text) => text !== '').join('; ') } as const;
         const oldest = Math.min(...said.map(({ asOf }) => asOf));
-        const whole = enrichedFields(record, topics, status, (at) => sample && at === oldest, counts);
-        const own = topics.map((topic) => enrichedFields(record, [topic], OK, real, counts).slice(3));
-        const complete = completeFields(topics, counts, (at) => sample && at === oldest, from);
+        const whole = enrichedFields(record, topics, status, (at) => sample && at === oldest, counts, 0);
+        const own = topics.map((topic) => enrichedFields(record, [topic], OK, real, counts, 0).slice(3));
+        const complete = completeFields(topics, counts, (at) => sample && at === oldest, 0, from);
         // Twice: the text of a time is kept.
         for (const _ of [1, 2]) assert.deepEqual(complete.of(oldest, own.flat()), whole);
         const later = new Date(oldest + 1).toISOString();

@@ -64,14 +64,14 @@ test('the note says how near another zone is, and that no study is not safety, h
     };
     const status = cellStatus(record, ['floodZone'], () => 0, 0);
     assert.deepEqual([status.status, status.note], ['ok', note ?? '']);
-    assert.equal(enrichedFields(record, ['floodZone'], status, () => false)[1], note);
-    const { of, hasZones } = completeFields(['hail', 'floodZone'], false, () => false);
-    assert.ok(hasZones);
+    assert.equal(enrichedFields(record, ['floodZone'], status, () => false, true, 0)[1], note);
+    const { of, isOwn } = completeFields(['hail', 'floodZone'], false, () => false, 0);
+    assert.ok(isOwn(1));
     assert.deepEqual(of(1, ['Very Low', 1, 2, ...fields]).slice(0, 2), ['ok', note]);
     // The source of the answers comes first, and another topic without data keeps its own words.
-    const named = completeFields(['hail', 'floodZone'], false, () => false, 'local data: nri');
+    const named = completeFields(['hail', 'floodZone'], false, () => false, 0, 'local data: nri');
     const words = ['local data: nri', 'no data here: hail', note].filter((text) => text !== null).join('; ');
     assert.equal(named.of(1, [null, null, null, ...fields])[1], words);
   }
-  assert.ok(!completeFields(['hail'], false, () => false).hasZones);
+  assert.ok(!completeFields(['hail'], false, () => false, 0).isOwn(1));
 });

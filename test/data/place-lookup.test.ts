@@ -107,6 +107,22 @@ test('a topic without a result says why, with the datasets and the state', (t) =
   assert.deepEqual(resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS), unavailable('too_old', 'readings'));
 });
 
+test('fires of the moment are counted until the day after that of the newest one, and are unknown from then on', (t) => {
+  const day = (NOON - (NOON % (24 * HOUR_MS))) / HOUR_MS;
+  const at = (vintage: string, hours: number) => {
+    const sql = `UPDATE parts SET vintage = '${vintage}' WHERE dataset = 'records:wildfire.current'`;
+    const [found] = resultsAt(lookUpIn(t, { sql }), HERE, ['wildfire'], (day + hours) * HOUR_MS);
+    return found !== undefined && 'counts' in found ? found.counts : undefined;
+  };
+  const date = new Date(NOON).toISOString().slice(0, 10);
+  assert.deepEqual(at(`to ${date}`, 47), [2, 2, 2]);
+  assert.deepEqual(at(`to ${date}`, 49), [null, 2, 2]);
+  assert.deepEqual(at(`to ${date}, from Esri copy`, 49), [null, 2, 2]);
+  assert.deepEqual(at('to 2022-01-02', 1), [null, 2, 2]);
+  // Made-up fires have no day.
+  assert.deepEqual(at('sample-3', 49), [2, 2, 2]);
+});
+
 test('counts are of the loaded events, and without counts no event is searched', (t) => {
   const sql = "DELETE FROM datasets WHERE name = 'records:wildfire.historical'";
   const [hail, wildfire, park] = resultsAt(lookUpIn(t, { sql }), HERE, ['hail', 'wildfire', 'park']);

@@ -107,7 +107,7 @@ test('a place without a study that waits for another topic is not taken for one 
     assert.equal(status.status, 'deferred');
     classes.put(
       cell,
-      enrichedFields(record, topics, status, () => false),
+      enrichedFields(record, topics, status, () => false, true, 0),
     );
   }
   const names = [0, 1].map((cell) =>

@@ -41,7 +41,7 @@ function cellOf(number: number): EnrichedCell {
     location: { lat: 25 + scattered(number + 1, 24), lng: -124 + scattered(number * 7 + 3, 57) },
     rows: 10,
     value: 1e9 + scattered(number * 3 + 5, 1e9),
-    fields: enrichedFields(record, TOPIC_SLUGS, { status: 'ok', note: '' }, () => false),
+    fields: enrichedFields(record, TOPIC_SLUGS, { status: 'ok', note: '' }, () => false, true, 0),
   };
 }
 

@@ -41,7 +41,7 @@ function cell(number: number, location: Place, rows: number, value: number, said
     location,
     rows,
     value,
-    fields: enrichedFields({ answers, failures: new Map() }, TOPICS, status, () => false),
+    fields: enrichedFields({ answers, failures: new Map() }, TOPICS, status, () => false, true, 0),
   };
 }
 

@@ -27,7 +27,7 @@ test('fields come from the plan, or are read once, in the order asked; the first
   places.addUnlocated('unreadable', 'torn');
   const scan = { cells, places, layout: { hasPoints: false } } as unknown as Scan;
   const reads: (readonly number[])[] = [];
-  const counted = completeFields(['hail', 'wildfire'], true, () => false);
+  const counted = completeFields(['hail', 'wildfire'], true, () => false, 0);
   const made = (cell: number) => ({ hasAnswers: cell !== 3, made: () => [`read ${cell}`] });
   const read = async (numbers: readonly number[]) => {
     reads.push(numbers);
@@ -47,7 +47,7 @@ test('fields come from the plan, or are read once, in the order asked; the first
 });
 
 test('a sink gets the fields that an array of them has, and no memory is held after a release', () => {
-  const completeOf = completeFields(['hail', 'wildfire'], false, () => false);
+  const completeOf = completeFields(['hail', 'wildfire'], false, () => false, 0);
   const complete = new CompleteCells();
   const rows: Field[][] = [
     ['Low', 12.5, 0.001, 'Very High', 100, -0.25],

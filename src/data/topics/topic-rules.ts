@@ -41,11 +41,14 @@ interface UnavailableTopic {
  * service and a local look-up differ only in how they present the results. Call the rules within a transaction, so that all topics of a
  * location come from the same data. */
 export function createTopicRules(database: DataDatabase, versionOf: DataVersion, boundaries: BoundaryCheck) {
-  const loaded = database.prepare<[], CoveredPart>('SELECT dataset, state, reach FROM parts');
+  const loaded = database.prepare<[], CoveredPart & { readonly vintage: string }>(
+    'SELECT dataset, state, reach, vintage FROM parts',
+  );
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
   const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(loaded.all()));
+  const endOf = oncePerVersion(versionOf, () => endOfPresent(loaded.all()));
   // Reading thirty names takes longer than answering a rating.
   const dataByState = oncePerVersion(versionOf, () =>
     memo((state: string) => new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)]))),
@@ -70,7 +73,8 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
     const { category } = topicOf(topic);
     if (category === 'natural') {
       const value = natural(topic as NaturalSlug, area, location);
-      return ended(topic, state, value, atBorders.length === 0 ? layers : wholeLayers(data, location));
+      const whole = atBorders.length === 0 ? layers : wholeLayers(data, location);
+      return ended(topic, state, value, now <= endOf() ? whole : withoutPresent(whole));
     }
     for (const { name, meters } of atBorders) {
       const states = coverageOf().lacking(name, location, meters);
@@ -80,6 +84,23 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
     return ended(topic, state, measurement(topic as MeasurementSlug, location, area, now), layers);
   };
 }
+
+/** The records of the moment: fires that burn. */
+const PRESENT: DatasetName = 'records:wildfire.current';
+
+/** For how long they are true after the day of the newest one: a fire may begin the day after. */
+const TRUE_FOR_MS = 86_400_000;
+
+/** Until when the records of the moment tell what is now; always, where their vintage has no day (sample data). */
+function endOfPresent(parts: readonly { readonly dataset: DatasetName; readonly vintage: string }[]): number {
+  const days = parts
+    .filter(({ dataset }) => dataset === PRESENT)
+    .map(({ vintage }) => Date.parse(/\bto (\d{4}-\d\d-\d\d)/.exec(vintage)?.[1] ?? ''));
+  return days.some(Number.isNaN) || days.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...days) + 2 * TRUE_FOR_MS;
+}
+
+const withoutPresent = (layers: TopicFinding['layers']): TopicFinding['layers'] =>
+  layers.map((search) => (search?.layer === PRESENT ? null : search));
 
 function ended(
   topic: TopicSlug,

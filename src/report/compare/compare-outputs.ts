@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { wantedColumns } from '../../columns/row.ts';
+import { wantedColumns } from '../../columns/topic-columns.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';

@@ -63,8 +63,8 @@ export class CompleteCells {
 
   /** Puts the same fields into a sink, which takes half the time. */
   putFields(cell: number, complete: CompleteFields, sink: PlaceSink): void {
-    // The note comes before the fields, but depends on them: it names the topics without data, and zones that are near.
-    if (complete.hasZones || this.#withNull.has(cell)) putFields(sink, this.fields(cell, complete));
+    // The note comes before the fields, but depends on them: it names the topics without data, zones that are near, and fields that have ended.
+    if (complete.isOwn(this.#times[cell]!) || this.#withNull.has(cell)) putFields(sink, this.fields(cell, complete));
     else {
       const { block, from } = this.#place(cell);
       const { packer, width } = this.#form!;

@@ -1,5 +1,5 @@
 import { memo } from '../../base/memo.ts';
-import { wantedColumns } from '../../columns/row.ts';
+import { wantedColumns } from '../../columns/topic-columns.ts';
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';

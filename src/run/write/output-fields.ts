@@ -64,13 +64,13 @@ export async function openOutputFields(
     const answered = topics.filter((topic) => record.answers.has(topic));
     const from = origin !== null && answered.length > 0 ? origin.noteOf(answered, origin.originOf(cell)) : '';
     const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts);
+    const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts, freshness.startedAt);
     return { status: result.status, hasAnswers: answered.length > 0, made: () => fields };
   };
   const bare = places.unlocated.map((kind) =>
     bareFields(topics, { status: statusOfFinding(kind.finding), note: kind.note }, counts),
   );
-  const completeOf = completeCellFields(job, sampleRows.has, origin);
+  const completeOf = completeCellFields(job, sampleRows.has, freshness.startedAt, origin);
   const read = async (numbers: readonly number[]) => {
     const asked = numbers.map((cell) => cells.cell(cell));
     const records = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
@@ -190,10 +190,11 @@ export class OutputFields {
 function completeCellFields(
   { topics, counts }: Job,
   isSample: (oldest: number) => boolean,
+  now: number,
   origin: OriginNotes | null,
 ): (cell: number) => CompleteFields {
   const fieldsFrom = (of: PlaceOrigin | null) =>
-    completeFields(topics, counts, isSample, of === null ? '' : origin!.noteOf(topics, of));
+    completeFields(topics, counts, isSample, now, of === null ? '' : origin!.noteOf(topics, of));
   const complete = memo(fieldsFrom);
   return (cell) => complete(origin?.originOf(cell) ?? null);
 }

@@ -1,4 +1,5 @@
-import { addedColumns, wantedColumns } from '../../columns/row.ts';
+import { addedColumns } from '../../columns/row.ts';
+import { wantedColumns } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import { topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
