@@ -105,7 +105,8 @@ export interface OriginNotes {
 
 const PLAIN: PlaceOrigin = { ofCounty: '', airQualityYear: null, state: '' };
 
-/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics. */
+/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics, the
+ * oldest first: what a note leaves out is newer. */
 export function localNotes(
   { datasets }: LocalData,
   counts: boolean,
@@ -119,11 +120,15 @@ export function localNotes(
     let note = notes.get(key);
     if (note === undefined) {
       const used = datasetsOf(topics, counts);
-      const named = [...byName].filter(([name]) => used.has(name));
-      const shown = named.slice(0, MOST_DATASETS).map(([name, levels]) => {
-        const vintage = name === TOPIC_OF_YEARS && airQualityYear !== null ? airQualityYear : vintagesOf(levels, state);
-        return [name, vintage].filter(Boolean).join(' ');
-      });
+      const named = [...byName]
+        .filter(([name]) => used.has(name))
+        .map(([name, levels]) => {
+          const isOfYear = name === TOPIC_OF_YEARS && airQualityYear !== null;
+          const vintages = isOfYear ? [String(airQualityYear)] : vintagesOf(levels, state);
+          return { name, vintage: vintageText(vintages), time: timeIn(vintages.join(' ')) };
+        })
+        .sort((a, b) => a.time - b.time);
+      const shown = named.slice(0, MOST_DATASETS).map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' '));
       const rest = named.length - shown.length;
       const more = rest > 0 ? ` and ${counted(rest, 'more dataset')}` : '';
       note = `local data: ${shown.join(', ')}${more}${countyNote(topics, ofCounty)}`;
@@ -132,6 +137,12 @@ export function localNotes(
     return note;
   };
   return { noteOf, originOf };
+}
+
+/** The oldest date in some vintages, of years the last one (1950-2025): what is not shown is newer. Vintages without a date come last. */
+function timeIn(vintages: string): number {
+  const dates = vintages.replace(/\b\d{4}-(?=\d{4}\b)/g, '').match(/\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b/g) ?? [];
+  return dates.length === 0 ? Number.MAX_VALUE : Math.min(...dates.map((date) => Date.parse(date)));
 }
 
 /** Names the hazards, unless each of the ratings is the county's. */
@@ -149,14 +160,17 @@ export function hasVintagesByState({ datasets }: Pick<LocalData, 'datasets'>, to
 }
 
 /** The vintages of a dataset's levels, each once: those of a state, or all, which a level that was loaded by state joins by semicolons. */
-function vintagesOf(levels: readonly LoadedDataset[], state: string): string {
+function vintagesOf(levels: readonly LoadedDataset[], state: string): string[] {
   const own = levels.map(
     ({ vintage, parts }) =>
       (parts.find((part) => part.state === state) ?? parts.find((part) => part.state === WHOLE_US))?.vintage ?? vintage,
   );
-  const all = [
+  return [
     ...new Set((state === '' ? levels.map(({ vintage }) => vintage) : own).flatMap((text) => text.split('; '))),
   ].filter(Boolean);
+}
+
+function vintageText(all: readonly string[]): string {
   const rest = all.length - MOST_VINTAGES;
   return rest > 0 ? `${all[0]} and ${counted(rest + 1, 'other vintage')}` : all.join(' and ');
 }
