@@ -212,7 +212,7 @@ async function runAt(harness: Harness, baseUrl: string) {
 
 test('a service that restarts for 12 seconds does not end a run that it had answered; nothing is paid twice', async (t) => {
   // Slow, because the service comes back by real time: on a busy machine it was away for much longer than it should.
-  const harness = await openHarness(t, { factor: 5 });
+  const harness = await openHarness(t, { factor: 2 });
   const { unsent, ...ended } = await runAt(harness, await restarting(t, harness, 10, 12_000));
   assert.deepEqual(ended, { state: 'complete', stop: null, ok: PLACES, charged: PLACES });
   assert.ok(unsent <= 2 * SOCKETS + DOWN_AFTER, `${unsent} requests were not sent`);
