@@ -2,7 +2,8 @@ import type { Field } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { wantedColumns } from './topic-columns.ts';
 
-const DAY_MS = 86_400_000;
+/** A day, and an hour for clocks that differ: an answer has the service's time. */
+const DAY_MS = 25 * 3_600_000;
 
 /** The columns that speak of the moment of their answer, and for how long each is true: a fire may begin the day after. */
 const TRUE_FOR_MS: ReadonlyMap<string, number> = new Map([['wildfire_current', DAY_MS]]);
