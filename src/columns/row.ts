@@ -1,7 +1,7 @@
 import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
 import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { presentFields, presentNote } from './present-fields.ts';
+import { emptyPresent, hasPresent, isPast, presentNote } from './present-fields.ts';
 import { type CellStatus, noDataNote } from './row-status.ts';
 import { columnsOf, wantedColumns } from './topic-columns.ts';
 import { zoneNote } from './zone-notes.ts';
@@ -58,7 +58,6 @@ export function enrichedFields(
 ): Field[] {
   let oldest = Number.POSITIVE_INFINITY;
   const fields: Field[] = [];
-  const present = presentFields(topics, counts, now);
   const notes = [status.note];
   for (const topic of topics) {
     const answer = record.answers.get(topic);
@@ -67,7 +66,8 @@ export function enrichedFields(
     for (let i = 0; i < width; i++) fields.push(isStored ? answer.fields[i]! : null);
     if (!isStored) continue;
     oldest = Math.min(oldest, answer.asOf);
-    notes.push(presentNote(present.empty(topic, fields, fields.length - width, answer.asOf), answer.asOf));
+    if (!isPast(answer.asOf, now)) continue;
+    notes.push(presentNote(emptyPresent(topic, fields, fields.length - width, fields.length), answer.asOf));
   }
   const isAnswered = Number.isFinite(oldest);
   const asOf = isAnswered ? new Date(oldest).toISOString() : null;
@@ -92,7 +92,6 @@ export function completeFields(
   now: number,
   origin = '',
 ): CompleteFields {
-  const present = presentFields(topics, counts, now);
   let next = 0;
   const spans = topics.map((topic) => {
     const from = next;
@@ -112,11 +111,14 @@ export function completeFields(
     const onZones = zones.map(({ topic, from, to }) => zoneNote(topic, fields.slice(from, to)));
     // The time of a complete row is that of its oldest answer: a field of the present is not told by an older row.
     const told = [...fields];
-    const ended = spans.flatMap(({ topic, from }) => present.empty(topic, told, from, oldest));
+    const ended = isPast(oldest, now)
+      ? spans.flatMap(({ topic, from, to }) => emptyPresent(topic, told, from, to))
+      : [];
     const note = [origin, none, ...onZones, presentNote(ended, oldest)].filter(Boolean).join('; ');
     return [...leading(oldest, note), ...told];
   };
-  const isOwn = (oldest: number) => zones.length > 0 || present.hasEnded(oldest);
+  const speaksOfPresent = spans.some(({ topic, from, to }) => hasPresent(topic, to - from));
+  const isOwn = (oldest: number) => zones.length > 0 || (speaksOfPresent && isPast(oldest, now));
   return { of, leading: (oldest) => leading(oldest, origin), isOwn };
 }
 

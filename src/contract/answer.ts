@@ -50,6 +50,9 @@ export interface TopicFailure {
 /** A rejection is valid for a year, like the index that it depends on. */
 export const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
 
+/** For how long a count of the present is true, such as that of fires that burn: one may begin the day after. */
+export const PRESENT_HOLDS_MS = 24 * 3_600_000;
+
 /** Everything known of a cell: at most one answer and one failure per topic. */
 export interface CellRecord {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
+import { DAY_IN_VINTAGE, type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 
@@ -57,7 +57,7 @@ export function refuseOlderData(
   isByHand: boolean,
 ): void {
   if (MAY_SHRINK.includes(dataset)) return;
-  const forms = isByHand ? DATES : DATES.filter((form) => form !== DAY);
+  const forms = isByHand ? DATES : DATES.filter((form) => form !== DAY_IN_VINTAGE);
   const partOf = (state: string) => stored.find((part) => part.state === state);
   const older = loaded.flatMap(({ state, vintage }) => {
     const replaced =
@@ -73,11 +73,9 @@ export function refuseOlderData(
   refuse(dataset, older, 'Load the newer file, or add --replace to load this one. The stored data is unchanged.');
 }
 
-const DAY = /\bto (\d{4}-\d\d-\d\d)/;
-
 /** The date of the data in a vintage: the last year of whole years (2023, 2005-2007), a month (2021-08, March 2023) or a day. The day of a
  * file and the edit date of a layer are no dates of data. */
-const DATES = [/^(?:\d{4}-)?(\d{4})(?:,|$)/, /^(\d{4}-\d\d)(?:,|$)/, /^([A-Z][a-z]+ \d{4})(?:,|$)/, DAY];
+const DATES = [/^(?:\d{4}-)?(\d{4})(?:,|$)/, /^(\d{4}-\d\d)(?:,|$)/, /^([A-Z][a-z]+ \d{4})(?:,|$)/, DAY_IN_VINTAGE];
 
 const isBoth = ([now, before]: readonly (string | undefined)[]) => now !== undefined && before !== undefined;
 const timeOf = (date: string): number => Date.parse(/^[A-Z]/.test(date) ? `1 ${date} UTC` : date);

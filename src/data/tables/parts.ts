@@ -23,6 +23,9 @@ export interface DatasetPart {
   readonly loadedAt: number;
 }
 
+/** The day of the newest row, in a vintage. */
+export const DAY_IN_VINTAGE = /\bto (\d{4}-\d\d-\d\d)/;
+
 export interface SourceFile {
   readonly name: string;
   /** In hexadecimal. */

@@ -1,4 +1,5 @@
 import { memo } from '../../base/memo.ts';
+import { PRESENT_HOLDS_MS } from '../../contract/answer.ts';
 import { type MeasurementSlug, type NaturalSlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
@@ -7,6 +8,7 @@ import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { eventDatasetsOf, layersOf, needsOf } from '../tables/describe-data.ts';
 import type { Layer } from '../tables/layers.ts';
+import { DAY_IN_VINTAGE } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { type CoveredPart, neededSearches, PartCoverage, type Search } from './coverage.ts';
@@ -47,8 +49,9 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
-  const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(loaded.all()));
-  const endOf = oncePerVersion(versionOf, () => endOfPresent(loaded.all()));
+  const partsOf = oncePerVersion(versionOf, () => loaded.all());
+  const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(partsOf()));
+  const endOf = oncePerVersion(versionOf, () => endOfPresent(partsOf()));
   // Reading thirty names takes longer than answering a rating.
   const dataByState = oncePerVersion(versionOf, () =>
     memo((state: string) => new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)]))),
@@ -88,15 +91,16 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
 /** The records of the moment: fires that burn. */
 const PRESENT: DatasetName = 'records:wildfire.current';
 
-/** For how long they are true after the day of the newest one: a fire may begin the day after. */
-const TRUE_FOR_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Until when the records of the moment tell what is now; always, where their vintage has no day (sample data). */
 function endOfPresent(parts: readonly { readonly dataset: DatasetName; readonly vintage: string }[]): number {
   const days = parts
     .filter(({ dataset }) => dataset === PRESENT)
-    .map(({ vintage }) => Date.parse(/\bto (\d{4}-\d\d-\d\d)/.exec(vintage)?.[1] ?? ''));
-  return days.some(Number.isNaN) || days.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...days) + 2 * TRUE_FOR_MS;
+    .map(({ vintage }) => Date.parse(DAY_IN_VINTAGE.exec(vintage)?.[1] ?? ''));
+  return days.some(Number.isNaN) || days.length === 0
+    ? Number.POSITIVE_INFINITY
+    : Math.min(...days) + DAY_MS + PRESENT_HOLDS_MS;
 }
 
 const withoutPresent = (layers: TopicFinding['layers']): TopicFinding['layers'] =>
