@@ -1,3 +1,4 @@
+import type { Polygon } from 'geojson';
 import type { Location } from './coordinates.ts';
 
 /** A box on the map in degrees, ends included. */
@@ -39,6 +40,18 @@ export function widenedBox({ minLat, maxLat, minLng, maxLng }: Box, meters: numb
     minLng: Math.max(-180, minLng - degrees),
     maxLng: Math.min(180, maxLng + degrees),
   };
+}
+
+/** A box as a polygon. */
+export function polygonOfBox({ minLng, maxLng, minLat, maxLat }: Box): Polygon {
+  const corners = [
+    [minLng, minLat],
+    [maxLng, minLat],
+    [maxLng, maxLat],
+    [minLng, maxLat],
+    [minLng, minLat],
+  ];
+  return { type: 'Polygon', coordinates: [corners] };
 }
 
 /** How deep the coordinates of a geometry are nested, and the fewest positions in its innermost list. */

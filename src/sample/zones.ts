@@ -1,6 +1,6 @@
 import type { Position } from 'geojson';
 import type { ZoneRecord } from '../data/tables/records.ts';
-import { boxOfGeometry } from '../geo/bounding-boxes.ts';
+import { boxOfGeometry, polygonOfBox } from '../geo/bounding-boxes.ts';
 import { CITIES } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
@@ -28,19 +28,11 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
   const cities = Map.groupBy(CITIES, (city) => land.countyAt(city)?.geoid ?? '');
   for (const county of land.counties) {
     const geoid = `${county.geoid}C`;
-    const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(county.geometry)!;
-    const corners = [
-      [minLng, minLat],
-      [maxLng, minLat],
-      [maxLng, maxLat],
-      [minLng, maxLat],
-      [minLng, minLat],
-    ];
     const share = random();
     if (share < UNSTUDIED) continue;
     const day = new Date(now - whole(random, 200, 7_000) * DAY_MS).toISOString().slice(0, 10);
     const detail = { code: `${geoid}0100J`, detail: day, facts: null };
-    yield { kind: 'panel', geoid, ...detail, geometry: { type: 'Polygon', coordinates: [corners] } };
+    yield { kind: 'panel', geoid, ...detail, geometry: polygonOfBox(boxOfGeometry(county.geometry)!) };
     if (share < UNSTUDIED + UNDETERMINED) {
       yield { ...zone(geoid, 'D', '', 'F'), geometry: county.geometry };
       continue;

@@ -1,5 +1,5 @@
 import type { MultiPolygon, Polygon } from 'geojson';
-import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
+import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
 import { FLOOD_ZONES } from '../zones/flood-zones.ts';
@@ -79,17 +79,10 @@ function zoneLoader(
 
 function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
   const { state = '', boxes = [] } = tiles ?? {};
-  return boxes.map(({ minLng, minLat, maxLng, maxLat }) => {
-    const corners = [
-      [minLng, minLat],
-      [maxLng, minLat],
-      [maxLng, maxLat],
-      [minLng, maxLat],
-      [minLng, minLat],
-    ];
-    const geometry = { type: 'Polygon' as const, coordinates: [corners] };
-    return { kind: 'tile', geoid: spellingsOf(state).fips, code: '', detail: '', facts: null, geometry };
-  });
+  return boxes.map((box) => ({
+    ...{ kind: 'tile', geoid: spellingsOf(state).fips, code: '', detail: '', facts: null },
+    geometry: polygonOfBox(box),
+  }));
 }
 
 /** Makes the function that reads a property, in any case of its name. */
