@@ -7,7 +7,7 @@ import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
-import { fetchCount, probeLayer } from './layer-queries.ts';
+import { fetchCount, type LayerRequest, probeLayer } from './layer-queries.ts';
 import { datedRequests, fileRequests, layerRequests } from './source-requests.ts';
 
 export interface ProbedSource {
@@ -91,29 +91,8 @@ export async function probeSource(
     case 'layer': {
       const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
       for (const slice of slices) {
-        const requests = layerRequests(source, download, slice, '', context.clock.now());
-        const times = LOADERS.get(source.loader)!.vintage;
-        const timeIn = (fields: readonly string[]) =>
-          (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
-        for (const [index, request] of requests.entries()) {
-          const { count, edited, fields, features, newest } = await probeLayer(request, timeIn, context);
-          const vintage = vintageByColumns(times);
-          if (times !== undefined) vintage.see({ [times.names[0]!]: newest });
-          const geometries = features.map(({ geometry }) => geometry).filter((one) => boxOfGeometry(one) !== null);
-          const isInUs = (one: unknown) => isCovered(cornerOf(boxOfGeometry(one)!));
-          const { find } = findColumns(fields, request.layer);
-          const lacking = index > 0 ? [] : neededColumns(source).filter((names) => find(...names) < 0);
-          probed.push({
-            ...{ url: request.layer, rows: count, changedAt: edited ?? undefined },
-            ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
-            ...(request.as === 'csv'
-              ? {}
-              : {
-                  box: boxOfGeometry({ type: 'GeometryCollection', geometries }),
-                  isElsewhere: geometries.length > 0 && !geometries.some(isInUs),
-                }),
-            lacking: lacking.map((names) => names.join(' or ')),
-          });
+        for (const [index, request] of layerRequests(source, download, slice, '', context.clock.now()).entries()) {
+          probed.push(await probeRows(source, request, index === 0, context));
         }
       }
       return probed;
@@ -122,6 +101,37 @@ export async function probeSource(
       // Without the query, because its placeholders are no valid request.
       return [{ url: download.countUrl.split('?')[0]!, rows: await probeSpans(download, context) }];
   }
+}
+
+/** The rows of one layer: their number, the newest, and where the first ones are. @param isFirst further layers need no columns */
+async function probeRows(
+  source: Source,
+  request: LayerRequest,
+  isFirst: boolean,
+  context: DownloadContext,
+): Promise<ProbedSource> {
+  const times = LOADERS.get(source.loader)!.vintage;
+  const timeIn = (fields: readonly string[]) => (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
+  const { count, edited, fields, features, newest } = await probeLayer(request, timeIn, context);
+  const vintage = vintageByColumns(times);
+  if (times !== undefined) vintage.see({ [times.names[0]!]: newest });
+  const { find } = findColumns(fields, request.layer);
+  const lacking = isFirst ? neededColumns(source).filter((names) => find(...names) < 0) : [];
+  return {
+    ...{ url: request.layer, rows: count, changedAt: edited ?? undefined },
+    ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
+    ...(request.as === 'csv' ? {} : placesOf(features.map(({ geometry }) => geometry))),
+    lacking: lacking.map((names) => names.join(' or ')),
+  };
+}
+
+function placesOf(all: readonly unknown[]): Pick<ProbedSource, 'box' | 'isElsewhere'> {
+  const drawn = all.filter((geometry) => boxOfGeometry(geometry) !== null);
+  const isInUs = drawn.some((geometry) => isCovered(cornerOf(boxOfGeometry(geometry)!)));
+  return {
+    box: boxOfGeometry({ type: 'GeometryCollection', geometries: drawn }),
+    isElsewhere: drawn.length > 0 && !isInUs,
+  };
 }
 
 const cornerOf = ({ minLat, minLng }: Box) => ({ lat: minLat, lng: minLng });
