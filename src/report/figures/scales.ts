@@ -203,7 +203,7 @@ export function unansweredClass({ classes: all }: Scale): number {
   return all.length - 1;
 }
 
-/** What is said of the part in known classes. */
+/** The words on the part in known classes. */
 export function knownWord(scale: Scale): 'answered' | 'determined' {
   return scale.known === unansweredClass(scale) ? 'answered' : 'determined';
 }
