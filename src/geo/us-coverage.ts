@@ -78,7 +78,7 @@ function readNation(): Outline {
 export function isCovered(location: Location): boolean {
   let coverage = tileCoverage(tiles.large, location);
   if (coverage === MIXED) coverage = tileCoverage(tiles.small, location);
-  if (coverage !== MIXED) return coverage === COVERED;
+  if (coverage !== MIXED) return coverage === DRAWN || coverage === COVERED;
   return outlineHolds(nationOutline(), location) || isOffCoast(location);
 }
 
@@ -90,7 +90,7 @@ interface Tiles {
   readonly coverage: Uint8Array;
 }
 
-const [COVERED, NOT_COVERED, MIXED] = [1, 2, 3];
+const [DRAWN, COVERED, NOT_COVERED, MIXED] = [1, 2, 3, 4];
 /** The small ones are so small that most places at a coast are in a tile that decides. */
 let tiles = { large: makeTiles(2), small: makeTiles(20) };
 
@@ -108,11 +108,11 @@ function tileCoverage({ perDegree, columns, coverage }: Tiles, { lat, lng }: Loc
   return coverage[tile]!;
 }
 
-/** Whether all places of a box are covered, none, or some, as far as distances of its middle tell. */
+/** Whether all places of a box are within the drawn shapes, covered, not, or not all alike, as far as distances of its middle tell. */
 function coverageAround(middle: Location, halfDegrees: number): number {
   const unit = UNITS_PER_DEGREE;
   const relation = relationToBox(nationOutline(), middle.lng * unit, middle.lat * unit, halfDegrees * unit);
-  if (relation === 'holds') return COVERED;
+  if (relation === 'holds') return DRAWN;
   // From the middle to a corner, and 2 % more, because a search measures in a plane.
   const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;
   if (relation === 'crosses')
@@ -125,6 +125,11 @@ function coverageAround(middle: Location, halfDegrees: number): number {
     return isWhole && meters > BORDER_MARGIN_METERS + radius ? NOT_COVERED : MIXED;
   }
   return meters + radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, meters + 2 * radius) ? COVERED : MIXED;
+}
+
+/** True for places that are surely within the drawn shapes: so far from all coasts and borders that their tile is. */
+export function isInland(location: Location): boolean {
+  return tileCoverage(tiles.large, location) === DRAWN || tileCoverage(tiles.small, location) === DRAWN;
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */

@@ -13,7 +13,7 @@ import { airQualityYears } from '../data/topics/measurement-topics.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
-import { type LocalData, localDataIn, localNotes, type PlaceOrigin } from '../run/look-up/local-data.ts';
+import { type LocalData, localDataIn, localNotes, nearestLevel, type PlaceOrigin } from '../run/look-up/local-data.ts';
 import { answersOfPlace } from '../run/look-up/place-answers.ts';
 import { locate } from '../run/scan/locate.ts';
 import { statusOfFinding } from '../run/scan/row-places.ts';
@@ -95,6 +95,7 @@ function openData(file: string) {
             : (countyRated().get(area.geoid) ?? ''),
       state: stateOf(area.county),
       airQualityYear: described.hasAirQualityYears ? (years().get(area.county) ?? null) : null,
+      nearest: nearestLevel(area),
     }),
     lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
   };

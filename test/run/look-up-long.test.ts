@@ -85,7 +85,7 @@ test('a note names the datasets of the answered topics, and few vintages of each
     ...data.datasets.filter(({ name }) => name !== 'areas'),
   ];
   const { noteOf } = localNotes({ ...data, datasets }, false);
-  const origin = { ofCounty: '', airQualityYear: null, state: '' };
+  const origin = { ofCounty: '', airQualityYear: null, state: '', nearest: '' as const };
   assert.equal(noteOf(['radon'], origin), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
   const three = 'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset';
   assert.equal(noteOf(['radon', 'park', 'hail'], origin), three);

@@ -44,21 +44,24 @@ export function createAreaFinder(
     const ofCounty = (index: number) => county === null || tracts.area(index).county === county.geoid;
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const nearest = tracts.areaOrNull(tracts.outlines.nearest(location, within, ofCounty));
-    const near =
-      (nearest !== null && boundaries.lacksTract(nearest.county) ? null : nearest) ??
-      county ??
-      counties.areaOrNull(counties.outlines.nearest(location, within));
-    if (near !== null || !isOffshore(location)) return near;
+    const tractNearby = nearest !== null && boundaries.lacksTract(nearest.county) ? null : nearest;
+    if (county !== null) return tractNearby ?? county;
+    const near = tractNearby ?? counties.areaOrNull(counties.outlines.nearest(location, within));
+    if (near !== null || !isOffshore(location)) return outside(near);
     // Counties only: within 60 km of a city there are thousands of tracts.
-    return counties.areaOrNull(counties.outlines.nearest(location, ISLAND_METERS));
+    return outside(counties.areaOrNull(counties.outlines.nearest(location, ISLAND_METERS)));
   };
 }
+
+const outside = (nearest: Area | null): Area | null => (nearest === null ? null : { ...nearest, isOutside: true });
 
 /** The area whose answers a location gets. */
 export interface Area {
   readonly geoid: string;
   /** The first five digits of the geoid. */
   readonly county: string;
+  /** No outline holds the location: this is the nearest area. */
+  readonly isOutside?: true;
 }
 
 /** The most values of outlines in memory, per level: 128 MB. The Census Bureau's cartographic outlines of all tracts take about 80. */

@@ -165,6 +165,11 @@ export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   ];
 }
 
+/** Whether a topic's answer is that of a tract or county, not of what is near a place. */
+export function isOfArea(topic: TopicSlug): boolean {
+  return topicOf(topic).category === 'natural' || topic === 'airQuality' || topic === 'radon';
+}
+
 /** The datasets of the events in a topic's details. */
 export function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
   return topicOf(topic).category === 'proximity' ? [] : layersOf(topic);

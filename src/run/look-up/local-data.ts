@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs';
 import { counted } from '../../base/format-numbers.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { Area } from '../../data/tables/area-finder.ts';
 import { boundaryCounties, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import { type CountyRated, type CountyRatings, isCountyRated } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
-import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
+import {
+  describeData,
+  eventDatasetsOf,
+  isOfArea,
+  type LoadedDataset,
+  needsOf,
+} from '../../data/tables/describe-data.ts';
 import { WHOLE_US } from '../../data/tables/parts.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
@@ -94,6 +101,16 @@ export interface PlaceOrigin {
   readonly airQualityYear: number | null;
   /** Its state, as two letters; '' if each dataset has one vintage in all states. */
   readonly state: string;
+  /** The level of the nearest area, whose answers it gets because no outline holds it; '' for other places. */
+  readonly nearest: NearestLevel;
+}
+
+export type NearestLevel = '' | 'tract' | 'county';
+
+/** The level of the nearest area of a place that is in none. */
+export function nearestLevel(area: Area | null): NearestLevel {
+  if (!area?.isOutside) return '';
+  return area.geoid === area.county ? 'county' : 'tract';
 }
 
 export interface OriginNotes {
@@ -103,7 +120,7 @@ export interface OriginNotes {
   readonly originOf: (cell: number) => PlaceOrigin;
 }
 
-const PLAIN: PlaceOrigin = { ofCounty: '', airQualityYear: null, state: '' };
+const PLAIN: PlaceOrigin = { ofCounty: '', airQualityYear: null, state: '', nearest: '' };
 
 /** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics, the
  * oldest first: what a note leaves out is newer. */
@@ -115,8 +132,8 @@ export function localNotes(
   // A million rows have few sets of answered topics.
   const notes = new Map<string, string>();
   const byName = Map.groupBy(datasets, ({ name }) => name);
-  const noteOf: OriginNotes['noteOf'] = (topics, { ofCounty, airQualityYear, state }) => {
-    const key = `${topics.join(' ')}|${ofCounty}|${airQualityYear}|${state}`;
+  const noteOf: OriginNotes['noteOf'] = (topics, { ofCounty, airQualityYear, state, nearest }) => {
+    const key = `${topics.join(' ')}|${ofCounty}|${airQualityYear}|${state}|${nearest}`;
     let note = notes.get(key);
     if (note === undefined) {
       const used = datasetsOf(topics, counts);
@@ -131,7 +148,8 @@ export function localNotes(
       const shown = named.slice(0, MOST_DATASETS).map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' '));
       const rest = named.length - shown.length;
       const more = rest > 0 ? ` and ${counted(rest, 'more dataset')}` : '';
-      note = `local data: ${shown.join(', ')}${more}${countyNote(topics, ofCounty)}`;
+      const outside = nearest === '' || !topics.some(isOfArea) ? '' : `; in no outline: data of the nearest ${nearest}`;
+      note = `local data: ${shown.join(', ')}${more}${countyNote(topics, ofCounty)}${outside}`;
       notes.set(key, note);
     }
     return note;

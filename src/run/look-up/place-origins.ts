@@ -4,15 +4,17 @@ import { createAreaFinder } from '../../data/tables/area-finder.ts';
 import { EVERY_HAZARD } from '../../data/tables/county-ratings.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
+import { isOfArea } from '../../data/tables/describe-data.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { airQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
+import { isInland } from '../../geo/us-coverage.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import { hasVintagesByState, type LocalData, type PlaceOrigin } from './local-data.ts';
+import { hasVintagesByState, type LocalData, nearestLevel, type PlaceOrigin } from './local-data.ts';
 
-/** Finds for each place, by its number, the hazards for which it gets its county's rating, and the year of its air quality. Equal origins
- * are one object. */
+/** Finds for each place, by its number, the hazards for which it gets its county's rating, the year of its air quality, and whether it is in
+ * no outline. Equal origins are one object. */
 export function placeOrigins(
   data: Pick<LocalData, 'file' | 'datasets' | 'countyRatings' | 'hasAirQualityYears'>,
   topics: readonly TopicSlug[],
@@ -23,9 +25,10 @@ export function placeOrigins(
   const everywhere = ratings?.isEverywhere ? EVERY_HAZARD : '';
   const isSearched = ratings !== null && everywhere === '';
   const hasYears = hasAirQualityYears && topics.includes(TOPIC_OF_YEARS);
-  const origins: PlaceOrigin[] = [{ ofCounty: everywhere, airQualityYear: null, state: '' }];
+  const origins: PlaceOrigin[] = [{ ofCounty: everywhere, airQualityYear: null, state: '', nearest: '' }];
   const hasVintages = hasVintagesByState(data, topics);
-  if (!isSearched && !hasYears && !hasVintages) return () => origins[0]!;
+  const hasAreas = topics.some(isOfArea);
+  if (!isSearched && !hasYears && !hasVintages && !hasAreas) return () => origins[0]!;
   using database = openDataReadOnly(file);
   const marks = new Uint16Array(cells.size);
   database.transaction(() => {
@@ -38,16 +41,22 @@ export function placeOrigins(
       const county = years === null ? undefined : areaAt(location)?.county;
       const airQualityYear = (county === undefined ? undefined : years?.get(county)) ?? null;
       const state = hasVintages ? stateOf(countyAt(location)?.code ?? '') : '';
-      marks[cell] = assignNumber(origins, { ofCounty: ofCounty(location), airQualityYear, state });
+      // Inland an outline holds each place: most need no search.
+      const nearest = hasAreas && !isInland(location) ? nearestLevel(areaAt(location)) : '';
+      marks[cell] = assignNumber(origins, { ofCounty: ofCounty(location), airQualityYear, state, nearest });
     }
   })();
   return (cell) => origins[marks[cell]!]!;
 }
 
 /** The number of an origin in the list; adds a new one. There are few. */
-function assignNumber(origins: PlaceOrigin[], { ofCounty, airQualityYear, state }: PlaceOrigin): number {
+function assignNumber(origins: PlaceOrigin[], { ofCounty, airQualityYear, state, nearest }: PlaceOrigin): number {
   const number = origins.findIndex(
-    (origin) => origin.ofCounty === ofCounty && origin.airQualityYear === airQualityYear && origin.state === state,
+    (origin) =>
+      origin.ofCounty === ofCounty &&
+      origin.airQualityYear === airQualityYear &&
+      origin.state === state &&
+      origin.nearest === nearest,
   );
-  return number >= 0 ? number : origins.push({ ofCounty, airQualityYear, state }) - 1;
+  return number >= 0 ? number : origins.push({ ofCounty, airQualityYear, state, nearest }) - 1;
 }
