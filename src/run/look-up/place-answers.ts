@@ -1,7 +1,7 @@
 import { answerFields, columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts';
 import type { CountedResult } from '../../contract/topic-values.ts';
-import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import type { WithoutArea } from '../../data/tables/boundary-check.ts';
@@ -96,15 +96,14 @@ function listFailures(
   return topics.map((topic) => ({ topic, reason, note, at: now }));
 }
 
-/** The largest number of topics in a command. */
-const MOST_NAMED = 3;
-
-/** Topics as arguments of `data get`: `natural` for all natural topics, `all` for many. */
+/** Topics as arguments of `data get`: `all` for the 37 topics, `natural` for the natural ones; else their own names, because more would be
+ * downloaded than was asked for. */
 export function topicsText(topics: readonly TopicSlug[]): string {
-  const isNatural = (topic: TopicSlug) => topicOf(topic).category === 'natural';
-  const others = NATURAL_SLUGS.every((slug) => topics.includes(slug))
-    ? ['natural', ...topics.filter((topic) => !isNatural(topic))]
-    : topics;
-  if (others.length <= MOST_NAMED) return others.join(' ');
-  return topics.every(isNatural) ? 'natural' : 'all';
+  const groups = [
+    ['all', PAID_SLUGS],
+    ['natural', NATURAL_SLUGS],
+  ] as const;
+  const [name, slugs] = groups.find(([, group]) => group.every((slug) => topics.includes(slug))) ?? [null, []];
+  const others = topics.filter((topic) => !(slugs as readonly TopicSlug[]).includes(topic));
+  return [...(name === null ? [] : [name]), ...others].join(' ');
 }
