@@ -59,14 +59,14 @@ export async function probeLayer(
   return { ...layer, count, features, newest: time === null ? null : await fetchNewest(request, time, context) };
 }
 
-/** The greatest value of a field; null where the server cannot sort by it. */
+/** The greatest value of a field; null where the server cannot sort by it. Asked once: such servers answer with an error 500, too. */
 async function fetchNewest(request: LayerRequest, field: string, context: DownloadContext): Promise<unknown> {
   const url = formatQuery(request, {
     where: `(${request.where}) AND ${field} IS NOT NULL`,
     ...{ outFields: field, orderByFields: `${field} DESC`, resultRecordCount: '1', returnGeometry: 'false', f: 'json' },
   });
   try {
-    const { features } = (await getArcgisJson(url, context)) as unknown as PageAnswer;
+    const { features } = (await getArcgisJson(url, { ...context, mostAttempts: 1 })) as unknown as PageAnswer;
     const [newest] = features ?? [];
     return newest === undefined ? null : attributesOf(newest)[field];
   } catch (error) {
