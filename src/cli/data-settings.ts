@@ -16,6 +16,8 @@ export interface DataSettings {
   /** A server that replaces all others, or a copy of a downloads folder. */
   readonly mirror?: string;
   readonly copy?: string;
+  /** How the user's own addresses begin, which are not asked at the mirror. */
+  readonly own?: readonly string[] | undefined;
   readonly contact?: string | undefined;
   /** Opens the data file for writing, once. Disposing of the settings closes it. */
   readonly open: () => DataDatabase;

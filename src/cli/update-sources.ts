@@ -63,7 +63,7 @@ export async function updateSources(
     },
     onWait: (reason, waitMs, tookMs) => {
       if (waitMs + tookMs < LONG_WAIT_MS) return;
-      show.say(`${askedAddress(reason, client.mirror)}. Trying again in ${Math.round(waitMs / 1_000)} s.`);
+      show.say(`${askedAddress(reason, client)}. Trying again in ${Math.round(waitMs / 1_000)} s.`);
     },
   };
   try {
@@ -102,10 +102,10 @@ export function freeBytes(folder: string): number {
 /** The web client with this program's User-Agent. */
 export function clientFor(
   { env, version = '0' }: CliContext,
-  { contact, mirror }: Pick<DataSettings, 'contact' | 'mirror'>,
+  { contact, mirror, own }: Pick<DataSettings, 'contact' | 'mirror' | 'own'>,
 ): WebClient {
   const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return createWebClient({ userAgent, env, mirror });
+  return createWebClient({ userAgent, env, mirror, own });
 }
 
 const LONG_WAIT_MS = 5_000;

@@ -73,11 +73,12 @@ export function downloadPlanMessages(
     entry.source.cadence,
     addressesOf(entry).join(' '),
   ]);
+  const all = wanted.some(({ source }) => source.isElsewhere) ? 'Except for your own addresses, all' : 'All';
   return [
     ...(states === null ? [] : [`States: ${states.join(', ')}`]),
     ...table(['source', 'size', 'of', 'changes', 'from'], rows, ''),
     `In all ${sizeOfAll(wanted)}.`,
-    ...(mirror === undefined ? [] : [`All is taken from ${mirror}; the sizes are those of the publishers' files.`]),
+    ...(mirror === undefined ? [] : [`${all} is taken from ${mirror}; the sizes are those of the publishers' files.`]),
     ...bySentence(wanted, ({ note }) => note),
     ...bySentence(wanted, licenceOf).map((line) => `Licence of ${line}`),
   ];

@@ -93,7 +93,7 @@ export async function checkSources(
         } catch (error) {
           context.signal.throwIfAborted();
           if (!(error instanceof PerilbookError)) throw error;
-          return { source, probed: [], warnings: [], away: [], error: askedOfMirror(error, context.client.mirror) };
+          return { source, probed: [], warnings: [], away: [], error: askedOfMirror(error, context.client) };
         }
       }),
     ),
@@ -255,7 +255,7 @@ async function obtain(
     }
   }
   if (first === undefined) return { ...wanted, newFiles };
-  const { code, message, hint, context: facts } = askedOfMirror(first, context.client.mirror);
+  const { code, message, hint, context: facts } = askedOfMirror(first, context.client);
   const states = slices.length > 1 ? `. Not downloaded: ${missing.join(', ')}` : '';
   return { ...wanted, newFiles, missing, error: new PerilbookError(code, `${message}${states}`, hint, facts, first) };
 }
@@ -267,7 +267,7 @@ function keyHeaders(
   mirror: string | undefined,
 ): Record<string, string> {
   if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined) return {};
-  if (mirror !== undefined || (isElsewhere && keyFile === undefined)) return {};
+  if (isElsewhere ? keyFile === undefined : mirror !== undefined) return {};
   const key = keyFile === undefined ? env[keyVariable]?.trim() : keyIn(keyFile);
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return { [download.keyHeader]: key };
   const keySource = keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;

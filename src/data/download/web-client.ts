@@ -20,6 +20,8 @@ export interface WebClientOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Replaces every server: MIRROR/host/path. */
   readonly mirror?: string | undefined;
+  /** How addresses begin that the mirror does not replace: those of `sources.yaml`. */
+  readonly own?: readonly string[] | undefined;
   /** The timeout for headers and between two parts of a body. */
   readonly silenceMs?: number;
 }
@@ -34,6 +36,8 @@ export interface WebClient {
     read: (answer: WebAnswer) => Promise<T>,
   ): Promise<T>;
   readonly mirror?: string | undefined;
+  /** The address that is asked for another: at the mirror, or itself. */
+  readonly addressOf: (url: string) => string;
   close(): Promise<void>;
 }
 
@@ -43,7 +47,13 @@ const AT_ONCE_PER_HOST = 2;
 const SILENCE_MS = 60_000;
 const MOST_REDIRECTS = 5;
 
-export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS }: WebClientOptions): WebClient {
+export function createWebClient({
+  userAgent,
+  env,
+  mirror,
+  own = [],
+  silenceMs = SILENCE_MS,
+}: WebClientOptions): WebClient {
   const timeouts = {
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
@@ -56,14 +66,16 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
   const everywhere = pLimit(AT_ONCE);
 
+  const addressOf = (url: string) =>
+    mirror === undefined || own.some((start) => url.startsWith(start)) ? url : mirrored(url, mirror);
   const limitOf = memo((_host: string) => pLimit(AT_ONCE_PER_HOST));
 
   async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
-    let at = mirror === undefined ? url : mirrored(url, mirror);
-    let own = { 'user-agent': userAgent, accept: '*/*', ...headers };
+    let at = addressOf(url);
+    let sent = { 'user-agent': userAgent, accept: '*/*', ...headers };
     // undici's redirect interceptor would follow to an unencrypted address, and would forward the key, whose header it does not know.
     for (let redirects = 0; ; redirects++) {
-      const answer = await request(at, { dispatcher, headers: own, signal, method: 'GET' });
+      const answer = await request(at, { dispatcher, headers: sent, signal, method: 'GET' });
       const location = answer.headers.location;
       if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
         return { status: answer.statusCode, headers: plainHeaders(answer.headers), body: answer.body };
@@ -76,16 +88,17 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
         throw downloadFailed(`${url} leads to ${next.origin}, which is not encrypted`, ADDRESS_MOVED);
       }
       // The key must not be sent to another host.
-      if (next.host !== new URL(at).host) own = { 'user-agent': userAgent, accept: '*/*' };
+      if (next.host !== new URL(at).host) sent = { 'user-agent': userAgent, accept: '*/*' };
       at = next.href;
     }
   }
 
   return {
     mirror,
+    addressOf,
     async get(url, headers, signal, read) {
       const host = new URL(url).host;
-      const asked = mirror === undefined ? url : mirrored(url, mirror);
+      const asked = addressOf(url);
       return await limitOf(host)(() =>
         everywhere(async () => {
           signal.throwIfAborted();
@@ -117,17 +130,20 @@ function mirrored(url: string, mirror: string): string {
 }
 
 /** A message about an address, with the one that was asked. */
-export function askedAddress(message: string, mirror: string | undefined): string {
+export function askedAddress(message: string, { addressOf }: WebClient): string {
   // Only the first: others are quoted from an answer.
-  return mirror === undefined ? message : message.replace(/https?:\/\/[^\s,]+/, (url) => mirrored(url, mirror));
+  return message.replace(/https?:\/\/[^\s,]+/, addressOf);
 }
 
 /** The error of a mirror, which may lack what the agency has. */
-export function askedOfMirror(error: PerilbookError, mirror: string | undefined): PerilbookError {
-  if (mirror === undefined) return error;
+export function askedOfMirror(error: PerilbookError, client: WebClient): PerilbookError {
+  const message = askedAddress(error.message, client);
+  if (message === error.message) return error;
   const hint =
-    error.hint === ADDRESS_MOVED ? `The mirror ${mirror} may not have it; the stored data is unchanged.` : error.hint;
-  return new PerilbookError(error.code, askedAddress(error.message, mirror), hint, error.context, error);
+    error.hint === ADDRESS_MOVED
+      ? `The mirror ${client.mirror} may not have it; the stored data is unchanged.`
+      : error.hint;
+  return new PerilbookError(error.code, message, hint, error.context, error);
 }
 
 function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

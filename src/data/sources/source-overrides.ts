@@ -51,6 +51,8 @@ export interface SourceOverrides {
   readonly sources: readonly Source[];
   readonly mirror?: string | undefined;
   readonly contact?: string | undefined;
+  /** How the addresses that the file gives begin. */
+  readonly own?: readonly string[] | undefined;
 }
 
 /** Reads a `sources.yaml` and applies it to the sources.
@@ -95,7 +97,14 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
     }),
     mirror,
     contact,
+    own: Object.values(named).flatMap(startsOf),
   };
+}
+
+/** An address up to its first placeholder; of a page, the folder of the files that it links to. */
+function startsOf({ url, state_url: stateUrl, layer, page }: z.infer<typeof override>): string[] {
+  const folder = page === undefined ? undefined : new URL('.', page).href;
+  return [url, stateUrl, layer, folder].flatMap((own) => own?.split('{')[0] ?? []);
 }
 
 function overridden(source: Source, settings: z.infer<typeof override> | undefined, file: string): Source {

@@ -112,7 +112,7 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   const { stdout } = await run(ask);
   assert.match(stdout, /^radon +unknown /m);
   assert.match(stdout, /^In all about [\d.]+ .B and 1 source of unknown size\.$/m);
-  assert.match(stdout, /^All is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m);
+  assert.match(stdout, /^Except for your own addresses, all is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m);
   const { sources } = JSON.parse((await run([...ask, '--json'])).stdout);
   const unknown = sources.filter(({ bytes }: { bytes: number | null }) => bytes === null);
   assert.equal(unknown.map(({ source }: { source: string }) => source).join(), 'radon');
@@ -288,7 +288,7 @@ test('a file at an own address answers for its states alone, also on a machine t
   const body = Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n');
   mirror.files.set('files.example.com/tri.csv', { body });
   const get = (settings: string, command = 'get') => {
-    const sources = own(`sources: {tri: {url: "https://files.example.com/tri.csv"${settings}}}\n`);
+    const sources = own(`sources: {tri: {url: "${mirror.url}/files.example.com/tri.csv"${settings}}}\n`);
     return run([...(command === 'get' ? ['get', 'tri', '--yes'] : [command]), ...sources]);
   };
   const statesAt = async (settings: string, name: string) => {
@@ -322,7 +322,7 @@ test('a file at an own address may have any form that its loader reads, also on 
   const properties = { mag: 3.1, time: 1_700_000_000_000, place: 'x', type: 'earthquake', net: 'us', code: '1' };
   const quakes = geojson([{ id: 'us1', properties, geometry: { type: 'Point', coordinates: [-78, 37, 10] } }]);
   mirror.files.set('files.example.com/quakes.geojson', { body: Buffer.from(quakes) });
-  const sources = own('sources: {earthquakes: {url: "https://files.example.com/quakes.geojson"}}\n');
+  const sources = own(`sources: {earthquakes: {url: "${mirror.url}/files.example.com/quakes.geojson"}}\n`);
   const got = await run(['get', 'earthquakes', '--yes', ...sources]);
   assert.match(got.stderr, /earthquakes: loaded 1 record/);
   const copied = await onAnother('other', ['get', 'earthquakes', '--mirror', downloads, '--yes']);

@@ -10,7 +10,9 @@ import { checkSources, obtainSources } from '../../../src/data/download/get-sour
 import { createTransferRate } from '../../../src/data/download/transfer-rate.ts';
 import { createWebClient } from '../../../src/data/download/web-client.ts';
 import type { FileDownload, Source } from '../../../src/data/sources/source.ts';
+import { overriddenSources } from '../../../src/data/sources/source-overrides.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { agencyMirror } from './agency-mirror.ts';
 import { downloading } from './downloading.ts';
 
@@ -48,6 +50,30 @@ test('at most six requests run at once, and two to one host', async (t) => {
     answered += 1;
   }
   assert.deepEqual(await Promise.all(asked), Array(asked.length).fill(200));
+});
+
+test('an own address is asked itself, not at the mirror', async (t) => {
+  const [mirror, asked] = [await agencyMirror(t), [] as string[]];
+  const base = await serve(t, ({ url }, response) => {
+    asked.push(url!);
+    response.end();
+  });
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'sources.yaml');
+  writeFileSync(
+    file,
+    `sources: {areas: {url: "${base}/own/us-{year}.zip"}, hail: {page: "${base}/storms/index.html"}}`,
+  );
+  const { own } = overriddenSources(file, SOURCES);
+  const client = createWebClient({ userAgent: 'perilbook/0', env: {}, mirror: mirror.url, own });
+  t.after(() => client.close());
+  for (const path of ['own/us-2025.zip', 'storms/2025_hail.csv', 'others.zip'])
+    await client.get(`${base}/${path}`, {}, signal, async () => {});
+  assert.deepEqual(asked, ['/own/us-2025.zip', '/storms/2025_hail.csv']);
+  assert.deepEqual(
+    mirror.requests.map(({ target }) => target),
+    [`${new URL(base).host}/others.zip`],
+  );
 });
 
 test('a redirect is followed, and a key goes to no other host', async (t) => {
