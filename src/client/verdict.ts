@@ -42,17 +42,15 @@ export interface Malformed extends VerdictBase {
   readonly reason: MalformedReason;
 }
 
-/** The service rejects this location, with a code that says so: a fact about the location, final and free. */
+/** The service rejects this location, with a code that says so: a fact about the location, and final. */
 export interface Rejected extends VerdictBase {
   readonly kind: 'rejected';
-  readonly charged: 0;
   readonly status: number;
 }
 
-/** The service has no data on this location, and says that this is permanent: a fact, and free. */
+/** The service has no data on this location, and says that this is permanent: a fact. */
 export interface NoData extends VerdictBase {
   readonly kind: 'no_data';
-  readonly charged: 0;
   readonly status: number;
   readonly sample: boolean;
 }
@@ -62,8 +60,6 @@ export interface NoData extends VerdictBase {
  * `base_url` is wrong. `unexplained`: the request was refused for an unknown reason. */
 export interface Refused extends VerdictBase {
   readonly kind: Exclude<StatusKind, 'malformed' | 'rejected' | 'no_data' | 'timeout'>;
-  /** 0 but for a `limit` that stood in an answer. */
-  readonly charged: number | 'unknown';
   readonly status: number;
   /** The status, the code and the service's own words. */
   readonly reason: string;
@@ -74,7 +70,6 @@ export interface Refused extends VerdictBase {
 /** No answer arrived. */
 export interface Transport extends VerdictBase {
   readonly kind: 'transport';
-  readonly charged: 0 | 'unknown';
   readonly code: FailureCode | 'REQUEST_TIMEOUT';
 }
 
@@ -128,21 +123,21 @@ function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeRead
   }
   const { results, timestamp, resolved, fingerprint } = reading;
   // Every answer is charged (docs/developer/service-api.md, 1.4).
-  const charged = cost.agreed ?? sent.price;
   const sample = reading.sample || saysSample(headers);
   const read = { results, timestamp, resolved, fingerprint, sample };
-  return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
+  return { kind: 'answered', charged: cost.charged, message: 'Answered', ...read, ...base };
 }
 
 /** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4). If it states less than the price, or
  * nothing, only the provider's bill can tell. */
-function chargeOf({ agreed, stated, price }: Cost): number | 'unknown' {
-  return stated >= price ? (agreed ?? price) : 'unknown';
+function chargeOf({ charged, stated, price }: Cost): number | 'unknown' {
+  return stated >= price ? charged : 'unknown';
 }
 
 interface Cost {
-  /** What header and `meta` state alike, from 1 on; null where they do not. A budget would never end if calls cost nothing. */
-  readonly agreed: number | null;
+  /** What an answer counts with: what header and `meta` state alike, from 1 on, because a budget would never end if calls cost nothing; else
+   * the least that is stated, but not less than the expected price: a proxy may have dropped the header. */
+  readonly charged: number;
   /** The larger credible one of the two; 0 where the service states nothing credible. */
   readonly stated: number;
   /** The expected price. */
@@ -153,12 +148,12 @@ interface Cost {
 /** A higher number is not a price (the most expensive call costs 35): a garbled header must not use up the quota for a month. */
 const MOST_CREDIBLE_COST = 1_000;
 
-/** Another price than the expected one counts only where the header and `meta` state the same, as the contract has it. */
+/** A lower price than the expected one counts only where the header and `meta` state the same, as the contract has it. */
 function readCost(header: string | undefined, meta: unknown, { call, price }: PricedCall): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
   if (inHeader === null && inMeta === null)
-    return { agreed: null, stated: 0, price, note: 'the service did not state the cost' };
+    return { charged: price, stated: 0, price, note: 'the service did not state the cost' };
   const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
   const isAgreed = inHeader !== null && inHeader === inMeta && inHeader >= 1 && inHeader <= MOST_CREDIBLE_COST;
   const expected = price === CREDITS[call.kind] ? `the contract's price is ${price}` : `the last charge was ${price}`;
@@ -166,7 +161,7 @@ function readCost(header: string | undefined, meta: unknown, { call, price }: Pr
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
   const costs = parts.filter((part) => part !== null).join(' and ');
   return {
-    agreed: isAgreed ? inHeader : null,
+    charged: isAgreed ? inHeader : Math.max(price, credible.length === 0 ? 0 : Math.min(...credible)),
     stated: Math.max(0, ...credible),
     price,
     note: isExpected ? null : `the service states a cost of ${costs}; ${expected}`,
@@ -178,15 +173,19 @@ function ofStatus({ status, headers, content }: Received, sent: PricedCall, now:
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
   const byStatus = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
   const kind = byStatus === 'forbidden' && saysLimit([error.code, error.message]) ? 'limit' : byStatus;
-  if (kind === 'malformed') {
-    const cost = readCost(headers[HEADERS.creditCost], error.creditCost, sent);
-    const message = `The service answered with status ${status} instead of 200`;
-    return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
-  }
+  const cost = readCost(headers[HEADERS.creditCost], error.creditCost, sent);
   const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
+  // A failure is free, but a service that states its cost has perhaps charged it. A retry would cost as much.
+  if (kind === 'malformed' || (kind === 'upstream' && statedCost > 0)) {
+    const message =
+      kind === 'malformed'
+        ? `The service answered with status ${status} instead of 200`
+        : `The service failed and states a cost of ${statedCost} ${withReason(status, error)}`;
+    return { ...common, kind: 'malformed', charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
+  }
   const base = {
     ...common,
-    charged: 0 as const,
+    charged: statedCost > 0 ? chargeOf(cost) : 0,
     discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
   };
   const reason = withReason(status, error);

@@ -80,7 +80,11 @@ function checked(origin: AnswerOrigin, { to, off = 0, id, age, refusal }: Told, 
   const asked = locationOf(cell);
   const stated = locationOf({ ...cell, lat7: cell.lat7 + Math.round(off * 1e7) });
   const { data, meta } = envelopeOf(WILDFIRE, stated);
-  const told = { ...meta, request_id: id === undefined ? crypto.randomUUID() : (id ?? undefined) };
+  const told = {
+    ...meta,
+    ...(refusal && { credit_cost: 0 }),
+    request_id: id === undefined ? crypto.randomUUID() : (id ?? undefined),
+  };
   const body = refusal ? { error: { code: refusal[1] }, meta: told } : { data, meta: told };
   const headers: Record<string, string> = age === undefined ? {} : { age };
   const before = findVerdict(received(refusal?.[0] ?? 200, body, headers), WILDFIRE, asked, NOW);

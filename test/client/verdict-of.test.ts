@@ -30,7 +30,10 @@ for (const [header, meta, charged, discrepancy] of [
   ['35', 36, 35, /35 in the header and 36 in meta; the contract's price is 35/],
   ['70', 35, 35, /70 in the header and 35 in meta/],
   ['70', 70, 70, /70 in the header and 70 in meta/],
-  [undefined, 70, 35, /a cost of 70 in meta/],
+  // A proxy may have dropped the header: what is stated alone counts, unless it is less.
+  [undefined, 70, 70, /a cost of 70 in meta/],
+  ['70', undefined, 70, /meta is malformed/],
+  ['80', 70, 70, /80 in the header and 70 in meta/],
   ['0', 0, 35, /0 in the header and 0 in meta/],
   ['1000', 1000, 1_000, /1000 in the header and 1000 in meta/],
   ['1001', 1001, 35, /1001 in the header and 1001 in meta/],
@@ -48,7 +51,7 @@ for (const [header, meta, charged, discrepancy] of [
 test('an answer that could not be read on this side costs what its header says', () => {
   for (const [headers, charged] of [
     [{ 'x-credit-cost': '35' }, 35],
-    [{ 'x-credit-cost': '36' }, 35],
+    [{ 'x-credit-cost': '36' }, 36],
     // A 200 costs the contract's price, whatever it states: the budget would have no end.
     [{ 'x-credit-cost': '0' }, 'unknown'],
     [{ 'x-credit-cost': '34' }, 'unknown'],
@@ -206,12 +209,21 @@ test('any other 429 is about the rate, with what the headers say', () => {
   }
 });
 
-test('a failure that states a cost stays free, but it is noted', () => {
+test('a failure that states a cost counts with it, and is not tried again', () => {
   for (const exchange of [received(502, '', { 'x-credit-cost': '35' }), received(502, { meta: { credit_cost: 35 } })]) {
-    const verdict = findVerdict(exchange);
-    assert.equal(verdict.charged, 0);
-    assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure \(502\)/);
+    const { kind, charged, message } = findVerdict(exchange);
+    assert.deepEqual([kind, charged], ['malformed', 35]);
+    assert.match(message, /^The service failed and states a cost of 35/);
   }
+  const { kind, charged } = findVerdict(received(500, '', { 'x-credit-cost': '1' }));
+  assert.deepEqual([kind, charged], ['malformed', 'unknown']);
+});
+
+test('a refusal that states a cost counts with it, and it is noted', () => {
+  assert.equal(findVerdict(received(429, '', { 'x-credit-cost': '1' })).charged, 'unknown');
+  const verdict = findVerdict(received(404, '', { 'x-credit-cost': '35' }));
+  assert.equal(verdict.charged, 35);
+  assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure \(404\)/);
 });
 
 test("the service's message is made fit to be shown", () => {

@@ -15,9 +15,11 @@ import { fc } from '../properties.ts';
 import { LONG, times } from '../tier.ts';
 import { openHarness, places } from './harness.ts';
 
-/** What the service does with a request. `lost`: charged, and the answer is cut; `thin`: a bundle without some topics. */
+/** What the service does with a request. `lost`: charged, and the answer is cut; `thin`: a bundle without some topics; `charged_failure`: a
+ * failure that states its cost. */
 type Deed =
   | { readonly kind: 'answer' | 'lost' | 'thin' | 'unavailable' | 'unusable' }
+  | { readonly kind: 'charged_failure'; readonly status: number }
   | { readonly kind: 'refuse'; readonly status: number; readonly code: string }
   | { readonly kind: 'price'; readonly prices: Prices };
 
@@ -26,6 +28,10 @@ const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 12, arbitrary: fc.constant(ANSWER) },
   { weight: 4, arbitrary: fc.constantFrom<Deed>({ kind: 'unavailable' }, { kind: 'thin' }, { kind: 'lost' }) },
   { weight: 1, arbitrary: fc.constant<Deed>({ kind: 'unusable' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(404, 422, 429, 500, 503).map((status): Deed => ({ kind: 'charged_failure', status })),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -82,6 +88,8 @@ async function serveDeeds(t: TestContext) {
     const cost = prices[call.kind];
     charged.push(cost);
     if (deed.kind === 'lost') return void response.destroy();
+    if (deed.kind === 'charged_failure')
+      return void response.writeHead(deed.status, { [HEADERS.creditCost]: String(cost) }).end();
     const [lat, lng] = ['lat', 'lng'].map((name) => Number(asked.searchParams.get(name)));
     const envelope = envelopeOf(call, { lat: deed.kind === 'unusable' ? 20 : lat!, lng: lng! });
     const data = envelope.data as { topics?: Record<string, unknown>; result?: unknown };
@@ -174,6 +182,17 @@ test('PostgreSQL: whatever the service answers, no run spends more than it print
   await tryStories(t, times({ long: 60, soak: 1_000 }), async ({ clock }) =>
     openPostgresStore(server.storeAddress(), clock, owner),
   );
+});
+
+test('a service that charges for its failures, and says so, is not paid beyond the bound', async (t) => {
+  const harness = await openHarness(t, { factor: 2_000 });
+  const service = await serveDeeds(t);
+  const store = openSqliteStore(join(harness.folder, 'charged.db'), harness.clock, owner);
+  t.after(() => store.close());
+  for (const status of [404, 429, 500]) {
+    const deeds = new Array<Deed>(60).fill({ kind: 'charged_failure', status });
+    await holdsBound(harness, service, store, { deeds, places: 12, topics: TOPICS[1], budget: 20, scopes: [] });
+  }
 });
 
 /** The body of a refusal may take 5 s of the clock: with a factor of 2,000 a busy machine read it as a lost answer. */

@@ -112,7 +112,10 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   const { stdout } = await run(ask);
   assert.match(stdout, /^radon +unknown /m);
   assert.match(stdout, /^In all about [\d.]+ .B and 1 source of unknown size\.$/m);
-  assert.match(stdout, /^Except for your own addresses, all is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m);
+  assert.match(
+    stdout,
+    /^Except for your own addresses, all is taken from http:[^ ]+; the sizes are those of the publishers' files\.$/m,
+  );
   const { sources } = JSON.parse((await run([...ask, '--json'])).stdout);
   const unknown = sources.filter(({ bytes }: { bytes: number | null }) => bytes === null);
   assert.equal(unknown.map(({ source }: { source: string }) => source).join(), 'radon');
