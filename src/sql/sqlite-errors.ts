@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 
@@ -22,6 +23,7 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
   ['SQLITE_IOERR', 'cannot be read or written', 'Check its disk (is it full?), AGAIN'],
   ['SQLITE_READONLY', 'may not be written', 'Change its permissions and those of its folder, AGAIN'],
   ['SQLITE_PERM', 'may not be written', 'Change its permissions and those of its folder, AGAIN'],
+  ['FOLDER', 'is a folder', 'Name a file in it with OPTION.'],
   ['SQLITE_CANTOPEN', 'cannot be opened', 'Check its folder and the permissions, AGAIN'],
   ['SQLITE_BUSY', 'is held by another program', 'Let that program end, AGAIN'],
   ['SQLITE_CORRUPT', 'is damaged', 'Put back a copy of it, or name another file with OPTION; what is in it is lost.'],
@@ -40,7 +42,8 @@ export function asSqliteError(
 ): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   // The statements fit the schema of a whole file: a name that is not there was damaged in it.
-  const { code } = /^no such (table|column)/.test(error.message) ? { code: 'SQLITE_CORRUPT' } : error;
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory();
+  const code = isFolder ? 'FOLDER' : /^no such (table|column)/.test(error.message) ? 'SQLITE_CORRUPT' : error.code;
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return error;
   const [prefix, what, hint] = reason;
