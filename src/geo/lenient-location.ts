@@ -66,10 +66,12 @@ function parseSize(text: string): number | null {
   return null;
 }
 
-/** One kind of minus and of quotes, without the apostrophe of a spreadsheet and characters of no width. */
+/** One kind of minus and of quotes, without the signs that make a text of a number in a spreadsheet (`'39.7`, `="39.7"`) and characters of no
+ * width. */
 function plainSigns(text: string): string {
   return text
     .replace(INVISIBLE, '')
+    .replace(/^\s*="(.*)"\s*$/, '$1')
     .replace(/^\s*['’](?=\s*[-+\d])/, '')
     .replace(/[\u2010-\u2015\u2212\ufe63\uff0d]/g, '-')
     .replace(/''|[\u201c\u201d\u201e\u2033\u02ba\u3003]|\u2032\u2032|\u2019\u2019/g, '"')

@@ -26,6 +26,7 @@ const FILES: readonly (readonly [name: string, content: string, located: number]
   ['exchanged.csv', EXCHANGED, 2],
   ['dms.csv', 'id,lat,lng\n1,39°44\'21"N,104°59\'25"W\n', 1],
   ['apostrophe.csv', "id,lat,lng\n1,'39.7392,'-104.9903\n", 1],
+  ['formula.csv', 'id,lat,lng\n1,="39.7392",="-104.9903"\n', 1],
   ['commas.csv', 'id;location\n1;39,7392 / -104,9903\n', 1],
   ['where.ndjson', '{"id":1,"where":"POINT(-104.9903 39.7392)"}\n', 1],
   ['list.ndjson', '{"id":1,"at":[-104.9903,39.7392]}\n{"id":2,"at":[-80.1937,25.7743]}\n', 2],

@@ -4,6 +4,10 @@ const UNPACK = 'Unpack it first, then give Perilbook the unpacked file.';
 const SAVE_AS = 'Save the sheet as "CSV UTF-8" and give Perilbook that file.';
 const EXPORT = 'Export it as CSV and give Perilbook that file.';
 
+/** A table by columns or by keys is what pandas writes without `orient`. */
+const ROWS =
+  'Write an object a row: in pandas with to_json(FILE, orient="records"), from an object of objects with: jq -c ".[]" FILE > rows.ndjson.';
+
 const SAVE_LAYER =
   'Save its layer as GeoJSON in longitude and latitude, in QGIS or with: ogr2ogr -t_srs EPSG:4326 out.geojson FILE.';
 
@@ -65,7 +69,7 @@ const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; read
   {
     start: /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*\{)/,
     what: 'JSON that is not rows: an object a line, one list of objects, or GeoJSON',
-    hint: EXPORT,
+    hint: ROWS,
   },
 ];
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above

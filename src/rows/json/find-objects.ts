@@ -8,11 +8,13 @@ import {
 } from '../../formats/json/array-elements.ts';
 import { knownMembers, NotJson, skipSpace } from '../../formats/json/json-members.ts';
 import { findLocationColumns } from '../location-columns.ts';
-import { jsonColumns, parseObject } from './json-values.ts';
+import { isObject, jsonColumns, parseObject } from './json-values.ts';
 
 /** How deep in a document its list of rows may be: `{"response": {"docs": [...]}}`. */
 const DEEPEST = 3;
 const OPEN_OBJECT = 0x7b;
+
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Finds the rows of a JSON file in its first bytes: an array of objects, the one list of objects in a document (any name), or objects one
  * after the other. Of several lists the one whose elements have a location is taken; null if there is none, or if that is not clear. */
@@ -26,10 +28,10 @@ export function findObjects(head: Buffer, isWhole: boolean): ObjectsAt | null {
     const next = close < 0 ? head.length : skipSpace(head, close + 1);
     const isOne = close < 0 || next === head.length;
     // Only one document in a file is looked into: its own members may be a row, too.
-    const list = isOne && !(close >= 0 && hasLocation(head.toString('utf8', at, close + 1))) ? listIn(head, at) : null;
+    const list = isOne && !(close >= 0 && isRow(head.toString('utf8', at, close + 1))) ? listIn(head, at) : null;
     if (list !== null) return { kind: 'array', from: list };
     return close >= 0 &&
-      (head[next] === OPEN_OBJECT || (isWhole && isOne && hasLocation(head.toString('utf8', at, close + 1))))
+      (head[next] === OPEN_OBJECT || (isWhole && isOne && isRow(head.toString('utf8', at, close + 1))))
       ? { kind: 'sequence', from: at }
       : null;
   } catch (error) {
@@ -43,7 +45,8 @@ function listIn(head: Buffer, at: number): number | null {
   const lists = listsIn(head, at, 1);
   const located = lists.filter((list) => {
     const [first] = elementsIn(head, list + 1, 'array', 1).found;
-    return first !== undefined && hasLocation(head.toString('utf8', first.from, first.to));
+    const object = first === undefined ? null : parseObject(head.toString('utf8', first.from, first.to));
+    return object !== null && hasLocation(object);
   });
   const [only, ...others] = located.length > 0 ? located : lists;
   return only === undefined || others.length > 0 ? null : only;
@@ -56,9 +59,20 @@ function listsIn(head: Buffer, at: number, depth: number): number[] {
   });
 }
 
-function hasLocation(text: string): boolean {
+/** Whether the one object of a document is a row: it has a location, and is no table. */
+function isRow(text: string): boolean {
   const object = parseObject(text);
-  if (object === null) return false;
+  return object !== null && hasLocation(object) && !isTable(object);
+}
+
+/** Whether an object is a table by columns (`{"lat": [1, 2], "lng": [3, 4]}`), or by keys, each with a location (`{"a": {…}, "b": {…}}`). */
+export function isTable(object: JsonObject): boolean {
+  const values = Object.values(object);
+  if (values.length < 2) return false;
+  return values.every(Array.isArray) || values.every((value) => isObject(value) && hasLocation(value));
+}
+
+function hasLocation(object: JsonObject): boolean {
   const names = jsonColumns([object]).map(({ name }) => name);
   try {
     findLocationColumns(names);

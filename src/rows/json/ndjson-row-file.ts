@@ -7,7 +7,7 @@ import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { findObjects } from './find-objects.ts';
+import { findObjects, isTable } from './find-objects.ts';
 import { isGeojson } from './is-geojson.ts';
 import { type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
 
@@ -23,8 +23,9 @@ export function isNdjson({ name, head, isWhole }: InputFile): boolean {
   if (object === null || WHOLE_DOCUMENTS.includes(String(object.type))) return false;
   // A feature on each line is read as GeoJSON: its location is inside its geometry.
   if (object.type === 'Feature' && 'geometry' in object) return false;
-  // A single line may be a document with a list of rows in it, unless the name says what a line is.
-  return NAMED_LINES.test(name) || !(isWhole && lines.length === 1) || findObjects(head, isWhole)?.kind !== 'array';
+  // A single line may be a table, or a document with a list of rows in it, unless the name says what a line is.
+  if (NAMED_LINES.test(name) || !(isWhole && lines.length === 1)) return true;
+  return findObjects(head, isWhole)?.kind !== 'array' && !isTable(object);
 }
 
 /** Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each followed by
