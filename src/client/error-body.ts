@@ -24,7 +24,9 @@ export function readErrorBody(content: Content): ErrorBody {
   const json = content.value;
   const error = field(json, 'error');
   const errors = field(json, 'errors');
-  const first = Array.isArray(errors) ? (errors[0] as unknown) : undefined;
+  // A list, or the sentences by parameter: `{"lat": ["is not a number"]}`.
+  const [first] =
+    typeof errors === 'object' ? Object.values((errors ?? {}) as Record<string, unknown>).flat() : [errors];
   const meta = field(json, 'meta');
   const inParts = (names: readonly string[], parts: readonly unknown[]) =>
     names.flatMap((name) => parts.map((part) => field(part, name)));
@@ -53,9 +55,11 @@ const MESSAGE_NAMES = [
   ...['faultstring', 'title'],
 ];
 
-/** The text of a body that is no JSON. Of an HTML page only the title says what it is. */
+/** The text of a body that is no JSON. Of an HTML page only the title says what it is; of an XML error (gateways of clouds) its message. */
 function messageOfText(text: string): string | null {
   if (!text.includes('<')) return cleanText(text, MAX_MESSAGE) || null;
+  const [, xml = ''] = /<(?:\w+:)?message[^>]*>([^<]+)/i.exec(text.slice(0, MOST_OF_PAGE)) ?? [];
+  if (/^\s*<(?:\?xml|error)/i.test(text) && xml !== '') return cleanText(xml, MAX_MESSAGE) || null;
   const title = cleanText(/<title[^>]*>([^<]*)/i.exec(text.slice(0, MOST_OF_PAGE))?.[1] ?? '', MAX_MESSAGE);
   return title === '' ? null : `a web page, "${title}"`;
 }

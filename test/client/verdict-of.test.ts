@@ -149,6 +149,14 @@ test('the message says each thing once, and shows no page for a browser', () => 
     ],
     [404, { title: 'No route', status: 404 }, 'unexplained', 'The service refused the request (404): No route'],
     [400, { fault: { faultstring: 'Spike' } }, 'unexplained', 'The service refused the request (400): Spike'],
+    [400, { errors: { lat: ['No number'] } }, 'unexplained', 'The service refused the request (400): No number'],
+    [400, { errors: 'No number' }, 'unexplained', 'The service refused the request (400): No number'],
+    [
+      403,
+      '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
+      'forbidden',
+      'The key lacks the scope for this call (403): Access Denied',
+    ],
     [503, 'Down for maintenance', 'upstream', 'The service failed (503): Down for maintenance'],
   ] as const) {
     const verdict = findVerdict(received(status, body));
