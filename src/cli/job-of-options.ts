@@ -39,11 +39,14 @@ export async function jobOfReport(context: CliContext, words: readonly string[],
   const plain = readOptionalJob(context, words, flags);
   await using store = await openExistingStore(context, plain, flags);
   const runs = await store.runs(flags.name === undefined ? {} : { job: flags.name });
-  const last = runs.find(({ input }) => input === plain.input);
+  const ofInput = runs.find(({ input }) => input === plain.input);
+  // Many name the file that a run has written.
+  const last = ofInput ?? runs.find(({ output }) => output === plain.input);
   const [fromFlags, fromEnv, ofWords] = gatherSettings(context, words, flags);
   if (last !== undefined) {
     const ofRun = { name: last.job, store: plain.store };
-    return makeJob([fromFlags, ofWords, ofRun, (last.settings ?? fromEnv) as JobFile], foldersOf(context));
+    const input = ofInput === undefined ? { input: last.input } : ofWords;
+    return makeJob([fromFlags, input, ofRun, (last.settings ?? fromEnv) as JobFile], foldersOf(context));
   }
   if (JOB_OPTIONS.some(({ flag }) => !OF_REPORT.includes(flag) && flags[flag] !== undefined)) {
     return readJob(context, words, flags);

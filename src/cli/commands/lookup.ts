@@ -4,6 +4,7 @@ import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/record-states.ts';
+import { parseDegrees } from '../../geo/lenient-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import { BatchRun } from '../../library/batch-run.ts';
@@ -25,8 +26,16 @@ import { SAMPLE_DATA } from '../messages/input-messages.ts';
 export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags, words) => {
   const [lat, lng] = locationIn(words);
   const settings = readOptionalJob(context, [], flags);
-  const job = { ...settings, name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } };
-  const host = { ...runHost(context), findState: () => stateAt({ lat: Number(lat), lng: Number(lng) }) };
+  // A person types one location in any notation: nothing of it is written.
+  const of = {
+    name: 'lookup',
+    output: NO_OUTPUT,
+    location: { lat: 'lat', lng: 'lng' },
+    coordinates: 'lenient' as const,
+  };
+  const job = { ...settings, ...of };
+  const [latitude, longitude] = [parseDegrees(lat, 'lat') ?? Number(lat), parseDegrees(lng, 'lng') ?? Number(lng)];
+  const host = { ...runHost(context), findState: () => stateAt({ lat: latitude, lng: longitude }) };
   await using opened = await openRun(host, job, { interrupt: context.interrupt });
   await using run = new BatchRun(
     opened.context,
@@ -46,8 +55,8 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
   const asOf = values.get('hazard_as_of') ?? null;
   if (flags.json)
     sayJson(context, {
-      lat: Number(lat),
-      lng: Number(lng),
+      lat: latitude,
+      lng: longitude,
       status,
       note,
       as_of: asOf,
@@ -82,7 +91,9 @@ const EXAMPLE = 'For example: perilbook lookup 34.0522 -118.2437 --topics wildfi
 
 /** `34.05 -118.24`, or both in one word with a comma or a space. @throws USAGE */
 function locationIn(words: readonly string[]): readonly [lat: string, lng: string] {
-  const [lat, lng, ...others] = words.flatMap((word) => word.split(/[\s,]+/)).filter((word) => word !== '');
+  // Of two words each is whole: a comma in it is a decimal one.
+  const parts = words.length === 2 ? words.map((word) => word.replace(/,$/, '')) : words.join(' ').split(/[\s,]+/);
+  const [lat, lng, ...others] = parts.filter((part) => part !== '');
   if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
   throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
 }

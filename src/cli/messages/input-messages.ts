@@ -91,7 +91,8 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const box = summary.outside_us_box;
   if (2 * summary.outside_us > rows && box !== null) {
     const degrees = (exact: number) => Math.round(10 * exact) / 10;
-    const where = `latitude ${degrees(box.south)} to ${degrees(box.north)}, longitude ${degrees(box.west)} to ${degrees(box.east)}`;
+    const span = (from: number, to: number) => [...new Set([degrees(from), degrees(to)])].join(' to ');
+    const where = `latitude ${span(box.south, box.north)}, longitude ${span(box.west, box.east)}`;
     return [
       `${grouped(summary.outside_us)} of ${counted(rows, 'row')} ${summary.outside_us === 1 ? 'lies' : 'lie'} outside the US: ${where}. Perilbook answers for the US alone; longitudes there are negative.`,
     ];

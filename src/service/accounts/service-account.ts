@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { grouped } from '../../base/format-numbers.ts';
 import type { Subscription } from '../../contract/subscriptions.ts';
 
 /** An account that is charged. All its keys share one quota and one rate limit. */
@@ -65,7 +66,7 @@ export function changedAccount(account: ServiceAccount, change: AccountChange, c
   if (subscription.creditsPerMonth >= included) return { ...account, subscription, overages };
   throw new PerilbookError(
     'SERVICE_ACCOUNT',
-    `Cannot lower account "${account.name}" to ${subscription.creditsPerMonth} credits a month: ${included} of its ${before} are charged in this billing period`,
-    `Give ${included} or more, or change it when the next billing period has begun.`,
+    `Cannot lower account "${account.name}" to ${grouped(subscription.creditsPerMonth)} credits a month: ${grouped(included)} of its ${grouped(before)} are charged in this billing period`,
+    `Give ${grouped(included)} or more, or change it when the next billing period has begun.`,
   );
 }
