@@ -26,13 +26,13 @@ export function featuresIn(
   file: string,
   options: LoaderOptions,
   report: LoadReporter,
-  layout: CsvLayout = {},
+  form?: TextForm,
 ): AsyncIterable<readonly FileFeature[]> {
   switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
     case '.txt':
     case '.xlsx':
-      return csvFeatures(file, options, report, layout);
+      return csvFeatures(file, options, report, form);
     case '.json':
     case '.geojson':
       return geojsonFeatures(file, () => {
@@ -58,21 +58,13 @@ const LONGITUDES = 'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,
   ',',
 );
 
-/** The layout of an agency's table of points. */
-export interface CsvLayout extends Pick<TextForm, 'hasPlainQuotes'> {
-  /** Whether a row continues the header. */
-  readonly isHeading?: (cells: readonly string[]) => boolean;
-  /** Why a row, such as a total, is not a record; null when it is one. */
-  readonly skip?: (cells: readonly string[]) => string | null;
-}
-
 /** The rows of a CSV as points. The coordinate columns are named by the options or recognized by name, and are left out
  * of the properties. Other cells stay as text, blank ones are left out. */
 function csvFeatures(
   file: string,
   options: LoaderOptions,
   report: LoadReporter,
-  layout: CsvLayout = {},
+  form?: TextForm,
 ): AsyncGenerator<readonly FileFeature[], void, void> {
   return tableRows(
     file,
@@ -80,28 +72,18 @@ function csvFeatures(
       const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
       const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
       const skipped = new Set([lat, lng]);
-      let { names } = columns;
-      return ({ line, cells, unended }): readonly FileFeature[] => {
-        if (unended) report.note(noteOfUnended(file));
-        const isHeading = layout.isHeading?.(cells) === true;
-        if (isHeading) names = names.map((name, index) => `${name} ${cells[index] ?? ''}`.trim());
+      return ({ line, cells }): readonly FileFeature[] => {
         const point = parsePoint(cells[lat], cells[lng]);
-        const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
-        if (reason !== null || typeof point === 'string') {
-          report.reject(reason ?? (point as string), line, cells);
+        if (typeof point === 'string') {
+          report.reject(point, line, cells);
           return [];
         }
-        const properties = pickProperties(names, cells, skipped);
+        const properties = pickProperties(columns.names, cells, skipped);
         return [{ line, geometry: { type: 'Point', coordinates: point }, properties }];
       };
     },
-    layout,
+    form,
   );
-}
-
-/** The note on a file whose last cell may be cut. */
-export function noteOfUnended(file: string): string {
-  return `The last line of ${basename(file)} has no line end: the download may have stopped there.`;
 }
 
 /** Coordinate systems in degrees of longitude and latitude; NAD83 is within two metres of WGS84. */

@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import type { Geometry } from 'geojson';
+import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
 import { zipHolds } from './agency-file.ts';
-import { type CsvLayout, type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
+import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { Loader } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
@@ -14,7 +15,7 @@ import { vintageByColumns } from './vintages.ts';
 
 /** The format of an agency's download of features. */
 export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
-  readonly csv?: CsvLayout;
+  readonly csv?: TextForm;
   /** Reads a zip with the files of `signature.zip`; any other zip is a shapefile. */
   readonly zipFeatures?: (file: string, report: LoadReporter) => ReturnType<typeof featuresIn>;
   /** Why a feature does not belong to the dataset; null when it does. */

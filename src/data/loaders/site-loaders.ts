@@ -64,7 +64,7 @@ export const SITE_LOADERS = {
     refuse: ofProgram('ACRES'),
   }),
   superfund: featureLoader('sites:superfund', {
-    describe: 'EPA Superfund NPL sites: list (CSV, also with two rows of headings), site boundaries, or the FRS file',
+    describe: 'EPA Superfund NPL sites: list (CSV), site boundaries, or the FRS file',
     source: 'EPA Superfund National Priorities List',
     licence: EPA,
     signature: {
@@ -72,12 +72,6 @@ export const SITE_LOADERS = {
       shapes: ['points', 'outlines'],
     },
     refuse: ofProgram('SEMS'),
-    csv: {
-      // Printed lists split "NPL Status Date" into two rows and end with the number of sites.
-      isHeading: (cells) =>
-        cells[0] === '' && cells.every((cell) => !/\d/.test(cell)) && cells.some((cell) => cell !== ''),
-      skip: (cells) => (/^Total\b/i.test(cells[0]!) ? 'a total, not a site' : null),
-    },
   }),
   tri: featureLoader('sites:toxicReleaseInventory', {
     describe: 'EPA Toxics Release Inventory, basic data file (CSV): one facility of all its chemicals',

@@ -2,7 +2,6 @@ import type { Geometry, LineString, Point } from 'geojson';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { numberIn, parsePoint, tableRecords } from './agency-table.ts';
-import { noteOfUnended } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { earlierFiles, inTurn, type Loader, publicDomain } from './loader.ts';
 import { newest, yearSpan } from './vintages.ts';
@@ -114,8 +113,7 @@ async function* reportsIn(
   }
 
   let names: readonly string[] | null = null;
-  const reportsOf = ({ line, cells, unended }: TableRecord): readonly EventRecord[] => {
-    if (unended) report.note(noteOfUnended(file));
+  const reportsOf = ({ line, cells }: TableRecord): readonly EventRecord[] => {
     if (names === null) {
       const isHeader = !/^\d{4}$/.test(cells[1]?.trim() ?? '');
       names = isHeader ? namesBy(cells) : FIELDS;

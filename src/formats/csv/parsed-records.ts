@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { Parser } from 'csv-parse';
+import { pipeline, Readable } from 'node:stream';
 import type { PerilbookError } from '../../base/errors.ts';
 import { decodeText } from '../bytes/decode-text.ts';
 
@@ -9,8 +7,6 @@ export interface TableRecord {
   /** The line on which it begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** Set on the last record when no line end follows: its last cell may be cut. */
-  readonly unended?: true;
 }
 
 /** How a publisher writes its text. */
@@ -25,6 +21,7 @@ export interface TextForm {
 const MOST_LINES = 1_000;
 /** Some files carry shapes of several megabytes in one cell. */
 const MOST_BYTES = 16 * 1024 * 1024;
+const RECORDS_A_BATCH = 500;
 
 /** The records of a publisher's file, as texts, a block at a time: memory is bounded by the block and one record. An empty line is no
  * record.
@@ -36,6 +33,13 @@ export async function* parsedRecords(
 ): AsyncGenerator<readonly TableRecord[], void, void> {
   // Loaded here, because most commands read no agency's file.
   const { CsvError, parse } = await import('csv-parse');
+  let lastByte = LF;
+  async function* seen(): AsyncGenerator<Buffer, void, void> {
+    for await (const block of hasPlainQuotes ? withDoubledQuotes(blocks) : blocks) {
+      if (block.length > 0) lastByte = block.at(-1)!;
+      yield block;
+    }
+  }
   const parser = parse({
     delimiter,
     quote: delimiter === '|' ? null : '"',
@@ -46,67 +50,30 @@ export async function* parsedRecords(
     relax_column_count: true,
     max_record_size: MOST_BYTES,
   });
-  let lastByte = LF;
-  async function* seen(): AsyncGenerator<Buffer, void, void> {
-    for await (const block of hasPlainQuotes ? withDoubledQuotes(blocks) : blocks) {
-      if (block.length > 0) lastByte = block.at(-1)!;
-      yield block;
-    }
-  }
-  const source = Readable.from(seen(), { objectMode: true, highWaterMark: 1 });
-  let failure: unknown;
-  const piped = pipeline(source, parser).catch((error: unknown) => {
-    failure = error;
-  });
+  // The loop below gets its errors.
+  pipeline(Readable.from(seen(), { objectMode: true, highWaterMark: 1 }), parser, () => {});
   const shape = recordShape(damaged);
+  // The last record waits until it is known whether a line end follows.
+  let held: readonly string[] | null = null;
+  let records: TableRecord[] = [];
   try {
-    // The last record waits until it is known whether a line end follows.
-    let held: readonly string[] | null = null;
-    for await (const batch of batchesOf(parser)) {
-      const rows: readonly (readonly string[])[] = held === null ? batch : [held, ...batch];
-      held = rows.at(-1)!;
-      const records = rows.slice(0, -1).flatMap((cells) => shape.of(cells, false));
-      if (records.length > 0) yield records;
+    for await (const cells of parser as AsyncIterable<readonly string[]>) {
+      if (held !== null) records.push(...shape.of(held, false));
+      held = cells;
+      if (records.length < RECORDS_A_BATCH) continue;
+      yield records;
+      records = [];
     }
-    await piped;
-    if (failure instanceof CsvError) {
-      if (held !== null) shape.of(held, false);
-      throw damaged(`line ${shape.line()}: a quote is not closed`);
-    }
-    if (failure !== undefined) throw failure;
-    const records = held === null ? [] : shape.of(held, lastByte !== LF && lastByte !== CR);
-    if (records.length > 0) yield records;
-  } finally {
-    source.destroy();
-    parser.destroy();
-    await piped;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    if (held !== null) shape.of(held, false);
+    throw damaged(`line ${shape.line()}: a quote is not closed`);
   }
+  if (held !== null) records.push(...shape.of(held, lastByte !== LF && lastByte !== CR));
+  if (records.length > 0) yield records;
 }
 
 const [LF, CR] = [10, 13];
-
-/** Records in batches, until the parser ends or fails: single ones by `for await` take twice the time. */
-async function* batchesOf(parser: Parser): AsyncGenerator<string[][], void, void> {
-  let wake = () => {};
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-    wake();
-  };
-  parser.on('readable', () => wake());
-  parser.on('end', end).on('error', end).on('close', end);
-  for (;;) {
-    const batch: string[][] = [];
-    for (let record = parser.read(); record !== null; record = parser.read()) batch.push(record);
-    if (batch.length > 0) yield batch;
-    else if (isOver) return;
-    else {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  }
-}
 
 const TO_DECODE_OR_COUNT = /[\x80-\xff\r\n]/;
 
@@ -133,7 +100,7 @@ function recordShape(damaged: (problem: string) => PerilbookError) {
       }
       if (cells.length === 1 && cells[0] === '') return [];
       fewest = Math.min(fewest, first === 1 ? cells.findLastIndex((cell) => cell !== '') + 1 : cells.length);
-      return [isUnended ? { line: first, cells, unended: true } : { line: first, cells }];
+      return [{ line: first, cells }];
     },
   };
 }

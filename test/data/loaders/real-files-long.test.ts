@@ -57,10 +57,7 @@ const FILES: readonly [
   ['areas', ['boundaries/va_tracts_tiger.geojson'], [61, 61, 61]],
   ['counties', ['boundaries/BayAreaCounties.shp'], [10, 10, 10]],
   ['tri', ['sites/TRI_2017_CA.csv'], [3685, 3685, 1205]],
-  [
-    ...(['superfund', ['sites/superfund_npl.csv'], [1342, 1340, 1340]] as const),
-    ...['1 from 2: a second row of headings', '1 from 1343: a total, not a site'],
-  ],
+  ['superfund', ['sites/superfund_npl.csv'], [1342, 1340, 1340], '2 from 2: the coordinates are blank'],
   ['alternative-fuels', ['sites/alt_fuel_stations_MA.csv'], [4216, 4216, 4216]],
   ['power-plants', ['sites/nuclear_power_plants.csv'], [55, 55, 55]],
   ['nuclear-reactors', ['sites/nuclear_power_plants.csv'], [55, 55, 55]],

@@ -43,26 +43,13 @@ Total: 3,,,,,,,,
   const result = await load('superfund', fileOf(t, 'npl.csv', csv));
   assert.deepEqual([result.rows, result.loaded], [6, 3]);
   assert.deepEqual(rejects(result), [
-    ['a second row of headings', 1, 2],
+    ['the coordinates are blank', 2, 2],
     ['its longitude has lost its minus sign', 1, 6],
-    ['a total, not a site', 1, 7],
   ]);
   const [landfill, guam] = featuresOf(database, 'sites_superfund');
-  assert.equal(landfill.properties['NPL Status Date'], '10/04/89');
-  assert.equal(landfill.properties['Zip (NAI)'], '06063');
+  assert.equal(landfill.properties['NPL Status'], '10/04/89');
+  assert.equal(landfill.properties.Zip, '06063');
   assert.deepEqual(guam.geometry.coordinates, [144.75, 13.45]);
-});
-
-test('Superfund: a row that only looks like a heading or a total is a site, or says why it is none', async (t) => {
-  const { load } = loading(t);
-  const loaded = async (second: string) => {
-    const text = `Region,EPA ID,Latitude,Longitude\n${second}\nSub Total,CTD2,41,-72\n`;
-    const result = await load('superfund', fileOf(t, 'npl.csv', text), { replace: true });
-    return [result.records, ...reasons(result)];
-  };
-  assert.deepEqual(await loaded(',CTD1,41,-72.5'), [2]);
-  assert.deepEqual(await loaded('CT,ABC,n/a,n/a'), [1, 'the coordinates are not decimal numbers']);
-  assert.deepEqual(await loaded(',,,'), [1, 'the coordinates are blank']);
 });
 
 test('the FRS file gives the facilities of one program', async (t) => {

