@@ -10,11 +10,8 @@ export interface TileFeature {
   readonly size: number;
 }
 
-/** A square of a layer, lower edges included, with the features that touch it in the order of their ids. */
-interface Tile<F> {
-  readonly box: Box;
-  readonly features: readonly F[];
-}
+/** The features that touch a square of a layer, lower edges included, in the order of their ids. */
+type Tile<F> = readonly F[];
 
 /** Reads the features whose boxes touch a box; those in `cached` need not be built again. */
 export type ReadFeatures<F> = (box: Box, cached: (id: number) => F | undefined) => Iterable<F>;
@@ -22,35 +19,35 @@ export type ReadFeatures<F> = (box: Box, cached: (id: number) => F | undefined) 
 /** The most bytes of cached features over all layers: forty dense cities of 6 MB. */
 const MAX_BYTES = 256_000_000;
 
-/** The share left after eviction; evicting tiles one by one would need an ordered list at every search. */
-const SHARE_AFTER_EVICTION = 0.75;
-
 /** About how many bytes the object of a feature or a tile takes. */
 const OVERHEAD_BYTES = 200;
 
-interface CachedTile<F> extends Tile<F> {
-  readonly key: number;
-  usedAt: number;
+/** Tiles by key, and their features by id: a long line is cached once. */
+class TileCache<F> {
+  readonly tiles = new Map<number, Tile<F>>();
+  readonly features = new Map<number, F>();
 }
 
 interface LayerTiles<F> {
   /** Tiles per degree; a power of two, so that the edges of tiles are exact. */
   readonly perDegree: number;
   readonly read: ReadFeatures<F>;
-  readonly tiles: Map<number, CachedTile<F>>;
-  /** By id, with the number of tiles that hold each: a long line is cached once. */
-  readonly features: Map<number, { readonly feature: F; holders: number }>;
+  /** What was used since the last turn. */
+  recent: TileCache<F>;
+  /** What was used before it: dropped at the next turn, if it is not used again. */
+  earlier: TileCache<F>;
 }
 
-/** Features of layers by tile, read when first needed; the least recently used tiles are evicted. */
+/** Features of layers by tile, read when first needed. When the recent tiles of all layers are half the limit, they become the earlier
+ * ones, and those are dropped. */
 export class FeatureTiles<F extends TileFeature> {
   readonly #limit: number;
   /** By name, one for each number of tiles per degree. */
   readonly #layers = new Map<string, LayerTiles<F>[]>();
+  /** Of the recent tiles. */
   #bytes = 0;
-  #searches = 0;
 
-  /** @param limit the most cached bytes; the tiles of the current search stay, whatever their size */
+  /** @param limit the most cached bytes, beside those of one search */
   constructor(limit: number = MAX_BYTES) {
     this.#limit = limit;
   }
@@ -67,86 +64,62 @@ export class FeatureTiles<F extends TileFeature> {
   layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
     const cached = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
     if (cached !== undefined) return cached;
-    const layer: LayerTiles<F> = { perDegree, read: readerOf(), tiles: new Map(), features: new Map() };
+    const layer = { perDegree, read: readerOf(), recent: new TileCache<F>(), earlier: new TileCache<F>() };
     this.#layers.set(name, [...(this.#layers.get(name) ?? []), layer]);
     return layer;
   }
 
   /** The tiles that a box touches. A feature on several tiles is the same object in each. */
   touching(layer: LayerTiles<F>, box: Box): Tile<F>[] {
-    this.#searches += 1;
     const touched: Tile<F>[] = [];
     const missing: number[] = [];
     for (const key of listTileKeys(box, layer.perDegree)) {
-      const cached = layer.tiles.get(key);
-      if (cached === undefined) {
-        missing.push(key);
-        continue;
-      }
-      cached.usedAt = this.#searches;
-      if (cached.features.length > 0) touched.push(cached);
+      const recent = layer.recent.tiles.get(key);
+      const tile = recent ?? layer.earlier.tiles.get(key);
+      if (tile === undefined) missing.push(key);
+      else if (recent === undefined) this.#hold(layer, key, tile);
+      if (tile !== undefined && tile.length > 0) touched.push(tile);
     }
-    if (missing.length > 0) {
-      touched.push(...this.#readTiles(layer, missing));
-      this.#shrink();
-    }
+    if (missing.length > 0) touched.push(...this.#readTiles(layer, missing));
+    if (this.#bytes > this.#limit / 2) this.#turn();
     return touched;
   }
 
   /** Reads tiles in one query over the box around them: a query for each tile takes longer where features are few. */
-  #readTiles(layer: LayerTiles<F>, missing: readonly number[]): CachedTile<F>[] {
+  #readTiles(layer: LayerTiles<F>, missing: readonly number[]): Tile<F>[] {
+    const { recent, earlier } = layer;
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce((a, b) => combined(a, b, Math.min, Math.max));
     const members = new Map<number, F[]>(missing.map((key) => [key, []]));
-    for (const feature of layer.read(whole, (id) => layer.features.get(id)?.feature)) {
+    for (const feature of layer.read(whole, (id) => recent.features.get(id) ?? earlier.features.get(id))) {
       const { lng, lat } = feature;
       const box = feature.box ?? { minLng: lng!, maxLng: lng!, minLat: lat!, maxLat: lat! };
       for (const key of listTileKeys(combined(box, whole, Math.max, Math.min), layer.perDegree))
         members.get(key)?.push(feature);
     }
-    return missing.map((key, index) => {
-      const features = members.get(key)!.sort((a, b) => a.id - b.id);
-      const tile = { key, box: boxes[index]!, features, usedAt: this.#searches };
-      layer.tiles.set(key, tile);
-      this.#hold(layer, tile);
+    return missing.map((key) => {
+      const tile = members.get(key)!.sort((a, b) => a.id - b.id);
+      this.#hold(layer, key, tile);
       return tile;
     });
   }
 
-  #hold({ features: cached }: LayerTiles<F>, { features }: CachedTile<F>): void {
-    for (const feature of features) {
-      const held = cached.get(feature.id);
-      if (held !== undefined) held.holders += 1;
-      else {
-        cached.set(feature.id, { feature, holders: 1 });
-        this.#bytes += OVERHEAD_BYTES + feature.size;
-      }
-    }
+  #hold({ recent }: LayerTiles<F>, key: number, tile: Tile<F>): void {
+    recent.tiles.set(key, tile);
     this.#bytes += OVERHEAD_BYTES;
-  }
-
-  #shrink(): void {
-    if (this.#bytes <= this.#limit) return;
-    const all = [...this.#layers.values()]
-      .flat()
-      .flatMap((layer) => [...layer.tiles.values()].map((tile) => ({ layer, tile })));
-    all.sort((a, b) => a.tile.usedAt - b.tile.usedAt);
-    for (const { layer, tile } of all) {
-      if (this.#bytes <= this.#limit * SHARE_AFTER_EVICTION) return;
-      this.#evict(layer, tile);
+    for (const feature of tile) {
+      if (recent.features.has(feature.id)) continue;
+      recent.features.set(feature.id, feature);
+      this.#bytes += OVERHEAD_BYTES + feature.size;
     }
   }
 
-  #evict({ features: cached, tiles }: LayerTiles<F>, { key, features }: CachedTile<F>): void {
-    tiles.delete(key);
-    for (const { id } of features) {
-      const held = cached.get(id)!;
-      held.holders -= 1;
-      if (held.holders > 0) continue;
-      cached.delete(id);
-      this.#bytes -= OVERHEAD_BYTES + held.feature.size;
+  #turn(): void {
+    for (const layer of [...this.#layers.values()].flat()) {
+      layer.earlier = layer.recent;
+      layer.recent = new TileCache();
     }
-    this.#bytes -= OVERHEAD_BYTES;
+    this.#bytes = 0;
   }
 }
 

@@ -61,7 +61,7 @@ export function createVisitNear<F extends TileFeature>(
     // A line or outline is on each tile that it touches.
     const seen = new Set<number>();
     for (const box of boxesAround(location, meters)) {
-      for (const { features } of tiles.touching(layerTiles, box)) {
+      for (const features of tiles.touching(layerTiles, box)) {
         for (const feature of features) {
           if (!isIn(box, feature)) continue;
           if (feature.box !== null) {
