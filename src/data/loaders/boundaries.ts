@@ -11,18 +11,18 @@ type BoundaryLevel = 'tract' | 'county';
 
 const CENSUS_CODE = ['GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS'];
 
-export const areas: Loader = boundaryLoader('tract', ['TRACTCE', 'TRACTCE20']);
+export const areas: Loader = boundaryLoader('tract');
 
 /** Boundaries of counties; loaded tracts stay. */
-export const counties: Loader = boundaryLoader('county', ['COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS']);
+export const counties: Loader = boundaryLoader('county');
 
-function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader {
+function boundaryLoader(level: BoundaryLevel): Loader {
   return {
     describe: `Census ${level} boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON`,
     source: `US Census Bureau ${level} boundaries`,
     licence: publicDomain('US Census Bureau'),
     loads: { name: 'areas', level },
-    signature: { columns: [[...CENSUS_CODE, ...codes]], shapes: ['outlines'] },
+    signature: { columns: [CENSUS_CODE], shapes: ['outlines'] },
     read(files, _, report) {
       const seen = new Set<string>();
       return {
@@ -61,15 +61,10 @@ const FORMER_CODES_NOTE =
 
 function findCode(properties: FileFeature['properties'], level: BoundaryLevel): CodeFinding {
   const state = findText(properties, 'STATEFP', 'STATEFP20', 'STATE_FIPS', 'STATE');
-  const county = findText(properties, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS', 'COUNTY');
-  const tract = findText(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');
-  const stated = { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' };
   // "1400000US51079030101" and "0500000US01029".
-  const whole = findText(properties, ...CENSUS_CODE).replace(/^\d+US/, '');
-  if (whole !== '') return readGeoid(whole, level, stated);
-  const parts = level === 'tract' ? [state, county, tract] : [state, county];
-  if (/^\d{2} \d{3}( \d{6})?$/.test(parts.join(' '))) return readGeoid(parts.join(''), level, stated);
-  return { problem: `it has no code of a ${level}` };
+  const code = findText(properties, ...CENSUS_CODE).replace(/^\d+US/, '');
+  if (code === '') return { problem: `it has no code of a ${level}` };
+  return readGeoid(code, level, { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' });
 }
 
 function findText(properties: FileFeature['properties'], ...names: string[]): string {

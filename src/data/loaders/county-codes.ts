@@ -34,15 +34,6 @@ export function readGeoid(text: string, level: 'county' | 'tract', stated: State
   return isOther ? { problem: `the code of the ${level} is not in the state that the row names` } : { geoid };
 }
 
-/** The code of a tract from its county's code and its own. Only six digits are unambiguous: `201` may be tract 201
- * (020100) or have lost its zeros (000201). */
-export function readTractOfCounty(county: string, tract: string, stated: StatedArea): CodeFinding {
-  const code = readGeoid(county, 'county', stated);
-  if ('problem' in code) return code;
-  if (!/^\d{6}$/.test(tract.trim())) return { problem: 'the tract is not written with six digits' };
-  return { geoid: code.geoid + tract.trim() };
-}
-
 /** Independent cities have county codes from 510; EPA writes their names with "City" at the end. */
 const FIRST_CITY = 510;
 

@@ -29,7 +29,8 @@ export const earthquakes = featureLoader('records:earthquake', {
       if (id !== null && ids.has(id)) return 'an earthquake that an earlier row has';
       if (id !== null) ids.add(id);
       const own = id === null ? {} : { key: id };
-      return { ...own, geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
+      const { depth: _, ...others } = properties;
+      return { ...own, geometry: withDepth(geometry, properties), properties: others };
     };
   },
 });
@@ -110,14 +111,4 @@ function withDepth(geometry: Geometry, { depth }: FileFeature['properties']): Ge
   if (kilometres === null || geometry.type !== 'Point') return geometry;
   const [lng, lat] = geometry.coordinates as [number, number];
   return { type: 'Point', coordinates: [lng, lat, kilometres] satisfies Position };
-}
-
-const NUMBERS = new Set(['mag', 'nst', 'gap', 'dmin', 'rms', 'horizontalError', 'depthError', 'magError', 'magNst']);
-
-function withNumbers(properties: FileFeature['properties']): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(properties)
-      .filter(([name]) => name !== 'depth')
-      .map(([name, value]) => [name, NUMBERS.has(name) && typeof value === 'string' ? numberIn(value) : value]),
-  );
 }

@@ -5,7 +5,7 @@ import type { NaturalSlug } from '../../contract/topics.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { invalidFile } from './agency-file.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
-import { type CodeFinding, readGeoid, readTractOfCounty, type StatedArea } from './county-codes.ts';
+import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { FEWEST_COMPARED, isLoss } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader } from './loader.ts';
@@ -113,7 +113,7 @@ class HazardFaults {
 }
 
 function findLevel(columns: Columns): 'tract' | 'county' {
-  return columns.find('TRACTFIPS', 'TRACT') >= 0 ? 'tract' : 'county';
+  return columns.find('TRACTFIPS') >= 0 ? 'tract' : 'county';
 }
 
 interface Hazard {
@@ -139,18 +139,9 @@ function findHazards(columns: Columns, file: string, report: LoadReporter): Haza
 function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readonly string[]) => CodeFinding {
   const stateFips = columns.find('STATEFIPS');
   const state = columns.find('STATEABBRV');
-  const statedBy = (cells: readonly string[]): StatedArea => ({
-    stateFips: cells[stateFips] ?? '',
-    stateAbbreviation: cells[state] ?? '',
-  });
-  if (level === 'county') {
-    const county = columns.need('STCOFIPS');
-    return (cells) => readGeoid(cells[county]!, 'county', statedBy(cells));
-  }
-  const whole = columns.find('TRACTFIPS');
-  if (whole >= 0) return (cells) => readGeoid(cells[whole]!, 'tract', statedBy(cells));
-  const [county, tract] = [columns.need('STCOFIPS'), columns.need('TRACT')];
-  return (cells) => readTractOfCounty(cells[county]!, cells[tract]!, statedBy(cells));
+  const code = columns.need(level === 'tract' ? 'TRACTFIPS' : 'STCOFIPS');
+  return (cells) =>
+    readGeoid(cells[code]!, level, { stateFips: cells[stateFips] ?? '', stateAbbreviation: cells[state] ?? '' });
 }
 
 /** Blank (Not Applicable, Insufficient Data) is null, never 0. The shapefile's tables write -9999 for it. Undefined: not a number. */

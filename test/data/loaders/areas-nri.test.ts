@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Polygon } from 'geojson';
 import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
-import { readGeoid, readTractOfCounty } from '../../../src/data/loaders/county-codes.ts';
+import { readGeoid } from '../../../src/data/loaders/county-codes.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { lines } from '../../geo/lines.ts';
@@ -146,28 +146,15 @@ test('codes whose leading zero was lost are repaired, never guessed', () => {
     const expected = / /.test(geoid!) ? problem : { geoid };
     assert.deepEqual(readGeoid(text, level, { stateFips, stateAbbreviation }), expected, text);
   }
-  const none = { stateFips: '', stateAbbreviation: '' };
-  const problem = 'the tract is not written with six digits';
-  assert.deepEqual(readTractOfCounty('1001', ' 030102 ', none), { geoid: '01001030102' });
-  for (const tract of ['30102', 'x030102', '0301022']) {
-    assert.deepEqual(readTractOfCounty('01001', tract, none), { problem }, tract);
-  }
-  assert.deepEqual(readTractOfCounty('01', '030102', none), { problem: `the code of the county ${length}` });
 });
 
-test('tracts are read by their whole code, and by parts only when six digits are there', async (t) => {
-  const { database, load } = loading(t);
-  const row = (tract: string, whole: string) => county('51079', { TRACT: tract, TRACTFIPS: whole });
-  const table = nriTable([row('30101', '51079030101')], 'March 2023', 'tract');
-  const whole = fileOf(t, 'a.csv', table);
-  assert.equal((await load('nri', whole)).level, 'tract');
+test('tables of tracts and of counties are told apart, and not loaded together', async (t) => {
+  const { load } = loading(t);
+  const tract = county('51079', { TRACT: '30101', TRACTFIPS: '51079030101' });
+  const tracts = fileOf(t, 'a.csv', nriTable([tract], 'March 2023', 'tract'));
+  assert.equal((await load('nri', tracts)).level, 'tract');
   const counties = fileOf(t, 'counties.csv', nriTable([county('51001')], 'March 2023'));
-  await assert.rejects(load('nri', [whole, counties]), /tables of tracts and of counties together/);
-  const parts = table.replace('TRACTFIPS', 'OTHER');
-  await assert.rejects(load('nri', fileOf(t, 'b.csv', parts)), /the tract is not written with six digits: 1/);
-  const six = nriTable([row('030102', 'x')], 'March 2023', 'tract').replace('TRACTFIPS', 'OTHER');
-  await load('nri', fileOf(t, 'c.csv', six));
-  assert.equal(database.prepare('SELECT DISTINCT geoid FROM ratings_tract').pluck().get(), '51079030102');
+  await assert.rejects(load('nri', [tracts, counties]), /tables of tracts and of counties together/);
 });
 
 test('a table that is not the index is refused, and the stored data is unchanged', async (t) => {
@@ -221,7 +208,7 @@ test('one level of areas is replaced without the other', async (t) => {
   const { database, load } = loading(t);
   const tracts = boundaries([
     [{ GEOID: '51079030101', NAMELSAD: 'Census Tract 301.01' }, square(-79, 38, 0.5)],
-    [{ STATEFP: '51', COUNTYFP: '079', TRACTCE: '030102' }, square(-78.5, 38, 0.5)],
+    [{ GEOID20: '51079030102' }, square(-78.5, 38, 0.5)],
     [{ AFFGEOID: '1400000US51079030103', NAME: '301.03' }, square(-78, 38, 0.5)],
     [{ GEOID: '51079030103' }, square(-78, 38, 0.5)],
     [{ GEOID: '51079030104' }, null],
@@ -241,32 +228,24 @@ test('one level of areas is replaced without the other', async (t) => {
   assert.deepEqual(levels(), ['areas county 1', 'areas tract 1']);
 });
 
-test('boundaries: codes in parts, and what is no code, no outline or of another state', async (t) => {
-  const { database, load } = loading(t);
-  const parts = ['5 079 030102', '511 079 030102', '51 79 030102', '51 0790 030102', '51 079 30102', '51 079 0301022'];
+test('boundaries: what is no code, no outline or of another state', async (t) => {
+  const { load } = loading(t);
   const text = boundaries([
-    ...parts.map((code): [Record<string, unknown>, Polygon] => {
-      const [STATEFP, COUNTYFP, TRACTCE] = code.split(' ');
-      return [{ STATEFP, COUNTYFP, TRACTCE }, square(-79, 38, 0.5)];
-    }),
+    [{ STATEFP: '51', COUNTYFP: '079', TRACTCE: '030102' }, square(-79, 38, 0.5)],
     [{ GEOID: '51079030106', STATEFP: '24' }, square(-79, 38, 0.5)],
     [{ geoid: 51079030108, STATEFP: 'a24' }, square(-79, 38, 0.5)],
     [{ GEOID: '51079030109', STATEFP: '24a' }, square(-79, 38, 0.5)],
-    [{ STATEFP: ' 51', COUNTYFP: '079 ', TRACTCE: '030110' }, square(-79, 38, 0.5)],
     [{ GEOID: '51079030107' }, lines('-79 38, -78 38') as never],
     [{ GEOID: '51079046113' }, { type: 'MultiPolygon', coordinates: [square(-79, 38, 0.5).coordinates] } as never],
   ]);
   const result = await load('areas', fileOf(t, '2022_tracts.geojson', text));
-  assert.deepEqual([result.loaded, result.vintage], [4, '2022']);
+  assert.deepEqual([result.loaded, result.vintage], [3, '2022']);
   assert.deepEqual(rejects(result), [
-    ['it has no code of a tract', parts.length, 1],
+    ['it has no code of a tract', 1, 1],
     ['the code of the tract is not in the state that the row names', 1, 1],
     ['it is not a polygon in degrees', 1, 1],
   ]);
   assert.doesNotMatch(result.notes.join(), /before 2022/);
-  const county = boundaries([[{ STATEFP: '51', COUNTYFP: '079', TRACTCE: 'x' }, square(-79, 38, 1)]]);
-  assert.equal((await load('counties', fileOf(t, 'counties.geojson', county))).loaded, 1);
-  assert.equal(describeData(database).datasets.length, 2);
 });
 
 test('boundaries from before 2022 are recognized by their former codes', async (t) => {

@@ -86,8 +86,6 @@ const POINTS = {
   '': 'Fuel Type Code/State,County/Zone/SID/My Well/The NRC/Old Prim Fuel/Prim Fuel Type/My Plant Code/Plant Code 2',
 };
 const OUTLINES = {
-  areas: 'TRACTCE/TRACTCE20',
-  counties: 'COUNTYFP/COUNTYFP20/CNTY_FIPS',
   'areas counties': 'GEOID/GEOID20/GEOID10/AFFGEOID/GEO_ID/FIPS',
   superfund: 'EPA_ID',
   brownfield: 'PGM_SYS_ID',
