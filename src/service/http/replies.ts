@@ -26,11 +26,7 @@ export function makeMeta(requestId: string, timestamp: string, credits: number, 
 }
 
 /** The body of an error (docs/developer/service-api.md, 6.7). */
-export function failureEnvelope(
-  { failure, message, sample }: FailureReply,
-  requestId: string,
-  now: number,
-): ErrorEnvelope {
+function failureEnvelope({ failure, message, sample }: FailureReply, requestId: string, now: number): ErrorEnvelope {
   const meta = { ...makeMeta(requestId, new Date(now).toISOString(), 0, sample), credit_cost: 0 as const };
   return { error: { code: failure, message }, meta };
 }

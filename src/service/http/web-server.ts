@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, {
   type FastifyInstance,
@@ -9,7 +9,7 @@ import fastify, {
 } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
-import { type FailureReply, failureEnvelope, sendFailure } from './replies.ts';
+import { type FailureReply, sendFailure } from './replies.ts';
 
 export interface ConnectionLimits {
   /** Most connections at once; further ones are closed unanswered. */
@@ -27,7 +27,8 @@ const DEFAULT_LIMITS = { connections: 1_000, receiveTimeout: 10_000, idleTimeout
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
 
-/** The web server without routes: its limits, and the handlers that give every error one shape.
+/** The web server without routes: its limits, and the handlers that give every error of a request one shape. Bytes that are
+ * no request get Node's and Fastify's own answers.
  * @param onError receives errors that are answered with a 5xx */
 export function createWebServer(
   clock: Pick<Clock, 'now'>,
@@ -48,8 +49,6 @@ export function createWebServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Refused by the hook below: Node's own 400 has no body.
-      requireHostHeader: false,
       headersTimeout: receiveTimeout,
       // Node checks every 30 s by default: a time-out of 10 s could take 40.
       connectionsCheckingInterval: Math.ceil(receiveTimeout / 10),
@@ -58,19 +57,13 @@ export function createWebServer(
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     bodyLimit: 1_024,
     forceCloseConnections: 'idle',
-    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, clock),
     frameworkErrors: (error, request, reply) => {
       sendFailure(reply as FastifyReply, failureOfError(error), request.id, clock.now());
     },
   });
   app.server.maxConnections = connections;
   limitConnections(app.server, ofAddress);
-  refuseExpectations(app.server, clock);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  app.addHook('onRequest', ({ raw, id }, reply, done) => {
-    if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') done();
-    else sendFailure(reply, NO_HOST, id, clock.now());
-  });
   app.setNotFoundHandler((request, reply) =>
     sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, request.id, clock.now()),
   );
@@ -81,8 +74,6 @@ export function createWebServer(
   });
   return app;
 }
-
-const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
 
 /** Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/developer/service-api.md, 2.11).
  * @param head whether HEAD is answered like GET, without the body; never for charged calls */
@@ -165,56 +156,4 @@ function limitConnections(server: Server, ofAddress: number): void {
   server.closeIdleConnections = () => {
     for (const socket of lastOn.keys()) if (isIdle(socket)) socket.destroy();
   };
-}
-
-/** The status for errors of the HTTP parser, by code; for any other it is 400. */
-const STATUS: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
-
-/** How long a refused client may take to read its answer, in milliseconds. Closing at once could reset the connection before
- * the answer is read; waiting for the client would let silent clients use up the connection limit. */
-const LINGER_MS = 1_000;
-
-/** Sockets whose answer is being sent; further input is discarded. */
-const refused = new WeakSet<Socket>();
-
-/** Answers bytes that are not an HTTP request with the service's own error shape, and closes the connection whether or not
- * the client closes its side. */
-function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Pick<Clock, 'now'>): void {
-  if (refused.has(socket) && error.code !== 'ECONNRESET') return;
-  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
-    // The client has gone, or a response is on its way and another would end up inside it.
-    socket.destroy();
-    return;
-  }
-  refused.add(socket);
-  const status = STATUS[error.code ?? ''] ?? 400;
-  const failure = { failure: 'INVALID_PARAMETER', message: 'The request cannot be read' } as const;
-  const body = JSON.stringify(failureEnvelope(failure, randomUUID(), clock.now()));
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once('close', () => clearTimeout(cut));
-}
-
-/** Answers requests with an `Expect` other than `100-continue` in the service's own error shape: Node would send a 417 without a body. */
-function refuseExpectations(server: Server, clock: Pick<Clock, 'now'>): void {
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const failure: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Expect" cannot be met' };
-    const body = JSON.stringify(failureEnvelope(failure, randomUUID(), clock.now()));
-    response.writeHead(417, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-      connection: 'close',
-    });
-    response.end(body);
-  });
 }
