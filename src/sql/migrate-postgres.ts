@@ -35,7 +35,6 @@ export async function migratePostgres(
     const hint = `Update Perilbook, or name another ${use.name} with ${use.option}.`;
     throw new PerilbookError(use.tooNew, message, hint, { file: address });
   }
-  if (version > 0) await refuseHalf(pool, { use, address, schema });
   if (version === last) return;
   // In one transaction, which may be repeated: each attempt reads the version again.
   await pool.read(async (session) => {
@@ -53,32 +52,6 @@ export async function migratePostgres(
       await session.rows(`INSERT INTO ${quoted}.schema_version VALUES ($1)`, [number]);
     }
   });
-}
-
-/** Refuses a schema that has a version and none of its tables: an earlier version behind a pooler made them in another schema.
- * @throws the error `unusable` */
-async function refuseHalf(
-  pool: PostgresPool,
-  { use, address, schema }: Pick<PostgresLocation, 'use' | 'address' | 'schema'>,
-): Promise<void> {
-  const tables = await pool.read((session) =>
-    session.rows<{ schema: string }>(
-      `SELECT schemaname AS schema FROM pg_tables AS found WHERE tablename = $1 AND (schemaname = $2 OR NOT EXISTS
-         (SELECT 1 FROM pg_tables WHERE schemaname = found.schemaname AND tablename = 'schema_version'))
-       ORDER BY schemaname <> $2`,
-      [use.table, schema],
-    ),
-  );
-  if (tables[0]?.schema === schema) return;
-  const [other] = tables;
-  const where =
-    other === undefined
-      ? ''
-      : `; they are in the schema ${other.schema}, as behind a pooler that drops the schema of an address`;
-  const message = `The ${use.name} ${address} lacks its tables in the schema ${schema}${where}`;
-  const move = `Move them to ${schema} (${use.guide} has the command), or name another ${use.name} with ${use.option}.`;
-  const hint = other === undefined ? `Restore a backup, or name another ${use.name} with ${use.option}.` : move;
-  throw new PerilbookError(use.unusable, message, hint, { file: address });
 }
 
 async function readVersion(session: Session, schema: string): Promise<number> {

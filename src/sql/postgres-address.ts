@@ -9,8 +9,6 @@ export interface DatabaseUse {
   /** With no article: "store". */
   readonly name: string;
   readonly defaultSchema: string;
-  /** A table that it has. */
-  readonly table: string;
   /** The option that names the database: "--store". */
   readonly option: string;
   /** The document with the rights of its roles. */

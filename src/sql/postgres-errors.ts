@@ -51,6 +51,11 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
   ],
   ['3D000', 'has no such database', 'Create the database, or name another one with OPTION.'],
   ['3F000', 'has no such schema', 'Open it once with the role that owns it (GUIDE).'],
+  [
+    '42P01',
+    'lacks a table',
+    'It may lie in another schema: GUIDE has the command that moves it. Else restore a backup.',
+  ],
   ['42501', 'does not let this role do this', 'Grant the role what GUIDE lists for it.'],
   ['53100', 'has no room left on its disk', 'Make room, AGAIN'],
   ['53200', 'is out of memory', 'Check the server, AGAIN'],

@@ -4,7 +4,6 @@ import { type DatabaseUse, isPostgresAddress, refusePassword } from '../sql/post
 export const STORE_DATABASE: DatabaseUse = {
   name: 'store',
   defaultSchema: 'perilbook',
-  table: 'calls',
   option: '--store',
   guide: 'docs/operator/many-machines.md',
   unusable: 'STORE_UNUSABLE',

@@ -73,7 +73,6 @@ const ACCOUNTS_DATABASE: DatabaseUse = {
   name: 'accounts database',
   // The store may be in the same database.
   defaultSchema: 'perilbook_accounts',
-  table: 'charges',
   option: '--accounts',
   guide: 'docs/operator/many-instances.md',
   unusable: 'SERVICE_ACCOUNT',
