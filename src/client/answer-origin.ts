@@ -1,17 +1,11 @@
 import { type Call, formatPath } from '../contract/credits.ts';
-import { type Cell, type Location, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../geo/coordinates.ts';
+import { type Cell, type Location, locationOf } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import type { HeaderMap } from './exchange.ts';
 import type { Malformed, NoData, Refused, Rejected, Verdict } from './verdict.ts';
 
-/** How many answers must repeat the requested location exactly before a different one is refused. */
-const EXACT_ANSWERS = 3;
-
 /** A cache repeats an answer soon, so older ones need not be kept: about 2 MB. */
 const REMEMBERED = 10_000;
-
-/** An exact service repeats locations to the last digit; a service that rounds to d digits repeats them within 1e-d. */
-const WITHIN = 0.99;
 
 const CACHE = 'a cache between this machine and the service';
 
@@ -21,16 +15,12 @@ export const AGED_NOTICE = `An answer came with an Age header: ${CACHE} answered
 /** Checks that each answer belongs to its call. A cache that ignores the query answers every location with the first one's answer;
  * where locations are less than a kilometre apart, only this check notices it.
  *
- * An answer for another location is refused if it came from a cache (it has an age, or its request id was on another call), or if the
- * service repeated the first locations exactly. A service with its own grid only has to stay within the kilometre of `readEnvelope`. */
+ * An answer for another location is refused if it came from a cache (it has an age, or its request id was on another call). Any other may be
+ * that of a service with its own grid, which only has to stay within the kilometre of `readEnvelope`. */
 export class AnswerOrigin {
   readonly #precision: number;
   /** The call of each answer, by the answer's request id. */
   readonly #calls = new Map<string, string>();
-  #exact = 0;
-  /** The most digits that were repeated exactly: a location with few digits does not show how far a service rounds. */
-  #digits = 0;
-  #inexact = 0;
 
   /** @param precision the decimals of the requested locations */
   constructor(precision: number) {
@@ -54,22 +44,8 @@ export class AnswerOrigin {
     const asked = locationOf(cell);
     const { lat, lng } = verdict.resolved;
     const degrees = Math.max(Math.abs(asked.lat - lat), Math.abs(asked.lng - lng));
-    if (degrees < 0.5 * 10 ** -this.#precision) {
-      if (!isCached) this.#sawExact(cell);
-      return { verdict, notice };
-    }
-    const isLearned = this.#exact >= EXACT_ANSWERS && this.#inexact === 0;
-    if (isCached) return { verdict: elsewhere(verdict, asked, `it came from ${CACHE}`), notice };
-    if (isLearned && degrees > WITHIN * 10 ** -this.#digits) {
-      return { verdict: elsewhere(verdict, asked, 'the service repeated earlier locations exactly'), notice };
-    }
-    if (!isLearned) this.#inexact++;
-    return { verdict, notice };
-  }
-
-  #sawExact({ lat7, lng7 }: Cell): void {
-    this.#exact++;
-    this.#digits = Math.max(this.#digits, digitsOf(lat7), digitsOf(lng7));
+    const isElsewhere = degrees >= 0.5 * 10 ** -this.#precision;
+    return { verdict: isElsewhere && isCached ? elsewhere(verdict, asked) : verdict, notice };
   }
 
   #isRepeated(verdict: Verdict, cell: Cell, call: Call): boolean {
@@ -88,10 +64,9 @@ export class AnswerOrigin {
 function elsewhere(
   { charged, discrepancy, requestId, rate, resolved }: Extract<Verdict, { kind: 'answered' }>,
   asked: Location,
-  why: string,
 ): Malformed {
   const meters = Math.max(1, Math.round(distanceMeters(asked, resolved)));
-  const message = `The answer is for another location (${meters} m away): ${why}`;
+  const message = `The answer is for another location (${meters} m away): it came from ${CACHE}`;
   return { kind: 'malformed', reason: 'elsewhere', charged, message, discrepancy, requestId, rate };
 }
 
@@ -104,11 +79,4 @@ function asUnexplained(verdict: Rejected | NoData): Refused {
     reason,
     message: `${verdict.message}; it came from ${CACHE}`,
   };
-}
-
-/** The decimals of a coordinate in units of 1e-7 degrees. */
-function digitsOf(units: number): number {
-  let digits = MAX_PRECISION;
-  for (let rest = Math.abs(units) % UNITS_PER_DEGREE; digits > 0 && rest % 10 === 0; rest /= 10) digits--;
-  return digits;
 }
