@@ -46,7 +46,7 @@ async function running(accounts: AccountsUnderTest, subscription: Subscription, 
 
 async function charge(instance: ServiceInstance, caller: Caller): Promise<string> {
   const calls = [{ caller, call: BUNDLE, requestId: randomUUID() }];
-  const [made] = await instance.charge(calls, { delivered: [], undelivered: [] });
+  const [made] = await instance.charge(calls);
   return 'failure' in made! ? made.failure : 'charged';
 }
 

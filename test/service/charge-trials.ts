@@ -49,7 +49,7 @@ async function openBooks(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT
     const used = before.filter(({ period_start }) => period_start === periodStart);
     let [minute, period] = [minuteOf(before), sumOf(used)];
     const asked = calls.map((call) => ({ caller, call, requestId: randomUUID() }));
-    const charged = await instance.charge(asked, { delivered: [], undelivered: [] });
+    const charged = await instance.charge(asked);
     for (const [index, made] of charged.entries()) {
       const credits = CREDITS[calls[index]!.kind];
       if (period + credits > MONTH_LIMIT) assert.deepEqual(made, { failure: 'QUOTA_EXCEEDED' });
@@ -144,9 +144,9 @@ export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>,
     await using second = await register();
     const [check] = await first.check([{ key, call: CALLS[0]! }]);
     assert.ok(typeof check === 'object');
-    const chargedId = async (instance = first, delivered: readonly number[] = []) => {
+    const chargedId = async (instance = first) => {
       const asked = { caller: check.caller, call: CALLS[0]!, requestId: randomUUID() };
-      const [made] = await instance.charge([asked], { delivered, undelivered: [] });
+      const [made] = await instance.charge([asked]);
       assert.ok(made && 'id' in made);
       return made.id;
     };
@@ -155,7 +155,7 @@ export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>,
     await second.settle({ delivered: [], undelivered: [id] });
     assert.deepEqual(await ids(), [id], 'another instance cannot take it back');
     await second.settle({ delivered: [id], undelivered: [] });
-    const other = await chargedId(second, [id]);
+    const other = await chargedId(second);
     await second.settle({ delivered: [], undelivered: [other] });
     await first.settle({ delivered: [], undelivered: [id] });
     assert.deepEqual(await ids(), [], 'another instance cannot make it final');

@@ -35,8 +35,9 @@ function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
   const settled: DeliveryOutcomes[] = [];
   const errors: unknown[] = [];
-  const fault: { error: Error | null } = { error: null };
+  const fault: { error: Error | null; before: Promise<void> | null } = { error: null, before: null };
   const settle = async ({ delivered, undelivered }: DeliveryOutcomes) => {
+    await fault.before;
     if (fault.error !== null) throw fault.error;
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
@@ -53,50 +54,28 @@ function setUp(t: TestContext) {
     // What failed is known some promises later.
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
-  return { tracker, connect, leave, settle, settled, errors, fault, pass };
+  return { tracker, connect, leave, settled, errors, fault, pass };
 }
 
-test('a transaction settles what has ended; if it fails, that is settled later', async (t) => {
-  const { tracker, connect, settle, settled, pass } = setUp(t);
+test('what ends together is settled together, and what ends meanwhile after that', async (t) => {
+  const { connect, settled, fault, pass } = setUp(t);
   const connection = connect();
-  connection.answer(1)();
-  const charged = await tracker.settleWith(async (ended) => {
-    await settle(ended);
-    return 'answers';
-  });
-  assert.equal(charged, 'answers');
+  const ends = [1, 2, 3].map((charge) => connection.answer(charge));
+  ends[0]!();
+  ends[1]!();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  fault.before = promise;
+  await pass(1);
+  ends[2]!();
   await pass(1_000);
-  assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
-  connection.answer(2)();
-  const gone = connect();
-  gone.destroyed = true;
-  gone.answer(3);
-  const rolledBack = async (ended: DeliveryOutcomes) => {
-    await settle(ended);
-    throw new Error('rolled back');
-  };
-  await assert.rejects(tracker.settleWith(rolledBack), /rolled back/);
-  await pass(1_000);
-  assert.deepEqual(settled.slice(1), [
-    { delivered: [2], undelivered: [3] },
-    { delivered: [2], undelivered: [3] },
+  assert.deepEqual(settled, []);
+  resolve();
+  await pass(0);
+  await pass(1);
+  assert.deepEqual(settled, [
+    { delivered: [1, 2], undelivered: [] },
+    { delivered: [3], undelivered: [] },
   ]);
-});
-
-test('what ends while a transaction is in progress is settled by the next one, also when the transaction fails', async (t) => {
-  const { tracker, connect, settle, settled, pass } = setUp(t);
-  const connection = connect();
-  connection.answer(1)();
-  const { promise, reject } = Promise.withResolvers<void>();
-  const transaction = tracker.settleWith(() => promise);
-  await pass(5);
-  connection.answer(2)();
-  await tracker.settleWith(settle);
-  assert.deepEqual(settled, [{ delivered: [2], undelivered: [] }]);
-  reject(new Error('the connection was lost'));
-  await assert.rejects(transaction, /lost/);
-  await pass(500);
-  assert.deepEqual(settled.slice(1), [{ delivered: [1], undelivered: [] }]);
 });
 
 test('only a response that ended on a working connection is delivered, and each ends once', async (t) => {
@@ -112,12 +91,12 @@ test('only a response that ended on a working connection is delivered, and each 
   const endBroken = broken.answer(3);
   broken.errored = new Error('EPIPE');
   endBroken();
-  await pass(0);
+  await pass(1);
   assert.deepEqual(settled, [{ delivered: [], undelivered: [1, 2, 3] }]);
   const closed = connect();
   const endClosed = closed.answer(4);
   closed.close();
-  await pass(0);
+  await pass(1);
   // Its number is given again, to an answer that is on its way: the late end of the first says nothing of it.
   connect().answer(4);
   endClosed();
@@ -127,7 +106,7 @@ test('only a response that ended on a working connection is delivered, and each 
 });
 
 test('settling that fails is reported and tried again half a second later, not at every client that leaves', async (t) => {
-  const { tracker, connect, leave, settle, settled, errors, fault, pass } = setUp(t);
+  const { connect, leave, settled, errors, fault, pass } = setUp(t);
   fault.error = new Error('another process writes');
   const connection = connect();
   connection.answer(1)();
@@ -140,28 +119,8 @@ test('settling that fails is reported and tried again half a second later, not a
   await pass(1);
   assert.deepEqual([settled, errors.length], [[{ delivered: [1], undelivered: [2] }], 1]);
   leave(3);
-  await pass(0);
+  await pass(1);
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
-  fault.error = new Error('another process writes again');
-  connection.answer(4)();
-  await pass(5);
-  fault.error = null;
-  await tracker.settleWith(settle);
-  leave(5);
-  await pass(500);
-  assert.deepEqual(settled.at(-1), { delivered: [], undelivered: [5] }, 'a transaction in between ends no retry');
-  fault.error = new Error('another process writes once more');
-  connection.answer(6)();
-  await pass(5);
-  fault.error = null;
-  await tracker.settleWith(settle);
-  await pass(500);
-  connection.answer(7)();
-  await pass(5);
-  assert.deepEqual(settled.slice(-2), [
-    { delivered: [6], undelivered: [] },
-    { delivered: [7], undelivered: [] },
-  ]);
 });
 
 test('at its end what has been delivered is settled, and what has not is taken back, once', async (t) => {

@@ -36,7 +36,7 @@ test('a role that may only charge runs an instance, and can make neither tables 
   const [check] = await instance.check([{ key, call }]);
   assert.ok(typeof check === 'object');
   const order = [{ caller: check.caller, call, requestId: crypto.randomUUID() }];
-  const [charge] = await instance.charge(order, { delivered: [], undelivered: [] });
+  const [charge] = await instance.charge(order);
   assert.ok('id' in charge!);
   await instance.settle({ delivered: [charge.id], undelivered: [] });
   await instance[Symbol.asyncDispose]();
@@ -95,7 +95,6 @@ test('accounts that were opened empty still read only the rows of their charges 
   const { id: keyId, key } = await accounts.createKey('one', ['hail'], null);
   const instance = await accounts.register((error) => assert.fail(String(error)));
   let charged = 0;
-  let delivered: number[] = [];
   async function serve(): Promise<void> {
     const call = { kind: 'single', topic: 'hail' } as const;
     const checks = await instance.check(Array.from({ length: BATCH }, () => ({ key, call })));
@@ -103,8 +102,9 @@ test('accounts that were opened empty still read only the rows of their charges 
       assert.ok(typeof check === 'object' && check.refusal === null);
       return { caller: check.caller, call, requestId: randomUUID() };
     });
-    const made = await instance.charge(calls, { delivered, undelivered: [] });
-    delivered = made.map((charge) => ('id' in charge ? charge.id : assert.fail()));
+    const made = await instance.charge(calls);
+    const delivered = made.map((charge) => ('id' in charge ? charge.id : assert.fail()));
+    await instance.settle({ delivered, undelivered: [] });
     charged += made.length;
   }
   // PostgreSQL plans a prepared statement anew five times, and keeps the plan that it then has.

@@ -12,12 +12,9 @@ import { chargeRefusals, creditsAfterSetBack, isSetBack, lockedUsage, totalOfRow
 import type { Charge, Chargeable, ChargeRefusal } from './calls.ts';
 import { addCharge, type BatchTotal, findRefusal, type LastCall } from './limits.ts';
 import type { Presence } from './presence.ts';
-import { makeFinal } from './settle-charges.ts';
 
 export interface ChargeOrder {
   readonly calls: readonly Chargeable[];
-  /** Ids of charges that become final in the same transaction. */
-  readonly delivered: readonly number[];
   readonly instance: number;
 }
 
@@ -32,7 +29,7 @@ export function* chargeCalls(
   lastCall: LastCall,
   order: ChargeOrder,
 ): SqlWork<{ readonly now: number; readonly results: (Charge | ChargeRefusal)[] }> {
-  const { calls, delivered, instance } = order;
+  const { calls, instance } = order;
   const [usage, isDue, numbers] = yield* readTogether(
     lockedUsage(dialect, listAccounts(calls)),
     presence.isDue(instance),
@@ -57,7 +54,6 @@ export function* chargeCalls(
   });
   const refusals = yield* chargeRefusals(decisions);
   yield* write(
-    ...makeFinal(delivered, instance),
     ...(rows.length === 0 ? [] : [insertion(rows)]),
     ...[...totals.values()].flatMap(additions),
     ...(isDue ? presence.renewal(instance) : []),

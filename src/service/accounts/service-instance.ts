@@ -82,17 +82,11 @@ export class ServiceInstance implements AsyncDisposable {
     });
   }
 
-  /** First settles charges whose delivery has ended, then checks and charges calls in order, all in one transaction. New charges are
-   * pending until they are settled. If it fails, nothing is charged, and the deliveries must be settled again. */
-  charge(
-    calls: readonly Chargeable[],
-    { delivered, undelivered }: DeliveryOutcomes,
-  ): Promise<(Charge | ChargeRefusal)[]> {
+  /** Checks and charges calls in order, all in one transaction. New charges are pending until they are settled. */
+  charge(calls: readonly Chargeable[]): Promise<(Charge | ChargeRefusal)[]> {
     const { database, presence } = this.#store;
-    const order: ChargeOrder = { calls, delivered, instance: this.#id };
+    const order: ChargeOrder = { calls, instance: this.#id };
     return this.#track(async () => {
-      // Reversed credits can be spent again.
-      if (undelivered.length > 0) await this.#settle({ delivered: [], undelivered });
       try {
         const charge = () => chargeCalls(database.dialect, presence, this.#lastCall, order);
         const { results, now } = await database.transact(charge);
@@ -106,8 +100,15 @@ export class ServiceInstance implements AsyncDisposable {
   }
 
   /** Makes delivered charges final and reverses undelivered ones; final charges stay. */
-  settle(outcomes: DeliveryOutcomes): Promise<void> {
-    return this.#track(() => this.#settle(outcomes));
+  settle({ delivered, undelivered }: DeliveryOutcomes): Promise<void> {
+    const { database } = this.#store;
+    const id = this.#id;
+    return this.#track(() =>
+      database.transact(function* () {
+        if (undelivered.length > 0) yield* takeBack(database.dialect, id, undelivered);
+        yield* write(...makeFinal(delivered, id));
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -150,15 +151,6 @@ export class ServiceInstance implements AsyncDisposable {
     const { checks, now } = await database.read(() => checkCalls(database.dialect, this.#lastCall, calls));
     if (now !== null) this.#setClock(now);
     return checks;
-  }
-
-  #settle({ delivered, undelivered }: DeliveryOutcomes): Promise<void> {
-    const { database } = this.#store;
-    const id = this.#id;
-    return database.transact(function* () {
-      if (undelivered.length > 0) yield* takeBack(database.dialect, id, undelivered);
-      yield* write(...makeFinal(delivered, id));
-    });
   }
 
   /** If the server does not answer, one attempt may take longer than the interval, and two at once would reverse a batch twice. */

@@ -12,7 +12,6 @@ import type { CallCheck, Chargeable, ChargeRefusal } from '../accounts/calls.ts'
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { LastCall } from '../accounts/limits.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
-import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, makeMeta, type PaidAnswer, successText } from './replies.ts';
 
 export interface AnswerOptions {
@@ -51,7 +50,6 @@ interface ReadAnswer extends Chargeable {
 export function createCallAnswers(
   data: DataDatabase,
   instance: ServiceInstance,
-  tracker: DeliveryTracker,
   options: AnswerOptions,
 ): (asked: readonly AskedCall[]) => Promise<(PaidAnswer | FailureReply)[]> {
   const readAnswers = createAnswerReader(data, options);
@@ -62,8 +60,7 @@ export function createCallAnswers(
     const results = readAnswers(calls, checks, instance.now());
     const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
     // Nothing is written for calls that are refused.
-    const charged =
-      answered.length === 0 ? [] : await tracker.settleWith((outcomes) => instance.charge(answered, outcomes));
+    const charged = answered.length === 0 ? [] : await instance.charge(answered);
     const charges = charged.values();
     const timestamp = new Date(instance.now()).toISOString();
     return results.map((result) => {

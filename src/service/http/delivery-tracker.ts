@@ -2,16 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DeliveryOutcomes } from '../accounts/calls.ts';
 
-/** How long delivered charges wait for a transaction that charges calls before they get one of their own, in milliseconds:
- * under load the next calls come sooner. */
-const SETTLE_MS = 5;
-
 /** Milliseconds until the next try after settling failed, because the database is busy or unreachable. */
 const RETRY_MS = 500;
 
-/** Settles each pending charge by the outcome of its response. Delivered charges are settled by the transaction that charges the next
- * calls, or after 5 ms by one of their own; undelivered ones are reversed at once. With a longer wait, a dying process would lose more
- * charges of delivered answers. It loses at most one per connection, because the next charge settles the one before.
+/** Settles each pending charge by the outcome of its response: those that end in one turn of the event loop, or while others are being
+ * settled, in one transaction.
  *
  * Disposing of it settles ended charges, and reverses the others. */
 export class DeliveryTracker implements AsyncDisposable {
@@ -23,8 +18,6 @@ export class DeliveryTracker implements AsyncDisposable {
   #delivered: number[] = [];
   #undelivered: number[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the last try failed, so that the next one must wait. */
-  #failed = false;
   #settling: Promise<void> = Promise.resolve();
 
   constructor(settle: (outcomes: DeliveryOutcomes) => Promise<void>, onError: (error: unknown) => void) {
@@ -51,31 +44,14 @@ export class DeliveryTracker implements AsyncDisposable {
     });
   }
 
-  /** Passes ended charges to a transaction that settles them. If the transaction fails, they are settled later. */
-  async settleWith<Result>(transaction: (outcomes: DeliveryOutcomes) => Promise<Result>): Promise<Result> {
-    const [delivered, undelivered] = [this.#delivered, this.#undelivered];
-    [this.#delivered, this.#undelivered] = [[], []];
-    // Under load a transaction that charges calls always comes first: without clearing, the timer would add 200 transactions a second.
-    if (!this.#failed) this.#stopTimer();
-    try {
-      return await transaction({ delivered, undelivered });
-    } catch (error) {
-      this.#delivered.push(...delivered);
-      this.#undelivered.push(...undelivered);
-      this.#settleIn(RETRY_MS);
-      throw error;
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#settling;
-    this.#stopTimer();
+    clearTimeout(this.#timer);
     this.#undelivered.push(...this.#open);
     this.#open.clear();
     // Charges that cannot be settled stay pending, and are reversed with the other pending ones of this instance.
-    if (!this.#hasEnded()) return;
-    await this.#settle({ delivered: this.#delivered, undelivered: this.#undelivered }).catch(this.#onError);
-    [this.#delivered, this.#undelivered] = [[], []];
+    if (this.#delivered.length + this.#undelivered.length > 0) await this.#settleEnded();
+    clearTimeout(this.#timer);
   }
 
   #chargesOn(socket: Socket): Set<number> {
@@ -90,40 +66,32 @@ export class DeliveryTracker implements AsyncDisposable {
     return charges;
   }
 
-  #end(charge: number, delivered: boolean): void {
+  #end(charge: number, isDelivered: boolean): void {
     if (!this.#open.delete(charge)) return;
-    if (delivered) {
-      this.#delivered.push(charge);
-      this.#settleIn(SETTLE_MS);
-    } else {
-      this.#undelivered.push(charge);
-      // At once: undelivered credits must not cause a refusal.
-      setImmediate(() => {
-        if (!this.#failed) this.#settleNow();
-      });
-    }
+    (isDelivered ? this.#delivered : this.#undelivered).push(charge);
+    this.#settleIn(0);
   }
 
+  /** Begins to settle what has ended by then, unless that will begin anyway. */
   #settleIn(ms: number): void {
-    this.#timer ??= setTimeout(() => this.#settleNow(), ms).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#settling = this.#settleEnded();
+    }, ms).unref();
   }
 
-  #settleNow(): void {
-    this.#stopTimer();
-    this.#failed = false;
-    if (!this.#hasEnded()) return;
-    this.#settling = this.settleWith(this.#settle).catch((error: unknown) => {
+  async #settleEnded(): Promise<void> {
+    const [delivered, undelivered] = [this.#delivered, this.#undelivered];
+    [this.#delivered, this.#undelivered] = [[], []];
+    let pauseMs = 0;
+    try {
+      await this.#settle({ delivered, undelivered });
+    } catch (error) {
       this.#onError(error);
-      this.#failed = true;
-    });
-  }
-
-  #hasEnded(): boolean {
-    return this.#delivered.length + this.#undelivered.length > 0;
-  }
-
-  #stopTimer(): void {
-    clearTimeout(this.#timer);
+      this.#delivered.push(...delivered);
+      this.#undelivered.push(...undelivered);
+      pauseMs = RETRY_MS;
+    }
     this.#timer = undefined;
+    if (this.#delivered.length + this.#undelivered.length > 0) this.#settleIn(pauseMs);
   }
 }

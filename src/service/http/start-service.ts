@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       (error) => isAccountsFailure(error) || onError(error),
     ),
   );
-  const answerCalls = createCallAnswers(data, instance, tracker, options);
+  const answerCalls = createCallAnswers(data, instance, options);
   const app = createWebServer(instance, onError, options.limits);
   options.metrics?.watch(app);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
