@@ -2,6 +2,7 @@ import { type Dispatcher, Pool, ProxyAgent, Client as SingleConnection } from 'u
 import { type Clock, steadyTime, systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import type { HttpProxy } from '../base/http-proxy.ts';
+import { memo } from '../base/memo.ts';
 import { type Call, formatPath } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -91,6 +92,9 @@ export function createClient(options: ClientOptions): Client {
     });
   };
   const pool = connections(options.sockets);
+  const redactorOf = memo((key: string | null) =>
+    makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails),
+  );
 
   async function exchange(
     { method, path: below, key }: PlainRequest,
@@ -102,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
     const startedAt = steadyTime(clock);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const elapsed = () => steadyTime(clock) - startedAt;
-    const redactor = makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails);
+    const redactor = redactorOf(key);
     const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES[kind];
     const stopAfter = async (ms: number, code: FailureCode, message: string) => {
       const began = elapsed();

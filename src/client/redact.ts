@@ -19,26 +19,9 @@ export interface Redactor {
   json(value: unknown): unknown;
 }
 
-/** Redactors by their keys: each request and each body needs one, mostly for the same keys. */
-const made = new Map<string, Redactor>();
-const MOST_KEPT = 16;
-
 /** @param skipsDetails leaves JSON members called `details` as they are, for a reader that takes no text from them */
-export function makeRedactor(keys: readonly string[], skipsDetails = false): Redactor {
-  // A key has no line break: a header could not carry it.
-  const name = [String(skipsDetails), ...keys].join('\n');
-  const cached = made.get(name);
-  if (cached !== undefined) return cached;
-  if (made.size >= MOST_KEPT) made.clear();
-  const redactor = createRedactor(
-    keys.filter((key) => key.length >= SHORTEST_KEY),
-    skipsDetails,
-  );
-  made.set(name, redactor);
-  return redactor;
-}
-
-function createRedactor(keys: readonly string[], skipsDetails: boolean): Redactor {
+export function makeRedactor(given: readonly string[], skipsDetails = false): Redactor {
+  const keys = given.filter((key) => key.length >= SHORTEST_KEY);
   const pattern = new RegExp(keys.flatMap(makePatterns).join('|'), 'gi');
   const shortest = Math.min(...keys.map((key) => key.length));
   const mayBeNumber = keys.some((key) => !/[^\d.e+-]/i.test(key));
