@@ -88,16 +88,9 @@ export function mergedCell(
   };
 }
 
-/** Stored failures without rejections; null if none are left. Failures that cannot be parsed stay: reading them reports the damage. */
+/** Stored failures without rejections; null if none are left. @throws STORE_UNUSABLE */
 export function withoutRejections(failures: string): string | null {
-  let parsed: PackedFailures;
-  try {
-    parsed = parsedFailures(failures);
-  } catch {
-    return failures;
-  }
-  const left = Object.entries(parsed).filter(([, [reason]]) => reason !== 'rejected');
-  if (left.length === Object.keys(parsed).length) return failures;
+  const left = Object.entries(parsedFailures(failures)).filter(([, [reason]]) => reason !== 'rejected');
   return left.length > 0 ? JSON.stringify(Object.fromEntries(left)) : null;
 }
 
