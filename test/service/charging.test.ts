@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { makeFinal } from '../../src/service/accounts/settle-charges.ts';
 import { usage } from './file-accounts.ts';
 import { openAccountsOf, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
 
@@ -109,9 +108,4 @@ test("the clock is set back: nobody gets a second minute's credits, or waits for
     assert.ok(waited > 0, 'a second minute in the same minute');
     clock.at += 60_000;
   }
-});
-
-test('answers that were delivered together are settled together, in whatever order they ended', () => {
-  const ranges = makeFinal([12, 3, 11, 7, 2, 4], 1).map(({ values }) => values);
-  assert.deepEqual(ranges.map(String), ['2,4,1', '7,7,1', '11,12,1']);
 });

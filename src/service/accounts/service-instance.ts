@@ -106,7 +106,7 @@ export class ServiceInstance implements AsyncDisposable {
     return this.#track(() =>
       database.transact(function* () {
         if (undelivered.length > 0) yield* takeBack(database.dialect, id, undelivered);
-        yield* write(...makeFinal(delivered, id));
+        if (delivered.length > 0) yield* makeFinal(database.dialect, id, delivered);
       }),
     );
   }

@@ -13,10 +13,10 @@ interface TakenBack {
 type PeriodSums = Record<CallKind | 'credits', number> & Pick<TakenBack, 'account' | 'periodStart'>;
 
 /** Makes the pending charges of an instance final. */
-export function makeFinal(ids: readonly number[], instance: number): SqlStatement[] {
+export function makeFinal(dialect: EngineDialect, instance: number, ids: readonly number[]): SqlWork<void> {
   // The + prevents SQLite from using its index of all pending charges.
-  const sql = 'UPDATE charges SET pending_by = NULL WHERE id BETWEEN $1 AND $2 AND +pending_by = $3';
-  return consecutive(ids).map(([first, last]) => statement(sql, [first, last, instance]));
+  const sql = `UPDATE charges SET pending_by = NULL WHERE +pending_by = $1 AND id IN ${dialect.list('$2', 'bigint')}`;
+  return write(statement(sql, [instance, JSON.stringify(ids)]));
 }
 
 /** Reverses pending charges of an instance, and subtracts them from the sums of minute and period. Final charges stay. */
@@ -67,15 +67,4 @@ export function* takeBackPending(
   const [pending] = yield* read(statement<{ readonly id: number; readonly requestId: string }>(sql, [instance]));
   const chosen = pending.filter(({ requestId }) => requestIds?.has(requestId) ?? true).map(({ id }) => id);
   yield* takeBack(dialect, instance, chosen);
-}
-
-/** Ranges of consecutive ids: calls of a batch are charged together, and their deliveries mostly end together. */
-function consecutive(ids: readonly number[]): [first: number, last: number][] {
-  const ranges: [number, number][] = [];
-  for (const id of ids.toSorted((a, b) => a - b)) {
-    const range = ranges.at(-1);
-    if (range !== undefined && id === range[1] + 1) range[1] = id;
-    else ranges.push([id, id]);
-  }
-  return ranges;
 }
