@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw, constants as zlib, zstdDecompress } from 'node:zlib';
+import { gunzip, type ZlibOptions, type ZstdOptions, constants as zlib, zstdDecompress } from 'node:zlib';
 import type { Call } from '../contract/credits.ts';
 import type { Redactor } from './redact.ts';
 
@@ -87,37 +87,19 @@ const ZSTD_WINDOW_LOG = 25;
 /** A body that is larger than it may be once it is decompressed. */
 export class TooLarge extends Error {}
 
-/** Decompresses a body, on zlib's own threads; a body that is not compressed is returned as it is. gzip and zstd are recognised by
+const ungzip = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const unzstd = promisify<Buffer, ZstdOptions, Buffer>(zstdDecompress);
+
+/** Decompresses a body, on zlib's own threads; a body that is not compressed is returned as it is. Both encodings are recognised by
  * their first bytes, so that a missing or wrong header makes no answer unusable.
  * @throws TooLarge for more than `mostBytes`, and zlib's error for data that is damaged or incomplete */
-export async function decompressed(body: Buffer, header: string | undefined, mostBytes: number): Promise<Buffer> {
-  const encoding = detectEncoding(body, (header ?? '').trim().toLowerCase());
-  if (encoding === null) return body;
+export async function decompressed(body: Buffer, mostBytes: number): Promise<Buffer> {
+  const options = { maxOutputLength: mostBytes };
   try {
-    return await DECOMPRESS[encoding](body, { maxOutputLength: mostBytes });
+    if (body.subarray(0, GZIP.length).equals(GZIP)) return await ungzip(body, options);
+    if (!body.subarray(0, ZSTD.length).equals(ZSTD)) return body;
+    return await unzstd(body, { ...options, params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? new TooLarge() : error;
   }
-}
-
-type Options = Readonly<Record<'maxOutputLength', number>>;
-
-const zstd = promisify(zstdDecompress);
-const DECOMPRESS = {
-  gzip: promisify<Buffer, Options, Buffer>(gunzip),
-  br: promisify<Buffer, Options, Buffer>(brotliDecompress),
-  deflate: promisify<Buffer, Options, Buffer>(inflate),
-  'raw deflate': promisify<Buffer, Options, Buffer>(inflateRaw),
-  zstd: (body: Buffer, options: Options) =>
-    zstd(body, { ...options, params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
-} as const;
-
-function detectEncoding(body: Buffer, header: string): keyof typeof DECOMPRESS | null {
-  if (body.subarray(0, GZIP.length).equals(GZIP)) return 'gzip';
-  if (body.subarray(0, ZSTD.length).equals(ZSTD)) return 'zstd';
-  if (header === 'br') return 'br';
-  if (header !== 'deflate') return null;
-  // `deflate` should be in zlib's format; some servers send raw deflate data.
-  const isZlib = body.length >= 2 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
-  return isZlib ? 'deflate' : 'raw deflate';
 }

@@ -92,7 +92,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     const isAnswer = this.#status === 200;
     const most = isAnswer ? this.#options.maxBodyBytes : MOST_ERROR_BYTES;
     try {
-      const body = await decompressed(this.#body.concat(), this.#headers['content-encoding'], most);
+      const body = await decompressed(this.#body.concat(), most);
       this.#settleWith(body);
     } catch (error) {
       // Of any status but 200 the body does not matter.
