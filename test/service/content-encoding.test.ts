@@ -63,7 +63,5 @@ test('a compressed answer has the same content and cost', async (t) => {
     assert.deepEqual(dataOf(decode(bytes)), dataOf(plain.bytes));
     if (coding !== 'identity') assert.ok(bytes.length < plain.bytes.length / 5, `${bytes.length}`);
   }
-  const document = await receive(`${service.url}/openapi.json`, { 'accept-encoding': 'gzip' });
-  assert.equal(JSON.parse(gunzipSync(document.bytes).toString()).openapi, '3.1.0');
   assert.equal(charged(), 4);
 });
