@@ -14,9 +14,6 @@ export interface PresentedCall {
   readonly call: Call | null;
 }
 
-/** Why a key is refused: it is unknown, so it may be a guess; or it is missing, malformed, revoked, expired or retired. */
-export type KeyRefusal = 'unknown' | 'invalid';
-
 /** A key that works, and its account. */
 export interface Caller {
   readonly key: number;
@@ -24,8 +21,8 @@ export interface Caller {
   readonly may: (scope: Scope) => boolean;
 }
 
-/** The check of a call before it is answered. */
-export type CallCheck = KeyRefusal | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
+/** The check of a call before it is answered. `invalid`: its key is missing, malformed, unknown, revoked, expired or retired. */
+export type CallCheck = 'invalid' | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
 
 /** An answered call that is not charged yet. */
 export interface Chargeable {

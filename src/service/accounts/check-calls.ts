@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type EngineDialect, readRows, readTogether, type SqlWork, statement, together } from '../../sql/sql-work.ts';
 import { chargeRefusals, isSetBack, selectUsage, totalOfRow, type UsageRow } from './account-usage.ts';
-import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './calls.ts';
+import type { CallCheck, Caller, PresentedCall } from './calls.ts';
 import { type BatchTotal, findRefusal, type LastCall } from './limits.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './service-keys.ts';
 
@@ -51,8 +51,8 @@ export function* checkCalls(
 function findCaller(
   [[key], [usage]]: readonly [KeyRow[], UsageRow[]],
   hash: Buffer,
-): { readonly caller: Caller; readonly total: BatchTotal } | KeyRefusal {
-  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'unknown';
+): { readonly caller: Caller; readonly total: BatchTotal } | 'invalid' {
+  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'invalid';
   const state = stateOf(key, key.now);
   if (state !== 'active' && state !== 'rotating') return 'invalid';
   const scopes = new Set(key.scopes.split(','));

@@ -9,7 +9,6 @@ import { isMissing, resultText, type TextPart } from '../../data/topics/result-t
 import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { CallCheck, Chargeable, ChargeRefusal } from '../accounts/calls.ts';
-import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { LastCall } from '../accounts/limits.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
 import { type FailureReply, makeMeta, type PaidAnswer, successText } from './replies.ts';
@@ -25,8 +24,6 @@ export interface AnswerOptions {
 /** The parts of a request that its answer depends on. */
 export interface AskedCall {
   readonly key: string | undefined;
-  /** The address that the request comes from. */
-  readonly from: string;
   /** The call that the path names; the topic may be unknown. */
   readonly asked: Call | { readonly kind: 'single'; readonly topic: string };
   readonly query: Readonly<Record<string, unknown>>;
@@ -80,7 +77,6 @@ export function createCallAnswers(
  * The charge comes last, when only the network can still fail. */
 function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
   const version = createHeldVersion(data);
-  const takeGuess = createKeyGuesses();
   const boundaries = createBoundaryCheck(data, version.held);
   const areaAt = createAreaFinder(data, version.held, boundaries);
   const { single, bundle } = createTopicAnswers(data, options.failures, version.held, boundaries);
@@ -88,10 +84,7 @@ function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
   const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(PAID_SLUGS) };
 
   function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {
-    // An unknown key may be a guess, and guesses are limited by address. Valid keys are served anyway.
-    const retryAfter = check === 'unknown' ? takeGuess(asked.from, now) : null;
-    if (retryAfter !== null) return { ...TOO_MANY_GUESSES, retryAfter };
-    if (typeof check === 'string') return UNAUTHENTICATED;
+    if (check === 'invalid') return UNAUTHENTICATED;
     const { caller, refusal } = check;
     const { asked: call, query, requestId } = asked;
     if (!isValidCall(call)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
@@ -132,10 +125,6 @@ export function isLarge({ asked }: AskedCall): boolean {
 const UNAUTHENTICATED: FailureReply = {
   failure: 'UNAUTHENTICATED',
   message: 'The X-API-Key header must carry a valid key',
-};
-const TOO_MANY_GUESSES: FailureReply = {
-  failure: 'RATE_LIMITED',
-  message: 'This address has sent too many unknown keys',
 };
 const OUTSIDE_COVERAGE: FailureReply = { failure: 'OUTSIDE_COVERAGE', message: 'The location lies outside the US' };
 const NO_DATA: FailureReply = { failure: 'NO_DATA', message: 'The publisher has no data on this location' };

@@ -82,7 +82,7 @@ const FAILURES: Readonly<Record<number, JsonSchema>> = {
   422: { description: 'The location lies outside the US.' },
   429: {
     description:
-      'RATE_LIMITED: the credits of this minute are used up, or the address has sent too many unknown keys; Retry-After says when to ask again. QUOTA_EXCEEDED: the period has fewer credits left than the call costs, and overages are off; a bundle of 35 credits is refused with 34 left.',
+      'RATE_LIMITED: the credits of this minute are used up; Retry-After says when to ask again. QUOTA_EXCEEDED: the period has fewer credits left than the call costs, and overages are off; a bundle of 35 credits is refused with 34 left.',
     headers: {
       'Retry-After': {
         description: 'Seconds to wait. With RATE_LIMITED only.',

@@ -109,7 +109,6 @@ function addRoutes(
     const key = request.headers[HEADERS.key];
     const answered = await answerCall({
       key: typeof key === 'string' ? key : undefined,
-      from: request.ip,
       asked,
       query: request.query as Record<string, unknown>,
       requestId: request.id,
