@@ -104,7 +104,7 @@ export function numberValues(
     : gather(values, entries, arrays);
   // Readers expect no dictionary of booleans.
   const distinct =
-    codes || kind === 'boolean' || looksDistinct(plain)
+    codes || kind === 'boolean' || plain.length === 0
       ? null
       : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct);
@@ -137,7 +137,7 @@ function codedNumbers(codes: NumberCodes, entries: Uint32Array, arrays: Reusable
 
 /** The distinct values of all entries of a column; null where they are too many. */
 export function numberCodes(values: Float64Array, arrays: ReusableArrays): NumberCodes | null {
-  const indexed = looksDistinct(values) ? null : distinctNumbers(values, MOST_DISTINCT, arrays);
+  const indexed = values.length === 0 ? null : distinctNumbers(values, MOST_DISTINCT, arrays);
   if (indexed === null) return null;
   const ids = new Uint16Array(new SharedArrayBuffer(2 * values.length));
   ids.set(indexed.indexes);
@@ -190,17 +190,6 @@ function findBounds(values: Float64Array): { least: number | null; greatest: num
   }
   if (least > greatest) return { least: null, greatest: null };
   return { least: least === 0 ? -0 : least, greatest: greatest === 0 ? 0 : greatest };
-}
-
-const SAMPLED = 2048;
-
-/** If nearly all values of a sample differ, the column has too many for a dictionary. */
-function looksDistinct(values: Float64Array): boolean {
-  if (values.length < SAMPLED * 8) return values.length === 0;
-  const step = Math.floor(values.length / SAMPLED);
-  const sample = new Set<number>();
-  for (let i = 0; i < SAMPLED; i++) sample.add(values[i * step]!);
-  return sample.size > SAMPLED * 0.96;
 }
 
 const MOST_DISTINCT = 65_536;

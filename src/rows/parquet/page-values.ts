@@ -91,11 +91,9 @@ function formed<S, T>(stored: ArrayLike<S>, form: (value: S) => T): T[] {
 
 function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
   let at = 0;
-  const next = (apart: Buffer | null, most: number, encoding: number): Uint32Array | null => {
+  const next = (apart: Buffer | null, most: number): Uint32Array | null => {
     if (most === 0) return null;
     if (apart) return checked(decodeHybrid(apart, 0, bitsOf(most), page.values), most);
-    if (encoding !== ENCODINGS.runs)
-      throw new Damage(`it has levels in encoding ${encoding}, which Perilbook does not read`);
     if (at + 4 > page.body.length) throw new Damage('a page is too short for its levels');
     const length = page.body.readUInt32LE(at);
     if (length > page.body.length - at - 4) throw new Damage('a page is too short for its levels');
@@ -103,8 +101,8 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
     at += 4 + length;
     return checked(levels, most);
   };
-  const repetitions = next(page.repetitionLevels, maxRepetition, page.levelEncodings[0]);
-  const definitions = next(page.definitionLevels, maxDefinition, page.levelEncodings[1]);
+  const repetitions = next(page.repetitionLevels, maxRepetition);
+  const definitions = next(page.definitionLevels, maxDefinition);
   return { repetitions, definitions, at };
 }
 

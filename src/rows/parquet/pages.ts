@@ -17,11 +17,7 @@ export interface Page {
   /** In pages of version 2 the levels come before the body, uncompressed. */
   readonly repetitionLevels: Buffer | null;
   readonly definitionLevels: Buffer | null;
-  /** How the levels inside the body are encoded. */
-  readonly levelEncodings: readonly [repetition: number, definition: number];
 }
-
-const LEVELS_IN_RUNS = [ENCODINGS.runs, ENCODINGS.runs] as const;
 
 const WINDOW_BYTES = 256 * 1024;
 const LARGEST_HEADER = 16 * 1024 * 1024;
@@ -51,7 +47,7 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
     if (!matchesChecksum(header, bytes)) {
       throw wrongChecksum(file.input.name, node.name, `page ${number}`, file.rowGroups.indexOf(group) + 1);
     }
-    const page = pageFrom(header, bytes, range.codec);
+    const page = pageFrom(header, bytes, range.codec, node);
     if (page === null) continue;
     if (!page.isDictionary) {
       if (page.values > left) throw new Damage('a column has more values than it states');
@@ -109,7 +105,7 @@ function wrongChecksum(file: string, column: string, page: string, rowGroup: num
 }
 
 /** Null for index pages and unknown kinds of page: they hold no values. */
-function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | null {
+function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number, node: SchemaNode): Page | null {
   const size = readSize(header, PAGE.unpackedSize, 'the unpacked size of a page');
   const values = 'the number of values of a page';
   const none = { repetitionLevels: null, definitionLevels: null };
@@ -121,19 +117,19 @@ function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | nu
         values: readSize(detail, DICTIONARY_PAGE.values, values),
         encoding: DICTIONARY_PAGE.encoding.read(detail) ?? 0,
         body: decompress(bytes, codec, size),
-        levelEncodings: LEVELS_IN_RUNS,
         ...none,
       };
     }
     case PAGE_KINDS.data: {
       const { repetitions, definitions, encoding } = DATA_PAGE;
       const detail = present(PAGE.data.read(header));
+      if (node.maxRepetition > 0) assertRuns(repetitions.read(detail));
+      if (node.maxDefinition > 0) assertRuns(definitions.read(detail));
       return {
         isDictionary: false,
         values: readSize(detail, DATA_PAGE.values, values),
         encoding: encoding.read(detail) ?? 0,
         body: decompress(bytes, codec, size),
-        levelEncodings: [repetitions.read(detail) ?? ENCODINGS.runs, definitions.read(detail) ?? ENCODINGS.runs],
         ...none,
       };
     }
@@ -152,12 +148,17 @@ function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | nu
         body: isPacked ? decompress(rest, codec, size - levels) : rest,
         repetitionLevels: bytes.subarray(0, repetitions),
         definitionLevels: bytes.subarray(repetitions, levels),
-        levelEncodings: LEVELS_IN_RUNS,
       };
     }
     default:
       return null;
   }
+}
+
+/** The levels in a page have one encoding in use; an older one is of the first years of the format. */
+function assertRuns(encoding: number = ENCODINGS.runs): void {
+  if (encoding === ENCODINGS.runs) return;
+  throw new Damage(`it has levels in encoding ${encoding}, which Perilbook does not read`);
 }
 
 function present(detail: ThriftStruct | undefined): ThriftStruct {

@@ -46,9 +46,13 @@ export class Damage extends Error {}
 /** Bytes that end before their value does; with more bytes it may be complete. */
 export class TooShort extends Damage {}
 
-interface Reader {
+/** Bytes and the position in them. */
+interface Position {
   readonly bytes: Buffer;
   at: number;
+}
+
+interface Reader extends Position {
   left: number;
 }
 
@@ -163,7 +167,7 @@ function writeList(writer: ByteBuffer, { elementType, items }: ThriftList): void
   for (const item of items) CODECS[elementType]!.write(writer, item);
 }
 
-function readByte(reader: Reader): number {
+function readByte(reader: Position): number {
   const byte = reader.bytes[reader.at++];
   if (byte === undefined) throw new TooShort('it ends in the middle of a value');
   return byte;
@@ -206,12 +210,18 @@ function readInteger(reader: Reader): number {
   return (value >>> 1) ^ -(value & 1);
 }
 
-function readLong(reader: Reader): bigint {
+export function readLong(reader: Position): bigint {
+  const value = readUnsigned(reader);
+  return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+}
+
+/** Reads an unsigned number of at most 64 bits (LEB128). */
+export function readUnsigned(reader: Position): bigint {
   let value = 0n;
   for (let shift = 0n; shift < 70n; shift += 7n) {
     const byte = readByte(reader);
     value |= BigInt(byte & 0x7f) << shift;
-    if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+    if (byte < 0x80) return value;
   }
   throw new Damage('it has a number that is too long');
 }

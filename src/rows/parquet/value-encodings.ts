@@ -1,7 +1,7 @@
 import { ENCODINGS } from './format.ts';
 import { decodeHybrid, packedValue, unpackBits } from './hybrid.ts';
 import type { Leaf, StoredValue } from './schema.ts';
-import { Damage } from './thrift.ts';
+import { Damage, readLong, readUnsigned } from './thrift.ts';
 
 /** Decodes values in any encoding except dictionaries (Apache Parquet, Encodings).
  * @throws Damage when the bytes end before, or the encoding does not fit the type */
@@ -120,14 +120,14 @@ function deltaNumbers(
   count: number,
   widest: 32 | 64,
 ): { values: BigInt64Array; end: number } {
-  const read = varints(body, from);
-  const [blockSize, miniblocks, total] = [Number(read.next()), Number(read.next()), Number(read.next())];
+  const read = { bytes: body, at: from };
+  const [blockSize = 0, miniblocks = 0, total] = Array.from({ length: 3 }, () => Number(readUnsigned(read)));
   const size = blockSize / miniblocks;
   if (size === 0 || size % 8 !== 0 || miniblocks > MOST_MINIBLOCKS || total !== count) throw new Damage(DAMAGED_HEADER);
   const values = new BigInt64Array(count);
-  values[0] = zigZag(read.next());
+  values[0] = readLong(read);
   for (let index = 1; index < count; ) {
-    const least = zigZag(read.next());
+    const least = readLong(read);
     const widths = body.subarray(read.at, read.at + miniblocks);
     if (widths.length < miniblocks) throw new Damage(DAMAGED_HEADER);
     read.at += miniblocks;
@@ -150,27 +150,6 @@ function deltaNumbers(
 
 function int32(values: BigInt64Array): Int32Array {
   return Int32Array.from(values, (value) => Number(BigInt.asIntN(32, value)));
-}
-
-/** Reads unsigned LEB128 numbers of at most 64 bits. */
-function varints(body: Buffer, from: number) {
-  return {
-    at: from,
-    next(): bigint {
-      let value = 0n;
-      for (let shift = 0n; shift < 70n; shift += 7n) {
-        const byte = body[this.at++];
-        if (byte === undefined) throw new Damage(DAMAGED_HEADER);
-        value |= BigInt(byte & 0x7f) << shift;
-        if (byte < 0x80) return value;
-      }
-      throw new Damage(DAMAGED_HEADER);
-    },
-  };
-}
-
-function zigZag(value: bigint): bigint {
-  return (value >> 1n) ^ -(value & 1n);
 }
 
 /** A prefix of a megabyte in a million texts would take a terabyte. */

@@ -3,7 +3,7 @@ import type { ValueType } from '../../formats/typed-value.ts';
 import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
 
 /**
- * The text form of each type:
+ * The function that converts the values of a column to texts. The text form of each type:
  *
  * | type | text |
  * |---|---|
@@ -21,21 +21,12 @@ import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
  *
  * Null is the empty text.
  */
-function formatValue(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
-  switch (typeof value) {
-    case 'boolean':
-      return String(value);
-    case 'number':
-    case 'bigint':
-      return numberText(value, type, meaning);
-    default:
-      return bytesText(value as Uint8Array, type, meaning);
-  }
-}
-
-/** The function that converts the values of a column to texts. */
 export function textForm({ leaf, meaning }: SchemaNode): (value: StoredValue) => string {
-  return (value) => formatValue(value, leaf!, meaning);
+  const { type } = leaf!;
+  return (value) => {
+    if (typeof value === 'boolean') return String(value);
+    return typeof value === 'object' ? bytesText(value, type, meaning) : numberText(value, type, meaning);
+  };
 }
 
 /** The type of a field's texts. `NaN` counts as a number. */
@@ -132,13 +123,9 @@ function decimalText(unscaled: bigint, scale: number): string {
 const SECONDS_A_DAY = 86_400n;
 
 function dateText(days: bigint): string {
-  // The calendar repeats every 400 years (146,097 days), so this also works for years outside the range of Date.
-  const cycles = floorDivide(days, 146_097n);
-  const date = new Date(Number(days - cycles * 146_097n) * 86_400_000);
-  const year = BigInt(date.getUTCFullYear()) + cycles * 400n;
-  const rest = date.toISOString().slice(4, 10);
-  if (year >= 0n && year <= 9999n) return String(year).padStart(4, '0') + rest;
-  return `${year < 0n ? '-' : '+'}${String(year < 0n ? -year : year).padStart(6, '0')}${rest}`;
+  const date = new Date(Number(days) * 86_400_000);
+  // Beyond some 270,000 years there is no date.
+  return Number.isNaN(date.getTime()) ? `${days} days` : date.toISOString().split('T')[0]!;
 }
 
 function timeText(units: bigint, digits: 3 | 6 | 9): string {
