@@ -2,15 +2,13 @@ import { PerilbookError } from '../base/errors.ts';
 import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
 import { isUnlimited } from '../job/account-settings.ts';
-import type { Job } from '../job/settings.ts';
-import { isPartFiles } from '../rows/parts/part-files.ts';
 import { total } from '../store/ledger/admission.ts';
 import type { Store } from '../store/port.ts';
 import type { FinalState } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
-import { checkOutputs, otherFiles, outputFiles } from './parts/part-outputs.ts';
+import { checkOutputs, outputFiles } from './parts/part-outputs.ts';
 import { readStoredAreas } from './plan/area-plan.ts';
 import { verifyAreas } from './plan/area-verification.ts';
 import type { Plan } from './plan/planning.ts';
@@ -18,9 +16,8 @@ import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
 import { isEarlierFile } from './protected-files.ts';
-import type { Effects, RunContext } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
-import type { Scan } from './scan/scan-input.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './stop.ts';
 import { pricePerPlace, type RunSummary, runSummary } from './summary.ts';
 import { type OutputSums, openOutputFields } from './write/output-fields.ts';
@@ -64,7 +61,7 @@ export async function run(
   prepared: Prepared,
   { force = false }: Pick<RunJobOptions, 'force'> = {},
 ): Promise<RunResult> {
-  const { job, store, plan, summary, sampleRows, progress, effects } = prepared;
+  const { job, store, plan, summary, sampleRows, progress } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, plan.scan.rowFile, store, force);
   const number = await startRun(prepared);
@@ -83,7 +80,6 @@ export async function run(
     const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
     const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
-    if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
@@ -212,11 +208,6 @@ export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'
 /** Locations are checked before they are sent. If the service rejects all of them, the service or its address may be wrong. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
-}
-
-async function tellOtherFiles({ output }: Job, { rowFile }: Scan, { notice }: Effects): Promise<void> {
-  const others = isPartFiles(rowFile) ? await otherFiles(output, rowFile.parts) : null;
-  if (others !== null) notice(others);
 }
 
 /** A moved store comes before every other reason, because the next run may not find the bought answers. */

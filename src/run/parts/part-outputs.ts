@@ -1,12 +1,10 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, relative, sep } from 'node:path';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
-import { counted } from '../../base/format-numbers.ts';
 import type { PartSettings } from '../../job/input-setting.ts';
 import type { Job } from '../../job/settings.ts';
 import { checkFormat } from '../../rows/file-formats.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
-import { type ListedPart, listParts } from '../../rows/parts/list-parts.ts';
 import { EMPTY, isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
@@ -68,19 +66,6 @@ async function resolveRealPath(path: string): Promise<string> {
 /** The output of a part has the part's name, and so its format and compression. */
 export function outputOfPart(folder: string, name: string): string {
   return join(folder, ...name.split('/'));
-}
-
-/** A message about files in the output folder that are not of this input, such as the output of a part that was deleted; null for none. */
-export async function otherFiles(folder: string, parts: readonly Pick<ListedPart, 'name'>[]): Promise<string | null> {
-  const names = new Set(parts.map(({ name }) => name));
-  // A folder that cannot be listed may be written.
-  const { parts: there } = await listParts(folder, [folder]).catch(() => ({ parts: [] }));
-  const [first, ...more] = there.filter(({ name }) => !names.has(name));
-  if (first === undefined) return null;
-  const which =
-    more.length === 0 ? `${first.path} belongs` : `${first.path} and ${counted(more.length, 'other file')} belong`;
-  const those = more.length === 0 ? 'it if you do not need it' : 'those that you do not need';
-  return `${which} to no part of the input. Delete ${those}.`;
 }
 
 async function makeFolder(folder: string): Promise<void> {
