@@ -1,6 +1,5 @@
-import { type Clock, steadyTime } from '../base/clock.ts';
+import { steadyTime } from '../base/clock.ts';
 import { shareOf } from '../base/format-numbers.ts';
-import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { UNLIMITED } from '../job/account-settings.ts';
@@ -9,16 +8,6 @@ import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
 import type { Progress } from './progress.ts';
 import { totalValue } from './scan/scan-tally.ts';
-
-/** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
-export interface Timestamp {
-  readonly now: number;
-  readonly steady: number;
-}
-
-export function timestampOf(clock: Clock): Timestamp {
-  return { now: clock.now(), steady: steadyTime(clock) };
-}
 
 /** Facts about a run for its progress. They do not change while it buys. */
 export interface RunFacts {
@@ -31,11 +20,8 @@ export interface RunFacts {
   readonly value: number;
   readonly valueBefore: number;
   readonly budget: number | null;
-  /** Credits a billing period. */
-  readonly allowance: number;
   /** Credits a minute; Infinity for the sample, which has no minute limit. */
   readonly creditsPerMinute: number;
-  readonly anniversaryDay: number;
   /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
   readonly deadline: number | null;
 }
@@ -49,9 +35,7 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
     value: totalValue(plan.scan),
     valueBefore: plan.reach.complete.value - plan.reach.value,
     budget: job.budget,
-    allowance: plan.account?.account.subscription.creditsPerMonth ?? 0,
     creditsPerMinute: perMinute < UNLIMITED.creditsPerMinute ? perMinute : Number.POSITIVE_INFINITY,
-    anniversaryDay: job.account.anniversaryDay,
     deadline,
   };
 }
@@ -79,42 +63,29 @@ export class MinuteMeter {
   }
 }
 
-export interface Estimate {
-  readonly credits: number;
-  readonly minutes: number | null;
-  readonly endedBy: 'done' | 'budget' | 'quota' | 'time';
-  readonly resets: number;
-}
-
 export function spentOf({ creditsSpent, creditsUnknown }: Progress): number {
   return creditsSpent + creditsUnknown;
 }
 
 /** Credits of the period that this run may still spend; null before the ledger was read. */
-export function quotaLeft(progress: Progress): number | null {
+function quotaLeft(progress: Progress): number | null {
   return (
     progress.ledgerLeft && Math.max(0, progress.ledgerLeft.credits - (spentOf(progress) - progress.ledgerLeft.spent))
   );
 }
 
-/** Estimates the time left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the limit's,
- * with the rest of this minute; and the credits spent in the last minute, which are fewer if the service is slow or asks to slow down. */
-export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, at: Timestamp): Estimate {
+/** Estimates the minutes left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the limit's,
+ * with the rest of this minute; and the credits spent in the last minute, which are fewer if the service is slow or asks to slow down.
+ * @returns null where there is no rate to estimate from */
+export function minutesLeft(progress: Progress, facts: RunFacts, last: LastMinute, steady: number): number | null {
   const spent = spentOf(progress);
-  const toBuy = Math.max(0, progress.creditsPlanned - spent);
   const ofBudget = facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
   const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
-  const credits = Math.min(toBuy, ofBudget, ofQuota);
-  const resets = billingPeriod(facts.anniversaryDay, at.now).end;
-  const endedBy = credits === toBuy ? 'done' : credits === ofQuota ? 'quota' : 'budget';
-  const pauseMs = Math.max(0, progress.slowedUntil - at.steady);
+  const credits = Math.min(Math.max(0, progress.creditsPlanned - spent), ofBudget, ofQuota);
+  const pauseMs = Math.max(0, progress.slowedUntil - steady);
   const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);
-  const windowLeft = facts.deadline === null ? null : (facts.deadline - at.steady) / 60_000;
-  if (windowLeft !== null && minutes !== null && minutes > windowLeft) {
-    const share = minutes === 0 ? 0 : Math.max(0, windowLeft) / minutes;
-    return { credits: Math.floor(credits * share), minutes: Math.max(0, windowLeft), endedBy: 'time', resets };
-  }
-  return { credits, minutes, endedBy, resets };
+  if (minutes === null || facts.deadline === null) return minutes;
+  return Math.min(minutes, Math.max(0, (facts.deadline - steady) / 60_000));
 }
 
 /** Credits a minute that can be spent now. If the service reports fewer credits left than the

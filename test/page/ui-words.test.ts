@@ -70,14 +70,14 @@ test('a run that ended with rows lacking answers is called complete only where t
 });
 
 test('the page shows the rate and the time left that the terminal shows', () => {
-  const facts = { budget: 700, allowance: 10_000, creditsPerMinute: 300, anniversaryDay: 1, deadline: null };
+  const facts = { budget: 700, creditsPerMinute: 300, deadline: null };
   const run: ActiveRun = {
     ...{ ...new ActiveRun(0, 700), phase: 'buying', available: 10_000, source: 'service' },
     facts: { ...facts, startedAt: 0, rows: 1, valueBefore: 0, reach: { credits: 700, cells: 70 }, value: 0 },
   };
   const at = (steady: number, spent: number) => {
     const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };
-    const { last_minute, minutes_left } = makeRunUpdate({ ...run, progress }, { now: steady, steady });
+    const { last_minute, minutes_left } = makeRunUpdate({ ...run, progress }, steady);
     return [last_minute, minutes_left];
   };
   assert.deepEqual(at(0, 0), [0, 400 / 300], 'the budget ends it; the first minute holds 300 credits');

@@ -1,20 +1,21 @@
-import { counted, dateTime, grouped, percent, shareOf, timeSpan } from '../../base/format-numbers.ts';
+import { counted, grouped, percent, shareOf, timeSpan } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import {
-  estimate,
   type LastMinute,
+  minutesLeft,
   pauseReason,
   type RunFacts,
   rateOf,
   reachedCells,
   reachedCredits,
   reachedValue,
-  type Timestamp,
 } from '../../run/estimate.ts';
 import type { Progress } from '../../run/progress.ts';
 
 /** The data of a line of progress. */
-export interface ProgressView extends Timestamp {
+export interface ProgressView {
+  /** On the monotonic clock, which nobody sets. */
+  readonly steady: number;
   readonly progress: Progress;
   /** Null until the input is priced. */
   readonly facts: RunFacts | null;
@@ -68,25 +69,21 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
   const { retries, slowedDown, creditsUnknown, failuresByKind } = progress;
   const { spent, of } = reachedCredits(progress, facts);
   const value = reachedValue(progress, facts);
-  const end = estimate(progress, facts, last, view);
+  const minutes = minutesLeft(progress, facts, last, view.steady);
   const rate = rateOf(last);
   return [
     `buying: ${value === null ? placesDone(view) : `${percent(value)} of the value`}`,
-    end.minutes === null ? 'time left unknown' : `${timeSpan(end.minutes)} left`,
+    minutes === null ? 'time left unknown' : `${timeSpan(minutes)} left`,
     `${grouped(spent)} of ${counted(of, 'credit')}`,
     value === null ? '' : placesDone(view),
     pauseText(view, facts),
     rate === null ? '' : `${counted(Math.round(rate), 'credit')} a minute`,
     ...Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`),
-    end.endedBy === 'done' ? '' : `${ENDS[end.endedBy]} after ${counted(end.credits, 'more credit')}`,
     creditsUnknown > 0 ? `${counted(creditsUnknown, 'credit')} without an answer` : '',
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? `asked to slow down ${counted(slowedDown, 'time')}` : '',
-    end.endedBy === 'quota' ? `resume after ${dateTime(end.resets)}` : '',
   ].filter(Boolean);
 }
-
-const ENDS = { budget: 'budget reached', time: 'time limit reached', quota: 'quota used up' } as const;
 
 /** Failures by the kind of the verdict. */
 const FAILURE_NAMES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { steadyTime } from '../../base/clock.ts';
-import { MinuteMeter, type RunFacts, reachedCells, reachedCredits, spentOf, timestampOf } from '../../run/estimate.ts';
+import { MinuteMeter, type RunFacts, reachedCells, reachedCredits, spentOf } from '../../run/estimate.ts';
 import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
@@ -51,9 +51,9 @@ function viewer(context: CliContext) {
       facts = runFacts ?? facts;
     },
     view: () => {
-      const time = timestampOf(context.clock);
-      const last = progress.phase === 'buying' ? meter.add(time.steady, spentOf(progress)) : { credits: 0, ms: 0 };
-      return { progress, facts, last, ...time };
+      const steady = steadyTime(context.clock);
+      const last = progress.phase === 'buying' ? meter.add(steady, spentOf(progress)) : { credits: 0, ms: 0 };
+      return { progress, facts, last, steady };
     },
   };
 }

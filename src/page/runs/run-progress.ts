@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import {
-  estimate,
   type LastMinute,
   MinuteMeter,
+  minutesLeft,
   pauseReason,
   type RunFacts,
   reachedCells,
   reachedCredits,
   reachedValue,
   spentOf,
-  type Timestamp,
 } from '../../run/estimate.ts';
 import { newProgress } from '../../run/progress.ts';
 import type { RunSummary } from '../../run/summary.ts';
@@ -78,10 +77,11 @@ export async function latestRun(store: RunsPort, output: string) {
   };
 }
 
-export function makeRunUpdate(run: ActiveRun, time: Timestamp) {
+/** @param steady the time on the monotonic clock */
+export function makeRunUpdate(run: ActiveRun, steady: number) {
   const { progress, phase, meter, budget, available, facts } = run;
   const isBuying = phase === 'buying' && facts !== null;
-  const last = isBuying ? meter.add(time.steady, spentOf(progress)) : null;
+  const last = isBuying ? meter.add(steady, spentOf(progress)) : null;
   const limit = facts?.creditsPerMinute ?? 0;
   const reached = facts && reachedCells(progress, facts);
   return {
@@ -111,8 +111,8 @@ export function makeRunUpdate(run: ActiveRun, time: Timestamp) {
     /** Null: the sample has no minute limit. */
     per_minute_limit: Number.isFinite(limit) ? limit : null,
     /** Why no call is sent now. */
-    pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
-    minutes_left: isBuying ? minutesLeft(run, facts, last!, time) : null,
+    pause: isBuying ? pauseReason(progress, facts, last!, steady) : null,
+    minutes_left: isBuying ? timeLeft(run, facts, last!, steady) : null,
     in_flight: progress.callsInFlight,
     failures: progress.callsFailed,
     slowed_down: progress.slowedDown,
@@ -123,13 +123,8 @@ export function makeRunUpdate(run: ActiveRun, time: Timestamp) {
 }
 
 /** The time left of buying follows from the credits a minute; of a look-up, from its speed so far. */
-function minutesLeft(
-  { progress, source }: ActiveRun,
-  facts: RunFacts,
-  last: LastMinute,
-  time: Timestamp,
-): number | null {
-  if (source !== 'local') return estimate(progress, facts, last, time).minutes;
+function timeLeft({ progress, source }: ActiveRun, facts: RunFacts, last: LastMinute, steady: number): number | null {
+  if (source !== 'local') return minutesLeft(progress, facts, last, steady);
   const { cells, cellsDone } = progress;
-  return cellsDone === 0 ? null : ((time.steady - facts.startedAt) / 60_000 / cellsDone) * (cells - cellsDone);
+  return cellsDone === 0 ? null : ((steady - facts.startedAt) / 60_000 / cellsDone) * (cells - cellsDone);
 }

@@ -1,6 +1,7 @@
+import { steadyTime } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import type { Job } from '../../job/settings.ts';
-import { runFacts, timestampOf } from '../../run/estimate.ts';
+import { runFacts } from '../../run/estimate.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { openContext } from '../../run/run-context.ts';
 import { runJob } from '../../run/run-job.ts';
@@ -54,7 +55,7 @@ export class Runs {
   /** The state of a file's run; null if this process has not run it. */
   update(file: string): RunUpdate | null {
     const active = this.#runs.get(file);
-    return active ? makeRunUpdate(active, timestampOf(this.#dependencies.clock)) : null;
+    return active ? makeRunUpdate(active, steadyTime(this.#dependencies.clock)) : null;
   }
 
   /** Stops all runs and waits for their outputs; resolves to their number. */
