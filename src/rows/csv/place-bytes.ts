@@ -11,22 +11,22 @@ export interface PlaceBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Most bytes of places in memory. The text of 18 natural topics takes some 400 bytes. */
+/** The text of 18 natural topics takes some 400 bytes. Beyond this, places whose rows have come are dropped. */
 const MOST_BYTES = 128 * 1024 * 1024;
 const FIRST_BYTES = 1024 * 1024;
+const FIRST_PLACES = 1024;
 
-/** The bytes of all places; null if they exceed the limit. */
+/** The bytes of all places. */
 export async function bytesOfPlaces(
   { count, give, release }: AllPlaces,
   request: WriteRequest,
   format: FieldFormat,
   leads: boolean,
-): Promise<PlaceBytes | null> {
+): Promise<PlaceBytes> {
   // Unwritten pages take no memory.
-  const store = placeStore(request, format, leads, { room: MOST_BYTES, places: count, mayGrow: false });
+  const store = placeStore(request, format, leads, MOST_BYTES);
   await give(store.sink);
   assertPlaceCount(count, store.places());
-  if (store.isFull()) return null;
   release?.();
   return store.bytes();
 }
@@ -37,10 +37,10 @@ export function bytesOfNextRows(
   format: FieldFormat,
   leads: boolean,
 ): (count: number) => Promise<AddFields> {
-  const store = placeStore(request, format, leads, { room: FIRST_BYTES, places: 1024, mayGrow: true });
+  const store = placeStore(request, format, leads, FIRST_BYTES);
   const entries = placeEntries(request, store.sink);
   return async (count) => {
-    if (store.isFull()) {
+    if (store.bytes().bytes.length > MOST_BYTES) {
       store.clear();
       entries.clear();
     }
@@ -50,36 +50,25 @@ export function bytesOfNextRows(
 }
 
 /** Takes the fields of places as bytes, one place after the other. */
-function placeStore(
-  request: WriteRequest,
-  format: FieldFormat,
-  leads: boolean,
-  { room, places, mayGrow }: { readonly room: number; readonly places: number; readonly mayGrow: boolean },
-) {
-  let ends = new Uint32Array(new SharedArrayBuffer(4 * places));
+function placeStore(request: WriteRequest, format: FieldFormat, leads: boolean, room: number) {
+  let ends = new Uint32Array(new SharedArrayBuffer(4 * FIRST_PLACES));
   let bytes = Buffer.from(new SharedArrayBuffer(room));
   let count = 0;
   let used = 0;
-  let isFull = false;
   const sink = new FieldEncoder(format, request.added, leads, (added, length, fields) => {
     assertFieldCount(request, fields);
-    isFull ||= used + length > MOST_BYTES;
     if (count === ends.length) ends = grown(ends, new Uint32Array(new SharedArrayBuffer(8 * count)));
-    if (used + length > bytes.length && mayGrow) {
-      bytes = grown(bytes, Buffer.from(new SharedArrayBuffer(2 * (used + length))));
-    }
-    if (mayGrow || !isFull) used += added.copy(bytes, used, 0, length);
+    if (used + length > bytes.length) bytes = grown(bytes, Buffer.from(new SharedArrayBuffer(2 * (used + length))));
+    used += added.copy(bytes, used, 0, length);
     ends[count++] = used;
   });
   return {
     sink,
     places: () => count,
-    isFull: () => isFull,
     bytes: (): PlaceBytes => ({ ends, bytes: bytes.subarray(0, used) }),
     clear() {
       count = 0;
       used = 0;
-      isFull = false;
     },
   };
 }
