@@ -1,4 +1,4 @@
-import { fstatSync, type Stats } from 'node:fs';
+import { createWriteStream, fstatSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, parse, resolve, win32 } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -117,12 +117,12 @@ async function openFile({ output, signal, interrupt }: TableTarget, input: Input
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
     refuseInput(output, old, input);
-    // A device or a pipe cannot be renamed: bytes are written to it directly.
+    // A pipe or a device cannot be renamed: bytes are written to it directly.
     if (old?.isFIFO()) {
       const ends = AbortSignal.any([signal, interrupt].filter((some) => some !== undefined));
       return pipeOutput(output, await writePipe(target, ends), signal);
     }
-    if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
+    if (old && !old.isFile()) return pipeOutput(output, createWriteStream(target), signal);
     if (old) await refuseHeld(output, target);
     await removeAbandoned(target);
     const temporary = temporaryName(target);
@@ -174,15 +174,6 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
       endTemporary(temporary);
     },
   };
-}
-
-function deviceOutput(output: string, handle: FileHandle): OutputFile {
-  let open = true;
-  const close = async () => {
-    if (open) await handle.close();
-    open = false;
-  };
-  return { write: (bytes) => orUnwritable(output, () => handle.writeFile(bytes)), commit: close, discard: close };
 }
 
 function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): OutputFile {
