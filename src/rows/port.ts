@@ -141,7 +141,8 @@ export interface RowPieces {
   /** The relative size of the input; from 1 up, threads save more time than they take to start. */
   readonly size: number;
   readonly files: readonly string[];
-  open(file: number): Promise<PieceReader>;
+  /** Absent where there are several files: each is opened for its own. */
+  readonly reader?: PieceReader;
   /** @throws INPUT_UNREADABLE if a file has changed since it was opened */
   assertSame(): Promise<void>;
 }

@@ -49,8 +49,8 @@ async function sameNumbers(file: PieceReader, piece: RowPiece, rows: readonly Ro
 /** The rows by pieces of so many bytes, and how many of the guesses were wrong. */
 async function byPieces(path: string, bytes: number): Promise<{ rows: Row[]; wrong: number }> {
   const input = await openInput(path);
-  const { pieces, open } = csvPieces(input, readDialect(input, { delimiter: ',' }), bytes).inPieces!;
-  const file = await open(0);
+  const { pieces, reader } = csvPieces(input, readDialect(input, { delimiter: ',' }), bytes).inPieces!;
+  const file = reader!;
   const rows: Row[] = [];
   let wrong = 0;
   const read = (piece: RowPiece) => {
@@ -128,8 +128,8 @@ test('the pieces know the encoding of the first bytes beyond ASCII, which decide
     writeFileSync(path, Buffer.concat(parts));
     const input = await openInput(path);
     const dialect = readDialect(input, {});
-    const { pieces, open } = csvPieces(input, dialect, 100_000).inPieces!;
-    const file = await open(0);
+    const { pieces, reader } = csvPieces(input, dialect, 100_000).inPieces!;
+    const file = reader!;
     const scanned: RowPiece[] = [];
     for (const piece of pieces) scanned.push((await readPiece(file, piece)).piece);
     assert.equal(await encodingToWrite(input, dialect, scanned), expected);

@@ -150,7 +150,7 @@ export function csvPieces(
       pieces,
       size: input.size / LARGE_BYTES,
       files: [input.name],
-      open: async () => reader,
+      reader,
       assertSame: () => assertSameFile(input),
     },
   };

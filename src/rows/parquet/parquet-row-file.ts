@@ -104,7 +104,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
       }),
       size: file.rows / LARGE_ROWS,
       files: [file.input.name],
-      open: async () => ({ read, readNumbers }),
+      reader: { read, readNumbers },
       assertSame: () => assertSameFile(file.input),
     },
   };

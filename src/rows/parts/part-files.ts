@@ -55,23 +55,18 @@ export async function openPartFiles(listed: readonly ListedPart[], options: Open
     note,
     likelyHeader,
     read: (wanted, needed) => readParts(parts, options, columns, wanted, needed),
-    inPieces: pieces.every((ofPart) => ofPart !== null) ? piecesOfParts(parts, pieces, options) : undefined,
+    inPieces: pieces.every((ofPart) => ofPart !== null) ? piecesOfParts(parts, pieces) : undefined,
   };
 }
 
 const NO_PIECES: Pick<RowPieces, 'pieces' | 'size'> = { pieces: [], size: 0 };
 
 /** The pieces of all parts, one part after the other. */
-function piecesOfParts(
-  parts: readonly PartFile[],
-  ofParts: readonly Pick<RowPieces, 'pieces' | 'size'>[],
-  options: OpenOptions,
-): RowPieces {
+function piecesOfParts(parts: readonly PartFile[], ofParts: readonly Pick<RowPieces, 'pieces' | 'size'>[]): RowPieces {
   return {
     pieces: ofParts.flatMap(({ pieces }, file) => pieces.map((piece) => ({ ...piece, file }))),
     size: ofParts.reduce((sum, { size }) => sum + size, 0),
     files: parts.map(({ path }) => path),
-    open: async (file) => (await openPart(parts[file]!, options)).inPieces!.open(0),
     assertSame: async () => {
       for (const part of parts) await assertSamePart(part);
     },

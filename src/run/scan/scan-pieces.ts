@@ -14,23 +14,25 @@ interface ScanThreadSetup extends PieceScan {
 
 /** Scans an input in the threads of a pool and this one; gives its pieces in their order. */
 export async function* scanInThreads(
-  { pieces, files, open, assertSame }: RowPieces,
+  { pieces, files, assertSame }: RowPieces,
   { reading, ...scan }: PieceScan & Pick<ScanThreadSetup, 'reading'>,
   pool: ThreadPool,
 ): AsyncGenerator<OrderedPiece<ScannedPiece>> {
   await assertSame();
   const setup = { ...scan, files, reading, coverage: knownCoverage() };
-  await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
+  await using work = pool.begin(import.meta.url, setup, pieceScanner(setup));
   yield* inFileOrder(pieces, 3 * (pool.threads + 1), (piece) => work.run(piece));
   // The threads open the files themselves. The file states before and after must be equal.
   await assertSame();
 }
 
 /** Makes a function that scans pieces. With several files, only the last one stays open, because pieces come file by file. */
-function pieceScanner(
-  open: (file: number) => Promise<PieceReader>,
-  scan: PieceScan,
-): (piece: RowPiece) => Promise<ScannedPiece> {
+function pieceScanner({
+  files,
+  reading,
+  ...scan
+}: Omit<ScanThreadSetup, 'coverage'>): (piece: RowPiece) => Promise<ScannedPiece> {
+  const open = async (file: number) => (await openRowFile(files[file]!, reading)).inPieces!.reader!;
   let opened: { readonly file: number; readonly reader: Promise<PieceReader> } | null = null;
   return async (piece) => {
     if (opened?.file !== piece.file) opened = { file: piece.file, reader: open(piece.file) };
@@ -39,10 +41,10 @@ function pieceScanner(
 }
 
 /** @public: threads import it */
-export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ files, reading, coverage, ...scan }) => {
-  useCoverage(coverage);
+export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = (setup) => {
+  useCoverage(setup.coverage);
   return {
-    run: pieceScanner(async (file) => (await openRowFile(files[file]!, reading)).inPieces!.open(0), scan),
+    run: pieceScanner(setup),
     memoryOf: ({ cells, values }) => (values === null ? [cells.buffer] : [cells.buffer, values.buffer]),
   };
 };
