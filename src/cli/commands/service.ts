@@ -18,7 +18,6 @@ import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
-import { notifySystemd, socketOfSystemd } from '../systemd.ts';
 import {
   type AccountsCommand,
   accountStatement,
@@ -108,13 +107,12 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
   const serving = flags.metrics === undefined ? null : await import('../../service/http/service-metrics.ts');
   const metricsAt = serving?.metricsAddress(flags.metrics!);
   const metrics = serving?.createServiceMetrics();
-  const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
   await using accounts = await accountsOpener(context, files);
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  await using service = await startService({ data, accounts, port, descriptor, metrics, onError });
+  await using service = await startService({ data, accounts, port, metrics, onError });
   await using metricsServer = serving && (await serving.startMetricsServer(metricsAt!, metrics!));
   const accountsAt = shownAddress(files.accounts);
   say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${accountsAt}`);
@@ -131,8 +129,6 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
     const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
-  await notifySystemd(context, 'READY=1');
   if (!context.interrupt.aborted) await once(context.interrupt, 'abort');
-  await notifySystemd(context, 'STOPPING=1');
   return EXIT.complete;
 }

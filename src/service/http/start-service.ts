@@ -27,8 +27,6 @@ export interface ServiceOptions extends AnswerOptions {
   readonly accounts: ServiceAccounts;
   /** 0 takes a free port. */
   readonly port: number;
-  /** The descriptor of a listening socket, in place of host and port. */
-  readonly descriptor?: number | undefined;
   readonly metrics?: Pick<ServiceMetrics, 'watch'> | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -69,21 +67,17 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
   const atOnce = instance.batchesAtOnce;
   addRoutes(app, options, instance, tracker, inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce }));
-  const { descriptor } = options;
-  // Fastify passes its options on to Node, which knows `fd`; its types do not.
-  const listenOn = descriptor === undefined ? { port: options.port } : ({ fd: descriptor } as object);
-  await app.listen({ ...listenOn, host }).catch((error) => {
+  await app.listen({ port: options.port, host }).catch((error) => {
     throw listenFailure(error, host, options.port);
   });
-  const { port, address } = app.server.address() as AddressInfo;
+  const { port } = app.server.address() as AddressInfo;
   const running = starting.move();
   let closing: Promise<void> | null = null;
   const close = () => {
     closing ??= running.disposeAsync();
     return closing;
   };
-  const at = descriptor === undefined ? host : address;
-  const name = at.includes(':') ? `[${at}]` : at;
+  const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${port}`, port, close, [Symbol.asyncDispose]: close };
 }
 
