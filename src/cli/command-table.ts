@@ -113,8 +113,6 @@ export const COMMAND_TABLE = {
     options: {
       ...jobOptions([...ACCOUNT, 'budget', 'time-to-live', 'concurrency']),
       port: { ...port, describe: 'port to listen on (default: any free port)' },
-      // A petabyte: numbers of bytes far above it are not exact.
-      'max-upload': { type: 'number', range: [1, 1_000_000_000], describe: 'largest upload in MB (default 2000)' },
     },
   },
   status: {

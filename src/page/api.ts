@@ -54,7 +54,6 @@ export class UiApi {
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : null,
       account: job.account.name,
       subscription: `${job.account.isAssumed ? 'assumed: ' : ''}${job.account.subscription.name}`,
-      most_upload: this.dependencies.mostUpload,
       most_budget: this.dependencies.mostBudget,
       first: this.#first,
       topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),

@@ -31,8 +31,6 @@ export interface UiDependencies {
   readonly workingFolder: string;
   /** The file that was named at the start, or null. */
   readonly first: string | null;
-  /** Largest upload, in bytes. */
-  readonly mostUpload: number;
   /** Largest budget of a run; null: no limit. */
   readonly mostBudget: number | null;
   /** 0: any free port. */

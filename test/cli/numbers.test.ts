@@ -13,7 +13,6 @@ const OPTIONS: readonly [args: string, option: string, ...more: string[]][] = [
   ['service key revoke', 'key', '-1', '1.5'],
   ['service key rotate --key 1', 'grace', '-1'],
   ['ui', 'port', '-1', '1.5', '65536', '1e9'],
-  ['ui', 'max-upload', '-1', '0', '1.5'],
   ['quota set', 'left', '-1', '1.5'],
   ['quota set', 'spent', '-1', '1.5'],
   ['plan input.csv', 'precision', '-1', '1.5', '9'],

@@ -147,7 +147,6 @@ async function begin(
     workspace: join(harness.folder, 'ui'),
     workingFolder: harness.folder,
     first: null,
-    mostUpload: 1_000_000,
     mostBudget: null,
     port: 0,
     onBug: (error) => bugs.push(error),

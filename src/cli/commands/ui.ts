@@ -22,14 +22,10 @@ import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import { dataForPage } from '../offer-data.ts';
 import { openStore } from '../open-store.ts';
 
-const MEGABYTE = 1_000_000;
-const MOST_UPLOAD_MB = 2_000;
-
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
 export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: readonly string[]): Promise<number> {
   const [target] = words;
   const port = flags.port ?? 0;
-  const mostUpload = (flags['max-upload'] ?? MOST_UPLOAD_MB) * MEGABYTE;
   // The page has no options.
   const host = { ...runHost(context), otherSources: '' };
   const jobOf = jobOfAccount(context, words, flags);
@@ -64,7 +60,6 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
     first: target === undefined || /\.ya?ml$/i.test(target) ? null : target,
-    mostUpload,
     mostBudget: base.budget,
     port,
     onBug: (error) =>

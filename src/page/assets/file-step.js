@@ -5,7 +5,7 @@ import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted } from './numbers.js';
 import { closeRun, focusOn, openRun, run } from './run.js';
-import { about, file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
+import { file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 
 const error = signal(null);
 /** The share that is uploaded; null: nothing is; undefined: not known yet. */
@@ -44,13 +44,6 @@ export const openAgain = (id) => open(() => getAgain(id), false);
 
 const send = (picked) =>
   open(async () => {
-    if (picked.size > about.value.most_upload) {
-      throw new Refusal({
-        code: 'TOO_LARGE',
-        message: `${picked.name} is larger than the upload limit (${byteSize(about.value.most_upload)})`,
-        hint: 'Open it by its path instead.',
-      });
-    }
     uploaded.value = undefined;
     return await upload(picked, (share) => {
       uploaded.value = share;

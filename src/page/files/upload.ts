@@ -7,19 +7,11 @@ import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 
 /** Streams an upload into a folder of its own. It is added to the workspace when it is complete.
- * @param declared the length by Content-Length; 0 if unknown
- * @throws RefusedRequest if it is larger than `most` or the disk is full; the upload is then deleted */
-export async function receiveUpload(
-  workspace: Workspace,
-  body: Readable,
-  name: string,
-  declared: number,
-  most: number,
-): Promise<ChosenFile> {
-  if (declared > most) throw tooLarge(most);
+ * @throws RefusedRequest if the disk is full; the upload is then deleted */
+export async function receiveUpload(workspace: Workspace, body: Readable, name: string): Promise<ChosenFile> {
   const reserved = workspace.reserve(safeFileName(name));
   try {
-    await pipeline(body, limited(most), createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
+    await pipeline(body, createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
     return workspace.add({ ...reserved, isUpload: true });
   } catch (error) {
     workspace.discard(reserved.id);
@@ -29,23 +21,6 @@ export async function receiveUpload(
     }
     throw error;
   }
-}
-
-function limited(most: number) {
-  return async function* (chunks: AsyncIterable<Buffer>) {
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      if (bytes > most) throw tooLarge(most);
-      yield chunk;
-    }
-  };
-}
-
-function tooLarge(most: number): RefusedRequest {
-  const message = `The file is larger than the upload limit (${Math.round(most / 1e6).toLocaleString('en-US')} MB)`;
-  const hint = 'Open it by its path instead, or start perilbook ui with a larger --max-upload.';
-  return new RefusedRequest(413, 'TOO_LARGE', message, hint);
 }
 
 /** In bytes: file systems allow 255, and the names of outputs and temporary files are longer. */

@@ -19,7 +19,7 @@ interface OfFile {
 
 /** The routes; the access check runs before them. */
 export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal): void {
-  const { dependencies, workspace, runs } = api;
+  const { workspace, runs } = api;
   addPage(app);
 
   app.get('/api/about', () => api.about());
@@ -30,9 +30,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
   app.post<{ Querystring: { name?: string } }>('/api/files', { onRequest: requireUpload }, async (request, reply) => {
-    const declared = Number(request.headers['content-length'] ?? 0);
-    const name = String(request.query.name ?? '');
-    const file = await receiveUpload(workspace, request.body as Readable, name, declared, dependencies.mostUpload);
+    const file = await receiveUpload(workspace, request.body as Readable, String(request.query.name ?? ''));
     return reply.code(201).send(await api.show(file));
   });
   app.post('/api/files/named', async (request, reply) => {
