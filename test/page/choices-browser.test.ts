@@ -65,7 +65,7 @@ test('source, areas and way to buy change the price at once and survive a reload
   await page.locator('#price-step:not(.stale)').waitFor();
   await page.fill('#budget', '3');
   await page.click('#start');
-  assert.match((await page.locator('#confirm-words').textContent())!, /credits of the sample account/);
+  assert.match((await page.locator('#confirm-words').textContent())!, /^The sample account has [\d,]+ left/);
   await page.click('#confirm-yes');
   await title(page, 'Paused');
   assert.deepEqual([scene.harness.charged(), scene.harness.charged('made up')], [0, 3]);

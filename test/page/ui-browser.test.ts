@@ -61,7 +61,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   await page.fill('#budget', '7');
   await page.click('#start');
   assert.equal(await page.locator('#confirm-title').textContent(), 'Spend at most 7 credits?');
-  assert.match((await page.locator('#confirm-words').textContent())!, /^That is seven credits of the sample account,/);
+  assert.match((await page.locator('#confirm-words').textContent())!, /^The sample account has 100,000 left/);
   await nothingFound(page, 'question');
   await page.click('#confirm-no');
   assert.equal(harness.charged(), 0, 'asked, and nothing spent');

@@ -12,7 +12,6 @@ import { newProgress } from '../../src/run/progress.ts';
 import { fc } from '../properties.ts';
 
 interface PageWords {
-  inWords(value: number): string;
   incompleteWords(status: Partial<Record<RowStatus, number>> | null): string;
 }
 
@@ -36,25 +35,6 @@ test('the page has the numbers and the sentence of the server', () => {
     [numbers.byteSize!(12_345_678), numbers.timeSpan!(200), numbers.percent!(0.9996), numbers.counted!(1_040, 'row')],
     ['12.3 MB', '3 h 20 min', '99.9 %', '1,040 rows'],
   );
-});
-
-test('numbers in words', () => {
-  const words = [
-    [0, 'zero'],
-    [7, 'seven'],
-    [13, 'thirteen'],
-    [40, 'forty'],
-    [42, 'forty-two'],
-    [100, 'one hundred'],
-    [101, 'one hundred and one'],
-    [1_040, 'one thousand and forty'],
-    [6_878, 'six thousand eight hundred and seventy-eight'],
-    [10_000, 'ten thousand'],
-    [100_000, 'one hundred thousand'],
-    [1_000_001, 'one million and one'],
-    [1_234_567, 'one million two hundred and thirty-four thousand five hundred and sixty-seven'],
-  ] as const;
-  for (const [value, text] of words) assert.equal(page.inWords(value), text);
 });
 
 test('a run that ended with rows lacking answers is called complete only where they are few', () => {

@@ -2,7 +2,6 @@ import { effect, signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { post } from './api.js';
 import { needsServer } from './connection.js';
-import { inWords } from './format.js';
 import { ErrorBox, html } from './html.js';
 import { confirmation, counted, grouped, percent, timeSpan } from './numbers.js';
 import { isWorking, leftOfStopped, run, starting } from './run.js';
@@ -205,7 +204,8 @@ function askWords(credits) {
   // A budget may be larger than the price, for example one that was typed for other topics.
   const rest =
     credits === cost ? '' : ` The price is ${grouped(cost)}${credits < cost ? '; the rest is deferred' : ''}.`;
-  return `That is ${inWords(credits)} ${credits === 1 ? 'credit' : 'credits'} of ${source.kind === 'sample' ? 'the sample account' : `the account ${account.name}`}, which has ${grouped(left ?? 0)} left in this period.${rest}`;
+  const payer = source.kind === 'sample' ? 'The sample account' : `The account ${account.name}`;
+  return `${payer} has ${grouped(left ?? 0)} left in this period.${rest}`;
 }
 
 function moreWords() {

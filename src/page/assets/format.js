@@ -18,30 +18,3 @@ export function incompleteWords(status) {
   const word = lacking === 0 ? 'rejected' : lacking === failed ? 'failed' : 'incomplete';
   return `Ended: ${grouped(lacking || rejected)} of ${counted(rows, 'row')} ${word}`;
 }
-
-const ONES =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
-    ' ',
-  );
-const TENS = '  twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
-const THOUSANDS = [
-  [1e12, 'trillion'],
-  [1e9, 'billion'],
-  [1e6, 'million'],
-  [1e3, 'thousand'],
-  [100, 'hundred'],
-];
-
-/** 1040: one thousand and forty. In digits, one zero too many is easily overlooked. */
-export function inWords(value) {
-  if (value < 20) return ONES[value];
-  if (value < 100) {
-    const rest = value % 10;
-    return TENS[Math.floor(value / 10)] + (rest === 0 ? '' : `-${ONES[rest]}`);
-  }
-  const [unit, name] = THOUSANDS.find(([size]) => value >= size);
-  const rest = value % unit;
-  const head = `${inWords(Math.floor(value / unit))} ${name}`;
-  if (rest === 0) return head;
-  return `${head}${rest < 100 ? ' and' : ''} ${inWords(rest)}`;
-}
