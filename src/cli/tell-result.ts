@@ -10,7 +10,7 @@ import { colorFor, noColor } from './messages/color.ts';
 import { commandLine } from './messages/command-line.ts';
 import type { OutputStyle } from './messages/input-messages.ts';
 import { costOfRest, reportCommand, resumeCommand } from './messages/next-commands.ts';
-import { fittingLines, sampleCreditsMessage, topicsMessage } from './messages/plan-messages.ts';
+import { topicsMessage } from './messages/plan-messages.ts';
 import { findingMessages, longRowsMessage, runMessages } from './messages/run-messages.ts';
 
 /** The command line of a run: its words and its options. */
@@ -58,9 +58,8 @@ export async function tellResult(
     ...findings,
     ...(reported === null ? [] : [`Report: ${reported}`]),
     ...next,
-    ...(result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : []),
   ];
-  say(context, fittingLines(lines, style.width).join('\n'));
+  say(context, lines.join('\n'));
 }
 
 /** How messages on stderr are printed. */

@@ -1,37 +1,29 @@
 import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.ts';
-import { textWidth } from '../../base/printable.ts';
 import { callName } from '../../contract/credits.ts';
-import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
 import { purchaseJob } from '../../run/connection-kinds.ts';
-import { distrustText, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
+import { distrustText, resetText, subscriptionText } from '../../run/notices.ts';
 import { differsFrom, leftOfAllowance } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
-import { listed, sharePhrase, wrapped } from './format.ts';
+import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 
-/** The plan for people; the most important line comes first. @param isRun a run that ends without credits says there how to get them */
-export function planMessages(prepared: Prepared, folder: string, style: OutputStyle, isRun = false): string[] {
+/** The plan for people; the most important line comes first. */
+export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
   const { summary, connection } = prepared;
   const { width } = style;
   const lines = inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: false });
-  if (summary.cells === 0) return fittingLines(lines, width);
+  if (summary.cells === 0) return lines;
   const isLocal = connection.kind === 'local';
   const account = isLocal ? [] : [...otherWay(prepared), ...accountPairs(prepared)];
   lines.push('', ...listed([...cellPairs(prepared), ...account], '  ', width));
   if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width));
-  else
-    lines.push(
-      ...summary.scopes,
-      ...otherTermsMessage(prepared),
-      ...missingBoundariesMessage(prepared, folder),
-      ...(isRun ? [] : fewCreditsMessage(prepared)),
-    );
-  return fittingLines(lines, width);
+  else lines.push(...summary.scopes, ...otherTermsMessage(prepared), ...missingBoundariesMessage(prepared, folder));
+  return lines;
 }
 
 /** The plan of a run that begins now. If nothing needs buying or can be looked up, only the input in one line, without a table of zeros. */
@@ -39,43 +31,13 @@ export function runPlanMessages(prepared: Prepared, folder: string, style: Outpu
   const { connection, plan, summary } = prepared;
   const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
   if (summary.cells > 0 && (connection.kind === 'local' || isPriced))
-    return [...planMessages(prepared, folder, style, true), ''];
-  return fittingLines(
-    inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: true }),
-    style.width,
-  );
-}
-
-/** Breaks lines that are wider than the terminal between words. */
-export function fittingLines(lines: readonly string[], width: number): string[] {
-  const tooWide = (line: string) => textWidth(line) > width;
-  return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
+    return [...planMessages(prepared, folder, style), ''];
+  return inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: true });
 }
 
 /** `hail, park`; of more than six the first five, and how many more. */
 export function topicsMessage(topics: readonly string[]): string {
   return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
-}
-
-/** How to get credits: for the sample account, or for an account that has none left until its next period. */
-function fewCreditsMessage(prepared: Prepared): string[] {
-  const { connection, plan, summary } = prepared;
-  if (connection.sample) return sampleCreditsMessage(prepared);
-  const { account } = plan;
-  if (account === null || account.available > 0 || summary.credits === 0 || summary.finish_by === null) return [];
-  return [`The quota resets on ${resetText(account.account, account.period.end)}. ${quotaAdvice(account.account)}`];
-}
-
-/** Sample credits cost nothing: there is no need to wait for the next period. */
-export function sampleCreditsMessage({ connection, job, summary }: Prepared): string[] {
-  const { credits, credits_available, credits_limit } = summary;
-  if (!connection.sample || credits_available === null || job.account.subscription.name !== 'starter') return [];
-  // A smaller budget ends the run first.
-  if (Math.min(credits, credits_limit) <= credits_available) return [];
-  const { creditsPerMonth } = SUBSCRIPTIONS.professional;
-  return [
-    `The free sample account has too few credits. --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
-  ];
 }
 
 /** The credits that a plan or a run saves, by reason; '' for none. Some stored answers may have been free: a place without data. */
