@@ -2,6 +2,8 @@ import type { Field } from '../../contract/answer.ts';
 import type { CallKind } from '../../contract/credits.ts';
 import type { Category, TopicSlug } from '../../contract/topics.ts';
 import type { LineReference } from '../../rows/port.ts';
+import type { PlanSummary } from '../../run/summary.ts';
+import type { StatementRow } from '../../store/ledger/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
 import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';
@@ -35,8 +37,8 @@ export interface Facts {
   readonly valueName: string | null;
   /** The currency of the values; null: unknown. */
   readonly currency: string | null;
-  /** By currency, most locations first. Values of different currencies are never added. Empty without values. */
-  readonly currencies: readonly CurrencySum[];
+  /** By currency (null where a row names none), most locations first. Values of different currencies are never added. Empty without values. */
+  readonly currencies: readonly (Sum & { readonly currency: string | null })[];
   readonly rows: number;
   readonly invalid: number;
   readonly outsideUs: number;
@@ -49,7 +51,7 @@ export interface Facts {
   readonly counties: AreaList;
   readonly states: AreaList;
   /** The circles of a mile or a kilometer with the largest value; without values, with most locations. */
-  readonly circles: readonly CircleFacts[];
+  readonly circles: readonly (PlaceLabel & Sum & { readonly places: number })[];
   /** The places of largest value at risk: the first of each natural topic, and of all together. */
   readonly locations: readonly PlaceAtRisk[];
   /** What changed since an earlier output; null if none was named. */
@@ -60,20 +62,11 @@ export interface Facts {
   readonly credits: Credits | null;
 }
 
-interface CurrencySum extends Sum {
-  /** Null where a row names none. */
-  readonly currency: string | null;
-}
-
-export interface LocalDataset {
-  readonly name: string;
-  readonly level: string;
-  readonly vintage: string;
-  /** Null for the whole US. */
-  readonly states: readonly string[] | null;
-  readonly source: string;
-  readonly licence: string;
-}
+/** `states` is null for the whole US. */
+export type LocalDataset = Omit<
+  Extract<PlanSummary['source'], { readonly kind: 'local' }>['datasets'][number],
+  'loaded_at'
+>;
 
 export interface TopicFacts extends Rated {
   readonly topic: TopicSlug;
@@ -111,10 +104,6 @@ export interface PlaceLabel extends LineReference {
   readonly lat: number;
   readonly lng: number;
   readonly county: string;
-}
-
-interface CircleFacts extends PlaceLabel, Sum {
-  readonly places: number;
 }
 
 export interface PlaceAtRisk extends PlaceLabel, Sum {
@@ -175,10 +164,8 @@ export interface Credits {
 }
 
 /** The calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
-export interface LedgerLine {
+export interface LedgerLine extends Pick<StatementRow, 'calls' | 'credits'> {
   readonly kind: CallKind;
-  readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
-  readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
 }
 
 /** Facts as `--json` prints them: the same names in snake case. */
