@@ -73,3 +73,11 @@ export function resultOrNull<T>(work: () => T): T | null {
 export function hasSystemCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }
+
+/** The error of a server that cannot listen at an address; other errors stay as they are. */
+export function listenFailure(error: unknown, host: string, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
+  const message = `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`;
+  return new PerilbookError('USAGE', message, 'Choose another port, or 0 for a free one.', {}, error);
+}

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { PerilbookError, resultOrNull } from '../base/errors.ts';
+import { listenFailure, resultOrNull } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { accessRefusal, cookieName, HEADERS, hostRefusal, requestRefusal } from './web/access-check.ts';
@@ -68,7 +68,7 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
     await app.listen({ port, host: HOST });
   } catch (error) {
     await app.close();
-    throw startFailure(error, port);
+    throw listenFailure(error, HOST, port);
   }
   port = (app.server.address() as AddressInfo).port;
   return {
@@ -105,14 +105,4 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: RefusedRe
     .send(
       `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Perilbook</title><main><h1>${message}</h1><p>${hint}</p></main></html>\n`,
     );
-}
-
-function startFailure(error: unknown, port: number): unknown {
-  const code = (error as { code?: unknown }).code;
-  if (code === 'ERR_SOCKET_BAD_PORT') {
-    return new PerilbookError('USAGE', `Cannot listen on port ${port}`, 'Choose a port from 0 to 65535.', {}, error);
-  }
-  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
-  const message = `Cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`;
-  return new PerilbookError('USAGE', message, 'Choose another --port, or leave it out for a free one.', {}, error);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inBatches } from '../../base/batches.ts';
-import { PerilbookError } from '../../base/errors.ts';
+import { listenFailure } from '../../base/errors.ts';
 import { BUNDLE_KINDS } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
@@ -127,14 +127,4 @@ function addRoutes(
     return reply.send({ status: 'ok', topics: topics.length, sample });
   });
   addReading(app, clock, '/openapi.json', 'as GET', (_, reply) => reply.send(openApiDocument(standardTopics)));
-}
-
-function listenFailure(error: unknown, host: string, port: number): unknown {
-  const code = (error as { code?: unknown }).code;
-  if (code === 'ERR_SOCKET_BAD_PORT') {
-    return new PerilbookError('USAGE', `Cannot listen on port ${port}`, 'Choose a port from 0 to 65535.', {}, error);
-  }
-  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
-  const message = `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'another program does' : code}`;
-  return new PerilbookError('USAGE', message, 'Choose another port or host.', {}, error);
 }
