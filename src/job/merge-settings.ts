@@ -62,7 +62,6 @@ function withPaths(job: JobFile, change: (path: string) => string): JobFile {
     output: resolvePath(job.output),
     store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : resolvePath(job.store),
     service: keysPlaced,
-    metrics: resolvePath(job.metrics),
     on_finish: job.on_finish && commandIn(job.on_finish, (path) => resolvePath(path)!),
   }) as JobFile;
 }

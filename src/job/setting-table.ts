@@ -296,12 +296,6 @@ export const SETTINGS = {
     help: 'program, and its arguments, that gets the JSON summary when a run has ended, also one that stopped or failed',
     schema: ({ onFinish }) => onFinish,
   },
-  metrics: {
-    group: 'Output',
-    help: "file for the run's figures as OpenMetrics text, for the textfile collector of node_exporter",
-    schema: ({ text }) => text,
-    flags: { metrics: {} },
-  },
   store: {
     group: 'Store',
     help: 'file with answers, ledger and runs, or postgres://user@host/database',

@@ -22,7 +22,7 @@ export const NO_OUTPUT = devNull;
 /** Settings that `makeJob` resolves. */
 type ResolvedSetting =
   | ('input' | 'output' | 'name' | 'delimiter' | 'header' | 'header_line' | 'sheet' | 'encoding' | 'location')
-  | ('topics' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'metrics' | 'time_to_live')
+  | ('topics' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'time_to_live')
   | ('account' | 'subscription' | 'anniversary_day' | 'overages' | 'reserve');
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -72,8 +72,6 @@ export interface Job extends PlainSettings {
   readonly store: string;
   /** The program that is started after a run, and its arguments; null: none. */
   readonly onFinish: readonly string[] | null;
-  /** The file for the figures of a run; null: none. */
-  readonly metrics: string | null;
   /** The settings that were given, without defaults and with absolute paths: `makeJob` makes the same job of them anywhere. */
   readonly given: JobFile;
   /** The topics come from the default; of subscription and anniversary day the account says it. */
@@ -146,7 +144,6 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     limit: null,
     store: resolveStore(settings.store, folders),
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
-    metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     given: relativeTo(folders.workingFolder, given),
     isTopicsAssumed: !isNamed('topics'),
   };

@@ -10,7 +10,7 @@ import { checkOutput } from '../rows/files/output-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
-import { filesOfJob, metricsOutput, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
+import { filesOfJob, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
 import type { Effects } from './run-context.ts';
 import { findLayout } from './scan/layout.ts';
 import { openJobInput } from './scan/scan-input.ts';
@@ -65,8 +65,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   if (opened) issues.push({ problem: at(opened, 'areas'), isWrong: false });
   const written = await resultOf(() => checkOutputsOf(job));
   if (written) {
-    const setting =
-      written.context.file === job.metrics ? 'metrics' : content.output === undefined ? 'input' : 'output';
+    const setting = content.output === undefined ? 'input' : 'output';
     // The run may have --force, which replaces the file.
     issues.push({ problem: at(written, setting), isWrong: written.code !== 'OUTPUT_EXISTS' });
   }
@@ -101,15 +100,12 @@ async function checkOutputsOf(job: Job): Promise<void> {
   await refuseReplacement(listOutputs(job), await filesOfJob(job), false);
 }
 
-/** The single files that a run of the job writes. If a file has no column names, only the store knows whether a run wrote it. */
+/** The single file that a run of the job writes. If it has no column names, only the store knows whether a run wrote it. */
 function listOutputs(job: Job): Output[] {
-  const { output, metrics, parts, reading } = job;
+  const { output, parts, reading } = job;
+  if (parts !== null) return [];
   const rows = rowsOutput(output, job, async () => new Set());
-  const isBare = reading.header === false;
-  return [
-    ...(parts === null ? [isBare ? { ...rows, isOwn: () => true } : rows] : []),
-    ...(metrics === null ? [] : [metricsOutput(metrics)]),
-  ];
+  return [reading.header === false ? { ...rows, isOwn: () => true } : rows];
 }
 
 /** Some messages begin with the name of the setting. */

@@ -23,7 +23,7 @@ export interface ProtectedFile {
 /** A file that a command writes; `-` for standard output. */
 export interface Output {
   readonly path: string;
-  /** For messages: `the metrics`. */
+  /** For messages: `the report`. */
   readonly what: string;
   /** Whether Perilbook wrote the existing file. @param path without links */
   readonly isOwn: (path: string) => boolean | Promise<boolean>;
@@ -105,10 +105,6 @@ export function rowsOutput(
     (await isEnriched(target, reading)) ||
     (await written()).has(parts === null ? target : await pathWithoutLinks(output));
   return { path, what: 'the output', isOwn };
-}
-
-export function metricsOutput(path: string): Output {
-  return recognizedOutput(path, 'the metrics', /^# HELP perilbook_run_/);
 }
 
 /** An output that is recognized by its first bytes. */

@@ -55,7 +55,6 @@ async function jobScene(t: TestContext) {
 /** Each way to write a file over one that the job of `job.yaml` reads. */
 const WAYS: Readonly<Record<string, (file: string) => string[]>> = {
   'run -o': (file) => ['run', 'job.yaml', '-o', file],
-  'run --metrics': (file) => ['run', 'job.yaml', '-o', 'new.csv', '--metrics', file],
   'run --report': (file) => ['run', 'job.yaml', '-o', 'new.csv', '--report', file],
   'report --report': (file) => ['report', 'job.yaml', '--report', file],
 };

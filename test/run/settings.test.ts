@@ -59,16 +59,13 @@ test('each setting has its place in the job; what nobody said of a paid account 
     ...{ sheet: '2', encoding: 'windows-1252', delimiter: ';', header: false },
   });
   const rows: readonly (readonly [said: JobFile, made: object])[] = [
-    [{}, { areas: null, counts: true, metrics: null, onFinish: null, jobFile: null, orderBy: { kind: 'recognized' } }],
+    [{}, { areas: null, counts: true, onFinish: null, jobFile: null, orderBy: { kind: 'recognized' } }],
     [{ areas: 'tract' }, { areas: 'tract', counts: false }],
     [{ order_by: 'file' }, { orderBy: { kind: 'file' } }],
     [{ order_by: 'tiv' }, { orderBy: { kind: 'tiv' } }],
     [{ order_by: { column: 'v' } }, { orderBy: { kind: 'column', column: 'v', direction: 'desc' } }],
     [{ order_by: { column: 'v', direction: 'asc' } }, { orderBy: { kind: 'column', column: 'v', direction: 'asc' } }],
-    [
-      { metrics: 'm.prom', on_finish: ['./tell'] },
-      { metrics: '/here/m.prom', onFinish: ['/here/tell'] },
-    ],
+    [{ on_finish: ['./tell'] }, { onFinish: ['/here/tell'] }],
   ];
   for (const [said, made] of rows) assert.partialDeepStrictEqual(job(said), made);
   const assumed = ({ isTopicsAssumed, account }: Job) => [isTopicsAssumed, account.isDayAssumed];

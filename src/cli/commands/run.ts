@@ -27,14 +27,10 @@ import { checkFiles, reportFile, reportOutput, writeReport } from '../output-fil
 import { type ProgressShow, showProgress } from '../progress/show.ts';
 import { lostMessage, styleOf, tellResult } from '../tell-result.ts';
 
-/** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
+/** `perilbook run`: scan, plan, approve, fetch, write; then on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags<'run'>, words: readonly string[]): Promise<number> {
   const job = readJob(context, words, flags);
-  const report = reportFile(context, flags.report);
-  const finish = await openFinish(context, flags, job, [
-    ...(await findOutputs(job)),
-    ...(report === null ? [] : [{ path: report, what: 'is the report of the run' }]),
-  ]);
+  const finish = await openFinish(context, job);
   try {
     const outcome = await runAndReport(context, flags, words, job);
     await finish(outcome);

@@ -2,60 +2,28 @@ import { PerilbookError } from '../../base/errors.ts';
 import { makeRedactor } from '../../client/redact.ts';
 import type { Job } from '../../job/settings.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
-import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
-import type { Flags } from '../command-table.ts';
 import { type CliContext, say } from '../context.ts';
-import { checkFiles } from '../output-files.ts';
-import { type FinishedRun, finishedRun, type RunOutcome } from './finished-run.ts';
+import { finishedRun, type RunOutcome } from './finished-run.ts';
 import { runProgram } from './run-program.ts';
 
-/** Called once, when a run has ended or an error has ended it: writes the metrics, then calls the hook. Never rejects. */
+/** Called once, when a run has ended or an error has ended it. Never rejects. */
 export type Finish = (outcome: RunOutcome) => Promise<void>;
 
-/** Prepares what a job does after its run. Reports a missing secret and a file that cannot be written before anything is spent.
- * @param files what else the run reads and writes
- * @throws KEY_MISSING, OUTPUT_UNWRITABLE, OUTPUT_EXISTS */
-export async function openFinish(
-  context: CliContext,
-  flags: Flags<'run'>,
-  job: Job,
-  files: readonly ProtectedFile[],
-): Promise<Finish> {
-  const { clock, version = '' } = context;
-  const { metrics } = job;
-  const startedAt = clock.now();
-  const callHook = await openFinishHook(context, job);
-  // Checked first, because metrics are written after an error too: they must not replace a file that the run reads or writes.
-  if (metrics !== null) await checkFiles(flags, job, [metricsOutput(metrics)], files);
-  return async (outcome) => {
-    const times = { startedAt, endedAt: clock.now() };
-    try {
-      if (metrics !== null) {
-        const { writeRunMetrics } = await import('./run-metrics.ts');
-        await writeRunMetrics(metrics, job.name, outcome, times);
-      }
-    } catch (error) {
-      say(context, `perilbook: The metrics were not written: ${error instanceof Error ? error.message : error}`);
-    }
-    await callHook?.(finishedRun(outcome, { version, job: job.name, ...times }));
-  };
-}
-
-/** The program of `on_finish`, ready to be started; null where the job has none. Its failure is reported, and does not change the exit
- * code: the rows are written, and a repeated run would not help. */
-async function openFinishHook(
-  context: CliContext,
-  job: Job,
-): Promise<((finished: FinishedRun) => Promise<void>) | null> {
+/** The program of `on_finish`, ready to be started; does nothing where the job has none. Its failure is reported, and does not change the
+ * exit code: the rows are written, and a repeated run would not help. */
+export async function openFinish(context: CliContext, job: Job): Promise<Finish> {
+  const { clock, version = '', workingFolder: folder } = context;
   const command = job.onFinish;
-  if (command === null) return null;
+  if (command === null) return async () => {};
+  const startedAt = clock.now();
   const redactor = makeRedactor(await findSecrets(job, context));
   const env = withoutSecrets(context.env, job);
-  return async (finished) => {
+  return async (outcome) => {
+    const finished = finishedRun(outcome, { version, job: job.name, startedAt, endedAt: clock.now() });
     // No key is in a summary; should one get there, it stays on this machine.
     const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
     const onOutput = (output: string) => say(context, output.trimEnd());
-    const problem = await runProgram({ command, folder: context.workingFolder, env, onOutput }, body, context.clock);
+    const problem = await runProgram({ command, folder, env, onOutput }, body, clock);
     if (problem === null) return;
     say(context, `perilbook: on_finish failed: ${problem}. The run itself is not affected.`, 'warning');
   };

@@ -16,8 +16,6 @@ interface RunFrame {
 }
 
 /** How a run ended, as `on_finish` gets it: stable names, snake case. */
-export type FinishedRun = ReturnType<typeof finishedRun>;
-
 export function finishedRun(outcome: RunOutcome, { version, job, startedAt, endedAt }: RunFrame) {
   const result = outcome.kind === 'ended' ? outcome.result : null;
   return {

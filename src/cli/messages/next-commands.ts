@@ -36,7 +36,7 @@ export function reportCommand(
 }
 
 /** Options of a report that a run has too, and that concern the run alone. */
-const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'report'];
+const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'report'];
 
 /** The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.
  * @param plan made after the run, which may have learned that bundles return more */

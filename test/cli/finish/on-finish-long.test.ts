@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { metricValue, parseOpenMetrics } from '../../open-metrics.ts';
 import { openHarness, places } from '../../run/harness.ts';
 import { startBin } from '../bin-process.ts';
 import { perilbook, type SetupOptions } from '../command-line.ts';
@@ -129,30 +128,4 @@ test('the process ends although a program of on_finish has left a child that hol
   const { code, stderr } = await bin.ended;
   assert.deepEqual([code, harness.charged()], [0, 6], stderr);
   assert.match(stderr, /heard/);
-});
-
-test('metrics are OpenMetrics text of the last run; the last success stays after a failure', async (t) => {
-  const { run, path, secret } = await scene(t, ['metrics: run.prom']);
-  const read = () => {
-    const text = readFileSync(path('run.prom'), 'utf8');
-    assert.ok(!text.includes(secret));
-    const samples = parseOpenMetrics(text);
-    return (name: string, labels?: Record<string, string>) =>
-      metricValue(samples, `perilbook_run_${name}`, { job: 'nightly', ...labels });
-  };
-  await run(['--budget', '2']);
-  const paused = read();
-  const rows = ['ok', 'deferred'].map((status) => paused('rows', { status }));
-  assert.deepEqual([paused('exit_code'), rows], [4, [2, 4]]);
-  assert.deepEqual([paused('planned_credits'), paused('spent_credits'), paused('unknown_credits')], [6, 2, 0]);
-  assert.deepEqual([paused('calls'), paused('retries'), paused('last_success_timestamp_seconds')], [2, 0, null]);
-  await run(['--yes']);
-  const whole = read();
-  assert.deepEqual([whole('exit_code'), whole('spent_credits'), whole('rows', { status: 'ok' })], [0, 4, 6]);
-  assert.equal(whole('last_success_timestamp_seconds'), whole('end_timestamp_seconds'));
-  assert.ok(whole('duration_seconds')! >= 0 && whole('left_credits')! > 0);
-  const { code } = await run(['--topics', 'hail', '--yes'], { env: { THE_KEY: '' } });
-  const failed = read();
-  assert.deepEqual([code, failed('exit_code'), failed('rows'), failed('spent_credits')], [5, 5, null, null]);
-  assert.equal(failed('last_success_timestamp_seconds'), whole('last_success_timestamp_seconds'));
 });
