@@ -18,7 +18,7 @@ function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: str
 }
 
 /** The sources of `perilbook data get` that hold the boundaries of each level. */
-export const BOUNDARY_SOURCES = { tract: 'areas', county: 'counties' } as const;
+const BOUNDARY_SOURCES = { tract: 'areas', county: 'counties' } as const;
 
 /** The command that gets the boundaries for the locations of an input. */
 export function getBoundariesCommand(level: 'tract' | 'county', input: string, folder: string): string {

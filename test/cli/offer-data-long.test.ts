@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
-import { strToU8, zipSync } from 'fflate';
 import { readJob } from '../../src/cli/job-of-options.ts';
 import { dataForPage } from '../../src/cli/offer-data.ts';
-import { agencyMirror } from '../data/download/agency-mirror.ts';
-import { geojson } from '../data/loaders/loading.ts';
 import { MovedClock } from '../moved-clock.ts';
-import { square } from '../service/small-data.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, type SetupOptions } from './command-line.ts';
 import { machineWithoutRadon } from './radon-mirror.ts';
 
@@ -85,38 +80,6 @@ test('a run on a terminal whose input is a pipe asks nothing, and reads all of i
   const { stderr } = await run([], { typed: 'n\r' });
   assert.doesNotMatch(stderr, QUESTION);
   assert.equal(zones().length, 1, stderr);
-});
-
-test('for areas and a service, a run on a terminal offers the boundaries; after a no it ends with the command', async (t) => {
-  const folder = temporaryFolder(t);
-  const mirror = await agencyMirror(t);
-  const counties = geojson([{ properties: { GEOID: '06037' }, geometry: square(-119, 34, 1) }]);
-  mirror.files.set('www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025_us_county_500k.zip', {
-    body: Buffer.from(zipSync({ 'counties.geojson': strToU8(counties) })),
-  });
-  mkdirSync(join(folder, 'perilbook'));
-  writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\nextract: true\n`);
-  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
-  writeFileSync(join(folder, 'key'), 'secret');
-  const paid = ['--base-url', 'http://127.0.0.1:9/', '--api-key-file', 'key', '--topics', 'radon', '--budget', '0'];
-  const run = (options: SetupOptions, ...args: string[]) =>
-    perilbook(['run', 'book.csv', ...paid, '--areas', 'county', ...args], {
-      ...{ folder, clock: new MovedClock('2026-06-15T12:00:00Z'), env: { XDG_DATA_HOME: folder } },
-      ...options,
-    });
-  const onTerminal = { columns: 100 };
-  const command = /There are no county boundaries on this machine\n.*Run: perilbook data get counties --for book\.csv/;
-  for (const ended of [await run({}), await run({ ...onTerminal, typed: 'y\r' }, '--yes')]) {
-    const found = [ended.code, QUESTION.test(ended.stderr), command.test(ended.stderr)];
-    assert.deepEqual(found, [2, false, true], ended.stderr);
-  }
-  const refused = await run({ ...onTerminal, typed: 'n\r' });
-  assert.match(refused.stderr, /There are no county boundaries on this machine\. They can be downloaded:/);
-  assert.deepEqual([refused.code, QUESTION.test(refused.stderr), command.test(refused.stderr)], [2, true, true]);
-  assert.equal(mirror.downloads(), 0);
-  const ran = await run({ ...onTerminal, typed: 'y\r' });
-  assert.match(ran.stderr, /counties: loaded 1 record[\s\S]*boundaries +1 place in an area/);
-  assert.equal(ran.code, 4, ran.stderr);
 });
 
 test('the page gets all that a download prints, also beyond the 64 KB that a stream buffers', async (t) => {
