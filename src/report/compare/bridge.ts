@@ -61,7 +61,7 @@ export function sumSteps(
 }
 
 /** Classes without an order are below all ratings. */
-export function severity(rating: number): number {
+function severity(rating: number): number {
   return rating < HIGHEST.ordered ? rating : -1;
 }
 

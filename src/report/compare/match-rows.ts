@@ -3,7 +3,7 @@ import { valueOfUnits } from '../../run/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
-import { type Bridge, isAtRisk, makeBridgeSums, type RowExample, type RowState, severity } from './bridge.ts';
+import { type Bridge, isAtRisk, makeBridgeSums, type RowState } from './bridge.ts';
 
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
 export interface Comparison {
@@ -41,16 +41,8 @@ interface TopicChanges {
   readonly title: string;
   /** The bridge of the value rated Relatively High or Very High. */
   readonly bridge: Bridge;
-  /** Rows in both files, at the same place, with different ratings, most rows first. With the present value. */
-  readonly moved: readonly RatingMove[];
   readonly answeredThen: CountedSum;
   readonly answeredNow: CountedSum;
-}
-
-export interface RatingMove extends CountedSum {
-  readonly from: string;
-  readonly to: string;
-  readonly isWorse: boolean;
 }
 
 type Side = AsyncIterable<readonly ComparedRow[]>;
@@ -212,33 +204,16 @@ function makeComparedSums(decimals: number) {
 function makeTopicSums(slug: TopicSlug, decimals: number) {
   const atRisk = makeBridgeSums(isAtRisk);
   const answered = makeBridgeSums((rating) => rating !== UNANSWERED);
-  const moves = new Map<number, { rows: number; value: number }>();
   return {
-    add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
-      atRisk.add(then, now, hasMoved, example);
-      answered.add(then, now, hasMoved, example);
-      // A missing answer is no rating, and a row that moved has the rating of another place, as in the bridge.
-      if (hasMoved || then === null || now === null || then.rating === now.rating) return;
-      if (then.rating === UNANSWERED || now.rating === UNANSWERED) return;
-      const key = then.rating * HIGHEST.classes.length + now.rating;
-      const sum = moves.get(key) ?? { rows: 0, value: 0 };
-      sum.rows++;
-      sum.value += now.value;
-      moves.set(key, sum);
+    add(...row: Parameters<typeof atRisk.add>): void {
+      atRisk.add(...row);
+      answered.add(...row);
     },
 
     changes(): TopicChanges {
       const { before: answeredThen, now: answeredNow } = bridgeInCurrency(answered.bridge(), decimals);
-      const moved = [...moves].map(([key, sum]): RatingMove => {
-        const [from, to] = [Math.floor(key / HIGHEST.classes.length), key % HIGHEST.classes.length];
-        const names = { from: HIGHEST.classes[from]!.name, to: HIGHEST.classes[to]!.name };
-        return { ...names, ...inCurrency(sum, decimals), isWorse: severity(to) > severity(from) };
-      });
-      return {
-        ...{ topic: slug, title: topicOf(slug).title, bridge: bridgeInCurrency(atRisk.bridge(), decimals) },
-        moved: moved.sort((a, b) => b.rows - a.rows),
-        ...{ answeredThen, answeredNow },
-      };
+      const bridge = bridgeInCurrency(atRisk.bridge(), decimals);
+      return { topic: slug, title: topicOf(slug).title, bridge, answeredThen, answeredNow };
     },
   };
 }

@@ -1,10 +1,9 @@
 import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
 import type { Bridge, StepName } from '../compare/bridge.ts';
-import type { ComparedSum, RatingMove } from '../compare/match-rows.ts';
+import type { ComparedSum } from '../compare/match-rows.ts';
 import type { Facts } from '../figures/facts.ts';
 import { lineText } from '../figures/measure.ts';
-import { HIGHEST, reading } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
 import { block, type Html, html, quoted, scrolling, section } from './html.ts';
 
@@ -44,8 +43,7 @@ ${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.ma
 </ul>
 ${block(title, html`Each line adds up: what was there then, the changes, what is there now. Perils: what is rated Relatively High or Very High.`, bridgeTable(facts, title, bridges))}
 ${titlesLine('Nothing changed above Moderate', same)}${titlesLine('Not answered then or now', unanswered)}
-${rowsOfSteps(facts, bridges)}
-${movesTables(facts)}`,
+${rowsOfSteps(facts, bridges)}`,
   );
 }
 
@@ -118,40 +116,4 @@ ${lines.map(
 </table>`,
 )}</details>
 `;
-}
-
-/** Changed ratings as a matrix for each peril, folded. */
-function movesTables(facts: Facts): Html {
-  const perils = facts.changes!.topics.filter(({ moved }) => moved.length > 0);
-  if (perils.length === 0) return html`<p>No rating of a row at the same place in both files changed.</p>`;
-  return html`<details class="numbers"><summary>Changed ratings of each peril</summary>
-<p class="says">Rows at the same place in both files, by their rating then (line) and now (column)${
-    facts.valueName !== null && ', with the present value'
-  }. Rows that moved, and rows without an answer then or now, are in the table above alone.</p>
-${perils.map(({ title, moved }) => movesTable(facts, title, moved))}</details>
-`;
-}
-
-function movesTable(facts: Facts, title: string, moved: readonly RatingMove[]): Html {
-  const used = reading(HIGHEST)
-    .filter(
-      ({ index, of: { name } }) =>
-        index < HIGHEST.ordered || moved.some(({ from, to }) => from === name || to === name),
-    )
-    .map(({ of: { name } }) => name);
-  const cell = (from: string, to: string) => {
-    const move = moved.find((one) => one.from === from && one.to === to);
-    if (move === undefined) return html`<td class="n">${from === to ? '–' : '·'}</td>`;
-    const value = facts.valueName !== null && html`<br><small>${amount(move.value, facts.currency)}</small>`;
-    return html`<td class="n ${move.isWorse ? 'worse' : 'better'}">${grouped(move.rows)}${value}</td>`;
-  };
-  return scrolling(
-    `${title}: changed ratings`,
-    html`<table class="moves">
-<caption>${title}</caption>
-<thead><tr><th scope="col">From</th>${used.map((name) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
-<tbody>
-${used.map((from) => html`<tr><th scope="row">${from}</th>${used.map((to) => cell(from, to))}</tr>\n`)}</tbody>
-</table>`,
-  );
 }
