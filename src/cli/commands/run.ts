@@ -17,8 +17,7 @@ import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
-import { openFinish } from '../finish/finish.ts';
-import type { RunOutcome } from '../finish/finished-run.ts';
+import { openFinish, type RunOutcome } from '../finish/finish.ts';
 import { readJob } from '../job-of-options.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';
@@ -55,7 +54,7 @@ async function runAndReport(
   // Read before the run replaces it, and only where it is printed.
   const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
   await using owned = new AsyncDisposableStack();
-  const { prepared, result, progress } = await planAndRun(context, flags, { words, job, report, lost }, owned);
+  const { prepared, result } = await planAndRun(context, flags, { words, job, report, lost }, owned);
   if (report !== null) {
     const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
     const { reportPage } = await import('../../report/html/page.ts');
@@ -66,7 +65,7 @@ async function runAndReport(
   // After the report, because an error of the report is JSON too and `--json` prints one value.
   if (flags.json) sayJson(context, result.summary);
   await tellResult(context, { words, flags }, { prepared, result }, asksToSpend(context, flags, prepared) ? [] : lost);
-  return { kind: 'ended', result, progress, exitCode: exitCodeOfRun(result) };
+  return { kind: 'ended', result, exitCode: exitCodeOfRun(result) };
 }
 
 /** The file of `--report`; null: none. @throws USAGE where two outputs would be one */
@@ -123,7 +122,7 @@ async function planAndRun(
     if (creditsSpent > 0) say(messages, `spent  ${counted(creditsSpent, 'credit')}`, 'error');
     throw error;
   });
-  return { ...owned.use(done), progress };
+  return owned.use(done);
 }
 
 /** Asks on the terminal whether the rest may cost what it costs now. */
