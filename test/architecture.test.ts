@@ -40,7 +40,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'topojson-client': ['sample', 'report', 'data', 'geo'],
   proj4: ['formats'],
   shapefile: ['formats'],
-  'prom-client': ['cli', 'service'],
+  'prom-client': ['cli'],
   'string-width': ['base'],
   yargs: ['cli'],
   zod: ['cli', 'page', 'report', 'service', 'job', 'client', 'data', 'contract'],

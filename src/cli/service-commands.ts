@@ -46,14 +46,10 @@ export const SERVICE_COMMANDS = {
   },
   'service start': {
     describe: 'answer requests until it is stopped',
-    examples: ['service start --port 8737', 'service start --metrics 127.0.0.1:9464'],
+    examples: ['service start --port 8737'],
     options: {
       port: { ...port, describe: 'port to listen on (default 8737)' },
       ...files,
-      metrics: {
-        type: 'string',
-        describe: 'serve OpenMetrics under /metrics at this address of this machine, e.g. 127.0.0.1:9464 (default off)',
-      },
       ...log,
     },
   },

@@ -103,20 +103,14 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
   const files = resolveServiceFiles(context, flags);
   if (flags.db !== undefined) refuseMissing(files.data, '--db');
   if (flags.accounts !== undefined) refuseNoAccounts(files, flags);
-  // Loads prom-client, which other services do not need.
-  const serving = flags.metrics === undefined ? null : await import('../../service/http/service-metrics.ts');
-  const metricsAt = serving?.metricsAddress(flags.metrics!);
-  const metrics = serving?.createServiceMetrics();
   await using accounts = await accountsOpener(context, files);
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  await using service = await startService({ data, accounts, port, metrics, onError });
-  await using metricsServer = serving && (await serving.startMetricsServer(metricsAt!, metrics!));
+  await using service = await startService({ data, accounts, port, onError });
   const accountsAt = shownAddress(files.accounts);
   say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${accountsAt}`);
-  if (metricsServer !== null) say(context, `Metrics: ${metricsServer.url}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {

@@ -16,7 +16,6 @@ import { encodedBody } from './content-encoding.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { type FailureReply, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
-import type { ServiceMetrics } from './service-metrics.ts';
 import { addReading, type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
 /** The start options of a service. The caller closes data and accounts, after the service. */
@@ -27,7 +26,6 @@ export interface ServiceOptions extends AnswerOptions {
   readonly accounts: ServiceAccounts;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly metrics?: Pick<ServiceMetrics, 'watch'> | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /** How long closing waits for requests in flight, in milliseconds. Default: 10 000. */
@@ -63,7 +61,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   );
   const answerCalls = createCallAnswers(data, instance, options);
   const app = createWebServer(instance, onError, options.limits);
-  options.metrics?.watch(app);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
   const atOnce = instance.batchesAtOnce;
   addRoutes(app, options, instance, tracker, inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce }));
