@@ -35,7 +35,6 @@ export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt
   /** For a price alone: no service is started, and a missing key is no error. */
   readonly isPlan?: boolean;
   readonly trace?: Effects['trace'];
-  readonly approveRise?: Effects['approveRise'];
   /** Gets a message before a step that takes seconds; default: the host's `notice`. */
   readonly announce?: (line: string) => void;
   /** Called with the open store: what must not be replaced is refused before a service is started. */
@@ -46,7 +45,7 @@ export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt
 export async function openRun(
   host: RunHost,
   job: Job,
-  { isPlan = false, trace, approveRise, announce, check, ...options }: OpenRunOptions,
+  { isPlan = false, trace, announce, check, ...options }: OpenRunOptions,
 ): Promise<{ readonly context: RunContext } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   // A mistyped name is reported before missing data.
@@ -56,7 +55,7 @@ export async function openRun(
   const connection = isPlan
     ? await unopenedConnection(host, job)
     : opened.use(await connect(host, job, announce)).connection;
-  const effects = { ...makeEffects(host), ...(trace && { trace }), ...(approveRise && { approveRise }) };
+  const effects = { ...makeEffects(host), ...(trace && { trace }) };
   const context = await openContext(job, { ...options, connection, store, effects });
   const owned = opened.move();
   return { context, [Symbol.asyncDispose]: () => owned.disposeAsync() };

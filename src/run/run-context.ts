@@ -11,7 +11,7 @@ import { ApiKeys } from './plan/api-keys.ts';
 import { type Freshness, makeFreshness } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { SampleRows } from './sample-rows.ts';
-import { deadlineOf, type RunEnds, type Stop } from './stop.ts';
+import { deadlineOf, type RunEnds } from './stop.ts';
 
 /** Effects that a run gets from its caller. */
 export interface Effects {
@@ -20,8 +20,6 @@ export interface Effects {
   readonly streams: Streams;
   /** Called with messages that the user should see at once. */
   readonly notice: (message: string) => void;
-  /** Asks, in the middle of a run, whether it may spend what the rest costs now (`rest`). Left out: nobody can be asked, and the run stops. */
-  readonly approveRise?: (stop: Stop) => Promise<boolean>;
   /** Called with a line for each request and each answer, for debugging; never with a key. */
   readonly trace?: (line: string) => void;
   /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */

@@ -149,7 +149,7 @@ async function buy(
   run: number,
 ): Promise<Stop | null> {
   if (plan.order.length === 0) return null;
-  const { clock, random, trace, approveRise } = effects;
+  const { clock, random, trace } = effects;
   const { baseUrl, proxy } = connection;
   const job = purchaseJob(planned, connection);
   const secrets = connection.keys.map(({ secret }) => secret);
@@ -182,7 +182,7 @@ async function buy(
     interrupt,
     limits: { run, source, budget },
     service: { client, throttle, apiKeys },
-    effects: { clock, times, random, notice, ...(approveRise && { approveRise }) },
+    effects: { clock, times, random, notice },
   });
 }
 

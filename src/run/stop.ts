@@ -57,8 +57,6 @@ export interface Stop {
   readonly message: string;
   /** When to run again: milliseconds since the epoch, or null if the user must act first. */
   readonly resumeAfter: number | null;
-  /** The credits that the rest costs; only where the price is the reason. */
-  readonly rest?: number;
 }
 
 export function stopFor(reason: StopReason, message: string, resumeAfter: number | null = null): Stop {
@@ -108,7 +106,7 @@ export function storeMovedStop({ message, hint }: PerilbookError): Stop {
 /** The stop before a rest that costs more than planned and than the run may spend. @param why a sentence without its full stop */
 export function riseStop(why: string, rest: number, planned: number): Stop {
   const costs = `What is left costs ${counted(rest, 'credit')} now, ${grouped(planned)} before`;
-  return { ...stopFor('price', `${why}. ${costs}: nothing more was bought.`), rest };
+  return stopFor('price', `${why}. ${costs}: nothing more was bought.`);
 }
 
 /** The stop at a spending limit. Its message names the limit: the job's budget, or the plan that the run began with

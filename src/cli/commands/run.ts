@@ -1,4 +1,3 @@
-import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
@@ -9,7 +8,6 @@ import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/protected-files.ts';
 import { runJob } from '../../run/run-job.ts';
-import type { Stop } from '../../run/stop.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
@@ -23,7 +21,7 @@ import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';
 import { runPlanMessages } from '../messages/plan-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
-import { type ProgressShow, showProgress } from '../progress/show.ts';
+import { showProgress } from '../progress/show.ts';
 import { lostMessage, styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then on_finish, also after an error. */
@@ -100,7 +98,6 @@ async function planAndRun(
       interrupt: context.interrupt,
       announce: flags.quiet ? () => {} : notice,
       trace: flags.debug ? notice : undefined,
-      ...(canAsk(context) && job.input !== '-' ? { approveRise: (stop) => asked(context, show, stop) } : {}),
     }),
   );
   const done = await runJob(opened.context, {
@@ -123,22 +120,6 @@ async function planAndRun(
     throw error;
   });
   return owned.use(done);
-}
-
-/** Asks on the terminal whether the rest may cost what it costs now. */
-async function asked(context: CliContext, show: ProgressShow, { message, rest = 0 }: Stop): Promise<boolean> {
-  show.pause();
-  say(context, message);
-  const words = { what: 'run', approve: '', later: '' };
-  try {
-    await askToSpend(context, rest, words);
-    return true;
-  } catch (error) {
-    if (error instanceof PerilbookError && error.code === 'INTERRUPTED') return false;
-    throw error;
-  } finally {
-    show.resume();
-  }
 }
 
 /** A run, and the topics that its earlier output has and the job does not ask for. */

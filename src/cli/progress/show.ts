@@ -18,8 +18,8 @@ export interface ProgressShow extends Disposable {
   readonly say: (text: string) => void;
   /** Hides the progress while the price is shown and approved. */
   pause(): void;
-  /** Shows it again, with what the price told of the run, if that is new. */
-  resume(facts?: RunFacts): void;
+  /** Shows it again, with what the price told of the run. */
+  resume(facts: RunFacts): void;
 }
 
 /** On a terminal a line that is redrawn; elsewhere one every 30 s and at each change of phase; nothing if quiet. */
@@ -47,8 +47,8 @@ function viewer(context: CliContext) {
   let facts: RunFacts | null = null;
   return {
     progress,
-    learn: (runFacts: RunFacts | undefined) => {
-      facts = runFacts ?? facts;
+    learn: (runFacts: RunFacts) => {
+      facts = runFacts;
     },
     view: () => {
       const steady = steadyTime(context.clock);

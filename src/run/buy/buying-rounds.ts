@@ -75,20 +75,18 @@ function ceilingText(
   return `The ceiling of ${inDollars(overageCredits)} for overage is reached: this run cost ${own} of the ${inDollars(beyond)} of this period.`;
 }
 
-async function buyRounds(given: BuyingContext): Promise<Stop | null> {
-  let context = given;
-  const { job, plan, progress } = context;
+async function buyRounds(context: BuyingContext): Promise<Stop | null> {
+  const { job, plan, progress, limits } = context;
   const queue = new CellQueue(plan);
   const { cells } = plan.scan;
-  let buying = await beginBuying(context);
+  const buying = await beginBuying(context);
   const { payer, health } = buying;
-  let { approveRise } = context.effects;
   const costOfRest = () => costOf(queue, payer.priceList);
-  const spentNow = () => context.store.runSpending(context.limits.run);
+  const spentNow = () => context.store.runSpending(limits.run);
   const spentBefore = total(await spentNow());
   const { credits: price, retryCredits } = plan.price;
   /** What the run may spend without the retries of lost answers, which pay for no dearer way. */
-  let planned = spentBefore + price + retryCredits;
+  const planned = spentBefore + price + retryCredits;
   /** The stop where the rest costs more than before, and more than the run may still spend; null where it goes on.
    * @param byOldPrices the rest by the prices of before, which does not show that a bundle here lacked what it was bought for */
   const stopAtRise = async (byOldPrices: number, why: string): Promise<Stop | null> => {
@@ -96,18 +94,10 @@ async function buyRounds(given: BuyingContext): Promise<Stop | null> {
     const spending = await spentNow();
     const spent = total(spending);
     const before = Math.min(byOldPrices, Math.max(0, price - (spent - spentBefore)));
-    const fits = spent + after <= context.limits.budget && spent - spending.unknown + after <= planned;
+    const fits = spent + after <= limits.budget && spent - spending.unknown + after <= planned;
     if (after <= before || fits) return null;
     // What this run has spent above the plan is no part of what the rest cost before.
-    const stop = riseStop(why, after, byOldPrices < after ? byOldPrices : before);
-    const ask = approveRise;
-    // Asked once: after a second rise the user should look at the plan.
-    approveRise = undefined;
-    if (!(await ask?.(stop))) return stop;
-    planned = spent + after;
-    context = { ...context, limits: { ...context.limits, budget: planned } };
-    buying = { ...buying, limits: context.limits };
-    return null;
+    return riseStop(why, after, byOldPrices < after ? byOldPrices : before);
   };
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
@@ -132,7 +122,7 @@ async function buyRounds(given: BuyingContext): Promise<Stop | null> {
         if (stop !== null) return stop;
       }
       if (!isEachPlace) {
-        const stored = await readStoredAreas(plan.scan.areas, context.store, context.limits.source);
+        const stored = await readStoredAreas(plan.scan.areas, context.store, limits.source);
         isEachPlace = await areAreasWrong(context, stored);
         const again = isEachPlace ? new Set(stored.keys()) : contradictingAreas(context, stored, replanned);
         if (again.size > 0) {

@@ -31,7 +31,7 @@ export interface BuyingContext
   readonly plan: Plan;
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
   readonly service: { readonly client: Client; readonly throttle: Throttle; readonly apiKeys: ApiKeys };
-  readonly effects: Pick<Effects, 'clock' | 'random' | 'notice' | 'approveRise'> & { readonly times: RunTimes };
+  readonly effects: Pick<Effects, 'clock' | 'random' | 'notice'> & { readonly times: RunTimes };
 }
 
 /** The buying of a run: the context, and the state that calls change. */
