@@ -6,7 +6,13 @@ import { placeInValue } from '../geo/place-in-value.ts';
 import { isCovered } from '../geo/us-coverage.ts';
 import { firstRows } from './first-rows.ts';
 import { findPerilbookColumns } from './kept-columns.ts';
-import { findLocationColumns, isPlaceName, type LocationColumns, type NamedColumns } from './location-columns.ts';
+import {
+  findLocationColumns,
+  isPlaceName,
+  type LocationColumns,
+  mayHaveLocation,
+  type NamedColumns,
+} from './location-columns.ts';
 import type { Row, RowSource } from './port.ts';
 
 /** Reads the names of the columns: those of the location, `names` without the columns that an earlier run of Perilbook added, and `dropFrom`,
@@ -98,7 +104,7 @@ function withHint(
 ): PerilbookError {
   const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
   const line =
-    likely((fields) => isHeader(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
+    likely((fields) => mayHaveLocation(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
   // Without another header line, the locations may be on another sheet. A note on the header that was read is not of the suggested one.
   const hints =
     line === null
@@ -135,16 +141,6 @@ const MOST_COLUMNS = 100;
 function geocoderHint(names: readonly string[]): string | null {
   if (!/^(?:Match|No_Match|Tie)$/.test(names[2] ?? '')) return null;
   return 'This is a result of the geocoder of the Census Bureau: add --no-header --location 6 (docs/analyst/addresses.md).';
-}
-
-function isHeader(fields: readonly string[], location: NamedColumns): boolean {
-  try {
-    findLocationColumns(fields, location);
-    return true;
-  } catch (error) {
-    if (error instanceof PerilbookError) return false;
-    throw error;
-  }
 }
 
 /** Whether a line below a title may be the names of columns, though not those of a location. */

@@ -255,6 +255,11 @@ export const isGeometryName = (name: string): boolean => GEOMETRY_NAME.test(plai
 /** Whether a column of this name usually holds places in some form. */
 export const isPlaceName = (name: string): boolean => PLACE_NAME.test(plainName(name));
 
+/** Whether names may have a location among them. */
+export function mayHaveLocation(names: readonly string[], named?: NamedColumns): boolean {
+  return resultOrNull(() => findLocationColumns(names, named)) !== null;
+}
+
 /** Whether names are certain to have a location among them. */
 export function haveLocation(names: readonly string[]): boolean {
   return (resultOrNull(() => findLocationColumns(names)) ?? { isWeak: true }).isWeak !== true;
@@ -266,10 +271,6 @@ const ADDRESS = /^(?:street|property|full|site)?address(?:line)?$|^(?:street|zip
 function hintFor(names: readonly string[]): string {
   if (names.every((name, i) => name === String(i + 1))) {
     return 'The file has no header line: give the numbers of the latitude and the longitude column.';
-  }
-  // In a file of storms, the line of a storm ("AL012014, ARTHUR, 25,") comes before the lines of its track.
-  if (/^(?:AL|EP|CP)\d{6}$/.test(names[0] ?? '')) {
-    return 'This is a HURDAT2 file of storm tracks: it has two kinds of lines and no table of locations.';
   }
   if (names.some((name) => ADDRESS.test(name.toLowerCase().replace(/[^a-z]/g, '')))) {
     return 'Perilbook does not geocode addresses. docs/analyst/addresses.md shows how the free geocoder of the Census Bureau adds the coordinates. If two columns hold them, name them: --lat COLUMN --lng COLUMN.';

@@ -220,7 +220,6 @@ test('where no column is found, the error says what the names look like, and wha
     ['a5,b,c', plain],
     ['5a,b,c', plain],
     [',', plain],
-    ['AL012014,ARTHUR,25', /^This is a HURDAT2 file/],
     ['XAL012014,b', plain],
     ['AL0120145,b', plain],
     ['mylocation,location name,geometry', plain],

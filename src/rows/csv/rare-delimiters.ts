@@ -1,6 +1,5 @@
-import { PerilbookError } from '../../base/errors.ts';
 import { fieldText } from '../../formats/csv/scan-records.ts';
-import { findLocationColumns } from '../location-columns.ts';
+import { mayHaveLocation } from '../location-columns.ts';
 import { type Head, recordsOf } from './head-records.ts';
 import { guessQuoting } from './quoting.ts';
 
@@ -19,9 +18,9 @@ export function otherDelimiter(head: Head): { readonly delimiter: string | null;
     const names = namesIn(head, delimiter);
     return names === null ? [] : [{ delimiter, names }];
   });
-  const certain = candidates.filter(({ names }) => hasLocation(names));
+  const certain = candidates.filter(({ names }) => mayHaveLocation(names));
   if (certain.length === 1) return { delimiter: certain[0]!.delimiter, hint: null };
-  if (isAligned && hasLocation(header.trim().split(/ +/))) return { delimiter: null, hint: alignedHint(header) };
+  if (isAligned && mayHaveLocation(header.trim().split(/ +/))) return { delimiter: null, hint: alignedHint(header) };
   const [likely] = [...certain, ...candidates].filter(({ delimiter }) => delimiter !== ' ' || certain.length > 0);
   if (likely === undefined) return null;
   const given = typed(likely.delimiter);
@@ -48,16 +47,6 @@ function namesIn(head: Head, delimiter: string): string[] | null {
     if (span.fields !== names.length) return null;
   }
   return names !== null && names.length > 1 ? names : null;
-}
-
-function hasLocation(names: readonly string[]): boolean {
-  try {
-    findLocationColumns(names);
-    return true;
-  } catch (error) {
-    if (error instanceof PerilbookError) return false;
-    throw error;
-  }
 }
 
 /** Names may have single spaces in them, where columns have more between them. */

@@ -1,4 +1,3 @@
-import { PerilbookError } from '../../base/errors.ts';
 import {
   elementsIn,
   firstByte,
@@ -7,7 +6,7 @@ import {
   startOfArray,
 } from '../../formats/json/array-elements.ts';
 import { knownMembers, NotJson, skipSpace } from '../../formats/json/json-members.ts';
-import { findLocationColumns } from '../location-columns.ts';
+import { mayHaveLocation } from '../location-columns.ts';
 import { isObject, jsonColumns, parseObject } from './json-values.ts';
 
 /** How deep in a document its list of rows may be: `{"response": {"docs": [...]}}`. */
@@ -73,12 +72,5 @@ export function isTable(object: JsonObject): boolean {
 }
 
 function hasLocation(object: JsonObject): boolean {
-  const names = jsonColumns([object]).map(({ name }) => name);
-  try {
-    findLocationColumns(names);
-    return true;
-  } catch (error) {
-    if (error instanceof PerilbookError) return false;
-    throw error;
-  }
+  return mayHaveLocation(jsonColumns([object]).map(({ name }) => name));
 }
