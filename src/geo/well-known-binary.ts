@@ -49,7 +49,7 @@ function pointInOutline(bytes: Uint8Array): PointText {
 }
 
 /** A point without coordinates is written as two NaN. */
-export function pointOf(x: number, y: number): PointText {
+function pointOf(x: number, y: number): PointText {
   return Number.isNaN(x) && Number.isNaN(y) ? NO_POINT : { latitude: String(y), longitude: String(x) };
 }
 

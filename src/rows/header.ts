@@ -104,7 +104,8 @@ function withHint(
 ): PerilbookError {
   const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
   const line =
-    likely((fields) => mayHaveLocation(fields, location)) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
+    likely((fields) => mayHaveLocation(fields, location)) ??
+    (names.filter(Boolean).length > 1 ? null : likely(areNames));
   // Without another header line, the locations may be on another sheet. A note on the header that was read is not of the suggested one.
   const hints =
     line === null

@@ -1,6 +1,6 @@
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { DEGREES } from '../../geo/well-known-binary.ts';
-import { isGeometryName, isPlaceName } from '../location-columns.ts';
+import { isGeometryName } from '../location-columns.ts';
 import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';
 import { FOOTER, KEY_VALUE } from './format.ts';
@@ -24,7 +24,8 @@ export interface PointColumn {
   readonly kind: 'point';
   readonly name: string;
   readonly field: SchemaNode;
-  readonly geometry: GeometryColumn;
+  /** The name of a system whose coordinates are not longitudes and latitudes; null for degrees. */
+  readonly otherSystem: string | null;
   readonly axis: 'latitude' | 'longitude';
 }
 
@@ -34,12 +35,12 @@ export function fileColumns({ root, footer }: ParquetFile, withOutlines = false)
   const geometries = findGeometries(root.children, footer, withOutlines);
   return root.children.flatMap((field): FileColumn[] => {
     const name = field.name.trim();
-    const geometry = geometries.get(field);
+    const otherSystem = geometries.get(field);
     return [
       { kind: 'whole', name, field, node: field },
       ...listMembers(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
-      ...(geometry ? (['latitude', 'longitude'] as const) : []).map(
-        (axis): FileColumn => ({ kind: 'point', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
+      ...(otherSystem === undefined ? [] : (['latitude', 'longitude'] as const)).map(
+        (axis): FileColumn => ({ kind: 'point', name: `${name}.${axis}`, field, otherSystem: otherSystem!, axis }),
       ),
     ];
   });
@@ -65,43 +66,26 @@ export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | nu
   return columns.slice(0, dropFrom ?? columns.length).filter(({ kind }) => kind === 'whole').length;
 }
 
-/** How the points of a column are stored, and in which units. */
-interface GeometryColumn {
-  readonly encoding: 'wkb' | 'point';
-  /** Set when the coordinates are not longitudes and latitudes. */
-  readonly otherSystem: string | null;
-}
-
-/** Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a column with a usual name
- * that is binary, or a struct of x and y (GeoArrow). */
+/** Finds the columns of points in well-known binary, and their systems (`otherSystem`): those in GeoParquet's metadata, those that the schema
+ * calls a geometry, or else those with a usual name. A struct of x and y (GeoArrow) has two columns of its own. */
 function findGeometries(
   fields: readonly SchemaNode[],
   footer: ThriftStruct,
   withOutlines: boolean,
-): Map<SchemaNode, GeometryColumn> {
+): Map<SchemaNode, string | null> {
   const declared = declaredGeometries(footer);
-  const geometries = new Map<SchemaNode, GeometryColumn>();
+  const systems = new Map<SchemaNode, string | null>();
   for (const field of fields) {
-    const listed = declared[field.name];
+    const { leaf, meaning, name } = field;
+    const listed = declared[name];
+    if (leaf?.type !== 'BYTE_ARRAY') continue;
     if (listed && !mayBe(withOutlines ? /^(?:Multi)?Po/ : /^Point/, listed.geometry_types)) continue;
-    const { meaning } = field;
-    const isBinary = field.leaf?.type === 'BYTE_ARRAY';
-    const isNamed = meaning.kind === 'stored' && isGeometryName(field.name);
-    const isOfXY = ['x', 'y'].every((axis) =>
-      field.children.some(({ name, leaf }) => name === axis && leaf?.type === 'DOUBLE'),
-    );
-    if ((listed?.encoding === 'point' && field.children.length > 0) || (isOfXY && !listed && isPlaceName(field.name))) {
-      geometries.set(field, { encoding: 'point', otherSystem: otherSystem(listed?.crs) });
-    } else if (isBinary && listed && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB') {
-      geometries.set(field, { encoding: 'wkb', otherSystem: otherSystem(listed.crs) });
-    } else if (isBinary && (meaning.kind === 'geometry' || isNamed)) {
-      geometries.set(field, {
-        encoding: 'wkb',
-        otherSystem: meaning.kind === 'geometry' ? otherSystem(meaning.crs) : null,
-      });
-    }
+    const isListed = listed !== undefined && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB';
+    const isNamed = meaning.kind === 'stored' && isGeometryName(name);
+    if (!isListed && !isNamed && meaning.kind !== 'geometry') continue;
+    systems.set(field, otherSystem(isListed ? listed.crs : meaning.kind === 'geometry' && meaning.crs));
   }
-  return geometries;
+  return systems;
 }
 
 /** The first column that GeoParquet's metadata declares to hold other shapes than points. */
@@ -134,7 +118,7 @@ function mayBe(kind: RegExp, types: unknown): boolean {
 
 /** The name of a system whose coordinates are not degrees, or null. A missing system means degrees, in all these formats. */
 function otherSystem(crs: unknown): string | null {
-  if (crs === undefined || crs === null || crs === '') return null;
+  if (!crs) return null;
   if (typeof crs === 'string') {
     return DEGREES.test(crs) || /^\s*(?:GEOG|GEOD)/.test(crs) || !/^(?:EPSG:|srid:|PROJ)/i.test(crs)
       ? null
@@ -145,7 +129,7 @@ function otherSystem(crs: unknown): string | null {
 }
 
 /** Refuses points that are not in degrees, before anything is bought. */
-export function assertDegrees(file: string, column: string, { otherSystem }: GeometryColumn): void {
+export function assertDegrees(file: string, { field: { name: column }, otherSystem }: PointColumn): void {
   if (otherSystem === null) return;
   const message = `The points of column ${column} are in ${otherSystem}, not in longitude and latitude`;
   const hint = 'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.';

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
-import { NO_POINT, type PointText, pointOf, pointOfWkb } from '../../geo/well-known-binary.ts';
+import { NO_POINT, type PointText, pointOfWkb } from '../../geo/well-known-binary.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { haveLocation } from '../location-columns.ts';
 import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
@@ -10,7 +10,6 @@ import {
   fileColumns,
   findOtherShapes,
   leavesUnder,
-  type PointColumn,
   type ValueColumn,
 } from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
@@ -44,7 +43,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     coordinatesOf: (index) =>
       [...columns.keys()].filter((at) => {
         const column = columns[at]!;
-        return column.kind === 'point' && column.field === columns[index]!.field && !column.geometry.otherSystem;
+        return column.kind === 'point' && column.field === columns[index]!.field && column.otherSystem === null;
       }),
     read: (wanted) =>
       readRows(
@@ -59,7 +58,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
 /** The columns with those of outlines as locations, if the first rows have small ones and no other column has a location; else null. */
 async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
   const columns = fileColumns(file, true);
-  const points = columns.filter((column) => column.kind === 'point' && column.geometry.encoding === 'wkb');
+  const points = columns.filter(({ kind }) => kind === 'point');
   const others = columns.filter(({ kind }) => kind !== 'point').map(({ name }) => name);
   const [group] = file.rowGroups;
   if (points.length === 0 || group === undefined || haveLocation(others)) return null;
@@ -172,8 +171,8 @@ async function* rowsOfGroup(
   const pointSources = new Map<SchemaNode, ValueSource<PointText>>();
   for (const column of columns) {
     if (column.kind !== 'point' || pointSources.has(column.field)) continue;
-    assertDegrees(file.input.name, column.field.name, column.geometry);
-    pointSources.set(column.field, pointSource(at, column));
+    assertDegrees(file.input.name, column);
+    pointSources.set(column.field, flatSource(at, column.field, pointOfWkb, NO_POINT));
   }
   const types = columns.map((column) => (column.kind === 'point' ? 'number' : typeOfValues(column.node)));
   const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
@@ -207,21 +206,6 @@ async function* rowsOfGroup(
 
 function textSource(at: GroupReader, { node }: ValueColumn): ValueSource<string> {
   return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
-}
-
-function pointSource(at: GroupReader, { field, geometry }: PointColumn): ValueSource<PointText> {
-  if (geometry.encoding === 'wkb') return flatSource(at, field, pointOfWkb, NO_POINT);
-  const axis = (name: string): ValueSource<number> => {
-    const leaf = field.children.find((child) => child.name === name && child.leaf?.type === 'DOUBLE');
-    return leaf
-      ? flatSource(at, leaf, (value) => value as number, Number.NaN)
-      : async (count) => new Array(count).fill(Number.NaN);
-  };
-  const [x, y] = [axis('x'), axis('y')];
-  return async (count) => {
-    const [xs, ys] = [await x(count), await y(count)];
-    return xs.map((value, i) => pointOf(value, ys[i]!));
-  };
 }
 
 function nestedSource(at: GroupReader, field: SchemaNode): ValueSource<string> {
