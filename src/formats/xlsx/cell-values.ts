@@ -162,14 +162,11 @@ function formatOfCode(code: string): NumberFormat | null {
 }
 
 const DAY_MS = 86_400_000;
-/** The days between the two dates from which workbooks count. */
-const DAYS_TO_1904 = 1_462;
 
 /** A date as a workbook's number of days; null before March 1900 or after 9999, where it stays a text. */
-export function dateCell(text: string, counts1904 = false): number | null {
+function dateCell(text: string): number | null {
   const days = (parseMilliseconds(text) - Date.UTC(1899, 11, 30)) / DAY_MS;
-  if (!(days >= 61 && days < 2_958_466)) return null;
-  return counts1904 ? days - DAYS_TO_1904 : days;
+  return days >= 61 && days < 2_958_466 ? days : null;
 }
 
 /** A number of days as ISO 8601 text. Excel counts a day 60 of 1900 (29 February), which did not exist. */

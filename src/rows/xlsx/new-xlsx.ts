@@ -30,8 +30,7 @@ export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, s
     const result = { rows: 0 };
     const zip = workbookWriter(gathered, target.output);
     for (const [name, xml] of Object.entries(PARTS)) await zip.add(name, [Buffer.from(HEAD + xml)]);
-    const isTime = columns.map(({ type }) => type === 'time');
-    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), names, isTime, result));
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), names, result));
     await zip.finish();
     return result.rows;
   });
@@ -40,7 +39,6 @@ export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, s
 async function* sheetXml(
   batches: AsyncIterable<readonly (readonly Value[])[]>,
   names: readonly string[],
-  isTime: readonly boolean[],
   result: { rows: number },
 ): AsyncGenerator<Buffer, void, void> {
   const letters = names.map((_, column) => columnLetters(column));
@@ -48,10 +46,7 @@ async function* sheetXml(
     `<row r="${line}">${values.map((value, column) => cellXml(`${letters[column]}${line}`, withLineFeeds(value))).join('')}</row>`;
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
   for await (const batch of batches) {
-    const lines = batch.map((fields, index) => {
-      const values = fields.map((value, column) => (isTime[column] ? timestampOf(value) : value));
-      return rowXml(result.rows + index + 2, values);
-    });
+    const lines = batch.map((fields, index) => rowXml(result.rows + index + 2, fields));
     result.rows += batch.length;
     yield Buffer.from(lines.join(''));
   }
@@ -61,6 +56,3 @@ async function* sheetXml(
 /** Excel's line break in a cell. A carriage return would be written as `_x000D_`, which openpyxl and pandas show. */
 const withLineFeeds = (value: Value): Value =>
   typeof value === 'string' && value.includes('\r') ? value.replace(/\r\n?/g, '\n') : value;
-
-/** Times of added columns are texts; here they become timestamps. */
-const timestampOf = (value: Value): Value => (typeof value === 'string' ? { text: value, type: 'timestamp' } : value);

@@ -1,9 +1,7 @@
-import { buffer } from 'node:stream/consumers';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { Field } from '../../contract/answer.ts';
-import { cellXml, dateCell, type SheetCellReader } from '../../formats/xlsx/cell-values.ts';
-import { partDecoder } from '../../formats/xlsx/part-text.ts';
+import { cellXml } from '../../formats/xlsx/cell-values.ts';
 import {
   columnLetters,
   MOST_COLUMNS,
@@ -26,7 +24,6 @@ import { partedRanges } from './merged-ranges.ts';
 export interface OpenSheet {
   readonly input: InputFile;
   readonly workbook: Workbook;
-  readonly cells: SheetCellReader;
   /** The number of the header row; null where there is none. */
   readonly headerLine: number | null;
   readonly columns: readonly string[];
@@ -43,42 +40,16 @@ export async function writeSheet(sheet: OpenSheet, widest: number, request: Writ
   return await writeRows(request, input.identity, async (gathered) => {
     let rows = 0;
     const zip = workbookWriter(gathered, request.output);
-    const hasTimes = request.added.some(({ type, keeps }) => type === 'time' && keeps === undefined);
-    const styles = hasTimes ? await stylesWithTimes(sheet) : null;
-    const edited = editedSheet(sheet, region, request, styles?.time ?? null, (count) => {
+    const edited = editedSheet(sheet, region, request, (count) => {
       rows += count;
     });
     for (const entry of workbook.zip.entries) {
       if (entry === workbook.sheet) await zip.add(entry.fileName, edited, entry);
-      else if (entry === workbook.styles && styles !== null) await zip.add(entry.fileName, [styles.xml], entry);
       else await zip.copy(entry, workbook.zip.packed(entry));
     }
     await zip.finish();
     return rows;
   });
-}
-
-/** The format that Excel shows as a date and a time (ECMA-376 part 1, 18.8.30). */
-const TIME_FORMAT = 22;
-
-/** The styles of the workbook with one more for times at the end of its cell formats, unless an earlier run has added it; all other
- * bytes stay. Null if the workbook has no cell formats: times are then texts. */
-async function stylesWithTimes({
-  workbook: { zip, styles },
-}: OpenSheet): Promise<{ xml: Buffer; time: number } | null> {
-  if (styles === undefined) return null;
-  const bytes = await buffer(zip.unpacked(styles));
-  const decode = partDecoder();
-  const xml = decode(bytes) + decode(null);
-  const [, prefix, attributes, formats] =
-    /<((?:[\w.-]+:)?)cellXfs\b([^>]*[^/>]|)>([\s\S]*?)<\/\1cellXfs\s*>/.exec(xml) ?? [];
-  if (prefix === undefined || attributes === undefined || formats === undefined) return null;
-  const count = formats.match(new RegExp(`<${prefix}xf\\b`, 'g'))?.length ?? 0;
-  const own = `<${prefix}xf numFmtId="${TIME_FORMAT}" applyNumberFormat="1"/>`;
-  if (count > 0 && formats.endsWith(own)) return { xml: bytes, time: count - 1 };
-  const counted = attributes.replace(/(\scount=["'])\d+/, `$1${count + 1}`);
-  const before = `<${prefix}cellXfs${attributes}>${formats}`;
-  return { xml: Buffer.from(xml.replace(before, () => `<${prefix}cellXfs${counted}>${formats}${own}`)), time: count };
 }
 
 /** Writes the parts of a workbook into the bytes of an output. */
@@ -132,7 +103,6 @@ async function* editedSheet(
   sheet: OpenSheet,
   region: Region,
   request: WriteRequest,
-  timeStyle: number | null,
   onRows: (count: number) => void,
 ): AsyncGenerator<Buffer, void, void> {
   /** The text that was read and not yet passed on, and the position of its first character. */
@@ -175,8 +145,7 @@ async function* editedSheet(
       if (!isRecord && row.line !== sheet.headerLine) continue;
       passTo(row.from);
       const fields = isRecord ? added[record++]! : request.added.map(({ name }) => name);
-      const newStyle = headerStyle(sheet, row, region);
-      out.push(editedRow(row, slice, region, request, fields, newStyle, isRecord ? timeIn(sheet, timeStyle) : null));
+      out.push(editedRow(row, slice, region, request, fields, headerStyle(sheet, row, region)));
       passed = row.to;
       isEdited[row.line] = 1;
     }
@@ -198,18 +167,6 @@ function headerStyle({ headerLine }: OpenSheet, { line, cells }: SheetRow, { fro
   return cells.findLast(({ column }) => column < from)?.style ?? 0;
 }
 
-/** Converts a time to a number of days, with a style that shows it as a time; the user's own format of such a cell stays. */
-type TimeOfCell = (text: string, style: number) => { readonly value: number; readonly style: number } | null;
-
-function timeIn({ cells: { formats, counts1904 } }: OpenSheet, timeStyle: number | null): TimeOfCell | null {
-  if (timeStyle === null) return null;
-  return (text, style) => {
-    const value = dateCell(text, counts1904);
-    const isDate = formats[style]?.kind.startsWith('date') === true;
-    return value === null ? null : { value, style: isDate ? style : timeStyle };
-  };
-}
-
 /** A row with the cells of the region replaced. The format of a replaced cell stays: it is the user's. */
 function editedRow(
   row: SheetRow,
@@ -218,7 +175,6 @@ function editedRow(
   { added }: WriteRequest,
   fields: readonly Field[],
   newStyle: number,
-  timeOf: TimeOfCell | null,
 ): string {
   const { cells } = row;
   const prefix = row.tag.slice(0, -'row'.length);
@@ -228,14 +184,12 @@ function editedRow(
   const after = cells.find(({ column }) => column >= to);
   const end = cells.at(-1)!.to;
   const parts = [withSpan(slice(row.from, row.tagTo), letters.length + from), slice(row.tagTo, first?.from ?? end)];
-  for (const [index, { keeps, type }] of added.entries()) {
+  for (const [index, { keeps }] of added.entries()) {
     const reference = `${letters[index]}${row.line}`;
     const kept = keeps === undefined ? undefined : cells.find(({ column }) => column === keeps);
     if (kept) parts.push(moved(slice(kept.from, kept.to), reference));
     else if (keeps === undefined) {
-      const [field, style] = [fields[index]!, old.get(from + index)?.style ?? newStyle];
-      const time = type === 'time' && typeof field === 'string' ? (timeOf?.(field, style) ?? null) : null;
-      parts.push(cellXml(reference, time?.value ?? field, prefix, time?.style ?? style));
+      parts.push(cellXml(reference, fields[index]!, prefix, old.get(from + index)?.style ?? newStyle));
     }
   }
   parts.push(slice(after?.from ?? end, row.to));

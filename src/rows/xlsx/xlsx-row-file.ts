@@ -30,7 +30,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     : Array.from({ length: Math.max(...widths) }, (_, index) => String(index + 1));
   const headerLine = header?.line ?? null;
   const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
-  const sheet: OpenSheet = { input, workbook, cells, headerLine, columns, isUsed, isRecord };
+  const sheet: OpenSheet = { input, workbook, headerLine, columns, isUsed, isRecord };
   /** The number of columns of the widest record, after all were read; null before. */
   let widest: number | null = null;
   const read = async function* (wanted: readonly number[], needed = wanted.length): AsyncGenerator<readonly Row[]> {
