@@ -183,7 +183,7 @@ function editedRow(
   const first = cells.find(({ column }) => column >= from);
   const after = cells.find(({ column }) => column >= to);
   const end = cells.at(-1)!.to;
-  const parts = [withSpan(slice(row.from, row.tagTo), letters.length + from), slice(row.tagTo, first?.from ?? end)];
+  const parts = [withoutSpan(slice(row.from, row.tagTo)), slice(row.tagTo, first?.from ?? end)];
   for (const [index, { keeps }] of added.entries()) {
     const reference = `${letters[index]}${row.line}`;
     const kept = keeps === undefined ? undefined : cells.find(({ column }) => column === keeps);
@@ -196,15 +196,11 @@ function editedRow(
   return parts.join('');
 }
 
+/** `spans="1:20"` gives the first and the last column of a row; readers do without. */
+const withoutSpan = (tag: string): string => tag.replace(/\sspans=(?:"[^"]*"|'[^']*')/, '');
+
 function moved(cell: string, reference: string): string {
   return cell.replace(/^(<[^\s>/]+\s[^>]*?\br=)(?:"[^"]*"|'[^']*')/, `$1"${reference}"`);
-}
-
-/** `spans="1:20"` gives the first and the last column of a row. */
-function withSpan(tag: string, columns: number): string {
-  return tag.replace(/(\sspans=["']\d+:)(\d+)(["'])/, (_, before: string, last: string, quote: string) => {
-    return before + Math.max(Number(last), columns) + quote;
-  });
 }
 
 /** `<dimension ref="A1:T200"/>` with the new last column. */
