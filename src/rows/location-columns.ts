@@ -275,10 +275,5 @@ function hintFor(names: readonly string[]): string {
   if (names.some((name) => ADDRESS.test(name.toLowerCase().replace(/[^a-z]/g, '')))) {
     return 'Perilbook does not geocode addresses. docs/analyst/addresses.md shows how the free geocoder of the Census Bureau adds the coordinates. If two columns hold them, name them: --lat COLUMN --lng COLUMN.';
   }
-  const filled = names.filter((name) => name !== '');
-  const looksLikeData =
-    filled.length > 0 && filled.filter((name) => /^[+-]?[\d.:/-]+$/.test(name)).length * 3 >= filled.length;
-  return looksLikeData
-    ? 'The first line looks like data: add a line with the names of the columns above it, or give the columns by number: --no-header --lat NUMBER --lng NUMBER.'
-    : 'Name the latitude and the longitude column of this file: --lat COLUMN --lng COLUMN, or --location COLUMN if one holds both (location: in the job file).';
+  return 'Name the latitude and the longitude column of this file: --lat COLUMN --lng COLUMN, or --location COLUMN if one holds both (location: in the job file).';
 }

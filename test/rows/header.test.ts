@@ -207,21 +207,11 @@ test('what is not there is named, with what was probably meant', () => {
 
 test('where no column is found, the error says what the names look like, and what to do', () => {
   const plain = /^Name the latitude and the longitude column .*--lat COLUMN --lng COLUMN.*--location COLUMN/;
-  const data = /looks like data: .*--no-header --lat NUMBER --lng NUMBER/;
   const addresses = /does not geocode addresses/;
   for (const [names, hint] of [
     ['id,where', plain],
     ['1,2,3', /^The file has no header line/],
-    ['619,2005,1,7,2005-01-07,17:17:00,3,MS', data],
-    ['1,b', data],
-    ['-5,b,c', data],
-    ['55,b,c', data],
-    [',,,5,b,c', data],
-    ['a5,b,c', plain],
-    ['5a,b,c', plain],
     [',', plain],
-    ['XAL012014,b', plain],
-    ['AL0120145,b', plain],
     ['mylocation,location name,geometry', plain],
     ...['address', 'Street Address', 'property_address', 'Address Line', 'zip', 'zip code'].map(
       (name) => [`id,${name}`, addresses] as const,
