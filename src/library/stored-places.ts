@@ -3,7 +3,7 @@ import { cellStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { Job } from '../job/settings.ts';
 import { makeFreshness } from '../run/plan/freshness.ts';
-import { SampleRows } from '../run/sample-rows.ts';
+import { openSampleRows, type SampleRows } from '../run/sample-rows.ts';
 import { locate } from '../run/scan/locate.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource } from './answer-source.ts';
@@ -53,7 +53,7 @@ async function openPlaces(
   await using opened = await connectSource(answerSource, job, host);
   const { connection } = opened;
   const source = await store.source(connection.source);
-  const sampleRows = await SampleRows.open(connection, store, source);
+  const sampleRows = await openSampleRows(connection, store, source);
   return { job, names: addedColumns(job.topics, '', job.counts).map(({ name }) => name), source, store, sampleRows };
 }
 

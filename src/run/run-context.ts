@@ -10,7 +10,7 @@ import { type JobOfAccount, withLastTerms } from './plan/account-state.ts';
 import { ApiKeys } from './plan/api-keys.ts';
 import { type Freshness, makeFreshness } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
-import { SampleRows } from './sample-rows.ts';
+import { openSampleRows, type SampleRows } from './sample-rows.ts';
 import { deadlineOf, type RunEnds } from './stop.ts';
 
 /** Effects that a run gets from its caller. */
@@ -79,7 +79,7 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     effects,
     freshness: makeFreshness(job, asOf, data === null ? undefined : (topic) => changedSince(data, topic, asOf)),
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
-    sampleRows: await SampleRows.open(connection, store, source),
+    sampleRows: await openSampleRows(connection, store, source),
     isContinued,
     setAside: new Map(),
     progress,
