@@ -99,7 +99,8 @@ test('what cannot be read for certain is named, with a way that works', async ()
   assert.match((await hintOf('a\x02b\n1\x022\n'))!, /--delimiter \$'\\x02' \(delimiter: "\\x02"/);
   assert.match((await hintOf('id  lat    lng\n1   25.7   -80\n'))!, /sed -E .* \{2,\}/);
   assert.match((await hintOf(' lat lng\n  25.7 -80\n'))!, /sed -E .* \+/);
-  for (const content of ['a,b\n1,2\n', 'only\n1\n', 'my place\nx\n']) assert.equal(await hintOf(content), null);
+  for (const content of ['a,b\n1,2\n', 'only\n1\n', 'my place\nx\n', '"my & place"\nx\n'])
+    assert.equal(await hintOf(content), null);
   assert.deepEqual((await rowFileOf('a\x02b\n1\x022\n', { delimiter: '\x02' })).columns, ['a', 'b']);
 });
 

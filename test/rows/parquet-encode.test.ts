@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
 import { decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
 import { readThrift, THRIFT, type ThriftStruct, type ThriftValue, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import { fc } from '../properties.ts';
-import { allRows, temporaryFolder } from './book-fixture.ts';
+import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const runs = fc.integer({ min: 1, max: 24 }).chain((width) =>
   fc.record({
@@ -112,6 +113,16 @@ test('columns that another writer compressed with Snappy are read', async () => 
     ),
     { numRuns: 60 },
   );
+});
+
+test('the bounds of a column are its least and greatest text: readers pass over rows by them', async () => {
+  const folder = temporaryFolder();
+  const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.parquet')];
+  writeFileSync(input, 'name\nOak\nElm\nPine\nFir\n');
+  await writeRows(await openRowFile(input), { output });
+  const { row_groups: groups } = await parquetMetadataAsync(await asyncBufferFromFile(output));
+  const { min_value: least, max_value: greatest } = groups[0]!.columns[0]!.meta_data!.statistics!;
+  assert.deepEqual([least, greatest], ['Elm', 'Pine']);
 });
 
 test('damaged compressed pages are refused', () => {
