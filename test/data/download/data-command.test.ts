@@ -369,6 +369,8 @@ test('--quiet prints errors only, but hides nothing that the user is asked to ap
   }
   // Two addresses each, with what to do.
   assert.equal(got.stderr.trimEnd().split('\n').length, 8);
+  // New, and unchanged.
+  for (let i = 0; i < 2; i++) assert.equal((await run(['get', 'air-quality', '--quiet', '--yes'])).stderr, '');
 });
 
 test('data lists what is loaded by topic, and the command that gets what is missing', async (t) => {
@@ -426,6 +428,7 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const { sources } = JSON.parse(checked.stdout) as { sources: Outcome[] };
   const by = new Map(sources.map((one) => [one.source, one]));
   assert.equal(by.get('air-quality')!.ok, true);
+  assert.match(JSON.stringify(by.get('air-quality')), /"newest":"2025"/);
   assert.match(by.get('tornado')!.error!.message, /has no link to 1950-YYYY_actual_tornadoes\.csv$/);
   assert.match(by.get('tri')!.error!.message, /is missing, and so are newer files/);
   assert.match(by.get('power-plants')!.error!.message, /status 404/);
