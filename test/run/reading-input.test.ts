@@ -67,6 +67,19 @@ test('formulas without stored values: a value that counts as 0, and a field that
   assert.deepEqual(await found('D', 'out.xlsx'), []);
 });
 
+test('rows with a finding between others are the same in a thread as one by one', async (t) => {
+  const harness = await openHarness(t);
+  const [good, other] = [[40.1, -99.9] as const, [40.2, -99.9] as const];
+  harness.writeInput([['n/a', -99], good, [0, 0], other, [51.5, -0.1], [51.6, -0.2], good, ['', ''], other]);
+  const read = async (rowThreads: number) => {
+    const { rows, cells, findings } = await harness.plan({ topics: ['hail'] }, { rowThreads });
+    return { rows, cells, findings };
+  };
+  const one = await read(0);
+  assert.deepEqual([one.rows, one.cells, one.findings.length], [9, 2, 4]);
+  assert.deepEqual(await read(1), one);
+});
+
 test('a plan refuses rows and columns that a sheet of Excel has no room for', async (t) => {
   const harness = await openHarness(t);
   const write = (name: string, content: string | Buffer) => writeFileSync(join(harness.folder, name), content);
