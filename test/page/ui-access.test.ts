@@ -149,6 +149,8 @@ test('a safe name has no folder, hides nothing, is not empty or too long for a d
   );
   assert.equal(safeFileName('Bücher 2026.csv'), 'Bücher 2026.csv');
   assert.equal(safeFileName(`${'災'.repeat(120)}.csv`), `${'災'.repeat(40)}.csv`);
+  // A character that would be cut is left out whole.
+  assert.equal(safeFileName(`a${'災'.repeat(120)}.csv`), `a${'災'.repeat(39)}.csv`);
 });
 
 test('what is asked for by path, number or name, and is not there, is not there', async (t) => {
