@@ -41,7 +41,7 @@ export function listed(
   const width = Math.max(...pairs.map(([name]) => textWidth(name)));
   const room = screen - textWidth(indent) - width - 2;
   return pairs.flatMap(([name, value]) => {
-    const lines = room < LEAST_ROOM || textWidth(value) <= room ? [value] : wrapped(value.split(' '), room, ' ');
+    const lines = room < LEAST_ROOM ? [value] : wrapped(value.split(' '), room, ' ');
     return lines.map((line, index) => {
       const before = index === 0 ? name : '';
       return `${indent}${before}${gap(before, width)}  ${line}`;
