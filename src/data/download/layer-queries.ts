@@ -200,7 +200,8 @@ async function fetchPage(
   const isUnknown = features.some((feature) => !Number.isFinite(idOf(feature)));
   if (isUnknown) throw downloadFailed(`${url} gives a row without ${idField}`, ADDRESS_MOVED);
   const isCut = exceededTransferLimit === true || properties?.exceededTransferLimit === true;
-  const hasMore = ids === null ? isCut : before + features.length < ids.length;
+  // Of listed ids, the count alone says whether there are more.
+  const hasMore = isCut && ids === null;
   return { features, idOf, names, hasMore };
 }
 
