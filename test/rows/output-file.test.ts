@@ -253,6 +253,16 @@ test('rows whose output is held by another program when they are done are kept b
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out (new).csv', 'out.csv']);
 });
 
+test('rows whose output has become a folder are refused, and lie nowhere else', async () => {
+  const fill: typeof fillProblems = (rows) => {
+    mkdirSync(output);
+    return fillProblems(rows);
+  };
+  const isRefused = (error: Error) => !error.message.includes('another program') && 'code' in error;
+  await assert.rejects(write({ fill }), isRefused);
+  assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
+});
+
 const ON_WINDOWS = { skip: process.platform !== 'win32' && 'Windows alone keeps others from an open file' };
 
 test('an output that another program holds is refused before anything is bought', ON_WINDOWS, async () => {

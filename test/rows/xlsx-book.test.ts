@@ -111,6 +111,14 @@ test('an enriched workbook is refreshed in its place', async () => {
   assert.deepEqual(partsOf(readFileSync(second)), partsOf(readFileSync(first)));
 });
 
+test('a column that stays behind the new ones keeps its cells', async () => {
+  const output = join(folder, 'moved.xlsx');
+  const added = [...ADDED, { name: 'Built', type: 'text', keeps: 3 } as const];
+  await writeRows(await open(made()), { output, added, dropFrom: 3, fill: fillWith(['ok', null, 1.5, 'as text']) });
+  const { D2, G1, G2, G5, G9 } = cellsOf(sheetOf(output));
+  assert.deepEqual([D2, G1, G2, G5, G9], ['ok', 'Built', 45292, undefined, 45292.75]);
+});
+
 test('new columns never stand on cells that have no column name', async () => {
   const stray = {
     ...PORTFOLIO,
