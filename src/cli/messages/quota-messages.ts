@@ -92,9 +92,9 @@ function correctionMessage({ elsewhere, at }: Correction): string {
 
 /** The service's refusal counts more than the ledger's sum, by which the calls fit. */
 function exhaustedMessage({ account, spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
-  if (exhaustedAt === null) return [];
+  // A refusal is written with what was left at its claim.
+  if (exhaustedAt === null || exhaustedLeft === undefined) return [];
   const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;
-  if (exhaustedLeft === undefined) return [`${when}. Nothing is left until it resets. ${quotaAdvice(account)}`];
   return [
     `${when}, while this ledger had ${counted(exhaustedLeft, 'credit')} left. Other programs spend them too, or the subscription is smaller than the job says.`,
     `Nothing is bought until ${dateTime(period.end)}. ${quotaAdvice(account)}`,
