@@ -66,7 +66,7 @@ interface Step {
 
 interface Case {
   readonly title: string;
-  readonly isLong?: true;
+  readonly isLong?: boolean;
   readonly table?: readonly Readonly<Record<string, unknown>>[];
   readonly files?: Readonly<Record<string, string>>;
   readonly data?: 'sample' | 'local' | readonly ('sample' | 'local')[] | null;
