@@ -3,7 +3,7 @@ import type { PerilbookError } from '../base/errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
-import type { WantedAnswer } from './answers/port.ts';
+import type { CellAnswers, WantedAnswer } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
@@ -16,7 +16,9 @@ import {
   forgetRejections,
   highestCell,
   mergeCells,
+  mergePacked,
   type OlderAnswers,
+  packedBefore,
   prunePage,
   wantedCells,
   wantedPage,
@@ -119,6 +121,13 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     }
   }
 
+  /** What writes answers, which are packed now if the store has their texts. */
+  function packAnswers(source: number, cells: readonly CellAnswers[]): () => Promise<void> {
+    const changes = cells.map((cell) => ({ source, ...cell }));
+    const packed = packedBefore(tables, cells);
+    return () => change(() => (packed === null ? mergeCells(tables, changes) : mergePacked(tables, changes, packed)));
+  }
+
   return {
     async source(name) {
       const find = () => read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
@@ -151,13 +160,8 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     async settle(settled) {
       if (settled.length > 0) await settlements(settled);
     },
-    putAnswers: (source, cells) =>
-      change(() =>
-        mergeCells(
-          tables,
-          cells.map((cell) => ({ source, ...cell })),
-        ),
-      ),
+    putAnswers: async (source, cells) => packAnswers(source, cells)(),
+    packAnswers,
     moved: async () => moved(),
     sampleMark: (source) => ask(() => readSampleMark(source)),
     callTimes: (source, leaseMs) => ask(() => latestCallTimes(source, leaseMs)),

@@ -47,19 +47,20 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
     owner,
   );
   const owned = opened.move();
-  let answers: readonly CellAnswers[] = [];
+  let write = async () => {};
   return {
     async run(task) {
       if (task.kind === 'store') {
-        await store.putAnswers(source, answers);
+        await write();
         return null;
       }
-      answers = Array.from({ length: task.to - task.from }, (_, index) => {
+      const answers: readonly CellAnswers[] = Array.from({ length: task.to - task.from }, (_, index) => {
         const at = task.from + index;
         const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
         const topics = topicsOf(cells.missing[at] as TopicSet);
         return answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), setup);
       });
+      write = store.packAnswers(source, answers);
       return null;
     },
     async end() {

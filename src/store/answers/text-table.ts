@@ -53,22 +53,28 @@ export class TextTable implements Texts {
 
   /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it
    * packs first and then checks for missing texts. */
-  *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<Buffer[]> {
+  *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<readonly Buffer[]> {
+    const { packed, missing } = this.tryPack(answers);
+    const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
+    if (missing.size === 0) return packed;
+    const given = yield* this.#give(database, missing, slugs);
+    return this.#packedBy(answers, (text) => given.get(text) ?? this.numberOf(text));
+  }
+
+  /** Packs the answers of cells outside a transaction, with the texts that have no number yet: with any, they are to be packed again. */
+  tryPack(answers: readonly (readonly Answer[])[]) {
     const missing = new Set<string>();
     const noting = (text: string): number => {
       const number = this.numberOf(text);
       if (number < 0 && isSharedText(text)) missing.add(text);
       return number;
     };
-    const packedBy = (numberOf: Texts['numberOf']) => {
-      const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
-      return answers.map((cellAnswers) => packAnswers(cellAnswers, packer, numberOf));
-    };
-    const packed = packedBy(noting);
-    const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
-    if (missing.size === 0) return packed;
-    const given = yield* this.#give(database, missing, slugs);
-    return packedBy((text) => given.get(text) ?? this.numberOf(text));
+    return { packed: this.#packedBy(answers, noting), missing: missing as ReadonlySet<string> };
+  }
+
+  #packedBy(answers: readonly (readonly Answer[])[], numberOf: Texts['numberOf']): readonly Buffer[] {
+    const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
+    return answers.map((cellAnswers) => packAnswers(cellAnswers, packer, numberOf));
   }
 
   /** Numbers texts; slugs even if there are too many texts. */
