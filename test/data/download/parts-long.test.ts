@@ -270,7 +270,7 @@ test('a place near a border is answered where its state was asked by box, and is
 
 test('a state that a file at an own address no longer has keeps its records until --replace, and the others are loaded', async (t) => {
   const { mirror, run, rows, own } = await setUp(t);
-  const sources = own('sources: {tri: {url: "https://example.org/tri.csv"}}\n');
+  const sources = own(`sources: {tri: {url: "${mirror.url}/example.org/tri.csv"}}\n`);
   const serve = (etag: string, counts: Readonly<Record<string, number>>) => {
     const lines = Object.entries(counts).flatMap(([state, count]) =>
       Array.from({ length: count }, (_, index) => `${state}${index},2025,${state},38,-78.${index}\n`),
