@@ -98,6 +98,7 @@ test('a run that cannot buy everything measures itself by what it can buy', () =
   const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
   assert.match(done, /200 of 200 places ·/);
   assert.equal(changeLine(view(progress, facts)), 'buying: 200 places for 3,000 credits');
+  assert.equal(changeLine(view(progress, { ...facts, reach: { ...facts.reach, cells: 0, credits: 0 } })), null);
 });
 
 test('a wait has its reason, and where it is known its end', () => {

@@ -180,6 +180,7 @@ function accountPairs(prepared: Prepared): PlanPair[] {
     ]);
   }
   const isWhole = summary.this_run.credits >= summary.credits;
+  if (!isWhole && summary.this_run.credits === 0) return words;
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
   const time = `${timeSpan(summary.this_run.minutes)}${what}`;
   const { creditsPerMinute } = purchaseJob(job, connection).account.subscription;

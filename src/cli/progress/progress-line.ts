@@ -116,8 +116,10 @@ function pauseText({ progress, last, steady }: ProgressView, facts: RunFacts): s
 export function changeLine({ progress, facts }: ProgressView): string | null {
   switch (progress.phase) {
     case 'buying':
-      return facts === null
-        ? 'buying'
+      if (facts === null) return 'buying';
+      // At the end of the quota nothing is bought, and the plan has said so.
+      return facts.reach.cells === 0
+        ? null
         : `buying: ${counted(facts.reach.cells, 'place')} for ${counted(facts.reach.credits, 'credit')}`;
     case 'looking_up':
       return `looking up: ${counted(progress.cells, 'place')}`;
