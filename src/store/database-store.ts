@@ -16,7 +16,6 @@ import {
   forgetRejections,
   highestCell,
   mergeCells,
-  mergePacked,
   type OlderAnswers,
   packedBefore,
   prunePage,
@@ -124,8 +123,8 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
   /** What writes answers, which are packed now if the store has their texts. */
   function packAnswers(source: number, cells: readonly CellAnswers[]): () => Promise<void> {
     const changes = cells.map((cell) => ({ source, ...cell }));
-    const packed = packedBefore(tables, cells);
-    return () => change(() => (packed === null ? mergeCells(tables, changes) : mergePacked(tables, changes, packed)));
+    const packed = packedBefore(tables, changes);
+    return () => change(() => mergeCells(tables, changes, packed));
   }
 
   return {

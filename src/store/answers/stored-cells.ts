@@ -181,34 +181,26 @@ export function* highestCell(): SqlWork<number> {
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
 
-/** Merges new answers and failures into the cells, in the caller's transaction. */
-export function* mergeCells(stored: StoredCells, changes: readonly CellChange[]): SqlWork<void> {
-  const real = changes.filter(hasContent);
-  if (real.length === 0) return;
-  // Before the rows are locked, because numbering texts waits for other writers of texts.
-  const packed = yield* stored.texts.pack(
-    stored.database,
-    real.map(({ answers }) => answers),
-  );
-  yield* mergePacked(stored, real, packed);
-}
+const hasContent = ({ answers, failures }: CellAnswers) => answers.length > 0 || failures.length > 0;
 
 /** Packs the answers of cells before the transaction that merges them; null if they need a new text. */
-export function packedBefore({ texts }: StoredCells, cells: readonly CellAnswers[]): readonly Buffer[] | null {
-  const { packed, missing } = texts.tryPack(cells.filter(hasContent).map(({ answers }) => answers));
+export function packedBefore({ texts }: StoredCells, changes: readonly CellChange[]): readonly Buffer[] | null {
+  const { packed, missing } = texts.tryPack(changes.filter(hasContent).map(({ answers }) => answers));
   return missing.size === 0 ? packed : null;
 }
 
-const hasContent = ({ answers, failures }: CellAnswers) => answers.length > 0 || failures.length > 0;
-
-/** As `mergeCells`, with the packed answers of the cells that have content. */
-export function* mergePacked(
+/** Merges new answers and failures into the cells, in the caller's transaction.
+ * @param before their answers as `packedBefore` gave them; null: they are packed here */
+export function* mergeCells(
   stored: StoredCells,
   changes: readonly CellChange[],
-  packed: readonly Buffer[],
+  before: readonly Buffer[] | null = null,
 ): SqlWork<void> {
   const real = changes.filter(hasContent);
   if (real.length === 0) return;
+  const answers = real.map((change) => change.answers);
+  // Before the rows are locked, because numbering texts waits for other writers of texts.
+  const packed = before ?? (yield* stored.texts.pack(stored.database, answers));
   const distinct = [...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values()];
   const rows = yield* lockedCells(stored.database, distinct);
   const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));

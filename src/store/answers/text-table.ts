@@ -55,8 +55,8 @@ export class TextTable implements Texts {
    * packs first and then checks for missing texts. */
   *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<readonly Buffer[]> {
     const { packed, missing } = this.tryPack(answers);
-    const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
     if (missing.size === 0) return packed;
+    const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
     const given = yield* this.#give(database, missing, slugs);
     return this.#packedBy(answers, (text) => given.get(text) ?? this.numberOf(text));
   }
