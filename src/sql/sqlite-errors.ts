@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { type ErrorCode, PerilbookError } from '../base/errors.ts';
+import { type ErrorCode, PerilbookError, resultOrNull } from '../base/errors.ts';
 
 /** A SQLite file as its user knows it. */
 export interface FileUse {
@@ -35,15 +35,21 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
   ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with OPTION.'],
 ];
 
+function codeOf({ code, message }: { readonly code: string; readonly message: string }, file: string): string {
+  // The statements fit the schema of a whole file: a name that is not there was damaged in it.
+  if (/^no such (table|column)/.test(message)) return 'SQLITE_CORRUPT';
+  // A file in a folder that may not be read has no state.
+  const isFolder = code.startsWith('SQLITE_CANTOPEN') && resultOrNull(() => statSync(file))?.isDirectory();
+  return isFolder ? 'FOLDER' : code;
+}
+
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
 export function asSqliteError(
   { subject, file, code: ofUse, busy: ofBusy = ofUse, thenAgain, option }: FileUse,
   error: unknown,
 ): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
-  // The statements fit the schema of a whole file: a name that is not there was damaged in it.
-  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory();
-  const code = isFolder ? 'FOLDER' : /^no such (table|column)/.test(error.message) ? 'SQLITE_CORRUPT' : error.code;
+  const code = codeOf(error, file);
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return error;
   const [prefix, what, hint] = reason;
