@@ -101,10 +101,11 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
   };
 }
 
-/** An address up to its first placeholder; of a page, the folder of the files that it links to. */
+/** An address up to its first placeholder; of a page, the folder of the files that it links to. One without a whole host would hold for all. */
 function startsOf({ url, state_url: stateUrl, layer, page }: z.infer<typeof override>): string[] {
   const folder = page === undefined ? undefined : new URL('.', page).href;
-  return [url, stateUrl, layer, folder].flatMap((own) => own?.split('{')[0] ?? []);
+  const starts = [url, stateUrl, layer, folder].flatMap((own) => own?.split('{')[0] ?? []);
+  return starts.filter((start) => /^https?:\/\/[^/]+\//i.test(start));
 }
 
 function overridden(source: Source, settings: z.infer<typeof override> | undefined, file: string): Source {

@@ -62,7 +62,7 @@ test('an own address is asked itself, not at the mirror', async (t) => {
   const file = join(folder, 'sources.yaml');
   writeFileSync(
     file,
-    `sources: {areas: {url: "${base}/own/us-{year}.zip"}, hail: {page: "${base}/storms/index.html"}}`,
+    `sources: {tri: {url: "http://{st}.example/tri"}, areas: {url: "${base}/own/us-{year}.zip"}, hail: {page: "${base}/storms/index.html"}}`,
   );
   const { own } = overriddenSources(file, SOURCES);
   const client = createWebClient({ userAgent: 'perilbook/0', env: {}, mirror: mirror.url, own });
