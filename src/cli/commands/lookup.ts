@@ -6,7 +6,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/record-states.ts';
 import { parseDegrees } from '../../geo/lenient-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
-import { NO_OUTPUT } from '../../job/settings.ts';
+import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { BatchRun } from '../../library/batch-run.ts';
 import { openRun } from '../../library/run-host.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -26,14 +26,12 @@ import { SAMPLE_DATA } from '../messages/input-messages.ts';
 export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags, words) => {
   const [lat, lng] = locationIn(words);
   const settings = readOptionalJob(context, [], flags);
-  // A person types one location in any notation: nothing of it is written.
-  const of = {
-    name: 'lookup',
-    output: NO_OUTPUT,
-    location: { lat: 'lat', lng: 'lng' },
-    coordinates: 'lenient' as const,
+  const job: Job = {
+    ...settings,
+    ...{ name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } },
+    // A person types one location in any notation: nothing of it is written.
+    coordinates: 'lenient',
   };
-  const job = { ...settings, ...of };
   const [latitude, longitude] = [parseDegrees(lat, 'lat') ?? Number(lat), parseDegrees(lng, 'lng') ?? Number(lng)];
   const host = { ...runHost(context), findState: () => stateAt({ lat: latitude, lng: longitude }) };
   await using opened = await openRun(host, job, { interrupt: context.interrupt });

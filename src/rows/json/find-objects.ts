@@ -26,13 +26,12 @@ export function findObjects(head: Buffer, isWhole: boolean): ObjectsAt | null {
     const { close } = knownMembers(head, at);
     const next = close < 0 ? head.length : skipSpace(head, close + 1);
     const isOne = close < 0 || next === head.length;
+    if (!isOne) return head[next] === OPEN_OBJECT ? { kind: 'sequence', from: at } : null;
     // Only one document in a file is looked into: its own members may be a row, too.
-    const list = isOne && !(close >= 0 && isRow(head.toString('utf8', at, close + 1))) ? listIn(head, at) : null;
+    const isOwnRow = close >= 0 && isRow(head.toString('utf8', at, close + 1));
+    const list = isOwnRow ? null : listIn(head, at);
     if (list !== null) return { kind: 'array', from: list };
-    return close >= 0 &&
-      (head[next] === OPEN_OBJECT || (isWhole && isOne && isRow(head.toString('utf8', at, close + 1))))
-      ? { kind: 'sequence', from: at }
-      : null;
+    return isOwnRow && isWhole ? { kind: 'sequence', from: at } : null;
   } catch (error) {
     if (error instanceof NotJson) return null;
     throw error;
