@@ -1,7 +1,7 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
 import { FLOOD_ZONES } from '../zones/flood-zones.ts';
 import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
-import { type FileDownload, MB, NEWEST_COPY, type SourceRow } from './source.ts';
+import { type FileDownload, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';
 const AQI_YEARS = {
@@ -19,7 +19,8 @@ const hourly = (folder: string): FileDownload => ({
   ],
   hours: 4,
 });
-const RADON = { kind: 'layer', as: 'csv', fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$' } as const;
+const RADON = { as: 'csv', fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$' } as const;
+const RADON_LAYER = 'arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
 
 const NFHL = 'https://hazards.fema.gov/arcgis/rest/services/public/NFHL/MapServer';
 const FLOOD_FIELDS = fieldsOf(FLOOD_ZONES);
@@ -66,13 +67,8 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     title: 'EPA Map of Radon Zones, counties',
     topics: ['radon'],
     // The .xls of the same table cannot be read.
-    download: { ...RADON, layer: 'https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0' },
-    else: [
-      {
-        from: 'geodata.epa.gov',
-        download: { ...RADON, layer: 'https://geodata.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0' },
-      },
-    ],
+    download: layerAt(`https://gispub.epa.gov/${RADON_LAYER}`, RADON),
+    else: [{ from: 'geodata.epa.gov', download: layerAt(`https://geodata.epa.gov/${RADON_LAYER}`, RADON) }],
     columns: [['CountyFIPS'], ['RadonZone']],
     bytes: 0.2 * MB,
     rows: 3_144,
@@ -85,15 +81,13 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     topics: ['floodZone'],
     // All zones are gigabytes.
     when: 'states',
-    download: {
-      kind: 'layer',
-      layer: `${NFHL}/28`,
+    download: layerAt(`${NFHL}/28`, {
       fields: only(FLOOD_FIELDS.zones),
       more: [{ layer: `${NFHL}/3`, fields: only(FLOOD_FIELDS.panels), ...FLOOD_LINES }],
       stateWhere: "DFIRM_ID LIKE '{fips}%'",
       aroundPlaces: BOUNDARY_METERS,
       ...FLOOD_LINES,
-    },
+    }),
     columns: [['DFIRM_ID'], ['FLD_ZONE'], ['ZONE_SUBTY'], ['SFHA_TF']],
     bytes: 8_000 * MB,
     staleAfterDays: 30,

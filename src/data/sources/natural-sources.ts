@@ -1,9 +1,9 @@
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
-import { MB, NEWEST_COPY, type SourceRow } from './source.ts';
+import { fileAt, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 /** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
-const BOUNDARY_YEARS = { newest: 0, oldest: 2022 };
+const BOUNDARY_YEARS = { years: { newest: 0, oldest: 2022 } };
 const BOUNDARIES = 'https://www2.census.gov/geo/tiger/GENZ{year}/shp';
 const BASE = {
   topics: [],
@@ -15,11 +15,11 @@ const BASE = {
 } as const;
 /** The same tracts and counties as a map service, which takes 1,000 outlines at a time; simplified to 10 m, a tenth of what the files are. */
 const TIGERWEB = 'https://tigerweb.geo.census.gov/arcgis/rest/services/TIGERweb';
-const OUTLINES = { kind: 'layer', simplifiedBy: 0.0001, pageRows: 1_000 } as const;
+const OUTLINES = { simplifiedBy: 0.0001, pageRows: 1_000 } as const;
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
-const NRI_LAYER = { kind: 'layer', stateWhere: "STATEABBRV='{state}'", as: 'csv', fields: NRI_FIELDS } as const;
+const NRI_LAYER = { stateWhere: "STATEABBRV='{state}'", as: 'csv', fields: NRI_FIELDS } as const;
 const BY_HAND =
   "Taken from FEMA's map service. If that fails: download the files of fema.gov/about/openfema/data-sets/national-risk-index-data in a browser, then: perilbook data load nri FILE";
 
@@ -42,7 +42,7 @@ const NRI = {
   isNoteOfServer: true,
 } as const;
 const SPC = 'https://www.spc.noaa.gov/wcm/';
-const SPC_YEARS = { newest: 1, oldest: 2024 };
+const SPC_YEARS = { years: { newest: 1, oldest: 2024 } };
 const YEARLY = { staleAfterDays: 180, oldAfterDays: 600, cadence: 'yearly, in March or April' } as const;
 const IBTRACS =
   'https://www.ncei.noaa.gov/data/international-best-track-archive-for-climate-stewardship-ibtracs/v04r01/access/csv/ibtracs.since1980.list.v04r01.csv';
@@ -64,16 +64,15 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of census tracts',
     download: {
-      kind: 'file',
-      files: [
-        { url: `${BOUNDARIES}/cb_{year}_us_tract_500k.zip`, stateUrl: `${BOUNDARIES}/cb_{year}_{fips}_tract_500k.zip` },
-      ],
-      years: BOUNDARY_YEARS,
+      ...fileAt(`${BOUNDARIES}/cb_{year}_us_tract_500k.zip`, {
+        stateUrl: `${BOUNDARIES}/cb_{year}_{fips}_tract_500k.zip`,
+      }),
+      ...BOUNDARY_YEARS,
     },
     else: [
       {
         from: 'TIGERweb',
-        download: { ...OUTLINES, layer: `${TIGERWEB}/Tracts_Blocks/MapServer/0`, stateWhere: "STATE='{fips}'" },
+        download: layerAt(`${TIGERWEB}/Tracts_Blocks/MapServer/0`, { ...OUTLINES, stateWhere: "STATE='{fips}'" }),
         mostBytes: 2_000 * MB,
       },
     ],
@@ -85,13 +84,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'counties',
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of counties',
-    download: { kind: 'file', files: [{ url: `${BOUNDARIES}/cb_{year}_us_county_500k.zip` }], years: BOUNDARY_YEARS },
+    download: { ...fileAt(`${BOUNDARIES}/cb_{year}_us_county_500k.zip`), ...BOUNDARY_YEARS },
     else: [
-      {
-        from: 'TIGERweb',
-        download: { ...OUTLINES, layer: `${TIGERWEB}/State_County/MapServer/1` },
-        mostBytes: 500 * MB,
-      },
+      { from: 'TIGERweb', download: layerAt(`${TIGERWEB}/State_County/MapServer/1`, OUTLINES), mostBytes: 500 * MB },
     ],
     bytes: 11.8 * MB,
     rows: 3_235,
@@ -101,15 +96,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'nri-tracts',
     title: 'FEMA National Risk Index, census tracts',
     ...NRI,
-    download: { ...NRI_LAYER, layer: `${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0` },
+    download: layerAt(`${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0`, NRI_LAYER),
     columns: [['TRACTFIPS'], ...HAZARD_COLUMNS],
-    else: [
-      {
-        from: 'fema.gov',
-        download: { kind: 'file', files: [{ url: `${OPENFEMA}/NRI_Table_CensusTracts.zip` }] },
-        mostBytes: 1_000 * MB,
-      },
-    ],
+    else: [{ from: 'fema.gov', download: fileAt(`${OPENFEMA}/NRI_Table_CensusTracts.zip`), mostBytes: 1_000 * MB }],
     bytes: 60 * MB,
     rows: 85_154,
   },
@@ -117,9 +106,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'nri-counties',
     title: 'FEMA National Risk Index, counties',
     ...NRI,
-    download: { ...NRI_LAYER, layer: `${FEMA}/National_Risk_Index_Counties/FeatureServer/0` },
+    download: layerAt(`${FEMA}/National_Risk_Index_Counties/FeatureServer/0`, NRI_LAYER),
     columns: [['STCOFIPS'], ...HAZARD_COLUMNS],
-    else: [{ from: 'fema.gov', download: { kind: 'file', files: [{ url: `${OPENFEMA}/NRI_Table_Counties.zip` }] } }],
+    else: [{ from: 'fema.gov', download: fileAt(`${OPENFEMA}/NRI_Table_Counties.zip`) }],
     bytes: 2.5 * MB,
     rows: 3_232,
   },
@@ -138,7 +127,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     else: [
       {
         from: 'its usual address, without the file of the last year',
-        download: { kind: 'file', files: [{ url: `${SPC}data/1950-{year}_actual_tornadoes.csv` }], years: SPC_YEARS },
+        download: { ...fileAt(`${SPC}data/1950-{year}_actual_tornadoes.csv`), ...SPC_YEARS },
       },
     ],
     bytes: 9 * MB,
@@ -152,12 +141,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     topics: ['hail'],
     // The same file without .zip is 404.
     download: { kind: 'linked', page: SPC, links: ['1955-(\\d{4})_hail\\.csv\\.zip'] },
-    else: [
-      {
-        from: 'its usual address',
-        download: { kind: 'file', files: [{ url: `${SPC}data/1955-{year}_hail.csv.zip` }], years: SPC_YEARS },
-      },
-    ],
+    else: [{ from: 'its usual address', download: { ...fileAt(`${SPC}data/1955-{year}_hail.csv.zip`), ...SPC_YEARS } }],
     bytes: 8.3 * MB,
     isMeasured: true,
     rows: 414_481,
@@ -199,11 +183,8 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     when: 'named',
     replaces: 'hurdat2',
     // One file for all basins: a storm that crosses basins is in the files of both.
-    download: {
-      kind: 'file',
-      files: [{ url: IBTRACS }],
-    },
-    else: [{ from: 'the Internet Archive', download: { kind: 'file', files: [{ url: `${NEWEST_COPY}${IBTRACS}` }] } }],
+    download: fileAt(IBTRACS),
+    else: [{ from: 'the Internet Archive', download: fileAt(`${NEWEST_COPY}${IBTRACS}`) }],
     least: 100_000,
     bytes: 144 * MB,
     isMeasured: true,
@@ -247,20 +228,15 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'wildfire-incidents',
     title: 'NIFC WFIGS, fires that burn now',
     ...FIRES,
-    download: {
-      kind: 'layer',
-      layer: `${NIFC}/WFIGS_Incident_Locations_Current/FeatureServer/0`,
-      where: WILDFIRES,
-      // Not by state: most states have no fire at a given time.
-    },
+    // Not by state: most states have no fire at a given time.
+    download: layerAt(`${NIFC}/WFIGS_Incident_Locations_Current/FeatureServer/0`, { where: WILDFIRES }),
     else: [
       {
         from: "Esri's copy",
-        download: {
-          kind: 'layer',
-          layer: 'https://services9.arcgis.com/RHVPKKiFTONKtxq3/arcgis/rest/services/USA_Wildfires_v1/FeatureServer/0',
-          where: WILDFIRES,
-        },
+        download: layerAt(
+          'https://services9.arcgis.com/RHVPKKiFTONKtxq3/arcgis/rest/services/USA_Wildfires_v1/FeatureServer/0',
+          { where: WILDFIRES },
+        ),
       },
     ],
     bytes: 2 * MB,
@@ -274,13 +250,11 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'wildfire-history',
     title: 'NIFC WFIGS, fires of past years since 2014, of 10 acres and more',
     ...FIRES,
-    download: {
-      kind: 'layer',
-      layer: `${NIFC}/WFIGS_Incident_Locations/FeatureServer/0`,
+    download: layerAt(`${NIFC}/WFIGS_Incident_Locations/FeatureServer/0`, {
       // NIFC asks for fixed dates instead of CURRENT_TIMESTAMP.
       where: `${WILDFIRES} AND IncidentSize>=10 AND FireDiscoveryDateTime < TIMESTAMP '{thisYear} 00:00:00'`,
       stateWhere: "POOState='{postalState}'",
-    },
+    }),
     least: 5_000,
     bytes: 200 * MB,
     staleAfterDays: 30,
@@ -291,15 +265,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'wildfire-perimeters',
     title: 'NIFC WFIGS, outlines of fires since 2021',
     ...FIRES,
-    download: {
-      kind: 'layer',
-      layer: `${NIFC}/WFIGS_Interagency_Perimeters/FeatureServer/0`,
+    download: layerAt(`${NIFC}/WFIGS_Interagency_Perimeters/FeatureServer/0`, {
       where: "attr_IncidentTypeCategory='WF'",
       stateWhere: "attr_POOState='{postalState}'",
       // About 50 m.
       simplifiedBy: 0.0005,
       pageRows: 500,
-    },
+    }),
     least: 5_000,
     bytes: 100 * MB,
     mostBytes: 2_000 * MB,

@@ -1,24 +1,23 @@
-import { MB, NEWEST_COPY, type SourceRow } from './source.ts';
+import { fileAt, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
 const UST_FINDER = `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer`;
 const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
 const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
-const TRI_NAME = 'tri_{year}_{slice}.csv';
-const TRI_YEARS = { newest: 1, oldest: 2020 };
+const TRI_FILE = { name: 'tri_{year}_{slice}.csv' };
+const TRI_YEARS = { years: { newest: 1, oldest: 2020 } };
 const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
 const POWER_PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
 const EF_POINTS = 'https://geopub.epa.gov/arcgis/rest/services/EMEF/efpoints/MapServer';
 /** The National Energy Technology Laboratory keeps copies of what EIA and HIFLD no longer publish. */
 const NETL = 'https://arcgis.netl.doe.gov/server/rest/services/Hosted';
 const PARKS = {
-  kind: 'layer',
   where: "Pub_Access IN ('OA','RA')",
   stateWhere: "State_Nm='{state}'",
   simplifiedBy: 0.0005,
   pageRows: 600,
 } as const;
-const LINES = { kind: 'layer', stateWhere: 'box', pageRows: 1_000 } as const;
+const LINES = { stateWhere: 'box', pageRows: 1_000 } as const;
 const EIA_FILES = 'https://www.eia.gov/maps/map_data';
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
@@ -31,14 +30,11 @@ const STATIONS_OF_AFDC = {
   keyHeader: 'X-Api-Key',
   files: [{ url: STATIONS, stateUrl: `${STATIONS}&state={state}`, name: 'alt_fuel_stations_{slice}.csv' }],
 } as const;
-const STATIONS_OF_BTS = {
-  kind: 'layer',
-  layer:
-    'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
+const STATIONS_OF_BTS = layerAt(
+  'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
   // Planned stations and those of Canada are listed too.
-  where: "status_code='E' AND country='US'",
-  stateWhere: "state='{state}'",
-} as const;
+  { where: "status_code='E' AND country='US'", stateWhere: "state='{state}'" },
+);
 const MONTHLY = { staleAfterDays: 30, oldAfterDays: 120, cadence: 'monthly' } as const;
 const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
 const ARCHIVED = { staleAfterDays: 3650, cadence: 'never: HIFLD was closed in August 2025' } as const;
@@ -49,17 +45,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'brownfield',
     title: 'EPA brownfields (ACRES, from the Facility Registry Service)',
     topics: ['brownfield'],
-    download: {
-      kind: 'layer',
-      layer: `${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`,
-      stateWhere: "STATE_CODE='{state}'",
-    },
-    else: [
-      {
-        from: 'geopub.epa.gov',
-        download: { kind: 'layer', layer: `${EF_POINTS}/5`, stateWhere: "state_code='{state}'" },
-      },
-    ],
+    download: layerAt(`${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`, { stateWhere: "STATE_CODE='{state}'" }),
+    else: [{ from: 'geopub.epa.gov', download: layerAt(`${EF_POINTS}/5`, { stateWhere: "state_code='{state}'" }) }],
     least: 10_000,
     bytes: 40 * MB,
     vintage: 'edited',
@@ -71,10 +58,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     topics: ['brownfield'],
     when: 'named',
     replaces: 'brownfield',
-    download: {
-      kind: 'file',
-      files: [{ url: `${FRS}/national_combined.zip`, stateUrl: `${FRS}/state_combined_{st}.zip` }],
-    },
+    download: fileAt(`${FRS}/national_combined.zip`, { stateUrl: `${FRS}/state_combined_{st}.zip` }),
     least: 10_000,
     bytes: 1_260 * MB,
     ...MONTHLY,
@@ -84,11 +68,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'superfund',
     title: 'EPA Superfund National Priorities List, sites with status',
     topics: ['superfund'],
-    download: {
-      kind: 'layer',
-      layer: `${EPA}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`,
-    },
-    else: [{ from: 'geopub.epa.gov', download: { kind: 'layer', layer: `${EF_POINTS}/0` } }],
+    download: layerAt(`${EPA}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`),
+    else: [{ from: 'geopub.epa.gov', download: layerAt(`${EF_POINTS}/0`) }],
     bytes: 2 * MB,
     rows: 1_816,
     vintage: 'edited',
@@ -98,22 +79,15 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'tri',
     title: 'EPA Toxics Release Inventory, basic data file',
     topics: ['toxicReleaseInventory'],
+    // The address ends in /csv.
     download: {
-      kind: 'file',
-      files: [
-        // The address ends in /csv.
-        { url: `${TRI}/{year}_US/csv`, stateUrl: `${TRI}/{year}_{state}/csv`, name: TRI_NAME },
-      ],
-      years: TRI_YEARS,
+      ...fileAt(`${TRI}/{year}_US/csv`, { stateUrl: `${TRI}/{year}_{state}/csv`, ...TRI_FILE }),
+      ...TRI_YEARS,
     },
     else: [
       {
         from: 'the Internet Archive',
-        download: {
-          kind: 'file',
-          files: [{ url: `${NEWEST_COPY}${TRI}/{year}_US/csv`, name: TRI_NAME }],
-          years: TRI_YEARS,
-        },
+        download: { ...fileAt(`${NEWEST_COPY}${TRI}/{year}_US/csv`, TRI_FILE), ...TRI_YEARS },
       },
     ],
     bytes: 60.6 * MB,
@@ -138,10 +112,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       {
         from: 'the file of September 2024',
         vintage: 'September 2024',
-        download: {
-          kind: 'file',
-          files: [{ url: 'https://www.epa.gov/system/files/documents/2024-09/landfilllmopdata.xlsx' }],
-        },
+        download: fileAt('https://www.epa.gov/system/files/documents/2024-09/landfilllmopdata.xlsx'),
       },
     ],
     bytes: 1 * MB,
@@ -154,7 +125,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'ust-facilities',
     title: 'EPA UST Finder, underground storage tanks (most data of 2018 to 2019)',
     topics: ['ustFacility'],
-    download: { kind: 'layer', layer: `${UST_FINDER}/0`, stateWhere: "State='{name}'" },
+    download: layerAt(`${UST_FINDER}/0`, { stateWhere: "State='{name}'" }),
     bytes: 500 * MB,
     rows: 800_000,
     ...UST,
@@ -163,7 +134,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'ust-releases',
     title: 'EPA UST Finder, releases of underground storage tanks',
     topics: ['ustRelease'],
-    download: { kind: 'layer', layer: `${UST_FINDER}/1`, stateWhere: "State='{name}'" },
+    download: layerAt(`${UST_FINDER}/1`, { stateWhere: "State='{name}'" }),
     bytes: 350 * MB,
     rows: 562_217,
     ...UST,
@@ -180,12 +151,9 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       links: ['(?<!archive/)xls/(?!layout)[a-z]+_generator(\\d{4})\\.xlsx'],
     },
     else: [
-      {
-        from: 'the archive of HIFLD',
-        // The spelling of the states in this layer is not documented, so it is filtered by box.
-        download: { kind: 'layer', layer: POWER_PLANTS, stateWhere: 'box' },
-      },
-      { from: 'eia.gov', download: { kind: 'file', files: [{ url: `${EIA_FILES}/PowerPlants_US_EIA.zip` }] } },
+      // The spelling of the states in this layer is not documented, so it is filtered by box.
+      { from: 'the archive of HIFLD', download: layerAt(POWER_PLANTS, { stateWhere: 'box' }) },
+      { from: 'eia.gov', download: fileAt(`${EIA_FILES}/PowerPlants_US_EIA.zip`) },
     ],
     bytes: 12 * MB,
     rows: 13_446,
@@ -198,16 +166,14 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'nuclear-reactors',
     title: 'US Energy Information Administration, nuclear power plants',
     topics: ['nuclearReactors'],
-    download: { kind: 'layer', layer: POWER_PLANTS, where: "PrimSource='nuclear'" },
+    download: layerAt(POWER_PLANTS, { where: "PrimSource='nuclear'" }),
     else: [
       {
         from: 'FEMA, operating plants',
         licence: 'Federal Emergency Management Agency: a work of the US government, in the public domain.',
-        download: {
-          kind: 'layer',
-          layer:
-            'https://gis.fema.gov/arcgis/rest/services/Partner/Operating_Nuclear_Power_Plant_Sites/FeatureServer/0',
-        },
+        download: layerAt(
+          'https://gis.fema.gov/arcgis/rest/services/Partner/Operating_Nuclear_Power_Plant_Sites/FeatureServer/0',
+        ),
       },
     ],
     bytes: 0.1 * MB,
@@ -220,12 +186,12 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'transmission-lines',
     title: 'HIFLD electric power transmission lines, archived',
     topics: ['highVoltageLine'],
-    download: { ...LINES, layer: `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0` },
+    download: layerAt(`${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`, LINES),
     else: [
       {
         from: 'NETL (60,937 lines)',
         vintage: undefined,
-        download: { ...LINES, layer: `${NETL}/Energy_Transition_Atlas_493d6/FeatureServer/18` },
+        download: layerAt(`${NETL}/Energy_Transition_Atlas_493d6/FeatureServer/18`, LINES),
       },
     ],
     bytes: 161 * MB,
@@ -238,7 +204,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'cell-towers',
     title: 'FCC Antenna Structure Registration: constructed structures above 200 feet or near airports',
     topics: ['cellTower'],
-    download: { kind: 'file', files: [{ url: 'https://data.fcc.gov/download/pub/uls/complete/r_tower.zip' }] },
+    download: fileAt('https://data.fcc.gov/download/pub/uls/complete/r_tower.zip'),
     bytes: 38 * MB,
     isMeasured: true,
     // Of 152,205 registrations in all states of construction.
@@ -252,16 +218,13 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'gas-pipelines',
     title: 'US Energy Information Administration, natural gas pipelines (copy of NETL)',
     topics: ['naturalGasPipeline'],
-    download: { ...LINES, layer: `${NETL}/EIA_pipeline_data/FeatureServer/3` },
+    download: layerAt(`${NETL}/EIA_pipeline_data/FeatureServer/3`, LINES),
     else: [
       {
         from: 'the copy beside the archive of HIFLD',
-        download: { ...LINES, layer: `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0` },
+        download: layerAt(`${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`, LINES),
       },
-      {
-        from: 'eia.gov',
-        download: { kind: 'file', files: [{ url: `${EIA_FILES}/NaturalGas_InterIntrastate_Pipelines_US_EIA.zip` }] },
-      },
+      { from: 'eia.gov', download: fileAt(`${EIA_FILES}/NaturalGas_InterIntrastate_Pipelines_US_EIA.zip`) },
     ],
     bytes: 14.8 * MB,
     isMeasured: true,
@@ -308,15 +271,15 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'USGS PAD-US 4.1, protected areas with public access',
     topics: ['park'],
     when: 'states',
-    download: {
-      ...PARKS,
-      layer: 'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0',
-    },
+    download: layerAt(
+      'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0',
+      PARKS,
+    ),
     else: [
       {
         from: 'gis1.usgs.gov',
         vintage: 'PAD-US 4.0 (2024)',
-        download: { ...PARKS, layer: 'https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0' },
+        download: layerAt('https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0', PARKS),
       },
     ],
     bytes: 3_000 * MB,

@@ -79,6 +79,17 @@ export function isPublishedFor(download: SourceDownload, state: string): boolean
   return download.kind !== 'layer' || typeof download.layer === 'string' || download.layer[state] !== undefined;
 }
 
+/** A file, or an ArcGIS layer, at one address. */
+export const fileAt = (url: string, rest: Omit<FileAddress, 'url'> = {}): FileDownload => ({
+  kind: 'file',
+  files: [{ url, ...rest }],
+});
+export const layerAt = (layer: string, rest: Omit<LayerDownload, 'kind' | 'layer'> = {}): LayerDownload => ({
+  kind: 'layer',
+  layer,
+  ...rest,
+});
+
 /** A second address with data of the same meaning. */
 export interface OtherAddress
   extends Partial<Pick<Source, 'vintage' | 'licence' | 'columns' | 'mostBytes' | 'keyVariable'>> {
