@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Geometry, Point } from 'geojson';
-import { createDataVersion } from '../../src/data/tables/data-version.ts';
+import { createDataVersion } from '../../src/data/tables/data-database.ts';
 import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { type CachedFeature, createLayerSearch } from '../../src/data/tables/layer-search.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPlaceLookup } from '../../src/data/lookup/place-lookup.ts';
-import { createDataVersion } from '../../src/data/tables/data-version.ts';
+import { createDataVersion } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { DatasetName } from '../../src/data/tables/records.ts';
 import { stateOf } from '../../src/data/tables/states.ts';

@@ -8,7 +8,7 @@ import {
   openPlaceLookup,
   type PlaceLookup,
 } from '../../src/data/lookup/place-lookup.ts';
-import { createDataVersion } from '../../src/data/tables/data-version.ts';
+import { createDataVersion } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset } from '../../src/data/tables/records.ts';
 import type { Location } from '../../src/geo/coordinates.ts';

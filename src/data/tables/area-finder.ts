@@ -4,8 +4,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type BoundaryCheck, createBoundaryCheck } from './boundary-check.ts';
-import type { DataDatabase } from './data-database.ts';
-import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
+import { createDataVersion, type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 
 /** Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it. */
 export const COAST_METERS = 5_000;

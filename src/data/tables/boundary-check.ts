@@ -2,8 +2,7 @@ import { memo } from '../../base/memo.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { countyCount, countyHolding, possibleCounties } from '../../geo/us-counties.ts';
 import { isForeign } from '../../geo/us-coverage.ts';
-import type { DataDatabase } from './data-database.ts';
-import { type DataVersion, oncePerVersion } from './data-version.ts';
+import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import { stateOf } from './states.ts';
 
 export interface BoundaryCheck {

@@ -7,8 +7,7 @@ import {
   topicOf,
 } from '../../contract/topics.ts';
 import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
-import type { DataDatabase } from './data-database.ts';
-import { type DataVersion, oncePerVersion } from './data-version.ts';
+import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import type { Layer } from './layers.ts';
 import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
 import { type DatasetInfo, type DatasetName, type EventKind, type Level, MEASUREMENT_DATASETS } from './records.ts';

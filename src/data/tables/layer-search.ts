@@ -3,8 +3,7 @@ import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createWithin, distanceMeters, type UnitVector, unitVectorOf } from '../../geo/distance.ts';
 import { type MeasurableShape, metersToShape, NearestSearch, parseShape } from '../../geo/nearest.ts';
-import type { DataDatabase } from './data-database.ts';
-import { createDataVersion, type DataVersion } from './data-version.ts';
+import { createDataVersion, type DataDatabase, type DataVersion } from './data-database.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';
 import { createVisitNear, type Layer, TOUCHES_BOX, tableOf } from './layers.ts';
 

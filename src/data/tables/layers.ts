@@ -2,7 +2,7 @@ import type { ProximitySlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { METERS_PER_DEGREE } from '../../geo/distance.ts';
-import { type DataVersion, oncePerVersion } from './data-version.ts';
+import { type DataVersion, oncePerVersion } from './data-database.ts';
 import type { FeatureTiles, ReadFeatures, TileFeature } from './feature-tiles.ts';
 import type { DatasetName, EventKind } from './records.ts';
 import type { LoadTable } from './staged-load.ts';

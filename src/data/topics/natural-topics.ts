@@ -4,8 +4,7 @@ import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
-import type { DataDatabase } from '../tables/data-database.ts';
-import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { ratingInSquare } from './sample-ratings.ts';
 import { TopicValue } from './topic-value.ts';
 

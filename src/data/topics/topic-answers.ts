@@ -3,8 +3,7 @@ import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-check.ts';
-import type { DataDatabase } from '../tables/data-database.ts';
-import type { DataVersion } from '../tables/data-version.ts';
+import type { DataDatabase, DataVersion } from '../tables/data-database.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch, type NearFeature } from '../tables/layer-search.ts';
 import {

@@ -4,8 +4,7 @@ import { type MeasurementSlug, type NaturalSlug, TOPIC_SLUGS, type TopicSlug, to
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
-import type { DataDatabase } from '../tables/data-database.ts';
-import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { eventDatasetsOf, layersOf, needsOf } from '../tables/describe-data.ts';
 import type { Layer } from '../tables/layers.ts';
 import { DAY_IN_VINTAGE } from '../tables/parts.ts';

@@ -3,8 +3,7 @@ import type { ZoneValue } from '../../contract/topic-values.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch, OutlineIndex } from '../../geo/outline-index.ts';
-import type { DataDatabase } from '../tables/data-database.ts';
-import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { stateOf } from '../tables/states.ts';
 import {
   BOUNDARY_METERS,

@@ -4,8 +4,7 @@ import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Area } from '../../data/tables/area-finder.ts';
 import { boundaryCounties, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import { type CountyRated, type CountyRatings, isCountyRated } from '../../data/tables/county-ratings.ts';
-import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
-import { createDataVersion } from '../../data/tables/data-version.ts';
+import { createDataVersion, type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import {
   describeData,
   eventDatasetsOf,

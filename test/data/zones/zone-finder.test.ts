@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import type { ZoneValue } from '../../../src/contract/topic-values.ts';
-import { createDataVersion } from '../../../src/data/tables/data-version.ts';
+import { createDataVersion } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { ZoneRecord } from '../../../src/data/tables/records.ts';
 import { FLOOD_ZONES } from '../../../src/data/zones/flood-zones.ts';
