@@ -1,11 +1,11 @@
+import { knownMembers, NotJson, skipSpace } from '../../formats/json/json-members.ts';
 import {
   elementsIn,
   firstByte,
   isListOfObjects,
   type ObjectsAt,
   startOfArray,
-} from '../../formats/json/array-elements.ts';
-import { knownMembers, NotJson, skipSpace } from '../../formats/json/json-members.ts';
+} from '../../formats/json/object-batches.ts';
 import { mayHaveLocation } from '../location-columns.ts';
 import { isObject, jsonColumns, parseObject } from './json-values.ts';
 

@@ -1,7 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { elementBatches, elementsIn } from '../../formats/json/array-elements.ts';
 import { memberTexts, orNotJson, type Piece, withMembers } from '../../formats/json/json-members.ts';
-import { type LineBatch, lineBatches } from '../../formats/json/ndjson-lines.ts';
+import { elementBatches, elementsIn, type LineBatch, lineBatches } from '../../formats/json/object-batches.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';

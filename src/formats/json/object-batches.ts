@@ -1,12 +1,60 @@
+import { resultOrNull } from '../../base/errors.ts';
 import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
 import { endOfValue, NotJson, orNotJson, skipSpace } from './json-members.ts';
-import type { LineBatch } from './ndjson-lines.ts';
+
+/** Some neighbouring lines, or objects as such. Valid until the next batch is asked for. */
+export interface LineBatch {
+  readonly bytes: Buffer;
+  /** Where each line begins and ends, without its line end. */
+  readonly lines: readonly { readonly from: number; readonly to: number }[];
+  /** The number of the first line. */
+  readonly firstLine: number;
+  /** The bytes of the batch, line ends included. */
+  readonly from: number;
+  readonly to: number;
+}
 
 const WINDOW_BYTES = 1024 * 1024;
-const ELEMENTS_A_BATCH = 4096;
-const LONGEST_ELEMENT = 64 * 1024 * 1024;
-const [COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x2c, 0x5b, 0x5d, 0x7b];
+const OBJECTS_A_BATCH = 4096;
+const LONGEST_OBJECT = 64 * 1024 * 1024;
+const [NEW_LINE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x0a, 0x2c, 0x5b, 0x5d, 0x7b];
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Streams the lines of a file, without a byte order mark. Memory is bounded by the window, which grows only for a longer line. */
+export async function* lineBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+  await using pass = await source.startPass();
+  const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));
+  let firstLine = 1;
+  while (!window.atEnd || window.from < window.to) {
+    signal?.throwIfAborted();
+    if (window.to - window.from > LONGEST_OBJECT) {
+      const hint = 'Perilbook reads JSON with one object a line, an array of objects, or a GeoJSON FeatureCollection.';
+      throw source.refused(`has a line ${firstLine} without an end`, hint);
+    }
+    await window.refill();
+    for (;;) {
+      const batch = takeLines(window, firstLine);
+      if (batch.lines.length === 0) break;
+      yield batch;
+      window.from = batch.to;
+      firstLine += batch.lines.length;
+    }
+  }
+  await pass.assertSame();
+}
+
+function takeLines({ bytes, from, to, atEnd }: ReadWindow, firstLine: number): LineBatch {
+  const lines: { from: number; to: number }[] = [];
+  let at = from;
+  while (at < to && lines.length < OBJECTS_A_BATCH) {
+    const lineEnd = bytes.indexOf(NEW_LINE, at);
+    const end = lineEnd >= 0 && lineEnd < to ? lineEnd : -1;
+    if (end < 0 && !atEnd) break;
+    lines.push({ from: at, to: end < 0 ? to : end });
+    at = end < 0 ? to : end + 1;
+  }
+  return { bytes, lines, firstLine, from, to: at };
+}
 
 /** Where objects stand in a file, other than one a line. `array`: within brackets, from `[` on; there may be more around it. `sequence`:
  * one after the other, from the first on. */
@@ -72,7 +120,7 @@ export async function* elementBatches(
   for (let isClosed = false; !isClosed; ) {
     signal?.throwIfAborted();
     const elements = orNotJson(
-      () => elementsIn(held(window), start, kind, ELEMENTS_A_BATCH),
+      () => elementsIn(held(window), start, kind, OBJECTS_A_BATCH),
       () => {
         const what = `is ${thing} that cannot be read after element ${firstLine - 1}`;
         return source.refused(what, 'Check the commas and brackets there.');
@@ -84,7 +132,7 @@ export async function* elementBatches(
         if (kind === 'sequence' && skipSpace(held(window), start) === window.to) break;
         throw source.refused(`is ${thing} that is not closed`, 'It may have been cut off: get the file again.');
       }
-      if (window.to - window.from > LONGEST_ELEMENT) {
+      if (window.to - window.from > LONGEST_OBJECT) {
         throw source.refused(`has an element ${firstLine} without an end`, 'Perilbook reads a JSON array of objects.');
       }
       start -= window.from;
@@ -121,16 +169,9 @@ async function* restOf(
     if (window.atEnd || rest.length > LONGEST_REST) break;
     await window.refill();
   }
-  if (before.trim().length <= 1 ? rest.trim() === '' : isWholeJson(`${before.replace(/^\ufeff/, '')}[]${rest}`)) return;
+  const around = `${before.replace(/^\ufeff/, '')}[]${rest}`;
+  const isWhole = before.trim().length <= 1 ? rest.trim() === '' : resultOrNull(() => JSON.parse(around)) !== null;
+  if (isWhole) return;
   const what = before.includes('{') ? 'is JSON that is damaged or cut off' : 'has more';
   throw source.refused(`${what} after its JSON array`, 'Leave one array of objects in it, or get the file again.');
-}
-
-function isWholeJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
