@@ -12,7 +12,7 @@ export async function* tableRecords(
   form: TextForm = {},
 ): AsyncGenerator<readonly TableRecord[], void, void> {
   if (/\.xlsx$/i.test(file)) {
-    const { sheetRecords } = await import('../../formats/xlsx/sheet-records.ts');
+    const { sheetRecords } = await import('../../formats/xlsx/cell-values.ts');
     let isTitle = true;
     for await (const records of sheetRecords(await agencyFile(file), TABLE_SHEET)) {
       // Above the header EIA has a title, which fills one cell.

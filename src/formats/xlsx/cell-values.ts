@@ -1,10 +1,11 @@
 import { SaxesParser } from 'saxes';
 import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import type { TableRecord } from '../csv/parsed-records.ts';
 import { fieldOf, parseMilliseconds, type TypedText, type Value, type ValueType } from '../typed-value.ts';
-import { partDecoder } from './part-text.ts';
-import type { SheetCell } from './sheet-parser.ts';
-import { localName, readElements, type Workbook } from './workbook.ts';
+import { type SheetCell, sheetPieces } from './sheet-parser.ts';
+import { localName, openWorkbook, partDecoder, readElements, type Workbook } from './workbook.ts';
 
 /** What is needed to read the values of a sheet's cells. */
 export interface SheetCellReader {
@@ -241,4 +242,23 @@ async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook
   }
   return (index) =>
     index >= 0 && index < offsets.length - 1 ? bytes.toString('utf8', offsets[index], offsets[index + 1]) : undefined;
+}
+
+/** The rows of a sheet that are not empty, as records of a CSV file. Shared texts are in memory, the sheet is not. @param wanted a
+ * pattern of the sheet's name; by default the first visible sheet */
+export async function* sheetRecords(
+  source: ByteSource,
+  wanted: RegExp,
+): AsyncGenerator<readonly TableRecord[], void, void> {
+  const workbook = await openWorkbook(source, wanted);
+  const reader = await sheetCellReader(workbook);
+  for await (const { rows } of sheetPieces(workbook)) {
+    const records = rows.map(({ line, cells }) => {
+      const texts: string[] = Array((cells.at(-1)?.column ?? -1) + 1).fill('');
+      for (const cell of cells) texts[cell.column] = cellText(cell, reader);
+      return { line, cells: texts };
+    });
+    const used = records.filter(({ cells }) => cells.some((text) => text !== ''));
+    if (used.length > 0) yield used;
+  }
 }

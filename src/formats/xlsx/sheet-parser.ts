@@ -1,6 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { partDecoder } from './part-text.ts';
-import { localName, type Workbook } from './workbook.ts';
+import { localName, partDecoder, type Workbook } from './workbook.ts';
 
 /** A cell, and its position in the characters of the sheet's XML. */
 export interface SheetCell {
