@@ -47,10 +47,12 @@ function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unk
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
+export function isPosition(value: unknown): value is [number, number] {
+  return Array.isArray(value) && Number.isFinite(value[0]) && Number.isFinite(value[1]);
+}
+
 function parsePath(value: unknown): Path {
-  const positions = list(value).filter(
-    (position) => Array.isArray(position) && Number.isFinite(position[0]) && Number.isFinite(position[1]),
-  ) as [number, number][];
+  const positions = list(value).filter(isPosition);
   const path = new Float64Array(2 * positions.length);
   for (let i = 0; i < positions.length; i++) {
     path[2 * i] = positions[i]![0];

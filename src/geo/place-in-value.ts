@@ -1,6 +1,6 @@
 import { resultOrNull } from '../base/errors.ts';
+import { DEGREES, pointOfWkb } from './geometry-points.ts';
 import type { LocationFinding } from './parse-location.ts';
-import { DEGREES, pointOfWkb } from './well-known-binary.ts';
 
 /** Which of the two numbers of a place comes first. */
 export const PLACE_ORDERS = ['lat,lng', 'lng,lat'] as const;

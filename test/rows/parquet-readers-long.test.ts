@@ -6,7 +6,7 @@ import * as arrow from 'apache-arrow';
 import pl from 'nodejs-polars';
 import * as arrowRs from 'parquet-wasm';
 import type { Field } from '../../src/contract/answer.ts';
-import { pointText } from '../../src/formats/point-text.ts';
+import { pointText } from '../../src/geo/geometry-points.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { extendArrowSchema } from '../../src/rows/parquet/arrow-schema.ts';
 import type { AddedColumn } from '../../src/rows/port.ts';

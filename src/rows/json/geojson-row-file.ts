@@ -11,9 +11,8 @@ import {
   skipSpace,
   withMembers,
 } from '../../formats/json/json-members.ts';
-import { INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/inner-point.ts';
+import { DEGREES, INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/geometry-points.ts';
 import { positionOf } from '../../geo/place-in-value.ts';
-import { DEGREES } from '../../geo/well-known-binary.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';

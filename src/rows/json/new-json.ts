@@ -1,6 +1,6 @@
 import { jsonLine } from '../../formats/json/json-members.ts';
-import { degreesOfPoint } from '../../formats/point-text.ts';
 import { fieldOf, type Value } from '../../formats/typed-value.ts';
+import { degreesOfPoint } from '../../geo/geometry-points.ts';
 import { type WriteNewFile, writeNewText } from '../files/row-output.ts';
 
 /** Writes a table as a new file with one object per line. */

@@ -1,5 +1,5 @@
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
-import { DEGREES } from '../../geo/well-known-binary.ts';
+import { DEGREES } from '../../geo/geometry-points.ts';
 import { isGeometryName } from '../location-columns.ts';
 import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
-import { NO_POINT, type PointText, pointOfWkb } from '../../geo/well-known-binary.ts';
+import { NO_POINT, type PointText, pointOfWkb } from '../../geo/geometry-points.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { haveLocation } from '../location-columns.ts';
 import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';

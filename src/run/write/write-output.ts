@@ -1,5 +1,5 @@
 import { perilbookColumns } from '../../columns/row.ts';
-import { pointText } from '../../formats/point-text.ts';
+import { pointText } from '../../geo/geometry-points.ts';
 import type { Job } from '../../job/settings.ts';
 import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
