@@ -1,37 +1,7 @@
 import type { Location } from './coordinates.ts';
 
-/** Why the two texts of a row are not a usable location. The codes are stable. */
-export type LocationFinding =
-  | 'empty'
-  | 'not_a_number'
-  | 'degrees_minutes_seconds'
-  | 'decimal_comma'
-  | 'degree_symbol'
-  | 'apostrophe'
-  | 'letter_o'
-  | 'not_a_point'
-  | 'other_system'
-  | 'out_of_range'
-  | 'east_of_180'
-  | 'millionths'
-  | 'ten_millionths'
-  | 'null_island'
-  | 'swapped'
-  | 'sign_lost'
-  | 'outside_us';
-
-export type ParsedLocation =
-  | { readonly ok: true; readonly location: Location }
-  | {
-      readonly ok: false;
-      readonly finding: LocationFinding;
-      readonly note: string;
-      /** Set for `outside_us` and `sign_lost`. */
-      readonly elsewhere?: Location;
-    };
-
 /** The sentence of each finding in `hazard_note`. */
-export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
+export const LOCATION_NOTES = {
   empty: 'Latitude or longitude is empty.',
   not_a_number: 'Latitude or longitude is not a number.',
   degrees_minutes_seconds: 'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.',
@@ -50,7 +20,20 @@ export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
   swapped: 'Latitude and longitude seem exchanged: the other way round the place is in the US.',
   sign_lost: 'The sign of the longitude seems lost: with the other sign the place is in the US.',
   outside_us: 'The place is outside the US.',
-};
+} as const;
+
+/** Why the two texts of a row are not a usable location. The codes are stable. */
+export type LocationFinding = keyof typeof LOCATION_NOTES;
+
+export type ParsedLocation =
+  | { readonly ok: true; readonly location: Location }
+  | {
+      readonly ok: false;
+      readonly finding: LocationFinding;
+      readonly note: string;
+      /** Set for `outside_us` and `sign_lost`. */
+      readonly elsewhere?: Location;
+    };
 
 /** An exponent is accepted ("3.405e1" is what some tools write); hex, digit groups, NaN and Infinity are not. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
