@@ -1,6 +1,5 @@
 import {
   type MeasurementSlug,
-  type NaturalSlug,
   type ProximitySlug,
   TOPIC_SLUGS,
   type TopicSlug,
@@ -10,7 +9,7 @@ import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import type { Layer } from './layers.ts';
 import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
-import { type DatasetInfo, type DatasetName, type EventKind, type Level, MEASUREMENT_DATASETS } from './records.ts';
+import { type DatasetInfo, type DatasetName, EVENTS, type Level, MEASUREMENT_DATASETS } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
 /** Names the sample data in stores. Raise it when the generator (`sample/`) changes its records, or `topics/sample-ratings.ts` what is made
@@ -145,23 +144,13 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
   return oncePerVersion(versionOf, () => anySample.get() === 1);
 }
 
-const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
-  earthquake: ['earthquake'],
-  hail: ['hail'],
-  hurricane: ['hurricane'],
-  tornado: ['tornado'],
-  wildfire: ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'],
-};
-
 /** The datasets that a topic needs: always `areas`, which define what is in the US. A natural topic does not need its events: a rating
  * without records is an answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   const { category } = topicOf(topic);
   if (category === 'natural') return ['areas', 'nri'];
-  return [
-    'areas',
-    category === 'proximity' ? `sites:${topic as ProximitySlug}` : MEASUREMENT_DATASETS[topic as MeasurementSlug],
-  ];
+  if (category === 'proximity') return ['areas', `sites:${topic as ProximitySlug}`];
+  return ['areas', MEASUREMENT_DATASETS[topic as MeasurementSlug]];
 }
 
 /** Whether a topic's answer is that of a tract or county, not of what is near a place. */
@@ -177,5 +166,5 @@ export function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
 /** The layers that are searched for a topic: its sites, or its events in the order of its `countColumns`. */
 export function layersOf(topic: TopicSlug): readonly Layer[] {
   if (topicOf(topic).category === 'proximity') return [`sites:${topic as ProximitySlug}`];
-  return (EVENTS[topic as NaturalSlug] ?? []).map((event): Layer => `records:${event}`);
+  return (EVENTS[topic as keyof typeof EVENTS] ?? []).map((event): Layer => `records:${event}`);
 }

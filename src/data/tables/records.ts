@@ -22,14 +22,16 @@ export type CountyDataset = keyof typeof COUNTY_TABLES;
 /** All datasets, each replaced as a whole. */
 export type DatasetName = TableName | `sites:${ProximitySlug}` | `records:${EventKind}`;
 
-export type EventKind =
-  | 'earthquake'
-  | 'hail'
-  | 'hurricane'
-  | 'tornado'
-  | 'wildfire.current'
-  | 'wildfire.historical'
-  | 'wildfire.perimeters';
+/** The kinds of events of a topic. */
+export const EVENTS = {
+  earthquake: ['earthquake'],
+  hail: ['hail'],
+  hurricane: ['hurricane'],
+  tornado: ['tornado'],
+  wildfire: ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'],
+} as const satisfies Partial<Record<NaturalSlug, readonly string[]>>;
+
+export type EventKind = (typeof EVENTS)[keyof typeof EVENTS][number];
 
 export interface DatasetInfo {
   readonly name: DatasetName;
