@@ -9,6 +9,11 @@ export interface Box {
   readonly maxLat: number;
 }
 
+/** The box of a location alone. */
+export function boxOfLocation({ lat, lng }: Location): Box {
+  return { minLng: lng, maxLng: lng, minLat: lat, maxLat: lat };
+}
+
 /** Slightly less than a degree of latitude on the sphere of geo/distance.ts (111,195.08 m), so that a box never cuts
  * off a point just within the radius. */
 const METERS_PER_DEGREE = 111_190;

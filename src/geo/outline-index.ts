@@ -1,5 +1,5 @@
 import Flatbush from 'flatbush';
-import { type Box, boxesAround } from './bounding-boxes.ts';
+import { type Box, boxesAround, boxOfLocation } from './bounding-boxes.ts';
 import type { Location } from './coordinates.ts';
 import { makeOutline, metersToEdges, type Outline, outlineHolds, type PackedRings, sizeOfOutline } from './outline.ts';
 
@@ -48,18 +48,12 @@ export class OutlineIndex {
 
   /** All outlines that hold a location. */
   allHolding(location: Location): number[] {
-    const { lat, lng } = location;
-    const touched = this.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat });
-    return touched.filter((index) => outlineHolds(this.outline(index), location));
+    return this.touching(boxOfLocation(location)).filter((index) => outlineHolds(this.outline(index), location));
   }
 
   /** The first outline that holds a location. */
   holding(location: Location): number | null {
-    const { lat, lng } = location;
-    for (const index of this.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
-      if (outlineHolds(this.outline(index), location)) return index;
-    }
-    return null;
+    return this.touching(boxOfLocation(location)).find((index) => outlineHolds(this.outline(index), location)) ?? null;
   }
 
   /** The eligible outline with the nearest edge within a distance; of equally near ones, the first. */

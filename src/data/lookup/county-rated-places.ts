@@ -1,4 +1,4 @@
-import { type Box, widenedBox } from '../../geo/bounding-boxes.ts';
+import { type Box, boxOfLocation, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
 import { type Area, COAST_METERS } from '../tables/area-finder.ts';
@@ -14,8 +14,7 @@ export function createCountyRatedCheck(
   const areas = countyRatedAreas(database);
   const near = createBoxSearch(boxesOfAreas(database).map((box) => widenedBox(box, COAST_METERS)));
   return (location) => {
-    const { lat, lng } = location;
-    if (near({ minLat: lat, maxLat: lat, minLng: lng, maxLng: lng }).length === 0) return '';
+    if (near(boxOfLocation(location)).length === 0) return '';
     const area = areaAt(location);
     return (area !== null && areas.get(area.geoid)) || '';
   };

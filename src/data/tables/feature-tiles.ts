@@ -1,4 +1,5 @@
-import type { Box } from '../../geo/bounding-boxes.ts';
+import { type Box, boxOfLocation } from '../../geo/bounding-boxes.ts';
+import type { Location } from '../../geo/coordinates.ts';
 
 export interface TileFeature {
   readonly id: number;
@@ -92,8 +93,7 @@ export class FeatureTiles<F extends TileFeature> {
     const whole = boxes.reduce((a, b) => combined(a, b, Math.min, Math.max));
     const members = new Map<number, F[]>(missing.map((key) => [key, []]));
     for (const feature of layer.read(whole, (id) => recent.features.get(id) ?? earlier.features.get(id))) {
-      const { lng, lat } = feature;
-      const box = feature.box ?? { minLng: lng!, maxLng: lng!, minLat: lat!, maxLat: lat! };
+      const box = feature.box ?? boxOfLocation(feature as Location);
       for (const key of listTileKeys(combined(box, whole, Math.max, Math.min), layer.perDegree))
         members.get(key)?.push(feature);
     }

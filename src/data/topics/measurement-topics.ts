@@ -6,7 +6,7 @@ import {
   type RadonValue,
 } from '../../contract/topic-values.ts';
 import { type MeasurementSlug, ofPollutants, type PollutantSlug, type TopicSlug } from '../../contract/topics.ts';
-import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
+import { type Box, boxesAround, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
@@ -71,9 +71,7 @@ export function createMeasurementRule(
   const reported = oncePerVersion(versionOf, () => {
     const of = (pollutant: PollutantSlug): PollutantReadings => {
       const readings = newestOf.all(pollutant);
-      const touching = createBoxSearch(
-        readings.map(({ lat, lng }) => ({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })),
-      );
+      const touching = createBoxSearch(readings.map(boxOfLocation));
       const newest = readings.reduce((last, reading) => Math.max(last, reading.measured_at), Number.NEGATIVE_INFINITY);
       return { within: (box) => touching(box).map((index) => readings[index]!), newest };
     };
@@ -92,12 +90,8 @@ export function createMeasurementRule(
   function radon(county: string): RadonValue | 'no_data' {
     const zone = zoneOf.get(county);
     if (zone === undefined) return 'no_data';
-    return {
-      title: 'EPA Radon Zone',
-      value: `Zone ${zone}`,
-      caption: RADON_CAPTIONS[zone]!,
-      description: RADON_DESCRIPTION,
-    };
+    const [value, caption] = [`Zone ${zone}`, RADON_CAPTIONS[zone]!];
+    return { title: 'EPA Radon Zone', value, caption, description: RADON_DESCRIPTION };
   }
 
   function pollutant(topic: PollutantSlug, location: Location, now: number): PollutantValue | 'no_data' | 'too_old' {

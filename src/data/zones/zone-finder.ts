@@ -1,6 +1,6 @@
 import { memo } from '../../base/memo.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
-import type { Box } from '../../geo/bounding-boxes.ts';
+import { type Box, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch, OutlineIndex } from '../../geo/outline-index.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
@@ -82,9 +82,9 @@ class LoadedZones {
     }, KEPT_FACTS);
   }
 
-  covers({ lat, lng }: Location, state: string): boolean {
+  covers(location: Location, state: string): boolean {
     const tiles = this.#tiles.get(state);
-    return tiles === undefined || tiles({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat }).length > 0;
+    return tiles === undefined || tiles(boxOfLocation(location)).length > 0;
   }
 
   find(location: Location): ZoneValue | null {
@@ -187,15 +187,8 @@ function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<st
   return new Map([...byState].map(([state, boxes]) => [state, createBoxSearch(boxes)]));
 }
 
-type BoxRow = [
-  id: number,
-  code: string,
-  detail: string,
-  minLng: number,
-  maxLng: number,
-  minLat: number,
-  maxLat: number,
-];
+/** The edges are west, east, south, north. */
+type BoxRow = [id: number, code: string, detail: string, ...edges: [number, number, number, number]];
 
 function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone' | 'panel'): Polygons {
   const tables = ZONE_TABLES[dataset];
