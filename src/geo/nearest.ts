@@ -21,27 +21,14 @@ export function parseShape(geometry: unknown): MeasurableShape {
 function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unknown): void {
   if (geometry === null || typeof geometry !== 'object') return;
   const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };
-  switch (type) {
-    case 'Point':
-      shape.paths.push(parsePath([coordinates]));
-      break;
-    case 'MultiPoint':
-      for (const position of list(coordinates)) shape.paths.push(parsePath([position]));
-      break;
-    case 'LineString':
-      shape.paths.push(parsePath(coordinates));
-      break;
-    case 'MultiLineString':
-      for (const line of list(coordinates)) shape.paths.push(parsePath(line));
-      break;
-    case 'Polygon':
-      shape.polygons.push(list(coordinates).map(parsePath));
-      break;
-    case 'MultiPolygon':
-      for (const rings of list(coordinates)) shape.polygons.push(list(rings).map(parsePath));
-      break;
-    case 'GeometryCollection':
-      for (const member of list(geometries)) addGeometry(shape, member);
+  if (type === 'GeometryCollection') for (const member of list(geometries)) addGeometry(shape, member);
+  // The coordinates of a group are a list of those of its members.
+  const isGroup = typeof type === 'string' && type.startsWith('Multi');
+  const single = isGroup ? type.slice('Multi'.length) : type;
+  for (const member of isGroup ? list(coordinates) : [coordinates]) {
+    if (single === 'Point') shape.paths.push(parsePath([member]));
+    if (single === 'LineString') shape.paths.push(parsePath(member));
+    if (single === 'Polygon') shape.polygons.push(list(member).map(parsePath));
   }
 }
 
