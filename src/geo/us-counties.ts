@@ -18,12 +18,12 @@ export interface County {
 /** A pier or an islet off the drawn coast belongs to the nearest county within so many metres. */
 const FARTHEST_METERS = 33_000;
 
-interface CountyIndex {
-  readonly counties: readonly County[];
-  readonly outlines: OutlineIndex;
-}
+let loaded: ReturnType<typeof readCounties> | undefined;
 
-let loaded: CountyIndex | undefined;
+function loadCounties() {
+  loaded ??= readCounties();
+  return loaded;
+}
 
 /** The county of a location, from us-atlas (1:10m: within some hundred metres of a border it may be the neighbour; Connecticut has its
  * eight former counties). Off the coast it is the nearest county; null outside the US. */
@@ -60,19 +60,17 @@ export function countyCount(state: string): number {
   return loadCounties().counties.filter(({ code }) => code.startsWith(state)).length;
 }
 
-function loadCounties(): CountyIndex {
-  if (loaded !== undefined) return loaded;
+function readCounties() {
   const atlas = usAtlas('counties-10m');
   const states = censusNames('states');
   const shapes = feature(atlas, atlas.objects.counties).features;
-  const counties = shapes.map(({ id, properties }) => {
+  const counties = shapes.map(({ id, properties }): County => {
     const [code, state] = [String(id), String(id).slice(0, 2)];
     return { code, name: properties.name, state: { code: state, name: states.get(state)! } };
   });
   const boxes = shapes.map(({ geometry }) => boxOfGeometry(geometry)!);
   const rings = shapes.map(({ geometry }) => packArea(geometry as Polygon | MultiPolygon));
-  loaded = { counties, outlines: new OutlineIndex(boxes, (index) => rings[index]!) };
-  return loaded;
+  return { counties, outlines: new OutlineIndex(boxes, (index) => rings[index]!) };
 }
 
 /** `Miami-Dade, Florida`; '' off every outline. */

@@ -4,23 +4,21 @@ import type { Location } from '../../geo/coordinates.ts';
 import { packRings, polygonsOf } from '../../geo/outline.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
-import { countyAt } from '../../geo/us-counties.ts';
+import { stateAt } from './record-states.ts';
 import { stateOf } from './states.ts';
 
-interface StateOutlines {
-  readonly states: readonly string[];
-  readonly boxes: readonly Box[];
-  readonly outlines: OutlineIndex;
-}
+let loaded: ReturnType<typeof readStates> | undefined;
 
-let loaded: StateOutlines | undefined;
+function loadStates() {
+  loaded ??= readStates();
+  return loaded;
+}
 
 /** The states within a distance of a location, as two letters: a search near a border needs both sides. */
 export function statesWithin(location: Location, meters: number): string[] {
   const { states, outlines } = loadStates();
   const near = new Set(outlines.within(location, meters).map((index) => states[index]!));
-  const county = countyAt(location);
-  if (county !== null) near.add(stateOf(county.code));
+  for (const state of stateAt(location)) near.add(state);
   return [...near].sort();
 }
 
@@ -39,8 +37,7 @@ export function statesNear(locations: Iterable<Location>, meters: number): strin
     if (squares.has(name)) continue;
     squares.add(name);
     for (const state of statesWithin(square, meters + HALF_SQUARE_METERS)) states.add(state);
-    const county = countyAt({ lat, lng });
-    if (county !== null) states.add(stateOf(county.code));
+    for (const state of stateAt({ lat, lng })) states.add(state);
   }
   return [...states].sort();
 }
@@ -55,8 +52,7 @@ export function boxesOfState(state: string, meters: number): Box[] {
   return boxes.filter((_, index) => states[index] === state).map((box) => widenedBox(box, meters + OFFSHORE_METERS));
 }
 
-function loadStates(): StateOutlines {
-  if (loaded !== undefined) return loaded;
+function readStates() {
   const atlas = usAtlas('states-10m');
   const sides = feature(atlas, atlas.objects.states).features.flatMap(({ id, geometry }) => {
     if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') return [];
@@ -67,10 +63,6 @@ function loadStates(): StateOutlines {
   });
   const boxes = sides.map(({ side }) => boxOfGeometry({ type: 'Polygon', coordinates: side })!);
   const rings = sides.map(({ side }) => packRings(side));
-  loaded = {
-    states: sides.map(({ state }) => state),
-    boxes,
-    outlines: new OutlineIndex(boxes, (index) => rings[index]!),
-  };
-  return loaded;
+  const outlines = new OutlineIndex(boxes, (index) => rings[index]!);
+  return { states: sides.map(({ state }) => state), boxes, outlines };
 }
