@@ -15,15 +15,8 @@ import { resultOrNull } from '../../base/errors.ts';
 
 /** Writes a small file atomically: a kill or a power cut leaves the old file or the new one. */
 export function writeWhole(file: string, text: string): void {
-  const temporary = `${file}.new`;
-  const descriptor = openSync(temporary, 'w');
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  putInPlace(temporary, file);
+  writeFileSync(`${file}.new`, text, { flush: true });
+  putInPlace(`${file}.new`, file);
 }
 
 /** Renames a synced file and syncs the folder. */

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { PerilbookError } from '../../base/errors.ts';
+import { type PerilbookError, resultOrNull } from '../../base/errors.ts';
 import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
@@ -108,7 +108,7 @@ export async function* geojsonFeatures(
       : 'not a GeoJSON FeatureCollection';
     throw invalidFile(file, `it is ${what}`, 'Use a GeoJSON file with features.');
   }
-  const envelope = parseEnvelope(head + tail);
+  const envelope = resultOrNull(() => JSON.parse(head + tail) as Envelope);
   if (envelope === null) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
   refuseOtherSystem(file, envelope.crs?.properties?.name);
   if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
@@ -122,15 +122,6 @@ interface Envelope {
   readonly crs?: { readonly properties?: { readonly name?: string } };
   readonly exceededTransferLimit?: unknown;
   readonly properties?: { readonly exceededTransferLimit?: unknown };
-}
-
-/** Null when the text is incomplete. */
-function parseEnvelope(text: string): Envelope | null {
-  try {
-    return JSON.parse(text) as Envelope;
-  } catch {
-    return null;
-  }
 }
 
 function refuseOtherSystem(file: string, system: string | undefined): void {

@@ -1,11 +1,12 @@
 import type { MultiPolygon, Polygon } from 'geojson';
+import { memo } from '../../base/memo.ts';
 import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
 import { FLOOD_ZONES } from '../zones/flood-zones.ts';
 import { storedFacts, subtypeOf, type ZoneLayer } from '../zones/zone-layer.ts';
 import type { ZoneDataset } from '../zones/zone-layers.ts';
-import { type PropertyFinder, propertyFinder } from './agency-table.ts';
+import { propertyFinder } from './agency-table.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
 import { type Loader, type LoaderOptions, publicDomain } from './loader.ts';
 import { dayIn, vintageByColumns } from './vintages.ts';
@@ -61,15 +62,8 @@ function zoneLoader(
             const panel = text(panels.code);
             if (panel === '') return `it has neither ${zones.code} nor ${panels.code}`;
             vintage.see(properties);
-            return [
-              {
-                ...own,
-                kind: 'panel',
-                code: panel,
-                detail: dayIn(propertyOf(properties, panels.effective)),
-                facts: null,
-              },
-            ];
+            const detail = dayIn(propertyOf(properties, panels.effective));
+            return [{ ...own, kind: 'panel', code: panel, detail, facts: null }];
           },
         }),
       };
@@ -87,11 +81,9 @@ function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
 
 /** Makes the function that reads a property, in any case of its name. */
 function propertyReader(): (properties: FileFeature['properties'], field: string) => unknown {
-  const finders = new Map<string, PropertyFinder>();
+  const finderOf = memo((field: string) => propertyFinder([field]));
   return (properties, field) => {
-    const find = finders.get(field) ?? propertyFinder([field]);
-    finders.set(field, find);
-    const name = find(properties);
+    const name = finderOf(field)(properties);
     return name === null ? null : properties[name];
   };
 }

@@ -12,7 +12,7 @@ export interface RecordSpan {
   /** Line ends up to `next`, also inside quotes. */
   lineEnds: number;
   /** The first byte of each field; only the first `fields` entries are valid. */
-  starts: Int32Array;
+  starts: Int32Array<ArrayBuffer>;
   /** How the records of its file quote. */
   readonly quoting: Quoting;
 }
@@ -69,7 +69,9 @@ export function scanRecord(
   const greatest = Math.max(delimiter, CR);
   const quote = span.quoting.quote.charCodeAt(0);
   for (;;) {
-    if (span.fields === span.starts.length) span.starts = grown(span.starts);
+    if (span.fields === span.starts.length) {
+      span.starts = new Int32Array(span.starts.buffer.transfer(2 * span.starts.byteLength));
+    }
     span.starts[span.fields++] = at;
     let opening = at;
     if (delimiter !== SPACE) while (opening < to && bytes[opening] === SPACE) opening++;
@@ -165,10 +167,4 @@ function afterQuoted(
     }
   }
   return limit === to && !isLast ? MORE : STRAY;
-}
-
-function grown(starts: Int32Array): Int32Array {
-  const larger = new Int32Array(starts.length * 2);
-  larger.set(starts);
-  return larger;
 }
