@@ -117,8 +117,7 @@ export async function fetchCount(request: LayerRequest, context: DownloadContext
 
 /** The identity of a layer's file: address, filter, fields and simplification. */
 export function hashRequest(request: LayerRequest): string {
-  const { where, fields = '*', as } = request;
-  const { tiles } = request;
+  const { where, fields = '*', as, tiles } = request;
   const ofTiles = tiles === undefined ? {} : { tiles: hash('sha1', JSON.stringify(tiles)) };
   return formatQuery(request, { where, outFields: fields, f: as, ...simplification(request), ...ofTiles });
 }
@@ -147,15 +146,12 @@ const simplification = ({ simplifiedBy }: LayerRequest): Readonly<Record<string,
   simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) };
 
 function formatQuery({ layer, box }: LayerRequest, parameters: Readonly<Record<string, string>>): string {
-  const bounds: Record<string, string> =
-    box === undefined
-      ? {}
-      : {
-          geometry: `${box.minLng},${box.minLat},${box.maxLng},${box.maxLat}`,
-          geometryType: 'esriGeometryEnvelope',
-          inSR: '4326',
-          spatialRel: 'esriSpatialRelIntersects',
-        };
+  const bounds = box && {
+    geometry: `${box.minLng},${box.minLat},${box.maxLng},${box.maxLat}`,
+    geometryType: 'esriGeometryEnvelope',
+    inSR: '4326',
+    spatialRel: 'esriSpatialRelIntersects',
+  };
   return `${layer}/query?${new URLSearchParams({ ...parameters, ...bounds })}`;
 }
 
@@ -185,12 +181,7 @@ async function fetchPage(
     ...rowsOfPage,
     outFields: names,
     orderByFields: idField,
-    ...(as === 'csv'
-      ? { returnGeometry: 'false', f: 'json' }
-      : {
-          ...GEOJSON,
-          ...simplification(request),
-        }),
+    ...(as === 'csv' ? { returnGeometry: 'false', f: 'json' } : { ...GEOJSON, ...simplification(request) }),
   });
   const page = await getArcgisJson(url, context);
   const { features, exceededTransferLimit, properties, crs } = page as unknown as PageAnswer;

@@ -10,13 +10,8 @@ import type { Zip } from '../../formats/zip/zip-reader.ts';
 export function unreadable(file: string, error: unknown): PerilbookError {
   const { code, message } = error as NodeJS.ErrnoException;
   const problem = code === 'ENOENT' ? `File "${file}" not found` : `Cannot read "${file}": ${message}`;
-  return new PerilbookError(
-    'SERVICE_DATA',
-    problem,
-    'Check the path and the permissions of the file.',
-    { file },
-    error,
-  );
+  const hint = 'Check the path and the permissions of the file.';
+  return new PerilbookError('SERVICE_DATA', problem, hint, { file }, error);
 }
 
 /** The error for a file that is not what it should be. */

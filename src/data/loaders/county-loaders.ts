@@ -62,12 +62,8 @@ async function* newestYears(
     if (earlier === undefined) return;
     const { file, line, cells, summary } = isNewer ? earlier : row;
     const isTwice = summary.year === newest.get(row.geoid)!.summary.year;
-    report.reject(
-      isTwice ? 'the county is listed twice' : 'a newer year of the county is in the load',
-      line,
-      cells,
-      file,
-    );
+    const why = isTwice ? 'the county is listed twice' : 'a newer year of the county is in the load';
+    report.reject(why, line, cells, file);
   };
   for await (const rows of inTurn(files, report, (file) => yearsIn(file, report, anyYear))) rows.forEach(see);
   for (const { geoid, summary } of newest.values()) {

@@ -80,15 +80,17 @@ function positionsOf(row: TornadoRow): number[] {
   return [...start!, ...end!];
 }
 
+interface ReportReading {
+  readonly report: LoadReporter;
+  readonly event: 'hail' | 'tornado';
+  readonly see: (row: TornadoRow) => void;
+}
+
 async function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
   isRepeated: ReturnType<ReturnType<typeof earlierFiles>>,
-  {
-    report,
-    event,
-    see,
-  }: { readonly report: LoadReporter; readonly event: 'hail' | 'tornado'; readonly see: (row: TornadoRow) => void },
+  { report, event, see }: ReportReading,
 ): AsyncGenerator<readonly EventRecord[], void, void> {
   function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {
     const [{ row }] = parts as [TornadoPart];

@@ -16,21 +16,9 @@ export function importDataset(database: DataDatabase, dataset: Dataset, clock: C
   using load = new DatasetLoad(database, { name: info.name, level: ('level' in dataset && dataset.level) || '' });
   const { states = [WHOLE_US], source, vintage, licence } = info;
   for (const record of dataset.records) load.add(record, { file: 1, parts: ownParts(load.statesOf, record, states) });
-  const described = {
-    askedOf: '',
-    reach: 0,
-    source,
-    files: [],
-    vintage,
-    licence,
-    stateRows: {},
-    loadedAt: clock.now(),
-  };
-  return load.publish(
-    states.map((state) => ({ ...described, state })),
-    info.sample,
-    clock.now(),
-  );
+  const described = { askedOf: '', reach: 0, files: [], stateRows: {}, loadedAt: clock.now() };
+  const parts = states.map((state) => ({ ...described, state, source, vintage, licence }));
+  return load.publish(parts, info.sample, clock.now());
 }
 
 /** The parts of a record among some states: the states in which it lies, or all if it lies in none of them. */

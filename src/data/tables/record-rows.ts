@@ -117,13 +117,9 @@ function areaRows(database: DataDatabase, level: Level): RecordRows {
       const { geoid, level: own, name, state, geometry } = record as AreaRecord;
       const box = boxOfGeometry(geometry)!;
       const id = nextId();
-      return [
-        levels.indexOf(own),
-        [
-          [0, [id, geoid, name, state, Buffer.from(packArea(geometry).buffer)]],
-          [1, [id, box.minLng, box.maxLng, box.minLat, box.maxLat, geoid]],
-        ],
-      ];
+      const area: LoadRow = [0, [id, geoid, name, state, Buffer.from(packArea(geometry).buffer)]];
+      const bounds: LoadRow = [1, [id, box.minLng, box.maxLng, box.minLat, box.maxLat, geoid]];
+      return [levels.indexOf(own), [area, bounds]];
     },
   };
 }
@@ -173,13 +169,8 @@ function zoneRows(database: DataDatabase, name: ZoneDataset): RecordRows {
       known.add(identity);
       const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;
       const id = nextId();
-      return [
-        0,
-        [
-          [0, [id, ...own, minLng, maxLng, minLat, maxLat, text]],
-          [1, [id, rings]],
-        ],
-      ];
+      const zone: LoadRow = [0, [id, ...own, minLng, maxLng, minLat, maxLat, text]];
+      return [0, [zone, [1, [id, rings]]]];
     },
   };
 }
