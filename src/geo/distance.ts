@@ -14,11 +14,9 @@ export function distanceMeters(a: Location, b: Location): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Nearer to the edge than this share of the squared chord, rounding could decide, so the distance itself is computed. The squared chord
- * of a kilometre has a relative error of 3e-12. */
+/** Nearer to the edge than this share of the squared chord, rounding could decide (at a kilometre its error is 3e-12). */
 const NEAR_EDGE = 1e-6;
 
-/** A location as a unit vector. */
 export interface UnitVector {
   readonly x: number;
   readonly y: number;

@@ -23,8 +23,7 @@ const [POINT, POLYGON, MULTI_POINT, MULTI_POLYGON] = [1, 3, 4, 6];
 /** Reference systems whose coordinates are degrees, by their EPSG numbers. */
 export const DEGREES = /\b(?:CRS84h?|4326|4269|4979|4258)\b/i;
 
-/** Reads a point in well-known binary, or a group of one, with or without height, measure and reference system; of a small outline, a
- * point inside it. */
+/** Reads a point in well-known binary (ISO or EWKB, with any axes), or a group of one; of a small outline, a point inside it. */
 export function pointOfWkb(value: unknown): PointText {
   const unreadable = { ...NO_POINT, problem: 'The geometry cannot be read.' };
   if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
@@ -63,8 +62,7 @@ function pointOf(x: number, y: number): PointText {
   return Number.isNaN(x) && Number.isNaN(y) ? NO_POINT : { latitude: String(y), longitude: String(x) };
 }
 
-/** The polygons of an outline in well-known binary, with or without height, measure and reference system (ISO and EWKB). Throws a
- * `RangeError` where the bytes end before it. */
+/** The polygons of an outline in well-known binary (ISO or EWKB, with any axes). @throws RangeError where the bytes end before it */
 export function outlineOfWkb(bytes: Uint8Array): MultiPolygon {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const coordinates: Position[][][] = [];
@@ -119,8 +117,7 @@ export function degreesOfPoint(text: string): { readonly lat: number; readonly l
 export const INSIDE_OUTLINE = 'Looked up at a point inside its outline.';
 export const TOO_LARGE_OUTLINE = 'The outline is more than about 1 km across: a point is needed.';
 
-/** The width and height of the largest outline that one point stands for, in metres: parcels, campuses and farms, but no area of a ZIP
- * code. */
+/** The sides of the largest outline that one point stands for, in metres: parcels, campuses and farms, but no area of a ZIP code. */
 const LARGEST_OUTLINE = 1_200;
 /** Metres: far less than the decimals of a place. */
 const PRECISION = 0.5;

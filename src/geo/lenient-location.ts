@@ -66,8 +66,7 @@ function parseSize(text: string): number | null {
   return null;
 }
 
-/** One kind of minus and of quotes, without the signs that make a text of a number in a spreadsheet (`'39.7`, `="39.7"`) and characters of no
- * width. */
+/** One kind of minus and of quotes, without the signs of a spreadsheet's texts (`'39.7`, `="39.7"`) and characters of no width. */
 function plainSigns(text: string): string {
   return text
     .replace(INVISIBLE, '')
@@ -79,8 +78,7 @@ function plainSigns(text: string): string {
     .trim();
 }
 
-/** The two texts of a value with both, each in any notation of degrees. Null unless there is exactly one way to cut the text into two
- * readable halves. */
+/** The two texts of a value with both, each in any notation. Null unless there is exactly one way to cut it into readable halves. */
 export function splitLenientPair(
   text: string,
   order: PlaceOrder = 'lat,lng',

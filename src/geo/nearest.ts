@@ -108,7 +108,6 @@ export class NearestSearch {
     this.#take(this.#eastOf(lng), lat - this.#location.lat);
   }
 
-  /** Measures a segment between two positions in degrees. */
   measureSegment(aLng: number, aLat: number, bLng: number, bLat: number): void {
     const { lat } = this.#location;
     this.#takeSegment(this.#eastOf(aLng), aLat - lat, this.#eastOf(bLng), bLat - lat);

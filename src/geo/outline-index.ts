@@ -17,7 +17,6 @@ export class OutlineIndex {
   readonly #outlines: (Outline | undefined)[];
   /** The number of the lookup that used each outline last. */
   readonly #usedAt: Float64Array;
-  /** The numbers of the outlines in memory. */
   #cached: number[] = [];
   #values = 0;
   #lookups = 0;
@@ -46,7 +45,6 @@ export class OutlineIndex {
     return outline;
   }
 
-  /** All outlines that hold a location. */
   allHolding(location: Location): number[] {
     return this.touching(boxOfLocation(location)).filter((index) => outlineHolds(this.outline(index), location));
   }

@@ -46,8 +46,7 @@ const SEXAGESIMAL = new RegExp(
   'i',
 );
 
-/** Reads the two texts of a row and checks the place before a credit is spent. Nothing is ever corrected: a guessed
- * place would be bought and reported as the row's own. */
+/** Reads the two texts of a row. Nothing is ever corrected: a guessed place would be bought and reported as the row's own. */
 export function parseLocation(latText: string, lngText: string, isUs: (location: Location) => boolean): ParsedLocation {
   const lat = readNumber(latText.trim());
   const lng = readNumber(lngText.trim());
@@ -69,8 +68,7 @@ export function checkLocation(location: Location, isUs: (location: Location) => 
   return { ...unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us'), elsewhere: location };
 }
 
-/** What numbers that are not degrees are, where the place that they then mean is in the US. No projection gives such numbers there: metres
- * and feet are smaller than millionths. */
+/** What numbers are that are no degrees, if they then mean a place in the US. Projected metres and feet are smaller than millionths. */
 function otherUnit({ lat, lng }: Location, isUs: (location: Location) => boolean): LocationFinding {
   const isPlace = (location: Location) => isOnEarth(location) && isUs(location);
   if (isPlace({ lat, lng: lng - 360 })) return 'east_of_180';

@@ -24,7 +24,6 @@ interface TwoNumbers {
 
 type FormReading = TwoNumbers | { readonly lat: unknown; readonly lng: unknown } | LocationFinding | null;
 
-/** A way in which a place stands in a value. */
 interface PlaceForm {
   readonly is: RegExp;
   readonly read: (match: RegExpExecArray) => FormReading;

@@ -43,8 +43,7 @@ export function countyHolding(location: Location): County | null {
 /** The borders of us-atlas differ from the real ones by up to some 400 m. */
 const ACCURACY_METERS = 500;
 
-/** The counties in one of which a location may be: the nearest one, and those that are as near within the accuracy of us-atlas. Empty
- * outside the US. */
+/** The counties that a location may be in: the nearest, and those as near within the accuracy of us-atlas. Empty outside the US. */
 export function possibleCounties(location: Location): readonly County[] {
   const { counties, outlines } = loadCounties();
   const holder = outlines.holding(location);

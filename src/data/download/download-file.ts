@@ -19,7 +19,6 @@ export interface DownloadContext extends AttemptOptions {
   readonly client: WebClient;
   /** Receives the bytes of a file so far, and its size when known. */
   readonly onBytes: (file: string, bytes: number, total: number | null) => void;
-  /** The free space of a folder's disk, in bytes. */
   readonly freeBytes: (folder: string) => number;
 }
 
@@ -29,7 +28,6 @@ export interface FileRequest {
   readonly target: string;
   readonly mostBytes: number;
   readonly firstLine?: string | undefined;
-  /** Additional headers, such as a key. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -189,7 +187,6 @@ async function receive(
   return bytes;
 }
 
-/** Drops a part that does not begin as the file should. */
 function refuseStart({ url, target, firstLine }: FileRequest): void {
   const part = partOf(target);
   const problem = unexpectedStart(target, readHead(part, HEAD_BYTES), firstLine);

@@ -36,8 +36,7 @@ const ATTEMPTS_OF_LARGE_PAGE = 2;
 const PAGES_UNTIL_LARGER = 8;
 /** How long reading may be resumed in a layer without an edit date. */
 const PAGES_LAST_MS = 60 * 60_000;
-/** How often a layer is read again when it changes meanwhile. Then it is accepted if the count fits, because fires change every few
- * minutes. */
+/** How often a layer that changes is read again. Then a fitting count is enough, because fires change every few minutes. */
 const MOST_READINGS = 3;
 
 /** Reads a layer page by page, ordered by object id, into one file. The file replaces the old one when it has as many rows as the

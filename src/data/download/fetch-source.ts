@@ -125,7 +125,6 @@ async function fetchNewest(
 
 const PART_LASTS_MS = 7 * 86_400_000;
 
-/** Removes files without an entry, and old partial downloads. */
 function removeOthers(folder: string, after: Manifest, before: Manifest, now: number): void {
   const named = new Set([...after.values()].map(({ file }) => file));
   for (const { file } of before.values()) if (!named.has(file)) rmSync(join(folder, file), { force: true });

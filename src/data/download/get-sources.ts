@@ -25,7 +25,6 @@ export interface WantedSource {
 
 export interface ObtainedSource extends WantedSource {
   readonly newFiles: number;
-  /** The slices that could not be downloaded. */
   readonly missing?: readonly Slice[];
   readonly error?: unknown;
 }
@@ -49,8 +48,7 @@ export interface CheckedSource {
   readonly away: readonly string[];
 }
 
-/** Checks sources concurrently: whether they exist, have the expected format, are as new as their cadence promises, and are newer than
- * the downloads. */
+/** Checks sources concurrently: that they exist, their format, their age by their cadence, and whether they are newer than the downloads. */
 export async function checkSources(
   sources: readonly Source[],
   downloads: string,
@@ -159,7 +157,6 @@ export function wantedSources(
   });
 }
 
-/** Whether a source is downloaded around a file's locations alone. */
 function isAroundPlaces({ download }: Source): boolean {
   return download.kind === 'layer' && download.aroundPlaces !== undefined;
 }
@@ -203,8 +200,7 @@ export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'mi
 const othersOf = (source: Source, env: Readonly<Record<string, string | undefined>>): readonly OtherAddress[] =>
   (source.else ?? []).filter(({ keyVariable }) => keyVariable === undefined || Boolean(env[keyVariable]));
 
-/** The next address for what is missing, or for all that was refused; null after the last. An address with the whole US alone is asked
- * for no single state: it would replace the others. */
+/** The next address for what is missing or was refused; null after the last. One with the whole US alone would replace other states. */
 function orElse(
   { source, slices, tiles }: WantedSource,
   { missing = slices }: Pick<ObtainedSource, 'missing'>,

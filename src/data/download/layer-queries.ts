@@ -75,7 +75,6 @@ async function fetchNewest(request: LayerRequest, field: string, context: Downlo
   }
 }
 
-/** The attributes of a row, in either format. */
 const attributesOf = ({ attributes, properties }: LayerFeature) => attributes ?? properties ?? {};
 
 export async function parseLayer(
@@ -223,7 +222,6 @@ const GEOJSON = { outSR: '4326', geometryPrecision: '6', f: 'geojson' };
 /** Ids per request: the address stays below 2,000 characters. */
 const IDS_AT_ONCE = 100;
 
-/** Requests rows by their ids, without simplification. */
 async function fetchWhole(
   request: LayerRequest,
   ids: readonly number[],

@@ -6,7 +6,6 @@ import { writeWhole } from './whole-file.ts';
 
 /** The record of a downloaded file, used to detect changes. */
 const fileEntry = z.object({
-  /** Its name in the source's folder. */
   file: z.string().regex(/^[^/\\]+$/),
   /** The agency's address, without a key. */
   url: z.string(),

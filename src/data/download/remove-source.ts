@@ -51,8 +51,7 @@ export function removeSource(
   return removed;
 }
 
-/** Removes the parts of a loaded dataset, of all states or of some, downloaded or loaded by hand. Removes their downloads too, because the
- * next update would load them again.
+/** Removes the parts of a dataset, of all states or of some, and their downloads, because the next update would load them again.
  * @param isByHand removes only parts that were loaded by hand
  * @returns whether any part was removed */
 export function removeDataset(

@@ -32,8 +32,7 @@ export function ageWarnings(
   ];
 }
 
-/** Whether the publisher has newer data than the downloads. Near real-time sources always have. Dates are compared only at the same
- * address; different addresses by their years. */
+/** Whether newer data is published than was downloaded. At the same address the dates are compared, at different ones the years. */
 function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: Manifest, now: number): boolean {
   if (source.isNearRealTime) return false;
   return [...manifest.values()].some(({ url, edited, lastModified }) => {

@@ -50,7 +50,6 @@ export async function columnsIn(file: string): Promise<Columns> {
   return findColumns([], file);
 }
 
-/** The columns of a file by name. */
 export interface Columns {
   /** As in the file, trimmed. */
   readonly names: readonly string[];

@@ -94,8 +94,7 @@ function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Lo
   return { pollutant, monitor: id, ...location, concentration, measuredAt };
 }
 
-/** A monitor's id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US). Hourly files use either; the lists of the
- * oldest monitors have only the short one. */
+/** A monitor's id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US); lists of the oldest have only the short one. */
 function withoutCountry(id: string): string {
   return id.replace(/^\d{3}(\d{9})$/, '$1');
 }

@@ -49,7 +49,6 @@ function boundaryLoader(level: BoundaryLevel): Loader {
   };
 }
 
-/** The year in the name of a file, or ''. */
 function yearIn(file: string): string {
   return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
 }

@@ -112,7 +112,6 @@ function plain(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/** The note in the load report. */
 export const CONNECTICUT_NOTE =
   "Connecticut's planning regions are answered from the former county where most of their people live.";
 

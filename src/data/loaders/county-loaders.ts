@@ -10,7 +10,6 @@ import type { LoadReporter } from './load-report.ts';
 import { inTurn, type Loader, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
-/** EPA's names of the columns. */
 const AQI_COLUMNS = {
   daysWithAqi: 'Days with AQI',
   goodDays: 'Good Days',
@@ -25,8 +24,7 @@ const AQI_COLUMNS = {
 
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
-/** The yearly summary of the counties with monitors, about a third of all. Of several years the newest of each county is loaded; an
- * incomplete year is rejected. */
+/** The yearly summary of the counties with monitors, about a third of all: of each the newest year; an incomplete one is rejected. */
 const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
   source: 'EPA Air Quality System, annual AQI by county',

@@ -77,8 +77,7 @@ function fireLoader(
   });
 }
 
-/** Why an incident is not a wildfire; null when it is one. The lists also have prescribed burns (RX), and cases that
- * dispatchers abandoned but could only rename. */
+/** Why an incident is not a wildfire, or null. Lists have prescribed burns (RX), and cases that dispatchers could only rename. */
 function whyNotWildfire(feature: FileFeature): string | null {
   if (/^rx$/i.test(fireField(feature, 'IncidentTypeCategory'))) return 'a prescribed fire';
   const names = [fireField(feature, 'IncidentName'), fireField(feature, 'IncidentShortDescription')];

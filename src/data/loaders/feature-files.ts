@@ -14,7 +14,6 @@ import { inTurn, type LoaderOptions } from './loader.ts';
 export interface FileFeature {
   /** The line on which it begins, or its number in a file without lines; from 1. */
   readonly line: number;
-  /** The feature's own id, if the file gives one. */
   readonly id?: string | number;
   readonly geometry: unknown;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -117,7 +116,6 @@ export async function* geojsonFeatures(
 /** The coordinate system, when named before the features: a large file need not be read to its end. */
 const SYSTEM = /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/;
 
-/** The members around the features. */
 interface Envelope {
   readonly crs?: { readonly properties?: { readonly name?: string } };
   readonly exceededTransferLimit?: unknown;

@@ -20,8 +20,7 @@ export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly zipFeatures?: (file: string, report: LoadReporter) => ReturnType<typeof featuresIn>;
   /** Why a feature does not belong to the dataset; null when it does. */
   readonly refuse?: (properties: FileFeature['properties']) => string | null;
-  /** Makes, for one load, the function that turns a feature into its record, or says why there is none. Without it the feature
-   * is the record. */
+  /** Makes, for one load, the function that turns a feature into its record (default: itself), or says why there is none. */
   readonly begin?: () => (feature: FileFeature & SiteRecord) => SiteRecord | string;
   /** The column of the agency's id, if it is unique in the dataset. */
   readonly key?: string;

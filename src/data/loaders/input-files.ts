@@ -103,7 +103,6 @@ function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile
     : `it has no ${wanted.join(' or ')}`;
 }
 
-/** The loaders that recognize a file. */
 function loadersFor(profile: FileProfile): string[] {
   return [...LOADERS]
     .filter(([name, { signature }]) => signature.anyOther === undefined && mismatch(name, profile) === null)

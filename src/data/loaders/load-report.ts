@@ -5,16 +5,13 @@ interface Rejection {
   readonly firstFile: string;
   /** From 1; the number of the feature in a file without lines. */
   readonly firstLine: number;
-  /** The beginning of the first row. */
   readonly first: string;
 }
 
-/** The outcome of each row: loaded or rejected. */
 export interface LoadReport {
   readonly rows: number;
   readonly loaded: number;
   readonly rejected: readonly Rejection[];
-  /** Further notes on the load. */
   readonly notes: readonly string[];
 }
 
@@ -34,7 +31,6 @@ export class LoadReporter {
     this.#files.push(file);
   }
 
-  /** The number of files that were opened. */
   get files(): number {
     return this.#files.length;
   }

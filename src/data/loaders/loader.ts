@@ -4,7 +4,6 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { VintageColumns } from './vintages.ts';
 
-/** The user's settings for the files. */
 export interface LoaderOptions {
   /** The coordinate columns, when their names are not recognized. */
   readonly lat?: string;
@@ -31,7 +30,6 @@ export type FileShape = 'points' | 'lines' | 'outlines';
 
 type Rows = readonly (readonly string[])[];
 
-/** How a loader recognizes its files. */
 interface FileSignature {
   /** The file has a column with one of the names of each list. */
   readonly columns?: readonly (readonly string[])[];
@@ -56,7 +54,6 @@ export function rowsBegin(pattern: RegExp, fields: number): (rows: Rows) => bool
   return (rows) => rows.some((cells) => cells.length >= fields && pattern.test(cells[0]!.trim()));
 }
 
-/** How an agency's file is loaded. */
 export interface Loader {
   /** The publisher and the name of the download. */
   readonly describe: string;
@@ -68,7 +65,6 @@ export interface Loader {
   readonly signature: FileSignature;
   /** The columns with the age of the rows, where there are some; without them the file's day counts. */
   readonly vintage?: VintageColumns;
-  /** Reads the files; the report gets the outcome of each row. */
   read(files: readonly string[], options: LoaderOptions, report: LoadReporter): FileRecords | Promise<FileRecords>;
 }
 
@@ -102,8 +98,7 @@ export async function* inTurn<T>(
 /** Files of many years and of one differ in the last digits: two decimals in place of four. */
 const SAME_DEGREES = 0.011;
 
-/** Tells whether an earlier file has a record: the same identity at the same positions. Two equal ones in one file are two. Call the outer
- * function at the start of each file. */
+/** Tells whether an earlier file has a record: the same identity and positions. Call the outer function at the start of each file. */
 export function earlierFiles(): () => (identity: string, positions?: readonly number[]) => boolean {
   const earlier = new Map<string, (readonly number[])[]>();
   let own: typeof earlier = new Map();

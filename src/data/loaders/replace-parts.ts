@@ -34,7 +34,6 @@ export interface LoadTerms {
 export interface LoadEffects {
   readonly report: LoadReporter;
   readonly clock: Clock;
-  /** Gets the number of records so far. */
   readonly onRecords: (records: number) => void;
 }
 

@@ -74,7 +74,6 @@ function identityOf(row: TornadoRow, event: 'hail' | 'tornado'): string {
   return names.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
 }
 
-/** Its start and its end. */
 function positionsOf(row: TornadoRow): number[] {
   const [start, end = start] = findEnds(row);
   return [...start!, ...end!];
@@ -132,7 +131,6 @@ async function* reportsIn(
   for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) yield recordsOf(parts, hasWhole);
 }
 
-/** 2025-09-09 */
 function isoDayOf({ yr, mo, dy }: TornadoRow): string {
   return [yr, mo, dy].map((part) => (part ?? '').trim().padStart(2, '0')).join('-');
 }

@@ -43,14 +43,12 @@ export function yearSpan(): Vintage {
   };
 }
 
-/** The newest of the months seen: 2021-08. */
 const newestMonth = () =>
   newest((value) => {
     const [, year, month] = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(?:\.0+)?$/.exec(String(value).trim()) ?? [];
     return year === undefined ? '' : `${year}-${month}`;
   });
 
-/** The newest of the days seen: to 2024-10-03. */
 const newestDay = () =>
   newest((value) => {
     const day = dayIn(value);
@@ -78,8 +76,7 @@ export function newest(read: (value: unknown) => string): Vintage {
 const EARLIEST = Date.UTC(1900);
 const LATEST = Date.UTC(2200);
 
-/** Milliseconds of a date in the agencies' formats: epoch milliseconds, 2024-10-03…, 2024/10/03 …, a date of a shapefile; null when it is
- * none, or 9999. */
+/** Milliseconds of a date: epoch milliseconds, 2024-10-03…, 2024/10/03 …, a date of a shapefile; null when it is none, or 9999. */
 function timeIn(value: unknown): number | null {
   const text = value instanceof Date ? value.toISOString() : typeof value === 'string' ? value.trim() : '';
   const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/.exec(text) ?? [];

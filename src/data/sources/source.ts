@@ -45,8 +45,7 @@ export interface LayerDownload {
   readonly where?: string;
   /** The filter for one state; `box` if the layer has no column of the state. */
   readonly stateWhere?: string | 'box';
-  /** A file's locations need only the features around them: `--for` asks for the tiles that hold a location. How far beyond a tile the topic
-   * looks, in metres. */
+  /** For `--for`, which asks only for the tiles that hold a location: how far beyond a tile the topic looks, in metres. */
   readonly aroundPlaces?: number;
   /** Attributes as CSV; default: features as GeoJSON. */
   readonly as?: 'csv';
@@ -98,7 +97,6 @@ export interface OtherAddress
   readonly download: SourceDownload;
 }
 
-/** An agency's publication and its loader. */
 export interface Source {
   readonly name: string;
   readonly loader: LoaderName;
@@ -111,8 +109,7 @@ export interface Source {
   readonly else?: readonly OtherAddress[];
   /** Set for a second address. */
   readonly from?: string;
-  /** The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address,
-   * whose file has the requested states. */
+  /** The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address. */
   readonly covers?: readonly string[] | null;
   /** The file is at the user's own address: its size is not known. */
   readonly isElsewhere?: true;
@@ -120,7 +117,6 @@ export interface Source {
   readonly bytes: number;
   /** The known sizes of single states; others are estimated as a 51st of the US. */
   readonly stateBytes?: Readonly<Record<string, number>>;
-  /** Whether the size was measured, not estimated. */
   readonly isMeasured: boolean;
   /** The approximate number of rows for the whole US, if known. */
   readonly rows?: number;
@@ -151,9 +147,7 @@ export interface Source {
   /** The source of the same dataset that this one replaces. */
   readonly replaces?: string;
   readonly keyVariable?: string;
-  /** The file that holds the API key instead. */
   readonly keyFile?: string | undefined;
-  /** Advice shown to the user, such as what to do by hand. */
   readonly note?: string | undefined;
   /** The advice is for the agency's own server: an own address or mirror has no need of it. */
   readonly isNoteOfServer?: true;

@@ -10,14 +10,12 @@ import { createDataVersion, type DataDatabase, type DataVersion, oncePerVersion 
 export const COAST_METERS = 5_000;
 /** At a land border 5 km would include Ciudad Juárez, Tijuana and Windsor; the same margin as geo/us-coverage.ts. */
 const BORDER_METERS = 500;
-/** Islands that the outlines leave out belong to the nearest county: the Farallon Islands are 32 km from it, Little
- * Diomede 38, King Island 57. */
+/** Islands without an outline belong to the nearest county: the Farallon Islands are 32 km from it, Little Diomede 38, King Island 57. */
 const ISLAND_METERS = 60_000;
 
-/** Makes the function that finds a location's area, the first of these: the tract that holds it; in a gap between
- * tracts, the nearest tract of its county within 5 km; the county that holds it; off the coast, the nearest tract or
- * county within 5 km; for an island farther out, the nearest county. Null is outside coverage. Boxes and outlines are
- * in memory, so a lookup only asks the database whether areas were replaced.
+/** Makes the function that finds a location's area, the first of these: the tract that holds it; in a gap between tracts, the nearest tract
+ * of its county within 5 km; the county that holds it; off the coast, the nearest tract or county within 5 km; for an island farther out,
+ * the nearest county. Null is outside coverage. Boxes and outlines are in memory: a lookup only asks whether areas were replaced.
  *
  * A nearest area is a guess, which is not made where the right outline may be missing: if a rated tract has no outline, locations without a
  * tract get the county, and a location outside all outlines that may be in a county without boundaries has no area. */

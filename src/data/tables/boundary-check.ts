@@ -6,10 +6,8 @@ import { type DataDatabase, type DataVersion, oncePerVersion } from './data-data
 import { stateOf } from './states.ts';
 
 export interface BoundaryCheck {
-  /** A county that may hold a location outside all loaded areas, and whose boundaries are not here, or not all; null if there is none. Then
-   * the nearest area may be another county's. */
+  /** A county that may hold a location outside all loaded areas, which may be nearer to another county's; null if none lacks boundaries. */
   missingCounty(location: Location): string | null;
-  /** Why no loaded area contains a location. */
   withoutArea(location: Location): WithoutArea;
   /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
   lacksTract(county: string): boolean;

@@ -18,7 +18,6 @@ export const SAMPLE_VINTAGE = 'sample-3';
 
 /** A loaded dataset, or one level of it. */
 export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
-  /** Areas and ratings have levels; '' for the others. */
   readonly level: Level;
   readonly rows: number;
   /** When its records last changed, in milliseconds since the epoch. */
@@ -36,7 +35,6 @@ export interface DataDescription {
   readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
   /** Topics that are answered without some of their records, each with the datasets that are missing. */
   readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
-  /** When data of a dataset was last removed. */
   readonly removals: ReadonlyMap<DatasetName, number>;
   /** Where places get the rating of their county; null if no place does. */
   readonly countyRatings: CountyRatings | null;
@@ -144,8 +142,7 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
   return oncePerVersion(versionOf, () => anySample.get() === 1);
 }
 
-/** The datasets that a topic needs: always `areas`, which define what is in the US. A natural topic does not need its events: a rating
- * without records is an answer. */
+/** The datasets that a topic needs: always `areas`, which define what is in the US. A rating without its events is an answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   const { category } = topicOf(topic);
   if (category === 'natural') return ['areas', 'nri'];

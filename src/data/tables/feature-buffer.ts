@@ -12,9 +12,8 @@ export interface BufferedFeature {
   readonly properties: string;
 }
 
-/** The features of a load, each once: a feature in two files keeps its first row and belongs to the parts of both. Two equal features in
- * one file are two. They are in a temporary file that SQLite removes, with 8 MB in memory: 300 MB of the Toxics Release Inventory took 2
- * GB as objects. */
+/** The features of a load, each once: one in two files keeps its first row and belongs to the parts of both; two equal ones in one file are
+ * two. They are in a temporary file that SQLite removes, with 8 MB in memory: 300 MB of the Toxics Release Inventory took 2 GB as objects. */
 export class FeatureBuffer implements Disposable {
   #opened: ReturnType<typeof openBuffer> | null = null;
   #firstFile = 0;

@@ -39,8 +39,7 @@ interface LayerTiles<F> {
   earlier: TileCache<F>;
 }
 
-/** Features of layers by tile, read when first needed. When the recent tiles of all layers are half the limit, they become the earlier
- * ones, and those are dropped. */
+/** Features of layers by tile, read when first needed. When the recent tiles are half the limit, they replace the earlier ones. */
 export class FeatureTiles<F extends TileFeature> {
   readonly #limit: number;
   /** By name, one for each number of tiles per degree. */

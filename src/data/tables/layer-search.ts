@@ -29,8 +29,7 @@ export interface NearFeature {
   readonly meters: number;
 }
 
-/** Searches a loaded layer around a location. The distance of a feature is that to its point, to the nearest point of its lines, or 0
- * inside its outlines. */
+/** Searches a layer around a location. The distance of a feature is that to the nearest point of it; 0 inside its outlines. */
 export interface LayerSearch {
   /** The features within a radius, the nearest first; equally near ones in the order of the file. */
   readonly find: (layer: Layer, location: Location, meters: number) => readonly NearFeature[];

@@ -41,8 +41,7 @@ export function membersOf(layer: Layer): string {
   return `${tableOf(layer)}_members`;
 }
 
-/** Visits the features that may lie within a radius of a location, each once: the points in the box around it, and the lines
- * and outlines whose boxes touch it. */
+/** Visits the features that may lie within a radius of a location, each once: those whose boxes touch the box around it. */
 export type VisitNear<F> = (layer: Layer, location: Location, meters: number, visit: (feature: F) => void) => void;
 
 /** Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius`: about how many

@@ -56,7 +56,6 @@ export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dat
 export const datasetLabel = (dataset: DatasetName, level: Level): string =>
   level === '' ? dataset : `${dataset} (${level})`;
 
-/** The stored parts of a dataset and level. */
 export interface StoredParts {
   readonly parts: readonly DatasetPart[];
   /** A record in two parts counts once. */

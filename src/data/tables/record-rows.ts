@@ -22,8 +22,7 @@ import {
 import type { LevelTables, LoadRow, LoadTable } from './staged-load.ts';
 import { stateOf } from './states.ts';
 
-/** The tables of a dataset, and how one record becomes rows. Records are not checked again: each loader rejects the rows that
- * cannot be stored, with their file and line. */
+/** The tables of a dataset, and how a record becomes rows. Records are not checked again: the loaders reject what cannot be stored. */
 export interface RecordRows {
   readonly levels: readonly LevelTables[];
   readonly statesOf: StatesOf;
@@ -234,9 +233,8 @@ const ROW_NUMBERS = /^(objectid(_\d+)?|fid|oid|esri_oid|globalid)$/i;
 
 const IDENTITY_BYTES = 16;
 
-/** Identifies a record in its dataset: the agency's id if the loader knows one, else a digest of geometry and properties. Equal for the
- * same record in two files, even if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once
- * in 10^26. */
+/** Identifies a record in its dataset: the agency's id, or a digest of geometry and properties. Equal for the same record in two files, even
+ * if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once in 10^26. */
 function hashIdentity({ key, geometry, properties }: SiteRecord): Buffer {
   const text = key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
   return hash('sha1', text, 'buffer').subarray(0, IDENTITY_BYTES);

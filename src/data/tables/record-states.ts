@@ -17,9 +17,8 @@ interface Feature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the function that finds the states of a layer's records: from the agency's state column, or else from the place (outlines of
- * 1:10m: within some hundred metres of a border it may be the neighbour). A line or outline belongs to the state that the agency names and
- * to those that it touches. */
+/** Makes the function that finds the states of a layer's records: by the agency's state column, or else by the place (at 1:10m: near a
+ * border it may be the neighbour). A line or outline belongs to the state that the agency names and to those that it touches. */
 export function createFeatureStates(): StatesOf {
   // Records share their columns, so a hundred names are searched once.
   let column = '';

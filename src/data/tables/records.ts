@@ -10,9 +10,8 @@ import {
 import type { StoredFacts } from '../zones/zone-layer.ts';
 import type { ZoneDataset } from '../zones/zone-layers.ts';
 
-/* The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail
- * report and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in
- * databases. */
+/* The stored records. An area is a census tract or a county; an event is an earthquake, a hail report and the like; a reading is a monitor's
+ * measurement. The names `records:…` of events are stored in databases. */
 
 /** The datasets that are neither the sites of a topic nor events. */
 export type TableName = 'areas' | 'nri' | 'readings' | CountyDataset | ZoneDataset;
@@ -94,7 +93,6 @@ export const COUNTY_TABLES = {
   radon: { table: 'radon', valuesOf: ({ countyGeoid, zone }: RadonRecord) => [countyGeoid, zone] },
 };
 
-/** The dataset of each measurement. */
 export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset | ZoneDataset>> = {
   airQuality: 'airQuality',
   ...ofPollutants(() => 'readings' as const),

@@ -42,8 +42,7 @@ export function statesNear(locations: Iterable<Location>, meters: number): strin
   return [...states].sort();
 }
 
-/** The farthest that a place lies off the drawn outlines of its state: the coast has a margin of 25 km, and the Farallon Islands are 32
- * km away. */
+/** The farthest that a place lies off the outlines of its state: the coast has a margin of 25 km, the Farallon Islands are 32 km away. */
 const OFFSHORE_METERS = 35_000;
 
 /** The boxes that contain everything within `meters` of a state; Alaska has two, one on each side of the 180th meridian. */

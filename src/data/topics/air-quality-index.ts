@@ -34,8 +34,7 @@ interface Breakpoints {
 }
 
 /** EPA, Technical Assistance Document for the Reporting of Daily Air Quality (May 2024), table 6: PM2.5 and PM10 over 24 hours in µg/m³,
- * ozone over 8 hours in ppm. The 8-hour ozone scale ends at 0.200 ppm; above it the 1-hour scale applies, where 0.404 ends `Very
- * Unhealthy`. */
+ * ozone over 8 hours in ppm: from 0.200 ppm on by the 1-hour scale, where 0.404 ends `Very Unhealthy`. */
 const BREAKPOINTS: Readonly<Record<PollutantSlug, Breakpoints>> = {
   pm25: { highest: [9, 35.4, 55.4, 125.4, 225.4], decimals: 1, ugPerUnit: 1 },
   pm10: { highest: [54, 154, 254, 354, 424], decimals: 0, ugPerUnit: 1 },

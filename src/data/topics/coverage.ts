@@ -25,7 +25,6 @@ export function neededSearches(topic: TopicSlug): readonly Search[] {
   });
 }
 
-/** The state that a part covers, and how far beyond it. */
 export interface CoveredPart extends Pick<DatasetPart, 'state' | 'reach'> {
   readonly dataset: DatasetName;
 }

@@ -21,9 +21,8 @@ type AreaRatings = ReadonlyMap<NaturalSlug, TopicValue>;
 const CACHED_AREAS = 10_000;
 
 /** Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
- * other rows of the county, and ratings of the hazard in the state; otherwise the loaded file is incomplete (`incomplete`). If the
- * location's tract is unknown because outlines of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be
- * loaded. */
+ * other rows of the county, and ratings of the hazard in the state; otherwise the loaded file is `incomplete`. If the tract is unknown
+ * because outlines of rated tracts are missing, so is its rating (`no_tracts`). The index must be loaded. */
 export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
@@ -60,8 +59,7 @@ export function createNaturalRule(
   };
 }
 
-/** Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file has many
- * locations in the same areas. */
+/** Reads all ratings of an area in one query, and caches them: a bundle needs 18, and a file has many locations in the same areas. */
 function areaRatings(
   database: DataDatabase,
   level: 'tract' | 'county',

@@ -2,8 +2,7 @@ import type { NaturalValue, Rating } from '../../contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 
-/** Below which score each rating of the sample ends. The index clusters the scores of each peril; as in most of its clusters, few
- * counties are rated high. */
+/** Below which score each rating of the sample ends. As in most perils of the index, few counties are rated high. */
 const RATING_BANDS: readonly (readonly [below: number, rating: Rating])[] = [
   [30, 'Very Low'],
   [60, 'Relatively Low'],

@@ -31,7 +31,6 @@ interface BundleText {
 /** Answers topics at a location with a known area. Call it within a transaction, so that all topics of a call come from the same data. */
 export interface TopicAnswers {
   single(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason;
-  /** Makes the function that answers a bundle of these topics. */
   bundle(topics: readonly TopicSlug[]): (location: Location, area: Area, now: number) => BundleText;
 }
 

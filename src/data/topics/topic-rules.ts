@@ -16,7 +16,6 @@ import { createNaturalRule } from './natural-topics.ts';
 import { SEARCH_RADII, type Searched } from './search-radii.ts';
 import type { TopicValue } from './topic-value.ts';
 
-/** What a topic's result consists of. */
 export interface TopicFinding {
   /** Null for a proximity topic: its value is the number of its features. */
   readonly value: TopicValue | null;
@@ -38,9 +37,8 @@ interface UnavailableTopic {
   readonly states: readonly string[];
 }
 
-/** Makes the rules that decide on each topic: what its result consists of at a location with a known area, or why there is none. The
- * service and a local look-up differ only in how they present the results. Call the rules within a transaction, so that all topics of a
- * location come from the same data. */
+/** Makes the rules that decide what a topic's result consists of at a location with a known area, or why there is none. The service and a
+ * local look-up only present the results differently. Call them within a transaction: all topics of a location come from the same data. */
 export function createTopicRules(database: DataDatabase, versionOf: DataVersion, boundaries: BoundaryCheck) {
   const loaded = database.prepare<[], CoveredPart & { readonly vintage: string }>(
     'SELECT dataset, state, reach, vintage FROM parts',
@@ -118,7 +116,6 @@ function ended(
   return { reason: 'unavailable', cause: value, datasets, states: [state] };
 }
 
-/** What the loaded data has for a topic in a state. */
 interface TopicData extends Pick<TopicFinding, 'layers'> {
   readonly missing: readonly DatasetName[];
   /** Searches that may reach states that are not loaded. */

@@ -25,9 +25,8 @@ const MOST_VALUES = { zone: 8_000_000, panel: 1_000_000 } as const;
 /** The facts of zones that are kept: places come in order. */
 const KEPT_FACTS = 1_000;
 
-/** Makes the function that finds the zone of a place, and the panel that shows it: the polygon that holds it, of several the most
- * hazardous. Null where no zone holds it, or one that was not studied. Boxes are in memory, outlines are read when needed. The layer must
- * be loaded. */
+/** Makes the function that finds the zone of a place, and its panel: of several that hold it, the most hazardous. Null where no zone holds
+ * it, or one that was not studied. Boxes are in memory, outlines are read when needed. The layer must be loaded. */
 export function createZoneFinder(
   database: DataDatabase,
   versionOf: DataVersion,
@@ -51,7 +50,6 @@ function highestId(database: DataDatabase, dataset: ZoneDataset): number | null 
 
 interface NamedKind extends RankedKind, ZoneName {}
 
-/** The zones and panels of one load. */
 class LoadedZones {
   readonly highest: number | null;
   readonly #layer: ZoneLayer;

@@ -6,7 +6,6 @@ import type { ZoneSlug } from '../../contract/topics.ts';
 /** Within so many metres the nearest other zone is told. */
 export const BOUNDARY_METERS = 100;
 
-/** A kind of zone, and which codes are of it. */
 interface ZoneKind {
   /** Matches the whole code. */
   readonly code: RegExp;
@@ -18,7 +17,6 @@ interface ZoneKind {
   readonly isUnstudied?: true;
 }
 
-/** Where a fact of a zone is published. */
 type FactField =
   | { readonly as: 'number'; readonly field: string; readonly unit: string }
   /** A text that means something only beside a number. */
@@ -102,8 +100,7 @@ function measured({ none, units }: ZoneLayer, text: string, unit: string): numbe
   return Math.round(number * factor * 100) / 100 + 0;
 }
 
-/** Whether a zone is a special area: by its code, if the agency's flag does not contradict it; of an unknown code, by the flag alone.
- * Null where that is open. */
+/** Whether a zone is a special area: by its code, unless the flag contradicts it; of an unknown code, by the flag. Null where it is open. */
 export function specialAreaOf({ zones: { special } }: ZoneLayer, { kind }: RankedKind, flag: string): boolean | null {
   const flagged = flag === special.yes ? true : flag === special.no ? false : null;
   if (kind === null) return flagged;

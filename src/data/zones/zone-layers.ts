@@ -1,6 +1,5 @@
 import { FLOOD_ZONES } from './flood-zones.ts';
 
-/** The layers of zones by their datasets. */
 export const ZONE_LAYERS = { floodZones: FLOOD_ZONES };
 
 export type ZoneDataset = keyof typeof ZONE_LAYERS;

@@ -8,7 +8,6 @@ export interface ByteSource {
   readonly name: string;
   /** The size of the file on disk, in bytes. */
   readonly size: number;
-  /** Begins a pass through the bytes. */
   startPass(): Promise<BytePass>;
   readonly refused: MakeContentError;
 }
@@ -74,7 +73,6 @@ export interface ReadWindow {
   bytes: Buffer;
   from: number;
   to: number;
-  /** True at the end of the file. */
   atEnd: boolean;
   /** Where `bytes` begins in the file. */
   start: number;

@@ -9,7 +9,6 @@ export interface TableRecord {
   readonly cells: readonly string[];
 }
 
-/** How a publisher writes its text. */
 export interface TextForm {
   /** `|` files have no quotes. */
   readonly delimiter?: ',' | '|';

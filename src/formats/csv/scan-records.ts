@@ -13,7 +13,6 @@ export interface RecordSpan {
   lineEnds: number;
   /** The first byte of each field; only the first `fields` entries are valid. */
   starts: Int32Array<ArrayBuffer>;
-  /** How the records of its file quote. */
   readonly quoting: Quoting;
 }
 

@@ -10,8 +10,7 @@ export interface FeatureText {
 
 /** The text around the features of a collection. */
 export interface CollectionText {
-  /** Up to the bracket that opens the list of features; in a file without such a list, everything that was read. Set before the first
-   * feature. */
+  /** Up to the bracket that opens the list of features; without such a list, all that was read. Set before the first feature. */
   head: string;
   /** From the bracket that closes the list; '' if the file ends before it. */
   tail: string;

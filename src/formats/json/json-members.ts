@@ -41,8 +41,7 @@ export function objectMembers(bytes: Buffer, at: number): { members: Member[]; c
   return { members, close };
 }
 
-/** The members of an object of which only the first bytes may be known; the last value may be cut. `close` is -1 where the end is not
- * known. @throws NotJson */
+/** The members of an object of which only the first bytes may be known: then the last value may be cut, and `close` is -1. @throws NotJson */
 export function knownMembers(
   bytes: Buffer,
   at: number,

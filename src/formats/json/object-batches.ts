@@ -7,7 +7,6 @@ export interface LineBatch {
   readonly bytes: Buffer;
   /** Where each line begins and ends, without its line end. */
   readonly lines: readonly { readonly from: number; readonly to: number }[];
-  /** The number of the first line. */
   readonly firstLine: number;
   /** The bytes of the batch, line ends included. */
   readonly from: number;

@@ -4,7 +4,6 @@ import type { MakeContentError } from '../bytes/byte-source.ts';
 export interface ShapefileHeader {
   /** The length of the .shp, in bytes. */
   readonly length: number;
-  /** The geometry type. */
   readonly type: number;
   /** The rows of the table: one for each shape. */
   readonly rows: number;

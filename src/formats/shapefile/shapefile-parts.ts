@@ -11,7 +11,6 @@ interface ShapefilePart {
   readonly start: () => AsyncIterable<Buffer>;
 }
 
-/** The parts of a shapefile. */
 export interface ShapefileParts {
   readonly shp: ShapefilePart;
   readonly dbf: ShapefilePart;
@@ -82,7 +81,6 @@ async function* endingAtError(
   }
 }
 
-/** The geometry with each of its positions converted. */
 function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
   const of = (coordinates: readonly unknown[]): unknown =>
     typeof coordinates[0] === 'number'

@@ -186,8 +186,7 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
   };
 }
 
-/** Gives a cell its text. Some programs write a `<v>` beside the `<is>` of an inline text: as in Excel, the type says which one counts. The
- * other one counts where that one is missing. */
+/** Gives a cell its text. Of a `<v>` beside the `<is>` of an inline text the type says which one counts, as in Excel, if both are there. */
 function endCell(cell: SheetCell, value: string | null, inline: string | null, to: number): void {
   const isInline = inline !== null && (cell.type === 'inlineStr' || value === null);
   cell.to = to;

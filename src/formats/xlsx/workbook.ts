@@ -13,7 +13,6 @@ export interface Workbook {
   /** Counted from 1, among all sheets. */
   readonly sheetNumber: number;
   readonly sheetCount: number;
-  /** The names of the other sheets of cells. */
   readonly otherSheets: readonly string[];
   readonly sheet: ZipEntry;
   readonly sharedStrings: ZipEntry | undefined;
@@ -28,8 +27,7 @@ export interface Workbook {
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Opens a workbook at the sheet to read.
- * @param wanted its name, its number from 1, or a pattern of its name; by default, or if no name matches the pattern, the first visible
- * sheet
+ * @param wanted its name, its number from 1, or a pattern of its name; the first visible sheet by default, or if no name matches
  * @throws the error of `source.refused` */
 export async function openWorkbook(source: ByteSource, wanted?: string | RegExp): Promise<Workbook> {
   const zip = await readZip(source, damagedWorkbook(source));

@@ -9,14 +9,12 @@ export type { Entry as ZipEntry } from 'yauzl';
 
 /** A zip whose directory was read. */
 export interface Zip {
-  /** In the order of the directory. */
   readonly entries: readonly Entry[];
   /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
   find(name: string): Entry | undefined;
   /** The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a
    * small file cannot fill the disk. */
   unpacked(entry: Entry): AsyncGenerator<Buffer, void, void>;
-  /** The packed bytes of an entry. */
   packed(entry: Entry): AsyncGenerator<Buffer, void, void>;
   readonly damaged: Damaged;
 }

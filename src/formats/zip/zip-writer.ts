@@ -12,8 +12,7 @@ export interface ZipWriter {
   finish(): Promise<void>;
 }
 
-/** A part as the directory lists it, with yauzl's names. Extra fields are left out: they may hold sizes and offsets of the other zip
- * (zip64). */
+/** A part as the directory lists it, with yauzl's names, but without extra fields: they may hold offsets of the other zip (zip64). */
 type ZipPart = typeof NEW_PART & { readonly offset: number };
 
 const DEFLATED = 8;
@@ -90,7 +89,6 @@ export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () 
 
 /** Numbers of two bytes, little-endian (as all machines of Node 24 except s390x). */
 const u16 = (...values: number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
-/** Numbers of four bytes. */
 const u32 = (...values: number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer);
 
 /** The fields that both headers of a part have. */
