@@ -2,7 +2,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { type PlaceTiles, placeTiles } from '../data/download/place-tiles.ts';
 import { stateNamed } from '../data/tables/states.ts';
 import { statesNear } from '../data/tables/states-near.ts';
-import { SEARCH_RADII } from '../data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../data/topics/coverage.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import type { Job } from '../job/settings.ts';
 import { openJobInput, scanRows } from '../run/scan/scan-input.ts';

@@ -5,7 +5,7 @@ import { createDataVersion } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { DatasetName } from '../../src/data/tables/records.ts';
 import { stateOf } from '../../src/data/tables/states.ts';
-import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../src/data/topics/coverage.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { METERS_PER_DEGREE } from '../../src/geo/distance.ts';
 import { countyHolding } from '../../src/geo/us-counties.ts';

@@ -14,7 +14,7 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Category, NATURAL_SLUGS, TIME_TO_LIVE, TOPICS } from '../../src/contract/topics.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
-import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../src/data/topics/coverage.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { SETTING_LIST } from '../../src/job/setting-table.ts';
 import { READ_FORMATS } from '../../src/rows/file-formats.ts';

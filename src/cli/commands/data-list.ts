@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { byteSize, counted, grouped, timeSpan } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { readManifest } from '../../data/download/manifest.ts';
+import { readManifest } from '../../data/download/downloads-folder.ts';
 import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
 import type { Source } from '../../data/sources/source.ts';
 import { type CountyRatings, countyRatingLines } from '../../data/tables/county-ratings.ts';

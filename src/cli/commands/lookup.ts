@@ -3,7 +3,7 @@ import type { RowStatus } from '../../columns/row-status.ts';
 import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { stateAt } from '../../data/tables/record-states.ts';
+import { stateAt } from '../../data/tables/states-near.ts';
 import { parseDegrees } from '../../geo/lenient-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';

@@ -4,12 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { readHead } from '../../base/pipes.ts';
 import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
-import { HEAD_BYTES, unexpectedStart } from './content-checks.ts';
-import { downloadFailed } from './download-errors.ts';
+import { downloadFailed, HEAD_BYTES, unexpectedStart } from './download-errors.ts';
 import { isWhole } from './download-file.ts';
-import { type FileEntry, readManifest, writeManifest } from './manifest.ts';
+import { type FileEntry, putInPlace, readManifest, syncFile, writeManifest } from './downloads-folder.ts';
 import { type Slice, sliceOfKey } from './source-requests.ts';
-import { putInPlace, syncFile } from './whole-file.ts';
 
 /** The slices of a source in a copy of a downloads folder. */
 export function copiedSlices(source: Source, mirror: string, states: readonly string[] | null): Slice[] {

@@ -1,22 +1,31 @@
 import { closeSync, openSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readHead } from '../../base/pipes.ts';
-import { type AttemptOptions, withAttempts } from './attempts.ts';
-import { checkZip, HEAD_BYTES, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
 import {
   ADDRESS_MOVED,
+  checkZip,
   downloadFailed,
+  HEAD_BYTES,
   isMissing,
   refusedAnswer,
   refuseFullDisk,
   TRY_LATER,
+  unexpectedAnswer,
+  unexpectedStart,
 } from './download-errors.ts';
-import type { FileEntry } from './manifest.ts';
-import { unpackedBody, type WebAnswer, type WebClient } from './web-client.ts';
-import { dropPart, keptPart, type PartState, partOf, putInPlace, syncFile, writeWhole } from './whole-file.ts';
+import {
+  dropPart,
+  type FileEntry,
+  keptPart,
+  type PartState,
+  partOf,
+  putInPlace,
+  syncFile,
+  writeWhole,
+} from './downloads-folder.ts';
+import { type RequestContext, unpackedBody, type WebAnswer, withAttempts } from './web-client.ts';
 
-export interface DownloadContext extends AttemptOptions {
-  readonly client: WebClient;
+export interface DownloadContext extends RequestContext {
   /** Receives the bytes of a file so far, and its size when known. */
   readonly onBytes: (file: string, bytes: number, total: number | null) => void;
   readonly freeBytes: (folder: string) => number;

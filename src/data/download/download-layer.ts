@@ -4,6 +4,7 @@ import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { ADDRESS_MOVED, downloadFailed, mayTryAgain, refuseFullDisk, TRY_LATER } from './download-errors.ts';
 import { type DownloadContext, type DownloadedFile, isWhole } from './download-file.ts';
+import { dropPart, type FileEntry, partOf, putInPlace, readPartState, writeWhole } from './downloads-folder.ts';
 import {
   type ArcgisLayer,
   fetchCount,
@@ -13,8 +14,6 @@ import {
   parseLayer,
   parsePage,
 } from './layer-queries.ts';
-import type { FileEntry } from './manifest.ts';
-import { dropPart, partOf, putInPlace, readPartState, writeWhole } from './whole-file.ts';
 
 const pagesState = z.object({
   query: z.string(),

@@ -4,8 +4,8 @@ import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed, missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
-import { type FetchedFile, type FileEntry, fetchedFile } from './manifest.ts';
-import { getText } from './request-json.ts';
+import { type FetchedFile, type FileEntry, fetchedFile } from './downloads-folder.ts';
+import { getText } from './web-client.ts';
 
 /** The range that is halved: it is fixed, so the spans stay the same every year. */
 const FIRST = Date.UTC(1900, 0, 1);

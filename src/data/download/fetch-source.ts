@@ -8,7 +8,6 @@ import { missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, type FileRequest, isWhole } from './download-file.ts';
 import { downloadLayer } from './download-layer.ts';
 import { downloadSpans } from './download-spans.ts';
-import { hashRequest } from './layer-queries.ts';
 import {
   type FetchedFile,
   type FileEntry,
@@ -16,7 +15,8 @@ import {
   type Manifest,
   readManifest,
   writeManifest,
-} from './manifest.ts';
+} from './downloads-folder.ts';
+import { hashRequest } from './layer-queries.ts';
 import { boundsOf, boxOfBounds, joinedTiles } from './place-tiles.ts';
 import {
   fileRequests,

@@ -8,8 +8,8 @@ import { isPublishedFor, type OtherAddress, type Source } from '../sources/sourc
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
+import { type Manifest, readManifest } from './downloads-folder.ts';
 import { fetchSlice } from './fetch-source.ts';
-import { type Manifest, readManifest } from './manifest.ts';
 import type { PlaceTiles } from './place-tiles.ts';
 import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';

@@ -6,7 +6,7 @@ import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { LayerDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
-import { getArcgisJson } from './request-json.ts';
+import { getArcgisJson } from './web-client.ts';
 
 export interface LayerRequest extends Pick<LayerDownload, 'fields' | 'simplifiedBy' | 'pageRows'> {
   readonly layer: string;

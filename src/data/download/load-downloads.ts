@@ -8,7 +8,7 @@ import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { readPartsOfSource, storedParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
-import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { type FileEntry, type Manifest, readManifest, writeManifest } from './downloads-folder.ts';
 import { boxOfBounds } from './place-tiles.ts';
 import { findReach, type Slice, sliceOfKey } from './source-requests.ts';
 

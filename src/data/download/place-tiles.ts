@@ -2,7 +2,7 @@ import { type Box, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { statesWithin } from '../tables/states-near.ts';
-import type { FileEntry } from './manifest.ts';
+import type { FileEntry } from './downloads-folder.ts';
 
 /** The squares that hold locations, by the two letters of a state; a square at a border is in each of its states. */
 export type PlaceTiles = ReadonlyMap<string, readonly Box[]>;

@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad } from '../tables/import-dataset.ts';
-import { keptWithout } from '../tables/kept-records.ts';
 import {
   type AskedPart,
   allParts,
@@ -14,8 +13,9 @@ import {
   storedParts,
   writeRemoval,
 } from '../tables/parts.ts';
+import { keptWithout } from '../tables/record-rows.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
-import { readManifest, writeManifest } from './manifest.ts';
+import { readManifest, writeManifest } from './downloads-folder.ts';
 import { sliceOfKey } from './source-requests.ts';
 
 /** Removes the downloads of a source and the parts that were loaded from them, of all states or of some. A part that was loaded by hand

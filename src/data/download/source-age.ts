@@ -1,6 +1,6 @@
 import { isoDay } from '../../base/format-numbers.ts';
 import type { Source } from '../sources/source.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './downloads-folder.ts';
 import type { ProbedSource } from './probe-source.ts';
 
 const DAY_MS = 86_400_000;

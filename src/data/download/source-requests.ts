@@ -9,13 +9,13 @@ import {
 } from '../sources/source.ts';
 import { spellingsOf } from '../tables/states.ts';
 import { boxesOfState } from '../tables/states-near.ts';
-import { isSearched, SEARCH_RADII } from '../topics/search-radii.ts';
+import { isSearched, SEARCH_RADII } from '../topics/coverage.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext, FileRequest } from './download-file.ts';
+import type { Manifest } from './downloads-folder.ts';
 import type { LayerRequest } from './layer-queries.ts';
-import type { Manifest } from './manifest.ts';
 import { askedTiles } from './place-tiles.ts';
-import { getText } from './request-json.ts';
+import { getText } from './web-client.ts';
 
 /** The whole country, or a state as two letters. */
 export type Slice = string;

@@ -2,10 +2,19 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import pLimit from 'p-limit';
 import { Agent, EnvHttpProxyAgent, request } from 'undici';
-import { PerilbookError } from '../../base/errors.ts';
+import { type Clock, steadyTime } from '../../base/clock.ts';
+import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
 import { ReceivedBytes } from '../../base/received-bytes.ts';
-import { ADDRESS_MOVED, CHECK_NETWORK, downloadFailed, TRY_LATER } from './download-errors.ts';
+import {
+  ADDRESS_MOVED,
+  CHECK_NETWORK,
+  downloadFailed,
+  mayTryAgain,
+  refusedAnswer,
+  TRY_LATER,
+  unexpectedStart,
+} from './download-errors.ts';
 
 export interface WebAnswer {
   readonly status: number;
@@ -189,15 +198,105 @@ export function unpackedBody({ headers, body }: WebAnswer): Readable {
   return body.pipe(unpacked);
 }
 
-/** Reads the text of an answer.
- * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking */
-export async function textOfAnswer(answer: WebAnswer, url: string, mostBytes: number): Promise<string> {
-  const bytes = new ReceivedBytes();
-  for await (const chunk of unpackedBody(answer)) {
-    bytes.add(chunk as Buffer);
-    if (bytes.length > mostBytes) {
-      throw downloadFailed(`${url} answers with more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+/** What a request needs besides its address. */
+export interface RequestContext {
+  readonly client: WebClient;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** Default: 6. */
+  readonly mostAttempts?: number;
+  /** Called before each wait. @param tookMs how long the attempt took */
+  readonly onWait?: (reason: string, waitMs: number, tookMs: number) => void;
+}
+
+const MOST_ATTEMPTS = 6;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** Longer waits end the download. */
+const LONGEST_ASKED_MS = 10 * 60_000;
+
+/** Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress`
+ * is higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
+ * outlives the process; it also takes no clock, and does not report why it waits. */
+export async function withAttempts<T>(
+  { clock, random, signal, mostAttempts = MOST_ATTEMPTS, onWait = () => {} }: RequestContext,
+  work: () => Promise<T>,
+  progress: () => number = () => 0,
+): Promise<T> {
+  let attempts = 0;
+  let before = progress();
+  for (;;) {
+    const startedAt = steadyTime(clock);
+    try {
+      signal.throwIfAborted();
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const now = progress();
+      attempts = now > before ? 1 : attempts + 1;
+      before = Math.max(before, now);
+      if (!mayTryAgain(error) || attempts >= mostAttempts) throw error;
+      const asked = error.context.waitMs ?? 0;
+      if (asked > LONGEST_ASKED_MS) throw error;
+      const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
+      const waitMs = Math.round(Math.max(asked, backoff));
+      onWait(error.message, waitMs, steadyTime(clock) - startedAt);
+      await clock.sleep(waitMs, signal);
     }
   }
-  return bytes.concat().toString('utf8');
+}
+
+/** Far above any page of a layer. */
+const MOST_BYTES = 300_000_000;
+
+/** Requests a text.
+ * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking, too */
+export async function getText(url: string, context: RequestContext, mostBytes = MOST_BYTES): Promise<string> {
+  return await withAttempts(context, () => askedText(url, context, mostBytes));
+}
+
+async function askedText(url: string, context: RequestContext, mostBytes: number): Promise<string> {
+  return await context.client.get(url, { 'accept-encoding': 'gzip' }, context.signal, async (answer) => {
+    if (answer.status !== 200) throw refusedAnswer(url, answer, context.clock.now());
+    const bytes = new ReceivedBytes();
+    for await (const chunk of unpackedBody(answer)) {
+      bytes.add(chunk as Buffer);
+      if (bytes.length > mostBytes) {
+        throw downloadFailed(`${url} answers with more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+      }
+    }
+    return bytes.concat().toString('utf8');
+  });
+}
+
+/** Requests JSON from an ArcGIS server, which reports errors with status 200.
+ * @throws PerilbookError DOWNLOAD_FAILED */
+export async function getArcgisJson(url: string, context: RequestContext): Promise<Record<string, unknown>> {
+  return await withAttempts(context, async () => {
+    const text = await askedText(url, context, MOST_BYTES);
+    const value = resultOrNull(() => JSON.parse(text) as Record<string, unknown> | null);
+    if (typeof value !== 'object' || value === null) {
+      const problem = unexpectedStart('answer.json', Buffer.from(text.slice(0, 1_024))) ?? 'no whole JSON';
+      throw downloadFailed(`${url} answered with ${problem}`, TRY_LATER, { again: true });
+    }
+    if (value.error !== undefined) throw arcgisError(url, value.error);
+    return value;
+  });
+}
+
+const NEEDS_ACCOUNT =
+  'The layer now needs an account: download the data by hand and load it with: perilbook data load LOADER FILE.';
+
+function arcgisError(url: string, error: unknown) {
+  const { code = 0, message = '', details = [] } = (error ?? {}) as Record<string, unknown>;
+  const reason = [message, ...(Array.isArray(details) ? details : [details])].filter(Boolean).join('; ');
+  const text = `${url} answered with the error ${code}: ${reason}`;
+  const [, seconds] = /retry after (\d+) sec/i.exec(reason) ?? [];
+  if (Number(code) === 429 || Number(code) >= 500 || seconds !== undefined) {
+    const wait = seconds === undefined ? {} : { waitMs: Number(seconds) * 1_000 };
+    return downloadFailed(text, TRY_LATER, { again: true, ...wait });
+  }
+  return downloadFailed(text, [403, 498, 499].includes(Number(code)) ? NEEDS_ACCOUNT : ADDRESS_MOVED);
 }

@@ -5,8 +5,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
 import { findColumns, numberIn, parsePoint, tableRecords } from './agency-table.ts';
-import type { LoadReporter } from './load-report.ts';
-import { inTurn, type Loader, rowsBegin } from './loader.ts';
+import { inTurn, type Loader, type LoadReporter, rowsBegin } from './loader.ts';
 import { newest } from './vintages.ts';
 
 /** The name of each pollutant in the hourly file, the unit that it must have, and its value in µg/m³. */

@@ -6,8 +6,7 @@ import type { AirQualityRecord, RadonRecord } from '../tables/records.ts';
 import { agencyZip } from './agency-file.ts';
 import { type Columns, findColumns, numberIn, tableRecords, tableRows } from './agency-table.ts';
 import { CONNECTICUT_NOTE, type CodeFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
-import type { LoadReporter } from './load-report.ts';
-import { inTurn, type Loader, publicDomain } from './loader.ts';
+import { inTurn, type Loader, type LoadReporter, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
 const AQI_COLUMNS = {

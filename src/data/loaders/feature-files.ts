@@ -8,8 +8,7 @@ import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../for
 import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes, zipPath } from './agency-file.ts';
 import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
-import type { LoadReporter } from './load-report.ts';
-import { inTurn, type LoaderOptions } from './loader.ts';
+import { inTurn, type LoaderOptions, type LoadReporter } from './loader.ts';
 
 export interface FileFeature {
   /** The line on which it begins, or its number in a file without lines; from 1. */

@@ -8,8 +8,7 @@ import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
 import { zipHolds } from './agency-file.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
-import type { LoadReporter } from './load-report.ts';
-import type { Loader } from './loader.ts';
+import type { Loader, LoadReporter } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { vintageByColumns } from './vintages.ts';
 

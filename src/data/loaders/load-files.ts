@@ -13,8 +13,7 @@ import { STATES, stateOf } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { inputFiles } from './input-files.ts';
 import { listedStates, refuseLostShapes, refuseTooFew } from './load-losses.ts';
-import { type LoadReport, LoadReporter } from './load-report.ts';
-import type { FileRecords, LoaderOptions } from './loader.ts';
+import { type FileRecords, type LoaderOptions, type LoadReport, LoadReporter } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
 import { type LoadEffects, type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 

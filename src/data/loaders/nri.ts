@@ -7,8 +7,7 @@ import { invalidFile } from './agency-file.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
 import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { FEWEST_COMPARED, isLoss } from './load-losses.ts';
-import type { LoadReporter } from './load-report.ts';
-import { inTurn, type Loader } from './loader.ts';
+import { inTurn, type Loader, type LoadReporter } from './loader.ts';
 
 /** The index's prefix for each topic (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
 export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, type PartDescription } from '../tables/import-dataset.ts';
-import { keptBesides } from '../tables/kept-records.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
+import { keptBesides } from '../tables/record-rows.ts';
 import type { DatasetInfo, DatasetName, LoadTarget, NaturalRatingRecord } from '../tables/records.ts';
 import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderData, storedRatings } from './load-losses.ts';
-import type { LoadReporter } from './load-report.ts';
+import type { LoadReporter } from './loader.ts';
 
 /** Files that are read together, and the states they cover. */
 export interface Reading {

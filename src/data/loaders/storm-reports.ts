@@ -2,8 +2,7 @@ import type { Geometry, LineString, Point } from 'geojson';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { numberIn, parsePoint, tableRecords } from './agency-table.ts';
-import type { LoadReporter } from './load-report.ts';
-import { earlierFiles, inTurn, type Loader, publicDomain } from './loader.ts';
+import { earlierFiles, inTurn, type Loader, type LoadReporter, publicDomain } from './loader.ts';
 import { newest, yearSpan } from './vintages.ts';
 
 /** The fields of the Storm Prediction Center's files in order (SPC, "Severe Weather Database files"). The oldest files have no header,

@@ -3,8 +3,15 @@ import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { invalidFile } from './agency-file.ts';
 import { numberIn, parsePoint, tableRecords, tableRows } from './agency-table.ts';
-import type { LoadReporter } from './load-report.ts';
-import { earlierFiles, type FileRecords, inTurn, type Loader, publicDomain, rowsBegin } from './loader.ts';
+import {
+  earlierFiles,
+  type FileRecords,
+  inTurn,
+  type Loader,
+  type LoadReporter,
+  publicDomain,
+  rowsBegin,
+} from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
 /** A storm at one time. */

@@ -1,8 +1,11 @@
 import type { CountedResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { type Box, boxOfLocation, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { type Area, createAreaFinder } from '../tables/area-finder.ts';
+import { createBoxSearch } from '../../geo/outline-index.ts';
+import { type Area, COAST_METERS, createAreaFinder } from '../tables/area-finder.ts';
 import { createBoundaryCheck, type WithoutArea } from '../tables/boundary-check.ts';
+import { type CountyRated, countyRatedAreas } from '../tables/county-ratings.ts';
 import { createHeldVersion, type DataDatabase, type DataVersion, openDataReadOnly } from '../tables/data-database.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
@@ -97,4 +100,30 @@ export function openPlaceLookup(file: string, options: LookupOptions): OpenPlace
     database.close();
     throw error;
   }
+}
+
+/** Makes the function that finds the hazards for which a location gets the rating of its county. It searches areas only near
+ * county-rated ones; elsewhere the answer takes a microsecond. Call it within a transaction. */
+export function createCountyRatedCheck(
+  database: DataDatabase,
+  areaAt: (location: Location) => Area | null,
+): (location: Location) => CountyRated {
+  const areas = countyRatedAreas(database);
+  const near = createBoxSearch(boxesOfAreas(database).map((box) => widenedBox(box, COAST_METERS)));
+  return (location) => {
+    if (near(boxOfLocation(location)).length === 0) return '';
+    const area = areaAt(location);
+    return (area !== null && areas.get(area.geoid)) || '';
+  };
+}
+
+function boxesOfAreas(database: DataDatabase): Box[] {
+  const boxesOf = (level: 'tract' | 'county') =>
+    database
+      .prepare<[], Box>(
+        `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+         FROM county_rated_areas JOIN areas_${level} AS area USING (geoid) JOIN area_boxes_${level} AS box ON box.id = area.id`,
+      )
+      .all();
+  return [...boxesOf('tract'), ...boxesOf('county')];
 }

@@ -1,6 +1,6 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
-import { FLOOD_ZONES } from '../zones/flood-zones.ts';
 import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
+import { FLOOD_ZONES } from '../zones/zone-layers.ts';
 import { type FileDownload, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
 
 const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';

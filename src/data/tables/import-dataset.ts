@@ -1,12 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from './data-database.ts';
-import { type KeptRecords, statesOfGeoids } from './kept-records.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';
-import { type RecordOrigin, recordRows } from './record-rows.ts';
-import type { StatesOf } from './record-states.ts';
+import { type KeptRecords, type RecordOrigin, recordRows, statesOfGeoids } from './record-rows.ts';
 import type { Dataset, Level, LoadTarget } from './records.ts';
 import { StagedLoad } from './staged-load.ts';
 import { stateOf } from './states.ts';
+import type { StatesOf } from './states-near.ts';
 
 /** Replaces a dataset, or the level of it that `dataset` names. A load that fails leaves the stored dataset as it was. Services
  * that run on the file answer from the old data until the end.

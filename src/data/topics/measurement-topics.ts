@@ -16,7 +16,7 @@ import { stateOf } from '../tables/states.ts';
 import { createZoneFinder } from '../zones/zone-finder.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import { MONITOR_METERS } from './coverage.ts';
-import { TopicValue } from './topic-value.ts';
+import { TopicValue } from './result-text.ts';
 
 /** Older readings are not "current" (docs/developer/service-api.md, 4.7). AirNow publishes an hour 30 minutes after its end and
  * then the next one: readings are up to 3 hours old even if every load succeeds. */

@@ -5,8 +5,8 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
+import { TopicValue } from './result-text.ts';
 import { ratingInSquare } from './sample-ratings.ts';
-import { TopicValue } from './topic-value.ts';
 
 interface RatingRow {
   readonly topic: NaturalSlug;

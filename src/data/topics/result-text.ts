@@ -1,3 +1,4 @@
+import type { TopicResult } from '../../contract/topic-values.ts';
 import type { NearFeature } from '../tables/layer-search.ts';
 
 /** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once, in the body:
@@ -97,4 +98,19 @@ function writeWhole(body: Buffer, whole: number, start: number): number {
     rest = Math.floor(rest / 10);
   }
   return end;
+}
+
+/** A topic's value, and its JSON, made when first needed. */
+export class TopicValue {
+  readonly value: TopicResult['value'];
+  #json: string | undefined;
+
+  constructor(value: TopicResult['value']) {
+    this.value = value;
+  }
+
+  get json(): string {
+    this.#json ??= JSON.stringify(this.value);
+    return this.#json;
+  }
 }

@@ -10,11 +10,17 @@ import type { Layer } from '../tables/layers.ts';
 import { DAY_IN_VINTAGE } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
-import { type CoveredPart, neededSearches, PartCoverage, type Search } from './coverage.ts';
+import {
+  type CoveredPart,
+  neededSearches,
+  PartCoverage,
+  SEARCH_RADII,
+  type Search,
+  type Searched,
+} from './coverage.ts';
 import { createMeasurementRule } from './measurement-topics.ts';
 import { createNaturalRule } from './natural-topics.ts';
-import { SEARCH_RADII, type Searched } from './search-radii.ts';
-import type { TopicValue } from './topic-value.ts';
+import type { TopicValue } from './result-text.ts';
 
 export interface TopicFinding {
   /** Null for a proximity topic: its value is the number of its features. */

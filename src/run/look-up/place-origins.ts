@@ -1,5 +1,5 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { createCountyRatedCheck } from '../../data/lookup/county-rated-places.ts';
+import { createCountyRatedCheck } from '../../data/lookup/place-lookup.ts';
 import { createAreaFinder } from '../../data/tables/area-finder.ts';
 import { EVERY_HAZARD } from '../../data/tables/county-ratings.ts';
 import { createDataVersion, openDataReadOnly } from '../../data/tables/data-database.ts';

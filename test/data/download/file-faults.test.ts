@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
 import { type DownloadContext, downloadFile } from '../../../src/data/download/download-file.ts';
-import type { FileEntry } from '../../../src/data/download/manifest.ts';
+import type { FileEntry } from '../../../src/data/download/downloads-folder.ts';
 import { sendPage } from './agency-mirror.ts';
 import { type Downloading, downloading } from './downloading.ts';
 

@@ -11,7 +11,7 @@ import { createLayerSearch } from '../../../src/data/tables/layer-search.ts';
 import type { Layer } from '../../../src/data/tables/layers.ts';
 import type { Dataset } from '../../../src/data/tables/records.ts';
 import { boxesOfState } from '../../../src/data/tables/states-near.ts';
-import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../../src/data/topics/coverage.ts';
 import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../../src/geo/nearest.ts';

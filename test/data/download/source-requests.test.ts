@@ -5,7 +5,7 @@ import { layerRequests, newestLink } from '../../../src/data/download/source-req
 import type { LayerDownload, SpanDownload } from '../../../src/data/sources/source.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { stateOf } from '../../../src/data/tables/states.ts';
-import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../../src/data/topics/coverage.ts';
 import { type Box, boxesAround } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { polygonsOf } from '../../../src/geo/outline.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
-import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
+import { LoadReporter } from '../../../src/data/loaders/loader.ts';
 import { positions } from '../../geo/lines.ts';
 import { point } from '../../service/small-data.ts';
 import { all, featuresOf, fileOf, loading, rejects, zipOf } from './loading.ts';

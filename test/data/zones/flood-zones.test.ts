@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLOOD_ZONES } from '../../../src/data/zones/flood-zones.ts';
 import { kindOf, specialAreaOf, storedFacts, subtypeOf } from '../../../src/data/zones/zone-layer.ts';
+import { FLOOD_ZONES } from '../../../src/data/zones/zone-layers.ts';
 
 type Special = true | false | null | 'unstudied';
 
