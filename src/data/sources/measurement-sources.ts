@@ -1,7 +1,7 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
 import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
 import { FLOOD_ZONES } from '../zones/zone-layers.ts';
-import { type FileDownload, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
+import { type FileDownload, layerAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
 
 const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';
 const AQI_YEARS = {
@@ -38,9 +38,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     else: [{ from: 'the Internet Archive', download: { ...AQI_YEARS, files: [{ url: `${NEWEST_COPY}${AQI}` }] } }],
     bytes: 0.03 * MB,
     rows: 1_000,
-    staleAfterDays: 180,
-    oldAfterDays: 420,
-    cadence: 'twice a year',
+    ...published('twice a year', 180, 420),
   },
   {
     name: 'airnow',
@@ -57,9 +55,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     least: 1_200,
     bytes: 5.5 * MB,
     rows: 10_000,
-    staleAfterDays: 0,
-    oldAfterDays: 1,
-    cadence: 'hourly',
+    ...published('hourly', 0, 1),
     isNearRealTime: true,
   },
   {
@@ -72,8 +68,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     columns: [['CountyFIPS'], ['RadonZone']],
     bytes: 0.2 * MB,
     rows: 3_144,
-    staleAfterDays: 3650,
-    cadence: 'never: drawn in 1993',
+    ...published('never: drawn in 1993', 3650),
   },
   {
     name: 'flood-zones',
@@ -90,8 +85,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     }),
     columns: [['DFIRM_ID'], ['FLD_ZONE'], ['ZONE_SUBTY'], ['SFHA_TF']],
     bytes: 8_000 * MB,
-    staleAfterDays: 30,
-    cadence: 'by the day, a county at a time',
+    ...published('by the day, a county at a time', 30),
     note: 'A zone of the map in force, not a determination for a lender, not the depth of a flood, and nothing of a future climate. Letters that take single buildings out of a zone (LOMA) are not in it.',
   },
 ];

@@ -1,6 +1,6 @@
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
-import { fileAt, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
+import { fileAt, layerAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
 
 /** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
 const BOUNDARY_YEARS = { years: { newest: 0, oldest: 2022 } };
@@ -9,9 +9,7 @@ const BASE = {
   topics: [],
   when: 'base',
   isMeasured: true,
-  staleAfterDays: 365,
-  oldAfterDays: 640,
-  cadence: 'yearly, in spring',
+  ...published('yearly, in spring', 365, 640),
 } as const;
 /** The same tracts and counties as a map service, which takes 1,000 outlines at a time; simplified to 10 m, a tenth of what the files are. */
 const TIGERWEB = 'https://tigerweb.geo.census.gov/arcgis/rest/services/TIGERweb';
@@ -33,9 +31,7 @@ const OPENFEMA = 'https://www.fema.gov/about/reports-and-data/openfema/nri/v120'
 const NRI = {
   loader: 'nri',
   topics: NATURAL_SLUGS,
-  staleAfterDays: 365,
-  oldAfterDays: 1_200,
-  cadence: 'every one to three years',
+  ...published('every one to three years', 365, 1_200),
   licence: FEMA_SENTENCE,
   saysAccess: true,
   note: BY_HAND,
@@ -43,7 +39,7 @@ const NRI = {
 } as const;
 const SPC = 'https://www.spc.noaa.gov/wcm/';
 const SPC_YEARS = { years: { newest: 1, oldest: 2024 } };
-const YEARLY = { staleAfterDays: 180, oldAfterDays: 600, cadence: 'yearly, in March or April' } as const;
+const YEARLY = published('yearly, in March or April', 180, 600);
 const IBTRACS =
   'https://www.ncei.noaa.gov/data/international-best-track-archive-for-climate-stewardship-ibtracs/v04r01/access/csv/ibtracs.since1980.list.v04r01.csv';
 const HURDAT = 'https://www.nhc.noaa.gov/data/hurdat/';
@@ -172,9 +168,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     isMeasured: true,
     rows: 95_000,
     firstLine: '^(AL|EP|CP)\\d{6},',
-    staleAfterDays: 90,
-    oldAfterDays: 600,
-    cadence: 'once or twice a year',
+    ...published('once or twice a year', 90, 600),
   },
   {
     name: 'ibtracs',
@@ -189,9 +183,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     bytes: 144 * MB,
     isMeasured: true,
     firstLine: '^"?SID',
-    staleAfterDays: 7,
-    oldAfterDays: 60,
-    cadence: 'about weekly',
+    ...published('about weekly', 7, 60),
     note: 'Cite: Knapp et al. 2010, doi:10.25921/82ty-9e16. It replaces hurdat2; get hurdat2 to go back.',
   },
   {
@@ -220,8 +212,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     least: 50_000,
     bytes: 50 * MB,
     firstLine: '^time,latitude,longitude,depth,mag',
-    staleAfterDays: 1,
-    cadence: 'by the minute',
+    ...published('by the minute', 1),
     isNearRealTime: true,
   },
   {
@@ -241,9 +232,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ],
     bytes: 2 * MB,
     rows: 650,
-    staleAfterDays: 0,
-    oldAfterDays: 2,
-    cadence: 'every 5 minutes',
+    ...published('every 5 minutes', 0, 2),
     isNearRealTime: true,
   },
   {
@@ -257,9 +246,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     }),
     least: 5_000,
     bytes: 200 * MB,
-    staleAfterDays: 30,
-    oldAfterDays: 30,
-    cadence: 'daily',
+    ...published('daily', 30, 30),
   },
   {
     name: 'wildfire-perimeters',
@@ -275,8 +262,6 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     least: 5_000,
     bytes: 100 * MB,
     mostBytes: 2_000 * MB,
-    staleAfterDays: 1,
-    oldAfterDays: 30,
-    cadence: 'daily',
+    ...published('daily', 1, 30),
   },
 ];

@@ -1,4 +1,4 @@
-import { fileAt, layerAt, MB, NEWEST_COPY, type SourceRow } from './source.ts';
+import { fileAt, layerAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
 
 const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
 const UST_FINDER = `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer`;
@@ -35,9 +35,9 @@ const STATIONS_OF_BTS = layerAt(
   // Planned stations and those of Canada are listed too.
   { where: "status_code='E' AND country='US'", stateWhere: "state='{state}'" },
 );
-const MONTHLY = { staleAfterDays: 30, oldAfterDays: 120, cadence: 'monthly' } as const;
+const MONTHLY = published('monthly', 30, 120);
 const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
-const ARCHIVED = { staleAfterDays: 3650, cadence: 'never: HIFLD was closed in August 2025' } as const;
+const ARCHIVED = published('never: HIFLD was closed in August 2025', 3650);
 
 /** Sites. Parks and wells come by state only: all parks are gigabytes, and there is no national list of wells. */
 export const SITE_SOURCES: readonly SourceRow[] = [
@@ -94,9 +94,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     isMeasured: true,
     rows: 77_295,
     firstLine: 'TRI',
-    staleAfterDays: 120,
-    oldAfterDays: 600,
-    cadence: 'yearly: preliminary in summer, complete in autumn',
+    ...published('yearly: preliminary in summer, complete in autumn', 120, 600),
   },
   {
     name: 'lmop',
@@ -117,9 +115,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     ],
     bytes: 1 * MB,
     rows: 2_600,
-    staleAfterDays: 120,
-    oldAfterDays: 600,
-    cadence: 'once or twice a year',
+    ...published('once or twice a year', 120, 600),
   },
   {
     name: 'ust-facilities',
@@ -158,9 +154,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 12 * MB,
     rows: 13_446,
     licence: EIA,
-    staleAfterDays: 30,
-    oldAfterDays: 420,
-    cadence: 'monthly, of two months before',
+    ...published('monthly, of two months before', 30, 420),
   },
   {
     name: 'nuclear-reactors',
@@ -179,8 +173,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 0.1 * MB,
     rows: 55,
     licence: EIA,
-    staleAfterDays: 90,
-    cadence: 'irregular: data of February 2025',
+    ...published('irregular: data of February 2025', 90),
   },
   {
     name: 'transmission-lines',
@@ -209,9 +202,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     isMeasured: true,
     // Of 152,205 registrations in all states of construction.
     least: 50_000,
-    staleAfterDays: 7,
-    oldAfterDays: 60,
-    cadence: 'weekly, on Sunday',
+    ...published('weekly, on Sunday', 7, 60),
     note: 'Cellular or not. Lower structures need no registration.',
   },
   {
@@ -232,8 +223,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     // Both copies are of EIA's last publication, under later edit dates.
     vintage: 'January 2020',
     licence: EIA,
-    staleAfterDays: 365,
-    cadence: 'irregular: data of January 2020',
+    ...published('irregular: data of January 2020', 365),
   },
   {
     name: 'alternative-fuels',
@@ -244,8 +234,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     least: 30_000,
     bytes: 120 * MB,
     licence: AFDC,
-    staleAfterDays: 30,
-    cadence: 'irregular',
+    ...published('irregular', 30),
   },
   {
     name: 'alternative-fuels-afdc',
@@ -261,9 +250,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 50 * MB,
     licence: AFDC,
     firstLine: 'Fuel Type Code',
-    staleAfterDays: 1,
-    oldAfterDays: 14,
-    cadence: 'daily',
+    ...published('daily', 1, 14),
     note: 'Needs a free key from https://developer.nlr.gov/signup/.',
   },
   {
@@ -286,9 +273,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     vintage: 'PAD-US 4.1 (2024)',
     licence:
       'U.S. Geological Survey (USGS) Gap Analysis Project (GAP), 2024, PAD-US 4.1, https://doi.org/10.5066/P96WBCHS',
-    staleAfterDays: 365,
-    oldAfterDays: 1100,
-    cadence: 'every two years',
+    ...published('every two years', 365, 1100),
   },
   {
     name: 'wells',
@@ -325,8 +310,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 600 * MB,
     licence:
       "Oil and gas wells: the terms of each state's agency apply. Texas (RRC) allows non-commercial use, unaltered.",
-    staleAfterDays: 30,
-    cadence: 'daily to monthly, by state',
+    ...published('daily to monthly, by state', 30),
     note: 'Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states PA',
   },
 ];

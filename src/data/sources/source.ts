@@ -89,6 +89,11 @@ export const layerAt = (layer: string, rest: Omit<LayerDownload, 'kind' | 'layer
   ...rest,
 });
 
+/** How often the agency publishes, and the two ages in days: see `Source`. */
+export function published(cadence: string, staleAfterDays: number, oldAfterDays?: number) {
+  return { cadence, staleAfterDays, ...(oldAfterDays !== undefined && { oldAfterDays }) };
+}
+
 /** A second address with data of the same meaning. */
 export interface OtherAddress
   extends Partial<Pick<Source, 'vintage' | 'licence' | 'columns' | 'mostBytes' | 'keyVariable'>> {
