@@ -1,9 +1,14 @@
+import type { ProximitySlug } from '../../contract/topics.ts';
 import { ASR_FILES, antennaStructures } from './antenna-structures.ts';
 import type { FileFeature } from './feature-files.ts';
-import { featureLoader } from './feature-loader.ts';
-import { publicDomain } from './loader.ts';
+import { type FeatureFormat, featureLoader } from './feature-loader.ts';
+import { type Loader, publicDomain } from './loader.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');
+const EIA = publicDomain('US Energy Information Administration');
+const HIFLD = publicDomain('US Department of Homeland Security, HIFLD');
+const FCC = publicDomain('Federal Communications Commission');
+const AFDC = publicDomain('US Department of Energy, Alternative Fuels Data Center');
 
 const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
 
@@ -44,69 +49,62 @@ function otherThanNuclear(properties: FileFeature['properties']): string | null 
   return name === undefined || /^nuc/i.test(String(properties[name])) ? null : 'the plant is not nuclear';
 }
 
-/** The loaders of downloads whose rows are sites. Radii: topics/search-radii.ts. */
+function siteLoader(
+  topic: ProximitySlug,
+  source: string,
+  licence: string,
+  form: Omit<FeatureFormat, 'source' | 'licence'>,
+): Loader {
+  return featureLoader(`sites:${topic}`, { ...form, source, licence });
+}
+
+/** The loaders of downloads whose rows are sites. Radii: topics/coverage.ts. */
 export const SITE_LOADERS = {
-  brownfield: featureLoader('sites:brownfield', {
+  brownfield: siteLoader('brownfield', 'EPA ACRES brownfields', EPA, {
     describe: 'EPA ACRES brownfields, or the FRS national file (rows of ACRES); CSV, GeoJSON, shapefile',
-    source: 'EPA ACRES brownfields',
-    licence: EPA,
     signature: {
       columns: [[...FRS, 'ACRES_PROPERTY_ID', 'PGM_SYS_ID', 'Cooperative Agreement Number']],
       shapes: ['points', 'outlines'],
     },
     refuse: ofProgram('ACRES'),
   }),
-  frs: featureLoader('sites:brownfield', {
+  frs: siteLoader('brownfield', 'EPA Facility Registry Service, program ACRES', EPA, {
     describe: 'EPA Facility Registry Service, national file (CSV): the brownfields in it (program ACRES)',
-    source: 'EPA Facility Registry Service, program ACRES',
-    licence: EPA,
     signature: { columns: [FRS], shapes: ['points'] },
     refuse: ofProgram('ACRES'),
   }),
-  superfund: featureLoader('sites:superfund', {
+  superfund: siteLoader('superfund', 'EPA Superfund National Priorities List', EPA, {
     describe: 'EPA Superfund NPL sites: list (CSV), site boundaries, or the FRS file',
-    source: 'EPA Superfund National Priorities List',
-    licence: EPA,
     signature: {
       columns: [[...FRS, 'EPA_ID', 'SITE_EPA_ID', 'NPL_STATUS', 'NPL_STATUS_CODE', 'SEMS_ID']],
       shapes: ['points', 'outlines'],
     },
     refuse: ofProgram('SEMS'),
   }),
-  tri: featureLoader('sites:toxicReleaseInventory', {
+  tri: siteLoader('toxicReleaseInventory', 'EPA Toxics Release Inventory', EPA, {
     describe: 'EPA Toxics Release Inventory, basic data file (CSV): one facility of all its chemicals',
-    source: 'EPA Toxics Release Inventory',
-    licence: EPA,
     signature: { columns: [[...FRS, 'TRI_FACILITY_ID', 'TRIFD']], shapes: ['points'] },
     refuse: ofProgram('TRIS'),
     csv: { hasPlainQuotes: true },
     group: { id: ['TRI_FACILITY_ID', 'TRIFD'], lists: ['CHEMICAL'] },
     vintage: { names: ['YEAR', 'REPORTING_YEAR'], as: 'year' },
   }),
-  lmop: featureLoader('sites:solidWasteLandfill', {
+  lmop: siteLoader('solidWasteLandfill', 'EPA Landfill Methane Outreach Program', EPA, {
     describe: 'EPA LMOP landfills, sheet "LMOP Database" (.xlsx, or saved as CSV): one landfill of all its projects',
-    source: 'EPA Landfill Methane Outreach Program',
-    licence: EPA,
     signature: { columns: [['Landfill ID', 'Landfill Name']], shapes: ['points'] },
     group: { id: ['Landfill ID'], lists: ['Project ID', 'Project Name'] },
   }),
-  'ust-facilities': featureLoader('sites:ustFacility', {
+  'ust-facilities': siteLoader('ustFacility', 'EPA UST Finder, facilities', EPA, {
     describe: 'EPA UST Finder, facilities (layer 0): CSV, GeoJSON, shapefile',
-    source: 'EPA UST Finder, facilities',
-    licence: EPA,
     signature: { columns: [['Open_USTs', 'Closed_USTs', 'TOS_USTs']], shapes: ['points'] },
   }),
-  'ust-releases': featureLoader('sites:ustRelease', {
+  'ust-releases': siteLoader('ustRelease', 'EPA UST Finder, releases', EPA, {
     describe: 'EPA UST Finder, releases (layer 1): CSV, GeoJSON, shapefile',
-    source: 'EPA UST Finder, releases',
-    licence: EPA,
     signature: { columns: [['LUST_ID', 'Substance', 'Reported_Date']], shapes: ['points'] },
   }),
-  'power-plants': featureLoader('sites:powerPlant', {
+  'power-plants': siteLoader('powerPlant', 'US Energy Information Administration, power plants', EIA, {
     describe:
       "EIA's monthly generators (EIA-860M, .xlsx): one plant of all its generators; or HIFLD or EIA power plants",
-    source: 'US Energy Information Administration, power plants',
-    licence: publicDomain('US Energy Information Administration'),
     signature: {
       columns: [['Plant_Code', 'Plant_ID', 'PrimSource', 'PRIM_FUEL', 'Total_MW', 'OPER_CAP']],
       shapes: ['points', 'outlines'],
@@ -116,10 +114,8 @@ export const SITE_LOADERS = {
     vintage: EIA_PERIOD,
     vintageOfName: monthOfName,
   }),
-  'nuclear-reactors': featureLoader('sites:nuclearReactors', {
+  'nuclear-reactors': siteLoader('nuclearReactors', 'US Energy Information Administration, nuclear plants', EIA, {
     describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
-    source: 'US Energy Information Administration, nuclear plants',
-    licence: publicDomain('US Energy Information Administration'),
     signature: {
       like: {
         of: 'a reactor (docket, reactor, fuel)',
@@ -130,19 +126,15 @@ export const SITE_LOADERS = {
     refuse: otherThanNuclear,
     vintage: EIA_PERIOD,
   }),
-  'transmission-lines': featureLoader('sites:highVoltageLine', {
+  'transmission-lines': siteLoader('highVoltageLine', 'HIFLD electric power transmission lines', HIFLD, {
     describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
-    source: 'HIFLD electric power transmission lines',
-    licence: publicDomain('US Department of Homeland Security, HIFLD'),
     signature: { columns: [['VOLTAGE', 'VOLT_CLASS']], shapes: ['lines'] },
     key: 'ID',
     vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
   }),
-  'cell-towers': featureLoader('sites:cellTower', {
+  'cell-towers': siteLoader('cellTower', 'FCC Antenna Structure Registration', FCC, {
     describe:
       "FCC antenna structures (r_tower.zip: constructed ones), or HIFLD's cell towers (CSV, GeoJSON, shapefile)",
-    source: 'FCC Antenna Structure Registration',
-    licence: publicDomain('Federal Communications Commission'),
     signature: {
       columns: [['Licensee', 'Callsign', 'LocNum', 'StrucType', 'TowReg', 'UniqSysID']],
       shapes: ['points'],
@@ -151,29 +143,26 @@ export const SITE_LOADERS = {
     zipFeatures: antennaStructures,
     vintage: { names: ['Changed'], as: 'day' },
   }),
-  'gas-pipelines': featureLoader('sites:naturalGasPipeline', {
-    describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
-    source: 'US Energy Information Administration, natural gas pipelines',
-    licence: publicDomain('US Energy Information Administration'),
-    signature: { columns: [['TYPEPIPE', 'Operator']], shapes: ['lines'] },
-  }),
-  'alternative-fuels': featureLoader('sites:alternativeFuels', {
+  'gas-pipelines': siteLoader(
+    'naturalGasPipeline',
+    'US Energy Information Administration, natural gas pipelines',
+    EIA,
+    {
+      describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
+      signature: { columns: [['TYPEPIPE', 'Operator']], shapes: ['lines'] },
+    },
+  ),
+  'alternative-fuels': siteLoader('alternativeFuels', 'Alternative Fuels Data Center', AFDC, {
     describe: 'DOE Alternative Fuels Data Center, stations: CSV, GeoJSON',
-    source: 'Alternative Fuels Data Center',
-    licence: publicDomain('US Department of Energy, Alternative Fuels Data Center'),
     signature: { columns: [['Fuel_Type_Code'], ['Station_Name', 'ID']], shapes: ['points'] },
     vintage: { names: ['Updated_At'], as: 'day' },
   }),
-  parks: featureLoader('sites:park', {
+  parks: siteLoader('park', 'Parks', '', {
     describe: 'PAD-US or any layer of parks: GeoJSON, shapefile, CSV',
-    source: 'Parks',
-    licence: '',
     signature: { anyOther: true, shapes: ['points', 'outlines'] },
   }),
-  wells: featureLoader('sites:oilGasWell', {
+  wells: siteLoader('oilGasWell', 'Oil and gas wells', '', {
     describe: "Oil and gas wells of a state's agency (CalGEM and others): CSV, GeoJSON, shapefile",
-    source: 'Oil and gas wells',
-    licence: '',
     signature: {
       like: { of: 'a well (API, UWI, well, lease)', names: /^(api|uwi|spud|lease|well)/ },
       shapes: ['points'],
