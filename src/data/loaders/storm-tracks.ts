@@ -44,11 +44,6 @@ const BASINS: Readonly<Record<string, string>> = {
   SA: 'South Atlantic',
 };
 
-/** The name of a basin; an unknown code stays as it is. */
-function basinOf(code: string): string {
-  return BASINS[code] ?? code;
-}
-
 interface TrackReading {
   readonly report: LoadReporter;
   /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
@@ -182,11 +177,12 @@ function ibtracsFixes(
       const fix = {
         lng: point[0],
         lat: point[1],
-        time: isoTime(cell('ISO_TIME')),
+        // 2019-08-24 06:00:00, in UTC.
+        time: `${cell('ISO_TIME').replace(' ', 'T')}Z`,
         windKnots: numberIn(cell('WMO_WIND')) ?? numberIn(cell('USA_WIND')),
         pressureMb: numberIn(cell('WMO_PRES')) ?? numberIn(cell('USA_PRES')),
       };
-      return [[{ sid, name, season, basin: basinOf(cell('BASIN')) }, fix]];
+      return [[{ sid, name, season, basin: BASINS[cell('BASIN')] ?? cell('BASIN') }, fix]];
     };
     return ({ line, cells }) => report.take(fixesOf(cells), line, cells);
   });
@@ -197,11 +193,6 @@ function within180(cell: string | undefined): string | undefined {
   const degrees = numberIn(cell);
   if (degrees === null || Math.abs(degrees) <= 180 || Math.abs(degrees) > 360) return cell;
   return String(Math.round((degrees - Math.sign(degrees) * 360) * 1e6) / 1e6);
-}
-
-/** 2019-08-24 06:00:00, in UTC. */
-function isoTime(text: string): string {
-  return `${text.trim().replace(' ', 'T')}Z`;
 }
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; the number of lines that follow. */
@@ -246,7 +237,7 @@ async function* hurdat2Fixes(
 function parseStorm(code: string, cells: readonly string[]): Storm | null {
   const header = HEADER.exec(code);
   if (header === null) return null;
-  return { sid: code, name: cells[1]?.trim() ?? '', season: Number(header[3]), basin: basinOf(header[1]!) };
+  return { sid: code, name: cells[1]?.trim() ?? '', season: Number(header[3]), basin: BASINS[header[1]!]! };
 }
 
 /** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */

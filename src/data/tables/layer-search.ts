@@ -116,9 +116,6 @@ function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location
   );
 }
 
-/** About how many bytes a measurable line or outline takes for each byte of its text. */
-const SHAPE_SHARE = 1;
-
 /** The JSON is null if it is not kept; a shape is then read when it is measured. */
 type FeatureRow = [id: number, lng: number | null, lat: number | null, bytes: number, json: string | null];
 
@@ -143,7 +140,8 @@ function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean)
       lng: null,
       lat: null,
       box: selectBox.get(id)!,
-      size: bytes.length + size * SHAPE_SHARE,
+      // A measurable line or outline takes about as many bytes as its text.
+      size: bytes.length + size,
       bytes,
       shape: () => (shape ??= parseShape((JSON.parse(read()) as Feature).geometry)),
     };
