@@ -145,7 +145,9 @@ export function isForeign(location: Location): boolean {
 
 /** Whether a place outside the shapes is covered. */
 function isOffCoast(location: Location): boolean {
-  const meters = metersToCoast(location);
+  // Most places outside the shapes are near the coast, and a short search reads few edges.
+  const near = metersToEdges(nationOutline(), location, 2_000);
+  const meters = near < Number.POSITIVE_INFINITY ? near : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
   if (meters <= BORDER_MARGIN_METERS || (meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters)))
     return true;
   return isNearIsland(location, 0);
@@ -157,12 +159,6 @@ function isNearIsland(location: Location, meters: number): boolean {
     const reach = meters + km * 1_000;
     return Math.abs(lat - location.lat) * METERS_PER_DEGREE <= reach && distanceMeters({ lat, lng }, location) <= reach;
   });
-}
-
-/** Infinite beyond the margin. Most places outside the shapes are near the coast, and a short search reads few edges. */
-function metersToCoast(location: Location): number {
-  const near = metersToEdges(nationOutline(), location, 2_000);
-  return near < Number.POSITIVE_INFINITY ? near : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
 }
 
 /* The land of Canada, Mexico and the British Virgin Islands, the only neighbours within 40 km of the US. foreign-land.json is made from

@@ -51,7 +51,9 @@ export async function downloadLayer(
     const layer = await parseLayer(request, context);
     const ids = await idsOf(request, context);
     const count = ids?.length ?? (await fetchCount(request, context));
-    if (entry !== undefined && isUnchanged(entry, layer, count, request, context)) return 'unchanged';
+    const isOwn = entry?.url === hashRequest(request) && entry.count === count && isWhole(entry, request.target);
+    const isFresh = isOwn && context.clock.now() - entry.fetchedAt < request.staleAfterMs;
+    if (isOwn && (layer.edited === null ? isFresh : entry.edited === layer.edited)) return 'unchanged';
     const rows = await readPages(request, layer, count, context, ids);
     // Edited rows do not change the count.
     const isSame = reading === MOST_READINGS || (await parseLayer(request, context)).edited === layer.edited;
@@ -66,17 +68,6 @@ export async function downloadLayer(
       rows.count < 0 ? 'gives the same row on several pages' : `announced ${count} rows and sent ${rows.count}`;
     throw downloadFailed(`${request.layer} ${what}`, `The layer may be changing at this moment. ${TRY_LATER}`);
   }
-}
-
-function isUnchanged(
-  entry: FileEntry,
-  { edited }: ArcgisLayer,
-  count: number,
-  request: LayerRequest,
-  { clock }: DownloadContext,
-): boolean {
-  if (entry.url !== hashRequest(request) || entry.count !== count || !isWhole(entry, request.target)) return false;
-  return edited === null ? clock.now() - entry.fetchedAt < request.staleAfterMs : entry.edited === edited;
 }
 
 /** The ids of the rows that touch the request's tiles; null without tiles. */

@@ -45,7 +45,10 @@ export async function fetchSlice(
   const before = readManifest(folder);
   // A refused file may be truncated, and the server would still answer that nothing changed.
   const usable = new Map([...before].filter(([, { refused }]) => refused !== true));
-  const tiles = asked === undefined ? undefined : tilesToFetch(asked, before.get(keyOf(slice, 0)));
+  const here = before.get(keyOf(slice, 0));
+  // Of a slice that is here as a whole no tiles are asked.
+  const isWholeHere = here !== undefined && here.tiles === undefined;
+  const tiles = isWholeHere || !asked ? undefined : joinedTiles(asked, (here?.tiles ?? []).map(boxOfBounds));
   const fetched = await fetchFiles(source, slice, folder, usable, context, headers, tiles);
   const entries = new Map<string, FileEntry>();
   for (const [key, { entry, isNew }] of fetched) {
@@ -62,12 +65,6 @@ export async function fetchSlice(
   writeManifest(folder, after);
   removeOthers(folder, after, before, context.clock.now());
   return [...fetched.values()].filter(({ isNew }) => isNew).length;
-}
-
-/** The tiles that are wanted with those that are here; undefined where the whole slice is here. */
-function tilesToFetch(asked: readonly Box[], here: FileEntry | undefined): readonly Box[] | undefined {
-  if (here !== undefined && here.tiles === undefined) return undefined;
-  return joinedTiles(asked, (here?.tiles ?? []).map(boxOfBounds));
 }
 
 async function fetchFiles(

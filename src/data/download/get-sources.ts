@@ -152,13 +152,10 @@ export function wantedSources(
   return sources.map((source) => {
     if (copy !== undefined) return { source, slices: copiedSlices(source, copy, states) };
     const manifest = readManifest(join(downloads, source.name));
-    if (tiles === undefined || !isAroundPlaces(source)) return { source, slices: listSlices(source, states, manifest) };
+    const isAroundPlaces = source.download.kind === 'layer' && source.download.aroundPlaces !== undefined;
+    if (tiles === undefined || !isAroundPlaces) return { source, slices: listSlices(source, states, manifest) };
     return { source, slices: listSlices(source, [...tiles.keys()], manifest), tiles };
   });
-}
-
-function isAroundPlaces({ download }: Source): boolean {
-  return download.kind === 'layer' && download.aroundPlaces !== undefined;
 }
 
 /** Downloads sources concurrently, and gives each to `use` when it is complete, one at a time. A failure does not stop the other sources;

@@ -35,7 +35,11 @@ export const airnow: Loader = {
       throw new PerilbookError('USAGE', 'The hourly data has no locations of monitors', hint);
     }
     const monitors = await monitorsIn(options.sites, report);
-    const hours = newest((reading) => hourOf((reading as ReadingRecord).measuredAt));
+    // 2025-11-20 17:00 UTC
+    const hours = newest((reading) => {
+      const time = new Date((reading as ReadingRecord).measuredAt).toISOString();
+      return `${time.slice(0, 13).replace('T', ' ')}:00 UTC`;
+    });
     const readingsOf = ({ line, cells }: TableRecord): readonly ReadingRecord[] => {
       const reading = parseReading(cells, monitors);
       if (typeof reading !== 'string') hours.see(reading);
@@ -47,11 +51,6 @@ export const airnow: Loader = {
     return { vintage: hours.text, records: inTurn(files, report, readingsIn) };
   },
 };
-
-/** 2025-11-20 17:00 UTC */
-function hourOf(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 13).replace('T', ' ')}:00 UTC`;
-}
 
 /** The location of each monitor; the file lists a monitor once per parameter. */
 async function monitorsIn(file: string, report: LoadReporter): Promise<Map<string, Location>> {
@@ -83,7 +82,8 @@ function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Lo
   if (pollutant === undefined) return 'the parameter belongs to no topic';
   const { unit: expected, micrograms } = PARAMETERS[pollutant];
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
-  const location = monitors.get(id) ?? monitors.get(withoutCountry(id));
+  // An id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US); lists of the oldest have only the short one.
+  const location = monitors.get(id) ?? monitors.get(id.replace(/^\d{3}(\d{9})$/, '$1'));
   if (location === undefined) return 'the file of the sites has no location of the monitor';
   const measured = numberIn(value);
   const measuredAt = parseTime(date, time);
@@ -91,11 +91,6 @@ function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Lo
   if (measuredAt === null) return 'the time is not written MM/DD/YY, HH:MM';
   const concentration = micrograms(measured);
   return { pollutant, monitor: id, ...location, concentration, measuredAt };
-}
-
-/** A monitor's id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US); lists of the oldest have only the short one. */
-function withoutCountry(id: string): string {
-  return id.replace(/^\d{3}(\d{9})$/, '$1');
 }
 
 /** MM/DD/YY and HH:MM in UTC. */

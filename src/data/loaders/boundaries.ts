@@ -26,7 +26,7 @@ function boundaryLoader(level: BoundaryLevel): Loader {
     read(files, _, report) {
       const seen = new Set<string>();
       return {
-        vintage: () => yearIn(files[0]!),
+        vintage: () => /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(files[0]!))?.[1] ?? '',
         records: inFeatureFiles<AreaRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, {}, report),
           recordsOf({ geometry, properties }) {
@@ -47,10 +47,6 @@ function boundaryLoader(level: BoundaryLevel): Loader {
       };
     },
   };
-}
-
-function yearIn(file: string): string {
-  return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
 }
 
 /** Former codes: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */

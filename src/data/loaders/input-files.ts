@@ -124,14 +124,7 @@ interface FileProfile {
 /** How many rows or features are read: the first may lack properties that later ones have. */
 const SAMPLE_ROWS = 100;
 
-const SHAPES: Readonly<Record<string, FileShape>> = {
-  Point: 'points',
-  MultiPoint: 'points',
-  LineString: 'lines',
-  MultiLineString: 'lines',
-  Polygon: 'outlines',
-  MultiPolygon: 'outlines',
-};
+const SHAPES: Readonly<Record<string, FileShape>> = { Point: 'points', LineString: 'lines', Polygon: 'outlines' };
 
 /** Reads the beginning of a file. @param latitude the name of the latitude column, if the user gave one */
 async function readProfile(file: string, latitude?: string): Promise<FileProfile> {
@@ -158,7 +151,7 @@ async function profileOfGeojson(file: string): Promise<FileProfile> {
   const shapes = new Set<FileShape>();
   for (const { geometry, properties } of await first(geojsonFeatures(file), SAMPLE_ROWS)) {
     for (const name of Object.keys(properties)) names.add(name);
-    const shape = SHAPES[String((geometry as { type?: unknown } | null)?.type)];
+    const shape = SHAPES[String((geometry as { type?: unknown } | null)?.type).replace(/^Multi/, '')];
     if (shape !== undefined) shapes.add(shape);
   }
   return { columns: keysOf(names), cut: [], shapes, rows: [] };

@@ -15,7 +15,7 @@ import { inputFiles } from './input-files.ts';
 import { listedStates, refuseLostShapes, refuseTooFew } from './load-losses.ts';
 import { type FileRecords, type LoaderOptions, type LoadReport, LoadReporter } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
-import { type LoadEffects, type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
+import { type LoadEffects, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 
 export interface LoadResult extends LoadReport {
   readonly dataset: DatasetName;
@@ -109,14 +109,16 @@ export async function loadParts(
       refuseTooFew(dataset, { least: terms.least ?? 0, states, rows: report.read().loaded, byState });
     },
   );
-  const isWhole = loaded.states.includes(WHOLE_US);
-  noteOthers(report, loaded);
-  if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, loaded.states));
+  const { outside, kept, states } = loaded;
+  if (outside > 0) report.note(`Left out, outside of ${listedStates(states)}: ${counted(outside, 'record')}.`);
+  if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
+  const isWhole = states.includes(WHOLE_US);
+  if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, states));
   else if (!isWhole && (terms.askedOf === undefined || parts[0]!.of === null)) {
     const option =
       terms.askedOf === undefined ? 'add --states US' : `set states: US of ${terms.askedOf} in sources.yaml`;
     const hint = parts[0]!.of === null ? ` If it covers the whole US, ${option}.` : '';
-    report.note(`The data covers ${listedStates(loaded.states)} only.${hint}`);
+    report.note(`The data covers ${listedStates(states)} only.${hint}`);
   }
   const ratings = dataset === 'areas' || dataset === 'nri' ? readCountyRatings(database) : null;
   if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
@@ -125,7 +127,7 @@ export async function loadParts(
     level: loads,
     vintage: [...new Set(readings.map(({ info }) => info.vintage))].filter(Boolean).join('; '),
     records: loaded.records,
-    ...(isWhole || dataset === 'areas' ? {} : { states: loaded.states }),
+    ...(isWhole || dataset === 'areas' ? {} : { states }),
     ...report.read(),
   };
 }
@@ -152,11 +154,6 @@ async function digestsOf(paths: readonly string[], { askedOf }: LoadTerms): Prom
     files.push({ name: basename(path), sha256: await hashFile(file), ...size });
   }
   return files;
-}
-
-function noteOthers(report: LoadReporter, { outside, kept, states }: LoadedParts): void {
-  if (outside > 0) report.note(`Left out, outside of ${listedStates(states)}: ${counted(outside, 'record')}.`);
-  if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
 }
 
 /** A file of a few counties answers nothing in the others, and `perilbook data` lists it under its state. */

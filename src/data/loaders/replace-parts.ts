@@ -108,7 +108,8 @@ export async function replaceParts(
     [...parts, ...others.map((part) => withoutStates(part, loaded))],
     false,
     clock.now(),
-    (own) => (isDerived ? derivedPart(own, derived) : own),
+    // Outside the US, a record belongs to all parts.
+    (own) => (isDerived && (own === '' || derived[0] === WHOLE_US) ? derived.join() : own),
   );
   return { records: total - kept, outside: counts.outside, kept, states: [...loaded].sort() };
 }
@@ -188,11 +189,6 @@ function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly str
 function derivedStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
-}
-
-/** The part of a record in such files; outside the US it belongs to all of them. */
-function derivedPart(own: string, derived: readonly string[]): string {
-  return own === '' || derived[0] === WHOLE_US ? derived.join() : own;
 }
 
 /** The part of the whole US after the records of some states were replaced. */

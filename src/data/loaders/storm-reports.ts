@@ -49,7 +49,10 @@ function spcLoader(
       const years = yearSpan();
       // The agency's files of many years and of single years overlap, and users load both.
       const startFile = earlierFiles();
-      const days = newest((row) => isoDayOf(row as TornadoRow));
+      const days = newest((row) => {
+        const { yr, mo, dy } = row as TornadoRow;
+        return [yr, mo, dy].map((part) => (part ?? '').trim().padStart(2, '0')).join('-');
+      });
       const see = (row: TornadoRow) => {
         years.see(row.yr);
         days.see(row);
@@ -128,10 +131,6 @@ async function* reportsIn(
   };
   for await (const records of tableRecords(file)) yield records.flatMap(reportsOf);
   for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) yield recordsOf(parts, hasWhole);
-}
-
-function isoDayOf({ yr, mo, dy }: TornadoRow): string {
-  return [yr, mo, dy].map((part) => (part ?? '').trim().padStart(2, '0')).join('-');
 }
 
 /** `1950-2025`, with the last day where the last year ends before its December: the file of all years is published early. */

@@ -29,13 +29,9 @@ export async function onDataFile<T>(file: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    throw asDataError(file, error);
+    const use = { subject: `The data file ${file}`, file, code: 'SERVICE_DATA', option: '--db' } as const;
+    throw asSqliteError({ ...use, thenAgain: 'then run again.' }, error);
   }
-}
-
-function asDataError(file: string, error: unknown): unknown {
-  const use = { subject: `The data file ${file}`, file, code: 'SERVICE_DATA', option: '--db' } as const;
-  return asSqliteError({ ...use, thenAgain: 'then run again.' }, error);
 }
 
 function open(file: string, by: (file: string, format: DatabaseFormat) => SqliteDatabase): DataDatabase {

@@ -77,7 +77,10 @@ function described(
   { name, level, sample, rows, loaded_at: loadedAt }: DatasetRow,
   parts: readonly DatasetPart[],
 ): LoadedDataset {
-  const of = name === 'areas' ? statesOfAreas(database, level) : parts.map(({ state }) => state);
+  // The states with boundaries are read from the boundaries, because loads never list them.
+  const ofAreas = () =>
+    database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`).pluck().all();
+  const of = name === 'areas' ? ofAreas() : parts.map(({ state }) => state);
   const states = of.includes(WHOLE_US) ? null : partOfUs(of);
   return {
     name,
@@ -124,11 +127,6 @@ function listVintages(parts: readonly DatasetPart[]): string[] {
 }
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].filter(Boolean);
-
-/** The states with boundaries, in alphabetical order. They are read from the boundaries, because loads never list them. */
-function statesOfAreas(database: DataDatabase, level: string): string[] {
-  return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`).pluck().all();
-}
 
 /** Null for the whole US: all 50 states and DC. The territories are not in every file of the whole US. */
 export function partOfUs(states: readonly string[]): readonly string[] | null {

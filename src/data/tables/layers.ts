@@ -56,7 +56,8 @@ export function createVisitNear<F extends TileFeature>(
 
   return (layer, location, meters, visit) => {
     refresh();
-    const layerTiles = tiles.layer(layer, perDegreeOf(tilesPerRadius(meters), meters), () => readerOf(layer));
+    const perDegree = 2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
+    const layerTiles = tiles.layer(layer, perDegree, () => readerOf(layer));
     // A line or outline is on each tile that it touches.
     const seen = new Set<number>();
     for (const box of boxesAround(location, meters)) {
@@ -72,10 +73,6 @@ export function createVisitNear<F extends TileFeature>(
       }
     }
   };
-}
-
-function perDegreeOf(tilesPerRadius: number, meters: number): number {
-  return 2 ** Math.round(Math.log2((tilesPerRadius * METERS_PER_DEGREE) / meters));
 }
 
 function isIn({ minLng, maxLng, minLat, maxLat }: Box, { lng, lat, box }: TileFeature): boolean {

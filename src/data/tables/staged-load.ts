@@ -52,7 +52,10 @@ export class StagedLoad implements Disposable {
     this.#tables = levels.flatMap(({ tables }) => tables);
     database
       .transaction(() => {
-        for (const table of this.#tables) createNext(database, table);
+        for (const { name, definition } of this.#tables) {
+          const sql = definition ?? readDefinition(database, name);
+          database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}; ${sql.replace('$NAME', nextOf(name))}`);
+        }
         const claim = database.prepare('INSERT OR REPLACE INTO loads VALUES (?, ?, ?)');
         for (const { level } of levels) claim.run(dataset, level, this.#token);
       })
@@ -186,11 +189,6 @@ function estimateSize(values: readonly unknown[]): number {
 
 function nextOf(table: string): string {
   return `${table}_next`;
-}
-
-function createNext(database: DataDatabase, { name, definition }: LoadTable): void {
-  database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
-  database.exec((definition ?? readDefinition(database, name)).replace('$NAME', nextOf(name)));
 }
 
 /** The definition of the existing table, so that migrations alone define it. */

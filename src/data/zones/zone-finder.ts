@@ -33,19 +33,15 @@ export function createZoneFinder(
   dataset: ZoneDataset,
 ): (location: Location, state: string) => ZoneValue | 'not_loaded' | null {
   const layer = ZONE_LAYERS[dataset];
+  const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`).pluck();
   let loaded: LoadedZones | null = null;
   const current = oncePerVersion(versionOf, () => {
-    // Other datasets are replaced by the hour, and a state has 300,000 zones.
-    const highest = highestId(database, dataset);
+    // Other datasets are replaced by the hour, and a state has 300,000 zones. Ids are never reused: every load has its own highest one.
+    const highest = highestId.get()!;
     if (loaded?.highest !== highest) loaded = new LoadedZones(database, dataset, layer, highest);
     return loaded;
   });
   return (location, state) => (current().covers(location, state) ? current().find(location) : 'not_loaded');
-}
-
-/** Ids are never reused, so every load has its own highest one. */
-function highestId(database: DataDatabase, dataset: ZoneDataset): number | null {
-  return database.prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`).pluck().get()!;
 }
 
 interface NamedKind extends RankedKind, ZoneName {}
