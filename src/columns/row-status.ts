@@ -1,6 +1,5 @@
-import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
+import { type CellRecord, type Field, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
 import { isZoneTopic, type TopicSlug } from '../contract/topics.ts';
-import { unstudiedNote, zoneNote } from './zone-notes.ts';
 
 /** What a row's `hazard_status` says, the most complete first. */
 export const ROW_STATUSES = ['ok', 'partial', 'deferred', 'failed', 'rejected', 'outside_us', 'invalid'] as const;
@@ -102,4 +101,27 @@ export function cellStatus(
   if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
   if (failures.size === 0) return { status: 'ok', note: notes.join('; ') };
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };
+}
+
+/** Nearer to the edge of a zone than this, the note says how near: FEMA draws its lines to some 12 m, and a cell is up to 8 m off its place. */
+const NOTED_METERS = 20;
+
+/** The note on a zone topic where the maps have no zone. */
+function unstudiedNote(topic: TopicSlug): string {
+  return `${topic}: no study in the data covers this place, so it is unknown, not safe`;
+}
+
+/** Whether the note of a row says this. */
+export function saysUnstudied(topic: TopicSlug, note: Field | undefined): boolean {
+  return isZoneTopic(topic) && typeof note === 'string' && note.includes(unstudiedNote(topic));
+}
+
+/** What the note says of the zone that a place got, by the last of its fields, the metres to the nearest other zone; '' for nothing.
+ * @param fields the topic's own, in the order of its columns */
+export function zoneNote(topic: TopicSlug, fields: readonly Field[]): string {
+  const meters = isZoneTopic(topic) ? fields.at(-1) : null;
+  if (typeof meters !== 'number' || meters > NOTED_METERS) return '';
+  return meters === 0
+    ? `${topic}: zones overlap or meet here, the most hazardous is given`
+    : `${topic}: another zone is ${meters} m away`;
 }

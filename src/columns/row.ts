@@ -1,10 +1,10 @@
-import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
+import { isoDay } from '../base/format-numbers.ts';
+import { memo } from '../base/memo.ts';
+import { type CellRecord, type Field, isNoData, PRESENT_HOLDS_MS } from '../contract/answer.ts';
 import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { emptyPresent, hasPresent, isPast, presentNote } from './present-fields.ts';
-import { type CellStatus, noDataNote } from './row-status.ts';
+import { type CellStatus, noDataNote, zoneNote } from './row-status.ts';
 import { columnsOf, wantedColumns } from './topic-columns.ts';
-import { zoneNote } from './zone-notes.ts';
 
 /** The columns that come before the topics' own, on every row. */
 export const LEADING_COLUMNS: readonly AddedColumn[] = [
@@ -117,9 +117,34 @@ export function completeFields(
     const note = [origin, none, ...onZones, presentNote(ended, oldest)].filter(Boolean).join('; ');
     return [...leading(oldest, note), ...told];
   };
-  const speaksOfPresent = spans.some(({ topic, from, to }) => hasPresent(topic, to - from));
+  const speaksOfPresent = spans.some(({ topic, from, to }) => presentIndexes(topic).some((at) => at < to - from));
   const isOwn = (oldest: number) => zones.length > 0 || (speaksOfPresent && isPast(oldest, now));
   return { of, leading: (oldest) => leading(oldest, origin), isOwn };
+}
+
+/** An answer has the service's time. */
+const CLOCKS_DIFFER_MS = 3_600_000;
+
+/** The columns that speak of the moment of their answer. */
+const PRESENT_COLUMNS: ReadonlySet<string> = new Set(['wildfire_current']);
+
+const presentIndexes = memo((topic: TopicSlug): readonly number[] =>
+  columnsOf(topic).flatMap(({ name }, index) => (PRESENT_COLUMNS.has(name) ? [index] : [])),
+);
+
+/** Whether an answer of a time no longer tells what is now. */
+const isPast = (asOf: number, now: number): boolean => asOf < now - PRESENT_HOLDS_MS - CLOCKS_DIFFER_MS;
+
+/** Empties the fields of the present of a topic. @returns the names of their columns */
+function emptyPresent(topic: TopicSlug, fields: Field[], from: number, to: number): string[] {
+  const told = presentIndexes(topic).filter((index) => from + index < to && fields[from + index] !== null);
+  for (const index of told) fields[from + index] = null;
+  return told.map((index) => columnsOf(topic)[index]!.name);
+}
+
+/** Why fields of the present are empty; '' if none is. */
+function presentNote(names: readonly string[], asOf: number): string {
+  return names.length === 0 ? '' : `${names.join(' ')}: unknown now, the answer is of ${isoDay(asOf)}`;
 }
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */

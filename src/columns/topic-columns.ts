@@ -85,7 +85,7 @@ function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
   ];
 }
 
-/** The last column of a zone; columns/zone-notes.ts reads it. */
+/** The last column of a zone; `zoneNote` reads it. */
 function zoneColumns(slug: ZoneSlug): TopicColumn[] {
   const stem = columnStem(slug);
   const facts = Object.entries(ZONE_FACTS[slug]) as [keyof (typeof ZONE_FACTS)[ZoneSlug], 'number' | 'text'][];

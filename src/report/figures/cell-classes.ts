@@ -1,5 +1,5 @@
 import { addedColumns } from '../../columns/row.ts';
-import { saysUnstudied } from '../../columns/zone-notes.ts';
+import { saysUnstudied } from '../../columns/row-status.ts';
 import type { Field } from '../../contract/answer.ts';
 import { isZoneTopic, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
