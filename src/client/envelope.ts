@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Field } from '../contract/answer.ts';
 import type { Call } from '../contract/credits.ts';
-import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
-import { NO_DATA_REASON } from '../contract/failures.ts';
+import { location as echoedLocation, meta as metaSchema, NO_DATA_REASON, topicEntry } from '../contract/envelopes.ts';
 import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';

@@ -1,4 +1,4 @@
-import { NO_DATA_CODE } from '../contract/failures.ts';
+import { NO_DATA_CODE } from '../contract/envelopes.ts';
 
 /** What an answer other than 200 means.
  * - `rejected`: a fact about the location, stored for a year. `no_data`: one about a topic there, stored for its time to live.

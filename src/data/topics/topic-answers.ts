@@ -1,4 +1,4 @@
-import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
+import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/envelopes.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';

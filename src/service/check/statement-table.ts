@@ -1,6 +1,5 @@
 import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, formatPath } from '../../contract/credits.ts';
-import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
-import { UNAVAILABLE } from '../../contract/failures.ts';
+import { bundleEnvelope, singleEnvelope, UNAVAILABLE } from '../../contract/envelopes.ts';
 import {
   NATURAL_SLUGS,
   ofPollutants,

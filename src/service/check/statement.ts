@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Clock, steadyTime } from '../../base/clock.ts';
 import { type Call, formatPath } from '../../contract/credits.ts';
-import { NO_DATA_CODE } from '../../contract/failures.ts';
+import { NO_DATA_CODE } from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 

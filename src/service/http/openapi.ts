@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { type CallKind, CREDITS } from '../../contract/credits.ts';
-import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
-import { NO_DATA_REASON, SERVICE_FAILURES, UNAVAILABLE } from '../../contract/failures.ts';
+import {
+  errorEnvelope,
+  location,
+  meta,
+  NO_DATA_REASON,
+  SERVICE_FAILURES,
+  UNAVAILABLE,
+} from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
 import { PAID_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Call } from '../../contract/credits.ts';
-import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
-import { SERVICE_FAILURES, type ServiceFailure } from '../../contract/failures.ts';
+import { type ErrorEnvelope, type Meta, SERVICE_FAILURES, type ServiceFailure } from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { joinedText, type TextPart } from '../../data/topics/result-text.ts';
