@@ -9,9 +9,8 @@ import { readFileText } from '../base/pipes.ts';
 import { textWidth } from '../base/printable.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { didYouMeanFile } from '../rows/files/input-file.ts';
-import { checkSettings, type JobFile } from './job-file.ts';
+import { checkSettings, type JobFile, type SettingIssue } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
-import type { SettingIssue } from './setting-issues.ts';
 
 /** A part of a document, with its offsets. */
 type InFile = { readonly range?: readonly number[] | null } | undefined;
