@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COUNTED_MS, refusal, type Usage } from '../../src/store/ledger/admission.ts';
-import { RecentCalls } from '../../src/store/ledger/recent-calls.ts';
+import { COUNTED_MS, RecentCalls, refusal, type Usage } from '../../src/store/ledger/admission.ts';
 
 const NOW = 1_000_000;
 const LIMITS = { periodLimit: 1_000, creditsPerMinute: 10, budget: 1_000 };

@@ -21,11 +21,10 @@ import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
 import type { Owner } from '../port.ts';
 import { pricesOf } from '../seen-services.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
-import { byOthers, COUNTED_MS, periodLeft, refusal } from './admission.ts';
+import { byOthers, COUNTED_MS, periodLeft, type RecentCalls, refusal } from './admission.ts';
 import { sumUsage } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
-import type { RecentCalls } from './recent-calls.ts';
 import { giveUpCalls } from './settle-calls.ts';
 
 /** The context of claims, apart from the rows. */

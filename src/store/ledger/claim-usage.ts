@@ -6,9 +6,8 @@ import {
   type SqlWork,
   statement,
 } from '../../sql/sql-work.ts';
-import { COUNTED_MS, total, type Usage } from './admission.ts';
+import { COUNTED_MS, type RecentCall, RecentCalls, total, type Usage } from './admission.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
-import { type RecentCall, RecentCalls } from './recent-calls.ts';
 
 /** The stored sums of one period of an account. */
 interface StoredPeriod extends Spending {
