@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { SERVICE_FAILURES } from '../../src/contract/failures.ts';
+import { SERVICE_FAILURES } from '../../src/contract/envelopes.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { HERE, NEXT_DOOR, pathTo, setUp } from './small-data.ts';
 

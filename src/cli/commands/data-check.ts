@@ -19,7 +19,7 @@ import { type DataAction, refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 import { parseStates } from '../states-of-file.ts';
-import { clientFor } from '../update-sources.ts';
+import { clientFor } from './data-get.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
 export const checkSourcesAction: DataAction<Flags<'data check'>> = async (context, settings, names, flags) => {

@@ -1,13 +1,28 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { byteSize, counted, grouped, timeSpan } from '../../base/format-numbers.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { readManifest } from '../../data/download/downloads-folder.ts';
+import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
+import type { Source } from '../../data/sources/source.ts';
+import { type CountyRatings, countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { onDataFile, openDataReadOnly } from '../../data/tables/data-database.ts';
+import {
+  type DataDescription,
+  describeData,
+  eventDatasetsOf,
+  type LoadedDataset,
+  needsOf,
+} from '../../data/tables/describe-data.ts';
+import { datasetLabel } from '../../data/tables/parts.ts';
+import type { DatasetName } from '../../data/tables/records.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, dataFolder } from '../context.ts';
+import { type CliContext, dataFolder, lineWidth, printResult } from '../context.ts';
 import { type DataAction, openDataSettings, readSources, refuseMissing, type SourceFlags } from '../data-settings.ts';
+import { fittingTable, listed, table } from '../messages/format.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
-import { listAction } from './data-list.ts';
 import { loadAction } from './data-load.ts';
 
 /** A command that opens the data file for writing when it needs it, and closes it. */
@@ -19,14 +34,6 @@ function onData<Flags extends SourceFlags & { readonly db?: string | undefined; 
     using settings = openDataSettings(context, flags, findDataFile(context, flags));
     return await onDataFile(settings.file, () => act(context, settings, names, flags));
   };
-}
-
-async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<number> {
-  const file = findDataFile(context, flags);
-  const sources = readSources(context, flags);
-  if (flags.db !== undefined) refuseMissing(file, '--db');
-  using database = existsSync(file) ? openDataReadOnly(file) : null;
-  return listAction(context, { ...sources, file }, database, flags);
 }
 
 function findDataFile(context: CliContext, { db }: { readonly db?: string | undefined }): string {
@@ -42,3 +49,226 @@ export const dataCommands = {
   'data remove': onData(removeAction),
   'data load': onData(loadAction),
 };
+
+/** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
+async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<number> {
+  const file = findDataFile(context, flags);
+  const { sources, downloads } = readSources(context, flags);
+  if (flags.db !== undefined) refuseMissing(file, '--db');
+  using database = existsSync(file) ? openDataReadOnly(file) : null;
+  const here = sources.map((source) => ({ source, downloaded: readDownloaded(source, downloads) }));
+  const description = database === null ? NOTHING : describeData(database);
+  const { datasets, topics } = description;
+  const downloaded = here.filter((entry) => entry.downloaded !== null);
+  const lines =
+    datasets.length === 0
+      ? ["No data is here. To get FEMA's ratings for the states of a file: perilbook data get natural --for FILE"]
+      : [
+          `Loaded into ${file}${existsSync(file) ? ` (${byteSize(statSync(file).size)})` : ''}:`,
+          ...datasetTable(datasets, here, context.clock.now()),
+        ];
+  const namesWith = (fits: (part: Downloaded['parts'][number]) => boolean) =>
+    downloaded.flatMap(({ source, downloaded: of }) => (of!.parts.some(fits) ? [source.name] : [])).join(', ');
+  const unloaded = namesWith(({ refused, loadedAt }) => !refused && loadedAt === undefined);
+  const refused = namesWith((part) => part.refused === true);
+  if (unloaded !== '') lines.push(`Downloaded, not loaded (perilbook data update loads it): ${unloaded}`);
+  if (refused !== '') {
+    lines.push(`Downloaded and refused, in part or whole (perilbook data update downloads it again): ${refused}`);
+  }
+  if (datasets.length > 0) {
+    lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));
+    if (description.countyRatings !== null) lines.push(...countyRatingLines(description.countyRatings));
+  }
+  if (downloaded.length > 0) lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
+  const others = here.filter((entry) => entry.downloaded === null);
+  if (others.length > 0) {
+    lines.push(
+      'Can be downloaded (perilbook data get NAME; NAME is one of these, a topic, natural or all):',
+      ...listed(
+        others.map(({ source }) => [
+          source.name,
+          source.isElsewhere ? source.title : `${source.title}, ${byteSize(source.bytes)}`,
+        ]),
+      ),
+    );
+  }
+  lines.push(...licenceLines(datasets));
+  return printResult(
+    context,
+    flags,
+    { database: file, ...listJson(description, here, context.clock.now()) },
+    () => lines,
+  );
+}
+
+const NOTHING: DataDescription = {
+  datasets: [],
+  topics: [],
+  unavailable: TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic) })),
+  withoutRecords: [],
+  removals: new Map(),
+  countyRatings: null,
+  sample: false,
+};
+
+interface SourceHere {
+  readonly source: Source;
+  readonly downloaded: ReturnType<typeof readDownloaded>;
+}
+
+/** The downloads of a source, or null. */
+function readDownloaded({ name }: Source, downloads: string) {
+  const manifest = readManifest(join(downloads, name));
+  if (manifest.size === 0) return null;
+  const parts = [...manifest.values()];
+  return {
+    states: [...new Set([...manifest.keys()].map(sliceOfKey))],
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    fetchedAt: Math.max(...parts.map(({ fetchedAt }) => fetchedAt)),
+    checkedAt: Math.max(...parts.map(({ checkedAt }) => checkedAt)),
+    parts,
+  };
+}
+
+function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
+  const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states, parts }) => [
+    topicsText(topicsWithDataset(name)),
+    datasetLabel(name, level),
+    grouped(count),
+    sizeText(downloadedBytes(name, level, here) + loadedBytes(parts)),
+    vintage,
+    timeSpan((now - loadedAt) / 60_000),
+    states?.join(',') ?? 'US',
+    source + (sample ? ' (sample data)' : ''),
+  ]);
+  // States with some rows. Rows may be missing: a file may hold a few of a state's tracts.
+  return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'], rows);
+}
+
+/** The sources that the next update asks, from the files on this machine; the network is not used. */
+function updateLines(downloaded: readonly SourceHere[], now: number, width: number): string[] {
+  const rows = downloaded.map(({ source, downloaded: of }) => [
+    source.name,
+    source.cadence,
+    `${timeSpan((now - oldestCheck(of!)) / 60_000)} ago`,
+    isDue(source, of!, now) ? 'due' : 'not yet',
+    of!.states.join(', '),
+  ]);
+  const head = ['source', 'published', 'checked', 'newer', 'of'];
+  return [
+    'The next perilbook data update asks these sources, and downloads what changed:',
+    ...fittingTable(head, rows, ['published'], '  ', width),
+  ];
+}
+
+type Downloaded = NonNullable<SourceHere['downloaded']>;
+
+/** The oldest time at which a part was last checked. */
+const oldestCheck = ({ parts }: Downloaded): number => Math.min(...parts.map(({ checkedAt }) => checkedAt));
+
+/** Whether the publisher has probably released newer data. A refused file is always downloaded again. */
+function isDue(source: Source, downloaded: Downloaded, now: number): boolean {
+  return downloaded.parts.some(({ refused }) => refused) || now - oldestCheck(downloaded) >= staleAfterMs(source);
+}
+
+/** The size of a dataset's downloads. */
+function downloadedBytes(name: string, level: string, here: readonly SourceHere[]): number {
+  return here
+    .flatMap(({ downloaded }) => downloaded?.parts ?? [])
+    .reduce((sum, part) => (part.dataset === name && (part.level ?? '') === level ? sum + part.bytes : sum), 0);
+}
+
+/** The size of the files that were loaded by hand. Parts of several states may be of one file. */
+function loadedBytes(parts: LoadedDataset['parts']): number {
+  const files = new Map(parts.flatMap((part) => part.files.map(({ sha256, bytes = 0 }) => [sha256, bytes])));
+  return [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** '' where it is unknown: of sample data, and of files that an earlier version loaded. */
+const sizeText = (bytes: number): string => (bytes === 0 ? '' : byteSize(bytes));
+
+function topicsWithDataset(name: DatasetName): TopicSlug[] {
+  return TOPIC_SLUGS.filter((topic) => needsOf(topic).includes(name) || eventDatasetsOf(topic).includes(name));
+}
+
+function topicsText(topics: readonly TopicSlug[]): string {
+  if (topics.length === TOPIC_SLUGS.length) return 'all topics';
+  return isNatural(topics) ? 'natural topics' : topics.join(', ');
+}
+
+const isNatural = (topics: readonly TopicSlug[]) =>
+  topics.length === NATURAL_SLUGS.length && NATURAL_SLUGS.every((slug) => topics.includes(slug));
+
+/** One line for each set of missing datasets, with the command that gets it. */
+function missingLines({ unavailable, withoutRecords }: DataDescription, sources: readonly Source[]): string[] {
+  const linesOf = (heading: string, lacking: DataDescription['unavailable']): string[] => {
+    if (lacking.length === 0) return [];
+    const groups = Map.groupBy(lacking, ({ missing }) => missing.join(', '));
+    const rows = [...groups].map(([missing, group]): [string, string] => {
+      const topics = group.map(({ topic }) => topic);
+      return [`${topicsText(topics)}: ${missing}`, getCommand(topics, sources)];
+    });
+    return [heading, ...listed(rows)];
+  };
+  return [
+    ...linesOf('Unavailable, because a dataset is missing:', unavailable),
+    ...linesOf('Answered without records, because a dataset is missing:', withoutRecords),
+  ];
+}
+
+/** The command that gets the data of some topics. */
+function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): string {
+  const needsStates = sources.some(
+    ({ when, topics: of }) => when === 'states' && of.some((topic) => topics.includes(topic)),
+  );
+  const names = isNatural(topics) ? 'natural' : topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(' ');
+  return `perilbook data get ${names}${needsStates ? ' --for FILE' : ''}`;
+}
+
+function licenceLines(datasets: readonly LoadedDataset[]): string[] {
+  const groups = Map.groupBy(
+    datasets.filter(({ licence }) => licence !== ''),
+    ({ licence }) => licence,
+  );
+  return [...groups].map(
+    ([licence, of]) => `Licence of ${[...new Set(of.map(({ name }) => name))].join(', ')}: ${licence}`,
+  );
+}
+
+function countyRatingsJson({ tracts, unrated, unanswered, hazards, counties }: CountyRatings): object {
+  return {
+    tracts,
+    tracts_without_rating: unrated,
+    tracts_without_any_rating: unanswered,
+    tracts_without_hazard: Object.fromEntries(hazards.map(({ topic, tracts: lacking }) => [topic, lacking])),
+    counties_without_all_tracts: counties,
+  };
+}
+
+function listJson(description: DataDescription, here: readonly SourceHere[], now: number): object {
+  const { datasets, unavailable, withoutRecords, sample } = description;
+  const missingOf = (topic: TopicSlug) =>
+    [...unavailable, ...withoutRecords].find((lacking) => lacking.topic === topic)?.missing ?? [];
+  const sources = here.map(({ source }) => source);
+  return {
+    sample,
+    datasets,
+    county_ratings: description.countyRatings === null ? undefined : countyRatingsJson(description.countyRatings),
+    topics: TOPIC_SLUGS.map((topic) => ({
+      topic,
+      answered: description.topics.includes(topic),
+      datasets: [...needsOf(topic), ...eventDatasetsOf(topic)].filter((name) =>
+        datasets.some((loaded) => loaded.name === name),
+      ),
+      missing: missingOf(topic),
+      get: missingOf(topic).length === 0 ? undefined : getCommand([topic], sources),
+    })),
+    sources: here.map(({ source, downloaded }) => {
+      const { name, title, topics, cadence, note } = source;
+      const bytes = source.isElsewhere ? null : source.bytes;
+      const { parts: _, ...asked } = downloaded ?? { parts: [] };
+      const due = downloaded !== null && isDue(source, downloaded, now);
+      return { source: name, title, topics, bytes, cadence, note, due, downloaded: downloaded === null ? null : asked };
+    }),
+  };
+}

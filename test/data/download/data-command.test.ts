@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { strToU8, zipSync } from 'fflate';
-import { downloadedSources } from '../../../src/cli/update-sources.ts';
+import { downloadedSources } from '../../../src/cli/commands/data-get.ts';
 import { writeManifest } from '../../../src/data/download/downloads-folder.ts';
 import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
