@@ -1,7 +1,11 @@
-import { hostname } from 'node:os';
-import { PerilbookError } from '../base/errors.ts';
+import { statSync } from 'node:fs';
+import { hostname, platform } from 'node:os';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { proxyFor } from '../base/http-proxy.ts';
-import { sourceName } from '../contract/service-address.ts';
+import { shellWord } from '../base/shell-words.ts';
+import { shownPath } from '../base/shown-path.ts';
+import { makeRedactor } from '../client/redact.ts';
+import { isLoopback, sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
@@ -12,8 +16,6 @@ import { topicsText } from '../run/look-up/place-answers.ts';
 import { type Key, readKeys } from '../run/plan/api-keys.ts';
 import type { Effects } from '../run/run-context.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
-import { getAllBoundariesCommand, getCommand } from './get-command.ts';
-import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from './key-warnings.ts';
 
 /** What opening a connection needs from its caller. */
 export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | 'random' | 'notice'> {
@@ -81,7 +83,7 @@ export function connectionTo(
   }
   if (data !== null && !data.sample && lacksBoundariesOnly(data, topics)) {
     const message = `Boundaries of tracts and counties are missing in ${dataFile}: without them no location has an answer`;
-    const hint = `Get them: ${getAllBoundariesCommand(job, workingFolder, findState?.()[0])}.`;
+    const hint = `Get them: perilbook data get areas counties ${placesOption(job, workingFolder, findState?.()[0])}.`;
     throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
   }
   throw new PerilbookError(
@@ -137,4 +139,59 @@ export async function connect(
     connection: { kind: 'service', baseUrl, source: EMBEDDED_SOURCE, sample: true, keys },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
+}
+
+/** Bits of a file's mode that let the group or others read or change it. */
+const FOR_OTHERS = 0o077;
+
+/** A sentence for each key file that other users of this machine can read, with the command that protects it. */
+export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): string[] {
+  // Windows has no such bits.
+  if (platform() === 'win32') return [];
+  return keys.flatMap(({ file }) => {
+    // Reading the key says why a file has none.
+    const stats = file === undefined ? null : resultOrNull(() => statSync(file));
+    // A device is for others, and must stay so.
+    if (!stats?.isFile() || (stats.mode & FOR_OTHERS) === 0) return [];
+    const { mode } = stats;
+    const octal = (mode & 0o777).toString(8).padStart(3, '0');
+    return [
+      `Others on this machine can read the key file (mode ${octal}). To protect it: chmod 600 ${shellWord(file!)}`,
+    ];
+  });
+}
+
+/** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */
+export function refuseKeyInAddress(baseUrl: string, keys: readonly { readonly secret: string }[]): void {
+  const secrets = keys.map(({ secret }) => secret).filter(Boolean);
+  if (makeRedactor(secrets).text(baseUrl) === baseUrl) return;
+  const hint = 'Leave the key out of base_url: it is sent in a request header.';
+  throw new PerilbookError('USAGE', "The service's address has the API key in it, and is not shown", hint);
+}
+
+/** A sentence where keys are sent to another machine without encryption. */
+export function unencryptedKeys(baseUrl: string): string[] {
+  if (!URL.canParse(baseUrl)) return [];
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== 'http:' || isLoopback(hostname)) return [];
+  return [`The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`];
+}
+
+/** The command that gets the agencies' data for a job; for a single location, the data of its state. */
+export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, state?: string): string {
+  return `perilbook data get ${topicsText(job.topics)} ${placesOption(job, folder, state)}`;
+}
+
+function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: string): string {
+  if (input !== '-') return `--for ${shownPath(input, folder)}`;
+  return `--states ${state ?? 'STATE'}`;
+}
+
+/** The sources of `perilbook data get` that hold the boundaries of each level. */
+const BOUNDARY_SOURCES = { tract: 'areas', county: 'counties' } as const;
+
+/** The command that gets the boundaries for the locations of an input. */
+export function getBoundariesCommand(level: 'tract' | 'county', input: string, folder: string): string {
+  const file = input === '-' ? 'FILE' : shownPath(input, folder);
+  return `perilbook data get ${BOUNDARY_SOURCES[level]} --for ${file}`;
 }

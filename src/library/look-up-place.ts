@@ -1,12 +1,19 @@
 import { systemClock } from '../base/clock.ts';
-import { addedColumns } from '../columns/row.ts';
+import { addedColumns, enrichedFields } from '../columns/row.ts';
+import { cellStatus } from '../columns/row-status.ts';
+import type { Field } from '../contract/answer.ts';
+import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
-import { jobOfSource, localPlaces } from './answer-source.ts';
+import { makeFreshness } from '../run/plan/freshness.ts';
+import { openSampleRows } from '../run/sample-rows.ts';
+import { locate } from '../run/scan/locate.ts';
+import type { Store } from '../store/port.ts';
+import { type AnswerSource, connectSource, jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
 import { checkOptions, isObject, requireType, throwIfAborted } from './checked-settings.ts';
+import type { ConnectionContext } from './connection.ts';
 import { type AnswerSettings, type EnrichedRow, enrichedRow, enrichInRun, type Located } from './enrich.ts';
 import { libraryHost } from './run-host.ts';
-import { placeOf, storedFields, storedPlaces } from './stored-places.ts';
 
 export interface PlaceOptions extends AnswerSettings {
   /** Needed for all sources but local data, whose answers are not stored. */
@@ -45,15 +52,16 @@ async function lookUpStored<Place extends Located>(
 ): Promise<EnrichedRow<Place>> {
   const { source, store: handle, signal: _, onEvent = () => {}, budget, ...settings } = options;
   const store = storeBehind(handle);
-  const places = await storedPlaces(handle!, source, JSON.stringify([topics, settings]), () => ({
-    job: jobOfSource(source, { ...settings, budget, topics }, handle!.address),
-    store,
-    host: libraryHost(defaultFolders(), {}, onEvent),
-  }));
-  const fields = await storedFields(places, location, systemClock.now());
+  const places = await storedPlaces(handle!, source, JSON.stringify([topics, settings]), () => {
+    const job = jobOfSource(source, { ...settings, budget, topics }, handle!.address);
+    return openPlaces(source, job, store, libraryHost(defaultFolders(), {}, onEvent));
+  });
+  const fields = await storedFields(places, location);
   if (fields !== null) return enrichedRow(location, places.names, fields);
   const run = runOfStore(handle!, places.source, places.job);
-  const place = placeOf(location, places.job);
+  const located = locatedIn(location, places.job);
+  // The same for all locations that round to it; '' for no usable location.
+  const place = located.ok ? `${located.cell.lat7} ${located.cell.lng7}` : '';
   const before = run.purchases.get(place);
   const purchase = buy();
   run.purchases.set(place, purchase);
@@ -65,7 +73,7 @@ async function lookUpStored<Place extends Located>(
 
   async function buy(): Promise<EnrichedRow<Place>> {
     await before?.catch(() => {});
-    const stored = before && (await storedFields(places, location, systemClock.now()));
+    const stored = before && (await storedFields(places, location));
     if (stored) return enrichedRow(location, places.names, stored);
     let enriched: EnrichedRow<Place> | undefined;
     // Read to the end: leaving the loop early would record an interrupted run in the ledger.
@@ -74,4 +82,58 @@ async function lookUpStored<Place extends Located>(
     await places.sampleRows.refresh();
     return enriched!;
   }
+}
+
+type StoredPlaces = Awaited<ReturnType<typeof openPlaces>>;
+
+/** By the look-ups' store and source, then by their settings: to open a connection takes longer than to read an answer. */
+const OPENED = new WeakMap<AnswerStore, WeakMap<AnswerSource, Map<string, Promise<StoredPlaces>>>>();
+
+/** The stored places of a source; its connection is opened the first time, and closed. @param settings as text */
+async function storedPlaces(
+  handle: AnswerStore,
+  source: AnswerSource,
+  settings: string,
+  open: () => Promise<StoredPlaces>,
+): Promise<StoredPlaces> {
+  const ofStore = OPENED.get(handle) ?? new WeakMap();
+  OPENED.set(handle, ofStore);
+  const ofSource: Map<string, Promise<StoredPlaces>> = ofStore.get(source) ?? new Map();
+  ofStore.set(source, ofSource);
+  const opened = ofSource.get(settings);
+  if (opened !== undefined) return await opened;
+  const opening = open();
+  ofSource.set(settings, opening);
+  // A key that is missing now may be there for the next look-up.
+  opening.catch(() => ofSource.delete(settings));
+  return await opening;
+}
+
+/** The answers that a store has of single places, for the look-ups of one source with equal settings. */
+async function openPlaces(answerSource: AnswerSource, job: Job, store: Store, host: ConnectionContext) {
+  await using opened = await connectSource(answerSource, job, host);
+  const { connection } = opened;
+  const source = await store.source(connection.source);
+  const sampleRows = await openSampleRows(connection, store, source);
+  return { job, names: addedColumns(job.topics, '', job.counts).map(({ name }) => name), source, store, sampleRows };
+}
+
+function locatedIn({ lat, lng }: Located, job: Job) {
+  return locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, { pair: null });
+}
+
+/** The fields of a place by one read of the store; null where an answer is missing or stale. */
+async function storedFields(
+  { job, source, store, sampleRows }: StoredPlaces,
+  location: Located,
+): Promise<readonly Field[] | null> {
+  const located = locatedIn(location, job);
+  if (!located.ok) return null;
+  const [record] = await store.read(source, [located.cell]);
+  if (record == null) return null;
+  const { freshSince, startedAt } = makeFreshness(job, systemClock.now());
+  const result = cellStatus(record, job.topics, freshSince, startedAt);
+  return result.status === 'ok'
+    ? enrichedFields(record, job.topics, result, sampleRows.has, job.counts, startedAt)
+    : null;
 }

@@ -1,14 +1,19 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { processOwner } from '../base/running-processes.ts';
+import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
+import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
+import { describeData } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
-import { type Effects, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
+import { type Effects, type OpenedAreas, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
 import type { Owner, Store } from '../store/port.ts';
-import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
-import { openAreas } from './open-areas.ts';
+import { type ConnectionContext, connect, getBoundariesCommand, unopenedConnection } from './connection.ts';
 import type { RunEvent } from './run-events.ts';
 
 /** The program or process that runs jobs. */
@@ -60,3 +65,43 @@ export async function openRun(
   const owned = opened.move();
   return { context, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
+
+/** Opens the boundaries for a job with `areas`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
+ * boundaries are made up and must not decide what is bought.
+ * @throws PerilbookError SERVICE_DATA when the boundaries are not here */
+export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
+  using opened = new DisposableStack();
+  const database = opened.use(openWithAreas(context, job));
+  database.exec('BEGIN');
+  const find = createCellAreaFinder(database, job.areas!, job.precision);
+  const owned = opened.move();
+  return { find, [Symbol.dispose]: () => owned.dispose() };
+}
+
+/** Checks that the boundaries are here, without reading them: they may be of 85,000 tracts. @throws PerilbookError SERVICE_DATA */
+export function requireAreas(context: ConnectionContext, job: Job): void {
+  openWithAreas(context, job)[Symbol.dispose]();
+}
+
+function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
+  const level = job.areas!;
+  const file = join(context.dataFolder, 'data.db');
+  const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
+  const none = `There are no ${NAMES[level]} boundaries on this machine`;
+  if (!existsSync(file)) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
+  using opened = new DisposableStack();
+  const database = opened.use(openDataReadOnly(file));
+  const levels = describeData(database).datasets.filter(
+    ({ name, sample }) => name === 'areas' && !(sample && job.service.kind === 'remote'),
+  );
+  if (!levels.some((dataset) => dataset.level === level)) {
+    const [other] = levels;
+    if (other === undefined) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
+    const message = `There are ${NAMES[other.level as 'tract']} boundaries on this machine, but no ${NAMES[level]} boundaries`;
+    throw new PerilbookError('SERVICE_DATA', message, `${hint}, or set areas: ${other.level}.`, { file });
+  }
+  opened.move();
+  return database;
+}
+
+const NAMES = { tract: 'census tract', county: 'county' } as const;

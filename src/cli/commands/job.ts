@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { counted } from '../../base/format-numbers.ts';
 import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
-import { openAreas } from '../../library/open-areas.ts';
+import { openAreas } from '../../library/run-host.ts';
 import { formatOfOutput } from '../../rows/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { type RunCommand, usageError } from '../command.ts';

@@ -9,7 +9,7 @@ import { sourceName } from '../../contract/service-address.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
-import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/key-warnings.ts';
+import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/connection.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../service/check/run-checks.ts';

@@ -2,7 +2,7 @@ import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.
 import { callName } from '../../contract/credits.ts';
 import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
-import { getBoundariesCommand } from '../../library/get-command.ts';
+import { getBoundariesCommand } from '../../library/connection.ts';
 import { purchaseJob } from '../../run/connection-kinds.ts';
 import { distrustText, resetText, subscriptionText } from '../../run/notices.ts';
 import { differsFrom, leftOfAllowance } from '../../run/plan/account-state.ts';
