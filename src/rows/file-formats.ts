@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { isZip } from '../formats/bytes/unpack.ts';
-import { csvRowFile } from './csv/csv-row-file.ts';
+import { csvRowFile, newCsvWriter } from './csv/csv-row-file.ts';
 import { DELIMITED_FORMATS } from './csv/dialect.ts';
-import { newCsvWriter } from './csv/new-csv.ts';
 import { extensionOf, withoutCompression } from './files/compression.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import type { InputFile } from './files/input-file.ts';

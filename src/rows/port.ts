@@ -118,20 +118,14 @@ export interface NumberBatch {
   readonly rowAt: (index: number) => Row;
 }
 
+type ReadPiece<Batches> = (piece: RowPiece, columns: readonly number[], needed?: number) => Batches;
+
 /** Reads pieces of a file. Each reading returns the piece as read: its rows are those of the file only if it begins where the
  * previous piece ends. */
 export interface PieceReader {
-  read(
-    piece: RowPiece,
-    columns: readonly number[],
-    needed: number | undefined,
-  ): AsyncGenerator<readonly Row[], RowPiece>;
+  readonly read: ReadPiece<AsyncGenerator<readonly Row[], RowPiece>>;
   /** Reads columns of numbers without their texts; null if one of them is not stored as doubles. */
-  readonly readNumbers?: (
-    piece: RowPiece,
-    columns: readonly number[],
-    needed: number | undefined,
-  ) => AsyncGenerator<NumberBatch, RowPiece> | null;
+  readonly readNumbers?: ReadPiece<AsyncGenerator<NumberBatch, RowPiece> | null>;
 }
 
 /** An input in pieces, which threads read independently. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { csvPieces } from '../../src/rows/csv/csv-row-file.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
-import { encodingToWrite } from '../../src/rows/csv/format-fields.ts';
+import { encodingToWrite } from '../../src/rows/csv/field-bytes.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
@@ -49,7 +49,7 @@ async function sameNumbers(file: PieceReader, piece: RowPiece, rows: readonly Ro
 /** The rows by pieces of so many bytes, and how many of the guesses were wrong. */
 async function byPieces(path: string, bytes: number): Promise<{ rows: Row[]; wrong: number }> {
   const input = await openInput(path);
-  const { pieces, reader } = csvPieces(input, readDialect(input, { delimiter: ',' }), bytes).inPieces!;
+  const { pieces, reader } = csvPieces(input, readDialect(input, { delimiter: ',' }), bytes)!;
   const file = reader!;
   const rows: Row[] = [];
   let wrong = 0;
@@ -128,7 +128,7 @@ test('the pieces know the encoding of the first bytes beyond ASCII, which decide
     writeFileSync(path, Buffer.concat(parts));
     const input = await openInput(path);
     const dialect = readDialect(input, {});
-    const { pieces, reader } = csvPieces(input, dialect, 100_000).inPieces!;
+    const { pieces, reader } = csvPieces(input, dialect, 100_000)!;
     const file = reader!;
     const scanned: RowPiece[] = [];
     for (const piece of pieces) scanned.push((await readPiece(file, piece)).piece);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Field } from '../../src/contract/answer.ts';
-import { FieldEncoder } from '../../src/rows/csv/field-bytes.ts';
-import { textFormatter } from '../../src/rows/csv/format-fields.ts';
+import { FieldEncoder, textFormatter } from '../../src/rows/csv/field-bytes.ts';
 import type { AddedColumn } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
 

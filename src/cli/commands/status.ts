@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dateTime, grouped } from '../../base/format-numbers.ts';
 import { isFreeAccount } from '../../job/account-settings.ts';
-import { plainCsv } from '../../rows/csv/plain-csv.ts';
+import { plainCsv } from '../../rows/csv/field-bytes.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { StatementRow } from '../../store/ledger/port.ts';

@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type JobAccount, UNLIMITED } from '../../job/account-settings.ts';
-import { plainCsv } from '../../rows/csv/plain-csv.ts';
+import { plainCsv } from '../../rows/csv/field-bytes.ts';
 import { IN_LATER_PERIODS, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
 import type { AccountState } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';

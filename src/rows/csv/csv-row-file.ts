@@ -1,8 +1,9 @@
 import { counted } from '../../base/format-numbers.ts';
+import { fieldOf } from '../../formats/typed-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
-import { writeTextRows } from '../files/row-output.ts';
-import { encodedOnce } from '../placed-fields.ts';
+import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
+import { encodedOnce, putPlace } from '../placed-fields.ts';
 import type {
   OpenOptions,
   PieceReader,
@@ -14,11 +15,9 @@ import type {
   WriteResult,
 } from '../port.ts';
 import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
-import { encodingToWrite, textFormatter } from './format-fields.ts';
-import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder } from './place-bytes.ts';
-import { readNumbers } from './read-numbers.ts';
-import { type BatchRequest, CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
-import { writeInThreads } from './write-in-threads.ts';
+import { encodingToWrite, FieldEncoder, textFormatter } from './field-bytes.ts';
+import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder, writeInThreads } from './place-bytes.ts';
+import { type BatchRequest, CUT_WIDTH, csvBatches, cutRecord, readNumbers } from './record-batches.ts';
 
 export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   const dialect = readDialect(input, options);
@@ -30,7 +29,7 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed, isWanted) => readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
     write: (request) => writeCsv(input, dialect, request),
-    ...csvPieces(input, dialect),
+    inPieces: csvPieces(input, dialect),
   };
 }
 
@@ -51,31 +50,24 @@ async function* readRows(
   dialect: Dialect,
   request: BatchRequest,
 ): AsyncGenerator<readonly Row[], RowPiece> {
-  const batches = csvBatches(input, dialect, request);
-  try {
-    for (;;) {
-      const { done, value } = await batches.next();
-      if (done) return value;
-      if (value.rows.length > 0) yield value.rows;
-    }
-  } finally {
-    // A reader that takes no more rows leaves the file open otherwise.
-    await batches.return(undefined as never);
+  // A reader that takes no more rows leaves the file open otherwise.
+  await using batches = csvBatches(input, dialect, request);
+  for (;;) {
+    const { done, value } = await batches.next();
+    if (done) return value;
+    if (value.rows.length > 0) yield value.rows;
   }
 }
 
 async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
   const { dropFrom, signal, placed, decimal } = request;
   const { delimiter, quoting } = dialect;
-  const format = {
-    delimiter,
-    quoting,
-    encoding: await encodingToWrite(input, dialect, placed.inThreads?.pieces),
-    decimal,
-  };
-  const separator = separatorOf(dialect.delimiter, request);
+  const encoding = await encodingToWrite(input, dialect, placed.inThreads?.pieces);
+  const format = { delimiter, quoting, encoding, decimal };
+  // Between the original and the added fields; none if one of them is empty.
+  const separator = dropFrom === 0 || request.added.length === 0 ? '' : delimiter;
   return await writeTextRows(request, input, async (gathered) => {
-    addHeader(gathered, input.head, dialect, request, textFormatter(format));
+    addHeader(gathered, input.head, dialect, request, separator, textFormatter(format));
     const how = `csv ${JSON.stringify({ ...format, separator })}`;
     const made = await encodedOnce(request, how, (all) => bytesOfPlaces(all, request, format, separator !== ''));
     if (placed.inThreads && made) {
@@ -99,6 +91,7 @@ function addHeader(
   head: Buffer,
   { header, hasHeader, columns, delimiter }: Dialect,
   request: WriteRequest,
+  separator: string,
   textOf: (text: string, isWritten: boolean) => string,
 ): void {
   if (!hasHeader) {
@@ -108,16 +101,10 @@ function addHeader(
   const cuts = new Int32Array(CUT_WIDTH);
   cutRecord(header, columns.length, request.dropFrom, cuts, 0);
   gathered.addBytes(head, 0, cuts[0]!);
-  const separator = separatorOf(delimiter, request);
   for (let unnamed = cuts[1]!; unnamed > 0; unnamed--) gathered.addText(separator);
   gathered.addText(separator);
   gathered.addText(request.added.map(({ name }) => textOf(name, false)).join(delimiter));
   gathered.addBytes(head, header.end, header.next);
-}
-
-/** The delimiter between the original and the added fields; '' if one of them is empty. */
-function separatorOf(delimiter: string, { dropFrom, added }: WriteRequest): string {
-  return dropFrom === 0 || added.length === 0 ? '' : delimiter;
 }
 
 /** A thread takes 0.15 s to start, which is the scan of 16 MB. */
@@ -128,12 +115,8 @@ const PIECE_BYTES = 512 * 1024;
 /** The file in pieces of half a mebibyte. Only the earlier bytes show whether a byte is inside a quoted field, so each piece begins with
  * a guess: its first line. The guess is right if the previous piece ends there; otherwise the caller reads the piece again from the
  * right byte. Counting quotes first would be an extra pass, and wrong for stray quotes. */
-export function csvPieces(
-  input: InputFile,
-  dialect: Dialect,
-  pieceBytes = PIECE_BYTES,
-): { readonly inPieces?: RowPieces } {
-  if (!isPlainFile(input)) return {};
+export function csvPieces(input: InputFile, dialect: Dialect, pieceBytes = PIECE_BYTES): RowPieces | undefined {
+  if (!isPlainFile(input)) return undefined;
   const { header, firstLine } = dialect;
   const pieces: RowPiece[] = [];
   for (let from = header.next; from < input.size; from += pieceBytes) {
@@ -145,13 +128,22 @@ export function csvPieces(
     read: (piece, columns, needed) => readRows(input, dialect, { columns, needed, dropFrom: null, piece }),
     readNumbers: (piece, columns, needed) => readNumbers(input, dialect, piece, columns, needed),
   };
-  return {
-    inPieces: {
-      pieces,
-      size: input.size / LARGE_BYTES,
-      files: [input.name],
-      reader,
-      assertSame: () => assertSameFile(input),
-    },
+  const assertSame = () => assertSameFile(input);
+  return { pieces, size: input.size / LARGE_BYTES, files: [input.name], reader, assertSame };
+}
+
+/** Makes the writer of a table as a new file of delimited text. */
+export function newCsvWriter(delimiter: string): WriteNewFile {
+  return async (table, target, source) => {
+    const format = { delimiter, encoding: 'utf-8', decimal: target.decimal } as const;
+    const textOf = textFormatter(format);
+    return await writeNewText(table, target, source, (gathered) => {
+      gathered.addText(`${table.columns.map(({ name }) => textOf(name, false)).join(delimiter)}\n`);
+      const record = new FieldEncoder(format, table.columns, false, (bytes, length) => {
+        gathered.addBytes(bytes, 0, length);
+        gathered.addText('\n');
+      });
+      return (values) => putPlace(record, values.map(fieldOf));
+    });
   };
 }

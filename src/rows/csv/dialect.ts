@@ -6,14 +6,13 @@ import {
   newRecordSpan,
   type Quoting,
   type RecordSpan,
+  RFC_QUOTING,
   scanRecord,
 } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import type { FileEncoding } from '../files/text-encoding.ts';
+import { mayHaveLocation } from '../location-columns.ts';
 import type { OpenOptions } from '../port.ts';
-import { type Head, recordsOf } from './head-records.ts';
-import { guessQuoting } from './quoting.ts';
-import { otherDelimiter } from './rare-delimiters.ts';
 
 export interface Dialect {
   readonly delimiter: string;
@@ -192,4 +191,132 @@ function checkedDelimiter(delimiter: string): string {
   if (isCharacter && !/[\w"'.+-]/.test(delimiter)) return delimiter;
   const hint = 'Give one character, for instance a comma, a semicolon, a tab or a bar.';
   throw new PerilbookError('USAGE', `${JSON.stringify(delimiter)} cannot be a delimiter`, hint);
+}
+
+/** The head of a file, which shows its dialect. */
+interface Head {
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** Where the table begins: after BOM and `sep=`, and after the lines above the header. */
+  readonly from: number;
+  readonly linesAbove: number;
+  readonly isWhole: boolean;
+}
+
+/** The records in the head of a file, in one span. */
+function* recordsOf({ bytes, from, isWhole }: Head, delimiter: string, quoting: Quoting): Generator<RecordSpan> {
+  const span = newRecordSpan(quoting);
+  for (let at = from; at < bytes.length; at = span.next) {
+    if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), span)) return;
+    if (!isBlank(span)) yield span;
+  }
+}
+
+const SINGLE: Quoting = { quote: "'", escape: "'" };
+const BACKSLASHED: Quoting = { quote: '"', escape: '\\' };
+
+/** How the head of a file quotes. Single quotes and backslashes are also letters: they are taken only where all records then have one
+ * width, and each record is in single quotes, or a backslash stands before a quote within a field. */
+function guessQuoting(head: Head, delimiter: string): Quoting {
+  const text = head.bytes.toString('latin1', head.from);
+  if (text.includes('\\"') && isRegular(head, delimiter, BACKSLASHED)) {
+    if (hasQuoteWithin(text, delimiter) || !isRegular(head, delimiter, RFC_QUOTING)) return BACKSLASHED;
+  }
+  const isSingle = text.includes("'") && isRegular(head, delimiter, SINGLE, hasSingleQuotes);
+  return isSingle ? SINGLE : RFC_QUOTING;
+}
+
+/** Whether an escaped quote has text after it, so that it does not end its field. */
+function hasQuoteWithin(text: string, delimiter: string): boolean {
+  for (let at = text.indexOf('\\"'); at >= 0; at = text.indexOf('\\"', at + 2)) {
+    const follower = text[at + 2] ?? '\n';
+    if (follower !== delimiter && follower !== '\n' && follower !== '\r' && follower !== '"') return true;
+  }
+  return false;
+}
+
+function isRegular(
+  head: Head,
+  delimiter: string,
+  quoting: Quoting,
+  fits: (bytes: Buffer, span: RecordSpan) => boolean = () => true,
+): boolean {
+  let [width, records] = [0, 0];
+  for (const span of recordsOf(head, delimiter, quoting)) {
+    width ||= span.fields;
+    // Names often have no quotes.
+    if (span.fields !== width || (records++ > 0 && !fits(head.bytes, span))) return false;
+  }
+  return width > 1 && records > 1;
+}
+
+/** Whether a field of a record is in single quotes, and none in double ones. */
+function hasSingleQuotes(bytes: Buffer, span: RecordSpan): boolean {
+  const fields = Array.from({ length: span.fields }, (_, index) => {
+    const end = index + 1 < span.fields ? span.starts[index + 1]! - 1 : span.end;
+    return bytes.toString('latin1', span.starts[index]!, end).trim();
+  });
+  return fields.some((text) => /^'[\s\S]*'$/.test(text)) && !fields.some((text) => text.startsWith('"'));
+}
+
+/** Marks that separate fields in some files, and stand in texts and names too: Hive writes \x01, ASCII has \x1c to \x1f for it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const RARE = /[\x01-\x08\x0b\x0c\x0e-\x1f^~`!#$%&*:;=?@/\\<>{} ]/g;
+
+/** The delimiter of a file without a usual one: read where all records have one width and the names are those of a location; else a hint
+ * names it. Null if there is none. */
+function otherDelimiter(head: Head): { readonly delimiter: string | null; readonly hint: string | null } | null {
+  const lines = firstLines(head);
+  const [header = ''] = lines;
+  const isAligned = lines.some((line) => /^ | {2}/.test(line));
+  const marks = [...new Set(header.match(RARE))].filter((mark) => mark !== ' ' || !isAligned);
+  const candidates = marks.flatMap((delimiter) => {
+    const names = namesIn(head, delimiter);
+    return names === null ? [] : [{ delimiter, names }];
+  });
+  const certain = candidates.filter(({ names }) => mayHaveLocation(names));
+  if (certain.length === 1) return { delimiter: certain[0]!.delimiter, hint: null };
+  if (isAligned && mayHaveLocation(header.trim().split(/ +/))) return { delimiter: null, hint: alignedHint(header) };
+  const [likely] = [...certain, ...candidates].filter(({ delimiter }) => delimiter !== ' ' || certain.length > 0);
+  if (likely === undefined) return null;
+  const given = typed(likely.delimiter);
+  return {
+    delimiter: null,
+    hint: `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`,
+  };
+}
+
+function firstLines({ bytes, from }: Head): string[] {
+  const text = bytes.toString('latin1', from, from + 64 * 1024);
+  return text
+    .split(/[\r\n]+/)
+    .filter(Boolean)
+    .slice(0, 20);
+}
+
+/** The names of the columns that a delimiter makes; null unless all records have as many fields. */
+function namesIn(head: Head, delimiter: string): string[] | null {
+  const quoting = guessQuoting(head, delimiter);
+  let names: string[] | null = null;
+  for (const span of recordsOf(head, delimiter, quoting)) {
+    names ??= Array.from({ length: span.fields }, (_, index) => fieldText(head.bytes, span, index, 'utf-8').trim());
+    if (span.fields !== names.length) return null;
+  }
+  return names !== null && names.length > 1 ? names : null;
+}
+
+/** Names may have single spaces in them, where columns have more between them. */
+function alignedHint(header: string): string {
+  const gap = /\S {2}/.test(header) ? ' {2,}' : ' +';
+  return `If spaces align its columns, put a comma in each gap, for instance with: sed -E 's/^ +//; s/ +$//; s/${gap}/,/g'.`;
+}
+
+/** A delimiter as it is typed in a shell and in YAML. */
+function typed(delimiter: string): { name: string; option: string; yaml: string } {
+  const code = delimiter.charCodeAt(0);
+  if (code > 32)
+    return { name: delimiter, option: delimiter === '\\' ? "'\\'" : `'${delimiter}'`, yaml: `'${delimiter}'` };
+  if (code === 32) return { name: 'a space', option: "' '", yaml: "' '" };
+  const written = `\\x${code.toString(16).padStart(2, '0')}`;
+  return { name: `the character ${written}`, option: `$'${written}'`, yaml: `"${written}"` };
 }

@@ -2,9 +2,16 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
-import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
+import {
+  fieldEnd,
+  fieldText,
+  isBlank,
+  newRecordSpan,
+  type RecordSpan,
+  scanRecord,
+} from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
-import type { Row, RowPiece } from '../port.ts';
+import type { NumberBatch, Row, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 
 /** Consecutive records, with their bytes and the positions for added fields. Valid until the next batch. */
@@ -19,12 +26,7 @@ export interface CsvBatch {
   /** Three numbers a row: the end of its kept fields, the delimiters to add for missing fields, its end. */
   readonly cuts: Int32Array;
   /** Makes a row of the batch by the offset of its first byte. */
-  readonly rowFrom: (
-    start: number,
-    position: RecordPosition,
-    columns: readonly number[],
-    needed: number | undefined,
-  ) => Row;
+  readonly rowFrom: (start: number, position: RecordPosition, columns: readonly number[], needed?: number) => Row;
 }
 
 export interface BatchRequest {
@@ -48,7 +50,7 @@ export const CUT_WIDTH = 3;
 
 /** Room for a piece of half a mebibyte and the rest of its last record, so that one read suffices. */
 const WINDOW_BYTES = 576 * 1024;
-export const ROWS_A_BATCH = 1024;
+const ROWS_A_BATCH = 1024;
 /** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
@@ -209,4 +211,73 @@ function withoutEnd(file: string, line: number): PerilbookError {
     'Look for a quote that is not closed, or for a file that is not CSV.',
     { file, line },
   );
+}
+
+/** Reads columns of a piece as numbers; a row must have the first `needed` of them. Making texts of them first took a third of a scan's
+ * time. */
+export async function* readNumbers(
+  input: InputFile,
+  dialect: Dialect,
+  piece: RowPiece,
+  columns: readonly number[],
+  needed?: number,
+): AsyncGenerator<NumberBatch, RowPiece> {
+  const numbers = columns.map(() => new Float64Array(ROWS_A_BATCH));
+  const rowNumbers = () => new Uint32Array(ROWS_A_BATCH);
+  const [starts, order, lines] = [rowNumbers(), rowNumbers(), rowNumbers()];
+  const width = dialect.columns.length;
+  let next = 0;
+  const onRecord = (bytes: Buffer, span: RecordSpan, position: RecordPosition) => {
+    // The problem of a row with too many fields is reported when its texts are read.
+    const isWhole = span.fields <= width;
+    for (let index = 0; index < columns.length; index++) {
+      numbers[index]![next] = isWhole ? numberIn(bytes, span, columns[index]!) : Number.NaN;
+    }
+    starts[next] = span.start;
+    order[next] = position.number;
+    lines[next] = position.line;
+    next++;
+  };
+  await using batches = csvBatches(input, dialect, { columns: null, dropFrom: null, piece, onRecord });
+  for (;;) {
+    next = 0;
+    const { done, value } = await batches.next();
+    if (done) return value;
+    const rowAt = (index: number) =>
+      value.rowFrom(starts[index]!, { number: order[index]!, line: lines[index]! }, columns, needed);
+    if (value.count > 0) yield { count: value.count, numbers, rowAt };
+  }
+}
+
+const [MINUS, POINT, ZERO] = [45, 46, 48];
+/** Degrees have at most three digits before the point. A longer number is plain up to 15 characters: a double keeps all its digits. */
+const [MOST_WHOLE, LONGEST] = [3, 15];
+const POWERS = Float64Array.from({ length: 17 }, (_, power) => 10 ** power);
+
+/** The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact, so
+ * their quotient is the double that `Number` reads. */
+function numberIn(bytes: Buffer, span: RecordSpan, column: number): number {
+  if (column >= span.fields) return Number.NaN;
+  const to = fieldEnd(span, column);
+  const from = span.starts[column]!;
+  let at = from;
+  const isNegative = bytes[at] === MINUS;
+  if (isNegative) at++;
+  const first = at;
+  let digits = 0;
+  let point = -1;
+  for (; at < to; at++) {
+    const digit = bytes[at]! - ZERO;
+    if (digit >= 0 && digit <= 9) digits = digits * 10 + digit;
+    else if (bytes[at] === POINT && point < 0) point = at;
+    else return Number.NaN;
+  }
+  const whole = (point < 0 ? to : point) - first;
+  const decimals = point < 0 ? 0 : to - point - 1;
+  // A text with leading zeros is a code; one that ends with a point is not a plain number.
+  if (whole < 1 || (whole > MOST_WHOLE && to - from > LONGEST) || (whole > 1 && bytes[first] === ZERO))
+    return Number.NaN;
+  if ((point >= 0 && decimals === 0) || decimals >= POWERS.length || digits > Number.MAX_SAFE_INTEGER)
+    return Number.NaN;
+  return (isNegative ? -digits : digits) / POWERS[decimals]!;
 }

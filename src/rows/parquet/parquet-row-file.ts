@@ -51,7 +51,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
         wanted.map((index) => columns[index]!),
       ),
     write: (request) => writeParquet(file, columns, request),
-    ...parquetPieces(file, columns),
+    inPieces: parquetPieces(file, columns),
   };
 }
 
@@ -77,8 +77,8 @@ async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
 /** Fewer rows are decoded before the threads have started. */
 const LARGE_ROWS = 250_000;
 
-function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { readonly inPieces?: RowPieces } {
-  if (!isPlainFile(file.input)) return {};
+function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): RowPieces | undefined {
+  if (!isPlainFile(file.input)) return undefined;
   async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
     await using pass = await file.input.startPass(true);
     const group = file.rowGroups[piece.from]!;
@@ -96,16 +96,14 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
     return leaves.length === wanted.length ? numbersOfGroup(file, piece, leaves) : null;
   };
   return {
-    inPieces: {
-      // A row group is a piece; nothing is guessed.
-      pieces: file.rowGroups.map(({ rows }, from) => {
-        return { file: 0, from, to: from + 1, isGuess: false, line: 0, rows, lines: rows };
-      }),
-      size: file.rows / LARGE_ROWS,
-      files: [file.input.name],
-      reader: { read, readNumbers },
-      assertSame: () => assertSameFile(file.input),
-    },
+    // A row group is a piece; nothing is guessed.
+    pieces: file.rowGroups.map(({ rows }, from) => {
+      return { file: 0, from, to: from + 1, isGuess: false, line: 0, rows, lines: rows };
+    }),
+    size: file.rows / LARGE_ROWS,
+    files: [file.input.name],
+    reader: { read, readNumbers },
+    assertSame: () => assertSameFile(file.input),
   };
 }
 
