@@ -7,10 +7,15 @@ import { extensionOf, withoutCompression } from './files/compression.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import type { InputFile } from './files/input-file.ts';
 import type { WriteNewFile } from './files/row-output.ts';
-import { geojsonRowFile } from './json/geojson-row-file.ts';
-import { isGeojson } from './json/is-geojson.ts';
-import { isJsonObjects, isNdjson, jsonObjectsRowFile, ndjsonRowFile } from './json/ndjson-row-file.ts';
-import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
+import { geojsonRowFile, writeNewGeojson } from './json/geojson-row-file.ts';
+import {
+  isGeojson,
+  isJsonObjects,
+  isNdjson,
+  jsonObjectsRowFile,
+  ndjsonRowFile,
+  writeNewNdjson,
+} from './json/ndjson-row-file.ts';
 import type { OpenOptions, RowFile } from './port.ts';
 
 export interface FormatReading {
@@ -85,7 +90,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       hasDistinctNames: false,
       isOfFeatures: false,
       checkRoom: async (...given) => (await import('./xlsx/write-sheet.ts')).checkSheetRoom(...given),
-      write: async (...given) => (await import('./xlsx/new-xlsx.ts')).writeNewXlsx(...given),
+      write: async (...given) => (await import('./xlsx/write-sheet.ts')).writeNewXlsx(...given),
     },
     isSheet: true,
   },
@@ -105,7 +110,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       typesOf: 'columns',
       hasDistinctNames: true,
       isOfFeatures: false,
-      write: async (...given) => (await import('./parquet/new-parquet.ts')).writeNewParquet(...given),
+      write: async (...given) => (await import('./parquet/write.ts')).writeNewParquet(...given),
     },
   },
   // Before GeoJSON: a value in one of its lines may be a FeatureCollection.

@@ -3,6 +3,7 @@ import { resultOrNull } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import {
+  jsonLine,
   listElements,
   memberTexts,
   NotJson,
@@ -11,11 +12,12 @@ import {
   skipSpace,
   withMembers,
 } from '../../formats/json/json-members.ts';
-import { DEGREES, INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/geometry-points.ts';
+import { fieldOf, type Value } from '../../formats/typed-value.ts';
+import { degreesOfPoint, INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/geometry-points.ts';
 import { positionOf } from '../../geo/place-in-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
-import { writeTextRows } from '../files/row-output.ts';
+import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
 import { haveLocation } from '../location-columns.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
@@ -249,4 +251,25 @@ function addFeature(
     const changed = bytes[valueFrom] === 0x7b ? withMembers(bytes, valueFrom, dropped, added).pieces : [made];
     addPieces(gathered, bytes, [{ from, to: valueFrom }, ...changed, { from: valueTo, to }]);
   } else addPieces(gathered, bytes, withMembers(bytes, from, new Set(), [`"properties":${made}`]).pieces);
+}
+
+/** Writes a table as a collection of features (RFC 7946), one per line: the point is the geometry (null if a row has none), and all
+ * other columns are properties. */
+export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
+  const point = table.columns.findIndex(({ type }) => type === 'point');
+  const properties = table.columns.toSpliced(point, 1);
+  const featureOf = (values: readonly Value[]) =>
+    `{"type":"Feature","geometry":${formatGeometry(values[point]!)},"properties":${jsonLine(properties, values.toSpliced(point, 1))}}`;
+  const begin: Parameters<typeof writeNewText>[3] = (gathered) => {
+    gathered.addText('{"type":"FeatureCollection","features":[');
+    return (values, row) =>
+      gathered.addText(`${row === 0 ? '' : ','}\n${Buffer.from(featureOf(values)).toString('latin1')}`);
+  };
+  return await writeNewText(table, target, source, begin, '\n]}\n');
+};
+
+function formatGeometry(point: Value): string {
+  if (point === null) return 'null';
+  const { lat, lng } = degreesOfPoint(String(fieldOf(point)));
+  return `{"type":"Point","coordinates":[${lng},${lat}]}`;
 }

@@ -1,6 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { Field } from '../../contract/answer.ts';
+import type { Value } from '../../formats/typed-value.ts';
 import { cellXml } from '../../formats/xlsx/cell-values.ts';
 import {
   columnLetters,
@@ -16,10 +17,9 @@ import type { Workbook } from '../../formats/xlsx/workbook.ts';
 import { type ZipWriter, zipWriter } from '../../formats/zip/zip-writer.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { writeRows } from '../files/row-output.ts';
+import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { OutputShape, WriteRequest, WriteResult } from '../port.ts';
-import { partedRanges } from './merged-ranges.ts';
 
 export interface OpenSheet {
   readonly input: InputFile;
@@ -224,3 +224,99 @@ function mergesXml(
   const items = parted.map((ref) => `<${tag.slice(0, -1)} ref="${ref}"/>`).join('');
   return items === '' ? '' : `<${tag} count="${parted.length}">${items}</${tag}>`;
 }
+
+/** Columns counted from 0, without the last one; rows as Excel numbers them, with the last one. */
+interface MergedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** What is left of a merged range around new cells: readers show only the first cell of a range, so a new one within it would be lost.
+ * Each part that is left is merged; a part of one cell is not.
+ * @param region the columns of new cells
+ * @param isEdited 1 for each row that has new cells */
+export function partedRanges(
+  ref: string,
+  region: Pick<MergedRange, 'from' | 'to'>,
+  isEdited: Uint8Array<ArrayBuffer>,
+): readonly string[] {
+  const range = parseRange(ref);
+  if (range === null || range.to <= region.from || range.from >= region.to) return [ref];
+  const edited = isEdited.subarray(range.top, range.bottom + 1);
+  if (!edited.includes(1)) return [ref];
+  const [top, bottom] = [range.top + edited.indexOf(1), range.top + edited.lastIndexOf(1)];
+  const parts: readonly MergedRange[] = [
+    { ...range, bottom: top - 1 },
+    { ...range, top, bottom, to: region.from },
+    { ...range, top, bottom, from: region.to },
+    { ...range, top: bottom + 1 },
+  ];
+  return parts
+    .filter(({ from, to, top, bottom }) => to > from && bottom >= top && (to - from) * (bottom - top + 1) > 1)
+    .map(rangeText);
+}
+
+function parseRange(ref: string): MergedRange | null {
+  const [, left, top, right, bottom] = /^\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)$/i.exec(ref) ?? [];
+  if (left === undefined || right === undefined) return null;
+  return { from: parseColumn(left), to: parseColumn(right) + 1, top: Number(top), bottom: Number(bottom) };
+}
+
+function rangeText({ from, to, top, bottom }: MergedRange): string {
+  return `${columnLetters(from)}${top}:${columnLetters(to - 1)}${bottom}`;
+}
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+const cellFormat = (numFmtId: number): string =>
+  `<xf numFmtId="${numFmtId}" fontId="0" fillId="0" borderId="0" xfId="0"${numFmtId === 0 ? '' : ' applyNumberFormat="1"'}/>`;
+
+/** The parts of every workbook beside its sheet. */
+const PARTS: Readonly<Record<string, string>> = {
+  '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${TYPE}.styles+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
+  '_rels/.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+  'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Locations" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+  'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
+  // openpyxl, and so pandas and polars, refuse a fill without a pattern; Excel requires the named style.
+  'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3">${[0, 164, 165].map(cellFormat).join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
+};
+
+/** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing runs as a formula. */
+export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, source) => {
+  const names = columns.map(({ name }) => name);
+  return await writeRows(target, source?.identity ?? null, async (gathered) => {
+    const result = { rows: 0 };
+    const zip = workbookWriter(gathered, target.output);
+    for (const [name, xml] of Object.entries(PARTS)) await zip.add(name, [Buffer.from(HEAD + xml)]);
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), names, result));
+    await zip.finish();
+    return result.rows;
+  });
+};
+
+async function* sheetXml(
+  batches: AsyncIterable<readonly (readonly Value[])[]>,
+  names: readonly string[],
+  result: { rows: number },
+): AsyncGenerator<Buffer, void, void> {
+  const letters = names.map((_, column) => columnLetters(column));
+  const rowXml = (line: number, values: readonly Value[]): string =>
+    `<row r="${line}">${values.map((value, column) => cellXml(`${letters[column]}${line}`, withLineFeeds(value))).join('')}</row>`;
+  yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
+  for await (const batch of batches) {
+    const lines = batch.map((fields, index) => rowXml(result.rows + index + 2, fields));
+    result.rows += batch.length;
+    yield Buffer.from(lines.join(''));
+  }
+  yield Buffer.from('</sheetData></worksheet>');
+}
+
+/** Excel's line break in a cell. A carriage return would be written as `_x000D_`, which openpyxl and pandas show. */
+const withLineFeeds = (value: Value): Value =>
+  typeof value === 'string' && value.includes('\r') ? value.replace(/\r\n?/g, '\n') : value;
