@@ -4,7 +4,6 @@ import { parseLenient, splitLenientPair } from '../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../geo/parse-location.ts';
 import { placeInValue } from '../geo/place-in-value.ts';
 import { isCovered } from '../geo/us-coverage.ts';
-import { firstRows } from './first-rows.ts';
 import { findPerilbookColumns } from './kept-columns.ts';
 import {
   findLocationColumns,
@@ -170,3 +169,17 @@ function isLocation(lat: string, lng: string): boolean {
 
 /** Findings of numbers that are a location outside the US. */
 const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
+
+/** The first rows of a file, with the fields of some columns in that order. Reads no more than a batch. */
+export async function firstRows(
+  rowFile: Pick<RowSource, 'read'>,
+  columns: readonly number[],
+  count: number,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const batch of rowFile.read(columns, 0)) {
+    rows.push(...batch.slice(0, count - rows.length));
+    if (rows.length === count) break;
+  }
+  return rows;
+}

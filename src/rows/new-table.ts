@@ -1,18 +1,7 @@
+import type { Value, ValueType } from '../formats/typed-value.ts';
 import { type FormatMaking, formatNamed } from './file-formats.ts';
-import type { InputFile } from './files/input-file.ts';
 import { rowFields } from './placed-fields.ts';
-import type { NewTable, OutputShape, RowFile, TableColumn, TableTarget, WriteRequest, WriteResult } from './port.ts';
-import { columnTypes, columnValue, type InputColumnType, ownValue } from './value-types.ts';
-
-/** Writes a table whole or not at all: to a path, or to `stdout` for `-`. */
-export async function writeTable(
-  table: NewTable,
-  format: string,
-  target: TableTarget,
-  source: InputFile | null = null,
-): Promise<WriteResult> {
-  return await formatNamed(format).making!.write(table, target, source);
-}
+import type { NewTable, OutputShape, Row, RowFile, TableColumn, WriteRequest } from './port.ts';
 
 /** Refuses a table that a new file of the format has no room for. @throws OUTPUT_UNWRITABLE */
 export async function checkNewTable(opened: RowFile, format: string, shape: OutputShape): Promise<void> {
@@ -107,4 +96,72 @@ function distinctNames(names: readonly string[], added: readonly TableColumn[]):
     taken.add(name.toLowerCase());
     return name;
   });
+}
+
+/** The type of all values of a column of the input. */
+export type InputColumnType = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'timestamp';
+
+/** Finds the narrowest type of each column that fits all its values, else text.
+ * @param isInferred whether columns without types may be numbers: if all texts equal their numbers printed again. A leading zero, a plus, a
+ * blank, or more digits than a double holds makes the column text, so that codes stay unchanged */
+export function columnTypes(count: number, isInferred: boolean) {
+  const types: (InputColumnType | null)[] = new Array(count).fill(null);
+  return {
+    add({ fields, types: own }: Row): void {
+      for (let column = 0; column < count; column++) {
+        const before = types[column]!;
+        const text = fields[column]!;
+        if (before === 'text' || text === '') continue;
+        const type = own ? typeOfValue(text, own[column]!) : isInferred ? typeOfText(text) : 'text';
+        types[column] = before === null || before === type ? type : (WIDER[`${before} ${type}`] ?? 'text');
+      }
+    },
+    types: (): InputColumnType[] => types.map((type) => type ?? 'text'),
+  };
+}
+
+const WIDER: Readonly<Record<string, InputColumnType>> = {
+  'integer number': 'number',
+  'number integer': 'number',
+  'date timestamp': 'timestamp',
+  'timestamp date': 'timestamp',
+};
+
+function typeOfText(text: string): InputColumnType {
+  const number = Number(text);
+  return String(number) === text && Number.isFinite(number) ? typeOfNumber(number) : 'text';
+}
+
+function typeOfValue(text: string, type: ValueType): InputColumnType {
+  if (type === 'number') return isExact(text) ? typeOfNumber(Number(text)) : 'text';
+  // A table's column has one time zone; its lists and objects are texts.
+  return type === 'json' || (type === 'timestamp' && text.endsWith('Z')) ? 'text' : type;
+}
+
+const typeOfNumber = (number: number): InputColumnType => (Number.isSafeInteger(number) ? 'integer' : 'number');
+
+/** A double keeps every decimal with this many digits. */
+const DIGITS_KEPT = 15;
+
+/** Whether a double holds all digits of a text's number. */
+function isExact(text: string): boolean {
+  const number = Number(text);
+  if (!Number.isFinite(number)) return false;
+  const digits = text.replace(/e.*/i, '').replace(/^-?[0.]*|\./g, '');
+  return String(number) === text || (digits.length <= DIGITS_KEPT && (number !== 0 || digits === ''));
+}
+
+/** The value of a field by its own type; null for an empty one. */
+function ownValue(text: string, type: ValueType): Value {
+  if (text === '') return null;
+  if (type === 'text') return text;
+  if (type === 'boolean') return text.toLowerCase() === 'true';
+  return type === 'number' && isExact(text) ? Number(text) : { text, type };
+}
+
+/** The value of a field by the type of its column, which all fields fit. */
+function columnValue(text: string, type: InputColumnType): Value {
+  const isNumber = type === 'number' || type === 'integer';
+  if (isNumber) return text === '' ? null : Number(text);
+  return ownValue(text, type);
 }

@@ -3,10 +3,9 @@ import { PerilbookError } from '../base/errors.ts';
 import { DELIMITED_FORMATS } from './csv/dialect.ts';
 import { type FormatReading, formatNamed, formatOfOutput, readingOf } from './file-formats.ts';
 import { type InputFile, type InputStreams, openInput } from './files/input-file.ts';
-import { unpackedInput } from './files/streamed-input.ts';
-import { utf8Input } from './files/utf16-files.ts';
+import { unpackedInput, utf8Input } from './files/streamed-input.ts';
 import { withOwnFields } from './kept-columns.ts';
-import { checkNewTable, tableOfRows, writeTable } from './new-table.ts';
+import { checkNewTable, tableOfRows } from './new-table.ts';
 import type { OpenOptions, RowFile } from './port.ts';
 
 /** The streams for `-`, and the signal that ends the wait for a pipe. */
@@ -53,7 +52,8 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
       withOwnFields(rowFile, { ...request, stdout }, async (all) => {
         const format = otherFormat(rowFile, input.name, all.output);
         if (format === null) return await rowFile.write(all);
-        return await writeTable(await tableOfRows(rowFile, all, formatNamed(format).making!), format, all, input);
+        const making = formatNamed(format).making!;
+        return await making.write(await tableOfRows(rowFile, all, making), all, input);
       }),
   };
 }

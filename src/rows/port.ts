@@ -42,15 +42,11 @@ export interface TableColumn {
   readonly keeps?: number;
 }
 
-/** A column that Perilbook adds. Its times are ISO 8601 UTC text in text formats; points are for Parquet and GeoJSON. */
-export interface AddedColumn {
-  readonly name: string;
+/** A column that Perilbook adds, or keeps of an earlier run. Its times are ISO 8601 UTC text in text formats; points are for Parquet and
+ * GeoJSON. */
+export interface AddedColumn extends TableColumn {
   readonly type: 'text' | 'number' | 'count' | 'time' | 'point';
-  /** The column of the input whose fields it keeps unchanged: added by an earlier run, or taken into another format. */
-  readonly keeps?: number;
 }
-
-type RowUnit = 'line' | 'row' | 'feature';
 
 /** Geometries that are not points. */
 export interface OtherShapes {
@@ -67,7 +63,7 @@ export interface RowSource {
    * different members: they are replaced from there on. */
   readonly columns: readonly string[];
   /** The meaning of `line`, if it is not a line: a row of a table or a sheet, or a feature of a collection. */
-  readonly unit?: RowUnit | undefined;
+  readonly unit?: 'line' | 'row' | 'feature' | undefined;
   /** Its geometries that are not points. */
   readonly shapes?: OtherShapes | undefined;
   /** Some of its rows have remarks. */

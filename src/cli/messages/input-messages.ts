@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { counted, grouped, percent } from '../../base/format-numbers.ts';
-import { firstRows } from '../../rows/first-rows.ts';
+import { firstRows } from '../../rows/header.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { OPTION_SUGGESTION } from '../../run/scan/locate.ts';

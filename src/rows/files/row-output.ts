@@ -6,7 +6,7 @@ import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputIdentity, type OutputFile, openOutput, writeWhole } from './output-file.ts';
-import { utf16Output } from './utf16-files.ts';
+import { inOrder, type Utf16, unfinishedBytes, utf16Of } from './text-encoding.ts';
 
 /** Writes a table as a new file. @param source the file that the rows are from; null for none */
 export type WriteNewFile = (table: NewTable, target: TableTarget, source: InputFile | null) => Promise<WriteResult>;
@@ -111,4 +111,19 @@ export function compressedOutput(output: OutputFile, compression: Compression | 
 
 async function passOn(engine: AsyncIterable<Buffer>, output: OutputFile): Promise<void> {
   for await (const chunk of engine) await output.write(chunk);
+}
+
+/** An output that converts UTF-8 to UTF-16. */
+function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
+  let rest: Buffer = Buffer.alloc(0);
+  return {
+    ...output,
+    async write(bytes) {
+      const all = rest.length > 0 ? Buffer.concat([rest, bytes]) : bytes;
+      const end = all.length - unfinishedBytes(all);
+      // The caller uses its buffer again.
+      rest = Buffer.from(all.subarray(end));
+      if (end > 0) await output.write(inOrder(utf16Of(all.subarray(0, end)), utf16));
+    },
+  };
 }

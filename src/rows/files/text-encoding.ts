@@ -74,6 +74,11 @@ export function utf16Of(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
+/** Swaps the bytes of each unit in place if the byte order differs. */
+export function inOrder(units: Buffer, utf16: Utf16): Buffer {
+  return utf16 === 'utf-16be' ? units.swap16() : units;
+}
+
 /** How many bytes at the end of UTF-8 bytes belong to an incomplete character. */
 export function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
