@@ -51,98 +51,44 @@ const START = {
 
 type Writable = typeof START;
 
-/** The progress of a run, for the display. Only `record` changes it. */
+/** The progress of a run, for the display. Only the functions here change it. */
 export type Progress = Readonly<Omit<Writable, 'onChange'>> & Pick<Writable, 'onChange'>;
 
 export function newProgress(): Progress {
   return { ...START };
 }
 
-const EVENTS = {
-  phase: enter,
-  rowsScanned(progress: Writable, rows: number) {
-    progress.rows = rows;
-  },
-  rowsWritten(progress: Writable, rows: number) {
-    progress.rows += rows;
-  },
-  buying(progress: Writable, planned: Pick<Progress, 'cells' | 'creditsPlanned' | 'minuteLeft'>) {
-    Object.assign(progress, planned);
-    enter(progress, 'buying');
-  },
-  lookingUp(progress: Writable, cells: number) {
-    progress.cells = cells;
-    enter(progress, 'looking_up');
-  },
-  lookedUp(progress: Writable, cells: number) {
-    progress.cellsDone += cells;
-  },
-  bought(progress: Writable) {
-    progress.minuteLeft = null;
-  },
-  ledgerRead(progress: Writable, ledgerLeft: NonNullable<Progress['ledgerLeft']>) {
-    progress.ledgerLeft = ledgerLeft;
-  },
-  callSent(progress: Writable) {
-    progress.callsInFlight++;
-  },
-  callSettled(progress: Writable, { credits, charge }: Pick<Settlement, 'credits' | 'charge'>, price: number) {
-    progress.callsInFlight--;
-    progress.calls++;
-    if (credits > price) {
-      progress.callsAbovePrice++;
-      progress.creditsAbovePrice += credits - price;
-    }
-    if (charge !== 'unknown') progress.creditsSpent += credits;
-    else {
-      progress.creditsUnknown += credits;
-      progress.callsUnknown++;
-    }
-  },
-  boughtByOthers(progress: Writable, credits: number) {
-    progress.creditsByOthers += credits;
-  },
-  retry(progress: Writable) {
-    progress.retries++;
-  },
-  slowedDown(progress: Writable, until: number) {
-    progress.slowedDown++;
-    progress.slowedUntil = until;
-    progress.onChange?.();
-  },
-  minuteUsed(progress: Writable, until: number) {
-    progress.minuteUsedUntil = Math.max(progress.minuteUsedUntil, until);
-  },
-  answered(progress: Writable) {
-    progress.callsAnswered++;
-  },
-  failure(progress: Writable, kind: string, message: string) {
-    const { failuresByKind: before } = progress;
-    progress.callsFailed++;
-    progress.lastFailure = message;
-    progress.failuresByKind = { ...before, [kind]: (before[kind] ?? 0) + 1 };
-  },
-  cellDone(progress: Writable, value: number) {
-    progress.cellsDone++;
-    progress.valueDone += value;
-  },
-};
+type Count = { [Name in keyof Writable]: Writable[Name] extends number ? Name : never }[keyof Writable];
 
-type Events = typeof EVENTS;
-type Details<Event> = Event extends (progress: Writable, ...details: infer Rest) => void ? Rest : never;
-
-/** Counts an event of a run. */
-export function record<Event extends keyof Events>(
-  progress: Progress,
-  event: Event,
-  ...details: Details<Events[Event]>
-): void {
-  (EVENTS[event] as (progress: Writable, ...details: Details<Events[Event]>) => void)(progress, ...details);
+/** Adds to counts. */
+export function addTo(progress: Progress, counts: Partial<Record<Count, number>>): void {
+  for (const [name, count] of Object.entries(counts)) (progress as Writable)[name as Count] += count;
 }
 
-function enter(progress: Writable, phase: Phase): void {
+/** Sets what is known. */
+export function setIn(progress: Progress, facts: Partial<Progress>): void {
+  Object.assign(progress, facts);
+}
+
+export function enterPhase(progress: Progress, phase: Phase, facts: Partial<Progress> = {}): void {
+  setIn(progress, facts);
   if (progress.phase === phase) return;
-  progress.phase = phase;
-  progress.rows = 0;
+  setIn(progress, { phase, rows: 0 });
   progress.onChange?.();
+}
+
+export function countSettled(
+  progress: Progress,
+  { credits, charge }: Pick<Settlement, 'credits' | 'charge'>,
+  price: number,
+) {
+  addTo(progress, { callsInFlight: -1, calls: 1 });
+  if (credits > price) addTo(progress, { callsAbovePrice: 1, creditsAbovePrice: credits - price });
+  addTo(progress, charge === 'unknown' ? { creditsUnknown: credits, callsUnknown: 1 } : { creditsSpent: credits });
+}
+
+export function countFailure(progress: Progress, kind: string, message: string): void {
+  const { failuresByKind: before } = progress;
+  addTo(progress, { callsFailed: 1 });
+  setIn(progress, { lastFailure: message, failuresByKind: { ...before, [kind]: (before[kind] ?? 0) + 1 } });
 }

@@ -14,7 +14,7 @@ import { verifyAreas } from './plan/area-verification.ts';
 import type { Plan } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { record } from './progress.ts';
+import { enterPhase, setIn } from './progress.ts';
 import { isEarlierFile } from './protected-files.ts';
 import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
@@ -71,7 +71,7 @@ export async function run(
     const verified = await verifiedPlan(prepared, plan);
     const { creditsByOthers: byOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
     const spent = { ...(await store.runSpending(number)), byOthers, callsAbovePrice, creditsAbovePrice, lastFailure };
-    record(progress, 'phase', 'writing');
+    enterPhase(progress, 'writing');
     const fields = await openOutputFields(prepared, verified);
     const isEnded = stopped !== null || plan.scan.rows === 0;
     const isInVain = (isEnded || progress.callsFailed > 0) && progress.callsAnswered === 0;
@@ -159,8 +159,8 @@ async function buy(
   const client = opened.use(createClient(settings));
   const { creditsPerMinute } = account.subscription;
   const throttle = opened.use(new Throttle({ creditsPerMinute, sockets, clock }));
-  opened.defer(() => record(progress, 'bought'));
-  record(progress, 'buying', {
+  opened.defer(() => setIn(progress, { minuteLeft: null }));
+  enterPhase(progress, 'buying', {
     cells: plan.order.length,
     creditsPlanned: plan.price.credits,
     minuteLeft: () => Math.max(0, throttle.available),

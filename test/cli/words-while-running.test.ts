@@ -7,7 +7,7 @@ import { showProgress } from '../../src/cli/progress/show.ts';
 import { endsInOrder, stopMessage } from '../../src/cli/startup-messages.ts';
 import { runFacts } from '../../src/run/estimate.ts';
 import type { Prepared } from '../../src/run/prepare.ts';
-import { record } from '../../src/run/progress.ts';
+import { enterPhase } from '../../src/run/progress.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
   assert.match(
@@ -70,13 +70,13 @@ test('on a terminal the line is drawn at a change, makes room for words and for 
   const { setup, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
   const show = showProgress(setup);
   t.after(() => show[Symbol.dispose]());
-  record(show.progress, 'phase', 'pricing');
+  enterPhase(show.progress, 'pricing');
   assert.match(screen(), /pricing/);
   show.pause();
   assert.ok(!screen().includes('pricing'), 'only wiped');
   show.resume(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
-  record(show.progress, 'phase', 'buying');
+  enterPhase(show.progress, 'buying');
   assert.match(screen(), /buying: 0 of 4 places · time left unknown · 0 of 60 credits$/);
   show.say('a notice');
   assert.match(screen(), /a notice\n[\s\S]*0 of 4 places/, 'the line stands below what was said');
@@ -93,10 +93,10 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   const show = showProgress(setup);
   t.after(() => show[Symbol.dispose]());
   show.resume(FACTS);
-  record(show.progress, 'phase', 'buying');
+  enterPhase(show.progress, 'buying');
   Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
   for (let times = 0; times < 1_000; times++) show.progress.onChange!();
-  record(show.progress, 'phase', 'writing');
+  enterPhase(show.progress, 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
   assert.match(buying!, /^perilbook: buying: /);
   assert.match(slowed!, /^perilbook: the service asks to slow down; resuming in (29|30) s$/);
@@ -110,7 +110,7 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
   t.after(() => show[Symbol.dispose]());
   show.resume(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
-  record(show.progress, 'phase', 'buying');
+  enterPhase(show.progress, 'buying');
   screen();
   stderr.columns = 40;
   show.progress.onChange!();

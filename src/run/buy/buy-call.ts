@@ -12,7 +12,7 @@ import { locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/ledger/port.ts';
 import { claimLimits } from '../plan/account-state.ts';
 import type { Key } from '../plan/api-keys.ts';
-import { record } from '../progress.ts';
+import { addTo, countFailure, countSettled, setIn } from '../progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
 import { type Consequence, decideConsequence, type NextStep } from './consequence.ts';
@@ -116,7 +116,7 @@ export async function buyCall(
       continue;
     }
     if (outcome.kind !== 'retry') return { outcome, credits };
-    record(progress, 'retry');
+    addTo(progress, { retries: 1 });
     tried = outcome.tried;
     await effects.clock.sleep(outcome.afterMs, health.signal);
     if (health.signal.aborted) return of('stopped');
@@ -169,7 +169,9 @@ async function attemptCall(
         await effects.clock.sleep(FIRST_CALL_WAIT_MS, health.signal);
         break;
       case 'wait':
-        record(progress, 'minuteUsed', steadyTime(effects.clock) + claim.ms);
+        setIn(progress, {
+          minuteUsedUntil: Math.max(progress.minuteUsedUntil, steadyTime(effects.clock) + claim.ms),
+        });
         begun[Symbol.dispose]();
         await effects.clock.sleep(claim.ms, health.signal);
     }
@@ -204,7 +206,7 @@ async function sendCall(
   const { call, price, wanted, work, tried, policy, permit } = claimed;
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
-  record(progress, 'callSent');
+  addTo(progress, { callsInFlight: 1 });
   // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
   const exchange = await service.client.send({
     ...{ call, location, key: claimed.key.secret },
@@ -233,13 +235,15 @@ async function sendCall(
     // Before the permit ends: the next call that waits for its connection would start.
     const until = at + next.afterMs;
     service.throttle.pauseUntil(until);
-    record(progress, 'slowedDown', until);
+    addTo(progress, { slowedDown: 1 });
+    setIn(progress, { slowedUntil: until });
+    progress.onChange?.();
   }
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   const { credits } = consequence.ledger;
   // Before it is stored: a disk that is full does not hide what the call cost.
-  record(progress, 'callSettled', consequence.ledger, price);
+  countSettled(progress, consequence.ledger, price);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
   const settlement = makeSettlement(buying, { ...claimed, date, charged: payer.chargedFor(call) }, consequence);
   await store.settle([settlement]).catch((error) => health.stopAtError(error));
@@ -265,7 +269,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
-      if ([...answer!.results.values()].some(({ ok }) => ok)) record(progress, 'answered');
+      if ([...answer!.results.values()].some(({ ok }) => ok)) addTo(progress, { callsAnswered: 1 });
       if (call.kind !== 'single' && answer!.hasContents) payer.learnContents(call.kind, [...answer!.results.keys()]);
       return { kind: 'answered', results: answer!.results };
     }
@@ -275,7 +279,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
     case 'replan':
       return { kind: 'replan' };
     case 'give_up':
-      record(progress, 'failure', next.kind, next.message);
+      countFailure(progress, next.kind, next.message);
       health.recordFailure(next.message);
       return { kind: next.isRejected ? 'rejected' : 'given_up' };
     case 'stop':

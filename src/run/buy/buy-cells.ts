@@ -15,7 +15,7 @@ import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
 import { cheapestCalls, priceListWithout } from '../plan/cheapest-calls.ts';
 import { missingTopics } from '../plan/freshness.ts';
 import { purchaseBySet } from '../plan/prices.ts';
-import { record } from '../progress.ts';
+import { addTo } from '../progress.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
 
@@ -71,7 +71,7 @@ export async function buyCells(
     }
     const isDone = result.outcome === 'done';
     queue.end(result.work, topics, isDone);
-    if (isDone) record(progress, 'cellDone', plan.scan.cells.value(number));
+    if (isDone) addTo(progress, { cellsDone: 1, valueDone: plan.scan.cells.value(number) });
     return result.outcome;
   };
   for (let round = order; ; ) {
@@ -129,7 +129,7 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
       case 'replan': {
         const missing = difference(work.missing, await answeredElsewhere(buying, work));
         const priceOf = (topics: TopicSet) => cheapestCalls(topicsIn(topics), payer.priceList).credits;
-        record(progress, 'boughtByOthers', priceOf(work.missing) - priceOf(missing));
+        addTo(progress, { creditsByOthers: priceOf(work.missing) - priceOf(missing) });
         work = { ...work, missing };
         break;
       }

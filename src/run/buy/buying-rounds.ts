@@ -12,7 +12,7 @@ import { bundleWith, type PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchaseBySet } from '../plan/prices.ts';
 import { purchasesFor } from '../plan/reach.ts';
-import { record } from '../progress.ts';
+import { setIn } from '../progress.ts';
 import { onEnd, riseStop, type Stop, stopFor } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
@@ -202,7 +202,7 @@ async function available({ job, store, limits, progress, effects }: BuyingContex
   const spent = total(await store.runSpending(limits.run));
   const now = effects.times.billing().earliest;
   const { available: ofQuota } = await accountState(job.account, store, now);
-  record(progress, 'ledgerRead', { credits: ofQuota, spent });
+  setIn(progress, { ledgerLeft: { credits: ofQuota, spent } });
   const ofBudget = Math.max(0, limits.budget - spent);
   return { credits: Math.min(ofBudget, ofQuota), nearest: ofQuota < ofBudget ? 'quota' : 'budget' } as const;
 }

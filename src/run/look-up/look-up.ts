@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { Plan } from '../plan/planning.ts';
-import { record } from '../progress.ts';
+import { addTo, enterPhase } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import { onEnd, type Stop } from '../stop.ts';
 import type { LocalData } from './local-data.ts';
@@ -47,7 +47,7 @@ export async function lookUp(
   });
   if (stop !== null) return stop;
   // After the listener is set, because the progress display may abort.
-  record(progress, 'lookingUp', order.length);
+  enterPhase(progress, 'looking_up', { cells: order.length });
   const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
   await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
   const setup: LookupSetup = {
@@ -61,7 +61,7 @@ export async function lookUp(
     cells: sortedCells(order, scan.cells, missing),
   };
   await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
-  const onCells = (cells: number) => record(progress, 'lookedUp', cells);
+  const onCells = (cells: number) => addTo(progress, { cellsDone: cells });
   await lookUpInThreads(work.lanes(), order.length, () => stop === null, onCells);
   return progress.cellsDone < order.length ? stop : null;
 }

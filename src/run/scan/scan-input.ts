@@ -6,7 +6,7 @@ import { listParts } from '../../rows/parts/list-parts.ts';
 import { isPartFiles, openPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile, RowPiece } from '../../rows/port.ts';
 import { ThreadPool, threadsOfMachine } from '../../threads/thread-pool.ts';
-import { record } from '../progress.ts';
+import { enterPhase, setIn } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { scanInThreads } from './scan-pieces.ts';
@@ -30,9 +30,9 @@ export async function scan({ job, connection, effects, progress }: RunContext, r
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
   using boundaries = scannedFor.areas === null ? null : effects.openAreas!(scannedFor);
   const input = rowFile ?? (await openJobInput(job, effects.streams));
-  const onRows = (rows: number) => record(progress, 'rowsScanned', rows);
+  const onRows = (rows: number) => setIn(progress, { rows });
   const scanned = await scanRows(input, scannedFor, { onRows, find: boundaries?.find, threads: effects.rowThreads });
-  record(progress, 'phase', 'pricing');
+  enterPhase(progress, 'pricing');
   return scanned;
 }
 

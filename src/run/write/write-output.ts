@@ -6,7 +6,7 @@ import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { outputOfPart } from '../parts/part-outputs.ts';
-import { record } from '../progress.ts';
+import { addTo } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Layout } from '../scan/layout.ts';
 import { placeOfRow } from '../scan/locate.ts';
@@ -58,7 +58,7 @@ export async function writeOutput(
     const next = (count: number) => {
       given += count;
       if (given > rows) throw moreRows(name, rows);
-      record(progress, 'rowsWritten', count);
+      addTo(progress, { rows: count });
       return places(count);
     };
     const threads = inThreads === null ? undefined : { pool: inThreads.pool, pieces: pieces.get(file) ?? [] };
