@@ -13,7 +13,6 @@ import {
   needsOf,
 } from '../../data/tables/describe-data.ts';
 import { WHOLE_US } from '../../data/tables/parts.ts';
-import { stateOf } from '../../data/tables/states.ts';
 import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 
 /** A description of the agencies' data on this machine at one moment. */
@@ -30,8 +29,6 @@ export interface LocalData {
   readonly topics: ReadonlySet<TopicSlug>;
   /** The topics among these that are answered without the records of some events. */
   readonly topicsWithoutRecords: ReadonlySet<TopicSlug>;
-  /** The states whose boundaries are loaded, territories included. */
-  readonly boundaryStates: readonly string[];
   readonly boundaryCounties: ReadonlySet<string>;
   /** The counties in which some or all places get no natural topic, though their state has data. */
   readonly countiesWithoutRatings: ReadonlySet<string>;
@@ -55,7 +52,6 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   const { datasets, topics, removals, withoutRecords, countyRatings, sample } = describeData(database);
   // If the clock was set back after a load or a removal, the present time is before that of the data, and answers would never be fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt), ...removals.values());
-  const counties = boundaryCounties(database);
   return {
     file,
     version: createDataVersion(database)(),
@@ -66,8 +62,7 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
     countyRatings,
     sample,
     topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
-    boundaryStates: [...new Set([...counties].map(stateOf))].sort(),
-    boundaryCounties: counties,
+    boundaryCounties: boundaryCounties(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
     hasAirQualityYears: hasAirQualityYears(database),
   };
