@@ -7,7 +7,7 @@ import {
   type ProtectedFile,
   recognizedOutput,
   refuseReplacement,
-} from '../run/protected-files.ts';
+} from '../run/job-outputs.ts';
 import type { CliContext } from './context.ts';
 
 /** Checks all files that a command writes before it does anything: they can be written, and no file that must stay is replaced.

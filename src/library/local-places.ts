@@ -14,7 +14,7 @@ import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
 import { type LocalData, localDataIn, localNotes, nearestLevel, type PlaceOrigin } from '../run/look-up/local-data.ts';
 import { answersOfPlace } from '../run/look-up/place-answers.ts';
-import { locate } from '../run/scan/locate.ts';
+import { locate } from '../run/scan/read-row.ts';
 import { statusOfFinding } from '../run/scan/row-places.ts';
 import { type ConnectionContext, connectionTo } from './connection.ts';
 

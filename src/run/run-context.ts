@@ -4,13 +4,12 @@ import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import type { Job } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
-import type { Connection } from './connection-kinds.ts';
+import { type Connection, openSampleRows, type SampleRows } from './connection-kinds.ts';
 import { changedSince } from './look-up/local-data.ts';
 import { type JobOfAccount, withLastTerms } from './plan/account-state.ts';
 import { ApiKeys } from './plan/api-keys.ts';
 import { type Freshness, makeFreshness } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
-import { openSampleRows, type SampleRows } from './sample-rows.ts';
 import { deadlineOf, type RunEnds } from './stop.ts';
 
 /** Effects that a run gets from its caller. */

@@ -2,8 +2,7 @@ import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.
 import { topicsIn } from '../../contract/topic-set.ts';
 import type { Job } from '../../job/settings.ts';
 import { isFreeSource } from '../../library/connection.ts';
-import { bundlesAsSeen, lastPrices } from '../../run/plan/cheapest-calls.ts';
-import { priceCheapest } from '../../run/plan/prices.ts';
+import { bundlesAsSeen, lastPrices, priceCheapest } from '../../run/plan/cheapest-calls.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Charges, Store, StoreStats } from '../../store/port.ts';

@@ -4,9 +4,14 @@ import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
-import { outputFiles } from '../../run/parts/part-outputs.ts';
+import {
+  outputFiles,
+  type ProtectedFile,
+  rowsOutput,
+  topicsOnlyBefore,
+  writtenOutputs,
+} from '../../run/job-outputs.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
-import { type ProtectedFile, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/protected-files.ts';
 import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';

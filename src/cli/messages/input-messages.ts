@@ -3,7 +3,7 @@ import { counted, grouped, percent } from '../../base/format-numbers.ts';
 import { firstRows } from '../../rows/header.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { OPTION_SUGGESTION } from '../../run/scan/locate.ts';
+import { OPTION_SUGGESTION } from '../../run/scan/read-row.ts';
 import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';

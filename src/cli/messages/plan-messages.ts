@@ -7,7 +7,7 @@ import { purchaseJob } from '../../run/connection-kinds.ts';
 import { distrustText, resetText, subscriptionText } from '../../run/notices.ts';
 import { differsFrom, leftOfAllowance } from '../../run/plan/account-state.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import type { AreaCounts } from '../../run/scan/find-areas.ts';
+import type { AreaCounts } from '../../run/scan/area-table.ts';
 import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';

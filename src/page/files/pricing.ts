@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import { purchaseJob } from '../../run/connection-kinds.ts';
-import { purchaseBySet } from '../../run/plan/prices.ts';
+import { purchaseBySet } from '../../run/plan/cheapest-calls.ts';
 import { findReach } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';

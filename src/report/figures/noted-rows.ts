@@ -1,8 +1,8 @@
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { LineReference, Row } from '../../rows/port.ts';
+import { rowValue } from '../../run/scan/read-row.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { type Finding, VALUE_NOTES } from '../../run/scan/scan-tally.ts';
-import { rowValue } from '../../run/scan/scanned-rows.ts';
 import { FIRST_VALUE } from '../../run/scan/value.ts';
 
 /** The first row of a cell, and the texts of some columns of it. */

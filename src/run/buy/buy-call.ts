@@ -15,8 +15,7 @@ import type { Key } from '../plan/api-keys.ts';
 import { addTo, countFailure, countSettled, setIn } from '../progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
-import { type Consequence, decideConsequence, type NextStep } from './consequence.ts';
-import { makeSettlement } from './settlement.ts';
+import { type Consequence, decideConsequence, makeSettlement, type NextStep } from './consequence.ts';
 
 /** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
 export interface CallRequest {

@@ -12,9 +12,8 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
-import { cheapestCalls, priceListWithout } from '../plan/cheapest-calls.ts';
+import { cheapestCalls, priceListWithout, purchaseBySet } from '../plan/cheapest-calls.ts';
 import { missingTopics } from '../plan/freshness.ts';
-import { purchaseBySet } from '../plan/prices.ts';
 import { addTo } from '../progress.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';

@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
+import type { ReadonlyTopicSets } from '../../contract/topic-set.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { Plan } from '../plan/planning.ts';
 import { addTo, enterPhase } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
+import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
 import { onEnd, type Stop } from '../stop.ts';
 import type { LocalData } from './local-data.ts';
-import type { LookupSetup, LookupTask } from './lookup-task.ts';
-import { sortedCells } from './sorted-cells.ts';
+import type { LookupSetup, LookupTask, SharedCells } from './lookup-task.ts';
 
 export interface LookUpOptions {
   /** The most threads; default: one per core. */
@@ -98,4 +99,24 @@ async function lookUpInThreads(
   );
   const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
+}
+
+/** Puts cells into the order of the map. */
+export function sortedCells(
+  order: ArrayLike<number> & Iterable<number>,
+  cells: CellTable,
+  missing: ReadonlyTopicSets,
+): SharedCells {
+  const shared = {
+    lat7: new Int32Array(new SharedArrayBuffer(order.length * 4)),
+    lng7: new Int32Array(new SharedArrayBuffer(order.length * 4)),
+    missing: new Float64Array(new SharedArrayBuffer(order.length * 8)),
+  };
+  for (const [index, number] of inMapOrder(order, cells).entries()) {
+    const { lat7, lng7 } = cells.cell(number);
+    shared.lat7[index] = lat7;
+    shared.lng7[index] = lng7;
+    shared.missing[index] = missing.get(number);
+  }
+  return shared;
 }

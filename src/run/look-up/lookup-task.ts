@@ -8,7 +8,13 @@ import type { CellAnswers } from '../../store/answers/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { openStoreAt } from '../open-store-at.ts';
 import { answersOfPlace, type LookupTerms } from './place-answers.ts';
-import type { SharedCells } from './sorted-cells.ts';
+
+/** Cells to look up with the sets of their missing topics, in memory that all workers share. */
+export interface SharedCells {
+  readonly lat7: Int32Array<SharedArrayBuffer>;
+  readonly lng7: Int32Array<SharedArrayBuffer>;
+  readonly missing: Float64Array<SharedArrayBuffer>;
+}
 
 export interface LookupSetup extends LookupTerms {
   readonly dataFile: string;

@@ -1,4 +1,14 @@
-import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, type Prices, type Scope } from '../../contract/credits.ts';
+import { memo } from '../../base/memo.ts';
+import {
+  BUNDLE_KINDS,
+  type BundleKind,
+  type Call,
+  type CallKind,
+  CREDITS,
+  type Prices,
+  type Scope,
+} from '../../contract/credits.ts';
+import { NO_TOPICS, type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
@@ -113,8 +123,54 @@ function isBetter(a: Purchase, b: Purchase, optimize: PriceList['optimize']): bo
 }
 
 /** Most credits that retries can add: each topic of a bundle may be reported unavailable and be bought once more as a single. */
-export function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, priceList: PriceList): number {
+function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, priceList: PriceList): number {
   const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [priceList[call.kind]]));
   const again = missing.filter((topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic)));
   return again.length * priceList.credits.single;
+}
+
+/** How many cells lack each set of topics: all that a price depends on. */
+export type Lacking = ReadonlyMap<TopicSet, number>;
+
+export interface Price {
+  readonly calls: Readonly<Record<CallKind, number>>;
+  readonly credits: number;
+  /** Most credits that retries of topics reported unavailable may add. */
+  readonly retryCredits: number;
+  /** Topics that no key may buy, with the number of cells that lack them. */
+  readonly unobtainable: ReadonlyMap<TopicSlug, number>;
+}
+
+/** Prices the cheapest calls for each set of missing topics, times the cells that lack it. */
+export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
+  const calls = { single: 0, standard: 0, enterprise: 0 };
+  const unobtainable = new Map<TopicSlug, number>();
+  let credits = 0;
+  let retryCredits = 0;
+  for (const [set, cells] of lacking) {
+    const missing = topicsIn(set);
+    const purchase = cheapestCalls(missing, priceList);
+    for (const call of purchase.calls) calls[call.kind] += cells;
+    credits += purchase.credits * cells;
+    retryCredits += mostRetries(missing, purchase, priceList) * cells;
+    for (const topic of purchase.unobtainable) unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
+  }
+  return { calls, credits, retryCredits, unobtainable };
+}
+
+/** Prices one bundle for every cell that lacks anything, for comparison. */
+export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking, prices: Prices): Price {
+  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count), 0);
+  return {
+    calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
+    credits: cells * prices[kind],
+    retryCredits: 0,
+    unobtainable: new Map(),
+  };
+}
+
+/** Remembers purchases by their set of missing topics: millions of cells share a handful of such sets. */
+export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
+  const purchaseAt = memo((prices: PriceList) => memo((missing: TopicSet) => cheapestCalls(topicsIn(missing), prices)));
+  return (missing) => purchaseAt(priceList())(missing);
 }

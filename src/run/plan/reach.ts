@@ -1,8 +1,7 @@
 import { NO_TOPICS, type ReadonlyTopicSets } from '../../contract/topic-set.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import type { PriceList } from './cheapest-calls.ts';
+import { type PriceList, purchaseBySet } from './cheapest-calls.ts';
 import { minutesFor } from './forecast.ts';
-import { purchaseBySet } from './prices.ts';
 
 export type CellNumbers = ArrayLike<number> & Iterable<number>;
 

@@ -4,10 +4,16 @@ import type { Job } from '../../job/settings.ts';
 import { purchaseJob } from '../connection-kinds.ts';
 import type { RunContext } from '../run-context.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
-import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
-import type { PriceList } from './cheapest-calls.ts';
-import { type Forecast, forecast } from './forecast.ts';
-import { type Lacking, type Price, priceBundle, priceCheapest } from './prices.ts';
+import { type Lacking, type Price, type PriceList, priceBundle, priceCheapest } from './cheapest-calls.ts';
+import {
+  ASSUMED_CALL_MS,
+  type CallPace,
+  callPace,
+  callTimes,
+  EMBEDDED_CALL_MS,
+  type Forecast,
+  forecast,
+} from './forecast.ts';
 import { type Demand, findReach, type Reach, reachedBy } from './reach.ts';
 
 /** What a run may spend on its cells, and what that buys. All is 0 for local data. */

@@ -2,22 +2,14 @@ import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import type { LineReference, Row, RowSource } from '../../rows/port.ts';
-import { AreaTable } from './area-table.ts';
+import { AreaTable, findAreas } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
 import { hasOneCurrency, valueCurrencies } from './currency.ts';
-import { findAreas } from './find-areas.ts';
 import type { KeptColumn, Layout } from './layout.ts';
+import { type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
-import {
-  boxWith,
-  type DegreeBox,
-  OUTSIDE_US,
-  type ScannedPiece,
-  type ScannedRow,
-  scannedRow,
-  type ValueProblem,
-} from './scanned-rows.ts';
+import { boxWith, type DegreeBox, OUTSIDE_US, type ScannedPiece } from './scan-pieces.ts';
 
 /** Findings of rows that are looked up anyway. */
 export const LOOKED_UP_FINDINGS = [

@@ -11,8 +11,9 @@ import {
   cheapestCalls,
   makePriceList,
   type PriceList,
+  priceBundle,
+  priceCheapest,
 } from '../../../src/run/plan/cheapest-calls.ts';
-import { priceBundle, priceCheapest } from '../../../src/run/plan/prices.ts';
 import { fc } from '../../properties.ts';
 
 const open: PriceList = {

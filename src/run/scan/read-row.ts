@@ -1,4 +1,4 @@
-import { cellOf, type Location } from '../../geo/coordinates.ts';
+import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
 import { LOCATION_NOTES, type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
@@ -7,6 +7,7 @@ import type { Job } from '../../job/settings.ts';
 import type { Row } from '../../rows/port.ts';
 import type { Layout, PairReading } from './layout.ts';
 import type { RowFinding } from './row-places.ts';
+import { FIRST_VALUE, parseValue } from './value.ts';
 
 /** Findings that lenient parsing may resolve. */
 const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol', 'apostrophe'];
@@ -81,3 +82,73 @@ const LENIENT_SUGGESTION = '--coordinates lenient would read it.';
 
 /** The end of a note on a location that a job with an option can read, with the option. */
 export const OPTION_SUGGESTION = / (--(?:coordinates|location-order) \S+) would read it\.$/;
+
+/** The scan's result for one row, which depends on this row alone. */
+export interface ScannedRow {
+  readonly located:
+    | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
+    | { readonly ok: false; readonly finding: RowFinding; readonly note: string; readonly elsewhere?: Location };
+  readonly value: number;
+  /** Why a value counts as 0; null where it counts. */
+  readonly valueProblem: ValueProblem | null;
+}
+
+/** The first field of a row that counts as 0. A sum insured is not negative; a column that the job names may be. */
+export interface ValueProblem {
+  readonly finding: 'value_not_a_number' | 'value_negative' | 'value_missing' | 'formula_not_calculated';
+  readonly column: string;
+  readonly text: string;
+}
+
+const NO_VALUE = { value: 0, valueProblem: null };
+/** The columns are those of the layout. A column may be mostly blank, so rows share the problem. */
+const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' };
+
+export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
+  const located = locate(row, settings, layout);
+  // Rows that are not looked up are in no sum of values. Written out: a spread takes half a microsecond a row.
+  const { value, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
+  return { located, value, valueProblem };
+}
+
+/** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a
+ * row whose value columns are all blank. */
+export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | 'valueProblem'> {
+  let value = 0;
+  let valueProblem: ValueProblem | null = null;
+  let hasValue = layout.values === 0;
+  const decimal = decimalOf(row, layout);
+  for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
+    const text = row.fields[index] ?? '';
+    hasValue ||= text !== '' && text.trim() !== '';
+    const part = parseValue(text, decimal);
+    const finding =
+      part === null
+        ? 'value_not_a_number'
+        : part < 0 && !layout.mayBeNegative
+          ? 'value_negative'
+          : row.formulas?.includes(layout.columns[index]!)
+            ? 'formula_not_calculated'
+            : null;
+    if (finding === null) value += part!;
+    else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
+  }
+  return { value, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
+}
+
+/** The decimal separator of a row's value: that of its coordinates, because the whole file is not known yet. */
+function decimalOf({ fields }: Row, { pair }: Layout): 'point' | 'comma' {
+  const lat = fields[0] ?? '';
+  const lng = fields[1] ?? '';
+  if (pair || !(lat.includes(',') || lng.includes(','))) return 'point';
+  const both = `${lat} ${lng}`;
+  return /\d,\d/.test(both) && !/\d\.\d/.test(both) ? 'comma' : 'point';
+}
+
+/** The value of a row; null if no value column has a number, because unknown is not zero. */
+export function valueIfAny(row: Row, layout: Layout): number | null {
+  const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
+  const decimal = decimalOf(row, layout);
+  const hasNumber = texts.some((text) => text.trim() !== '' && parseValue(text, decimal) !== null);
+  return hasNumber ? rowValue(row, layout).value : null;
+}
