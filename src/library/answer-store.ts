@@ -39,8 +39,7 @@ export function runOfStore(handle: AnswerStore, source: number, { account, name 
   return run;
 }
 
-/** The folders if the program names none. Of the environment, only what Node takes for the home folder is read: a program that uses
- * `XDG_DATA_HOME` passes it. */
+/** The folders if the program names none. Of the environment only the home folder is read: `XDG_DATA_HOME` is for the program to pass. */
 export function defaultFolders(): JobFolders {
   const env = { HOME: resultOrNull(() => homedir()) ?? '' };
   return { workingFolder: resolve('.'), dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env) };

@@ -131,8 +131,7 @@ function isIterable(rows: unknown): boolean {
 const NEVER = new AbortController().signal;
 const NOTHING = () => {};
 
-/** A paid batch of 100 distinct places takes a minute or more under the limits of a starter subscription: larger ones would
- * only keep rows waiting. */
+/** A paid batch of 100 distinct places takes a minute or more under a starter subscription: in larger ones rows would only wait. */
 const SERVICE_BATCH = 100;
 /** A look-up starts threads for each batch, some 300 ms. */
 const LOCAL_BATCH = 10_000;

@@ -19,8 +19,7 @@ import { statusOfFinding } from '../run/scan/row-places.ts';
 import { type ConnectionContext, connectionTo } from './connection.ts';
 
 /** Looks up single places in local data, in this thread and without a store: the first takes up to a second (outlines are read), later ones
- * about one millisecond (18 topics, sample data). Each is read in a transaction of its own, so that a `data update` counts from the next
- * look-up on. */
+ * about one millisecond (18 topics, sample data). Each has a transaction of its own, so that a `data update` counts from the next one on. */
 export class LocalPlaces implements Disposable {
   readonly #file: string;
   #opened: OpenedData | null = null;

@@ -21,8 +21,7 @@ export interface PlaceOptions extends AnswerSettings {
 }
 
 /** Answers topics at one location. From local data it needs no store; from a service it buys what the store lacks, within `budget`
- * credits for this look-up, and what was bought before is free.
- * @throws PerilbookError as `enrich` */
+ * credits for this look-up, and what was bought before is free. @throws PerilbookError as `enrich` */
 export async function lookup<Place extends Located>(
   location: Place,
   topics: TopicName | readonly TopicName[],

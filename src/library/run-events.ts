@@ -16,11 +16,9 @@ export interface ProgressSoFar {
   readonly callsInFlight: number;
 }
 
-/**
- * - `progress`: at each change of phase, once a second, and at the end (of `enrich`: of each batch).
+/** - `progress`: at each change of phase, once a second, and at the end (of `enrich`: of each batch).
  * - `notice`: a message for the user.
- * - `stopped`: buying has stopped, and why; `resumeAfter` is when to try again, in milliseconds since the epoch.
- */
+ * - `stopped`: buying has stopped, and why; `resumeAfter` is when to try again, in milliseconds since the epoch. */
 export type RunEvent =
   | ({ readonly type: 'progress' } & ProgressSoFar)
   | { readonly type: 'notice'; readonly message: string }

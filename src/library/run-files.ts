@@ -41,14 +41,10 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
   return prepared.summary;
 }
 
-/**
- * Runs a job: buys or looks up what its input lacks, and writes the output. Running again resumes. A run that may spend needs a
- * `budget` in its settings.
- *
+/** Runs a job: buys or looks up what its input lacks, and writes the output. Running again resumes. A run that may spend needs a `budget`.
  * @param job the path of a job file, or its settings
  * @returns how the run ended, and why if it stopped early: a reached budget or quota is no error
- * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING
- */
+ * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING */
 export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunResult> {
   const { resolved, host, onEvent } = readJobOptions(job, options);
   const { signal: interrupt = new AbortController().signal, force = false } = options;

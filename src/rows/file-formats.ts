@@ -72,8 +72,7 @@ const DELIMITED_READING: FormatReading = {
   },
 };
 
-/** The formats of rows, in the order of detection. Each format has a folder. The 40 modules of workbooks and Parquet are loaded only
- * when needed (30 ms). */
+/** The formats of rows, in the order of detection. The 40 modules of workbooks and Parquet are loaded only when needed (30 ms). */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
     name: 'xlsx',

@@ -35,8 +35,7 @@ export async function readHeader(
 /** The rows whose values decide where the names do not. */
 const ROWS_SAMPLED = 50;
 
-/** Finds the columns of the location: by their names, and where these leave it open, by the values of the first rows.
- * @throws INPUT_COLUMNS */
+/** Finds the columns of the location by their names, else by the values of the first rows. @throws INPUT_COLUMNS */
 export async function placeColumns(
   rowFile: RowSource,
   names: readonly string[],

@@ -10,8 +10,7 @@ const MOST_FIELDS = 2 ** 24;
  * collection for a million rows at different places. */
 const MOST_HELD = 131_072;
 
-/** Encodes the fields of all places before the first row is written, once for all files of a run with the same form; null if there are too
- * many, or each row is a place.
+/** Encodes the fields of all places first, once for all files of a run with the same form; null if there are too many, or each row is one.
  * @param how the parameters of the form */
 export async function encodedOnce<T>(
   { placed, added }: Pick<WriteRequest, 'placed' | 'added'>,
@@ -111,8 +110,7 @@ export function rowFields(
   };
 }
 
-/** Fields with the control characters of texts as escapes: they come from a service, and a terminal that shows the file would obey them.
- * Kept columns and points stay unchanged. */
+/** Fields with the control characters of a service's texts as escapes: a terminal that shows the file would obey them. */
 function writtenFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
   return fields.map((field, index) =>
     typeof field === 'string' && isWritten(added[index]!) ? printable(field) : field,

@@ -42,8 +42,7 @@ export interface TableColumn {
   readonly keeps?: number;
 }
 
-/** A column that Perilbook adds, or keeps of an earlier run. Its times are ISO 8601 UTC text in text formats; points are for Parquet and
- * GeoJSON. */
+/** A column that Perilbook adds, or keeps. Its times are ISO 8601 UTC text in text formats; points are for Parquet and GeoJSON. */
 export interface AddedColumn extends TableColumn {
   readonly type: 'text' | 'number' | 'count' | 'time' | 'point';
 }
@@ -74,8 +73,7 @@ export interface RowSource {
   readonly note?: string | null | undefined;
   /** What to do if its columns have no location, where the file shows it: another delimiter. */
   readonly columnsHint?: string | null | undefined;
-  /** In a format that may have titles above its header: the number of the first other line near the top whose fields could be the
-   * column names. */
+  /** The number of the first other line near the top whose fields could be the column names, in a format that may have titles there. */
   readonly likelyHeader?: ((isHeader: (fields: readonly string[]) => boolean) => number | null) | undefined;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that lacks one of the
    * first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be skipped. */
@@ -116,8 +114,7 @@ export interface NumberBatch {
 
 type ReadPiece<Batches> = (piece: RowPiece, columns: readonly number[], needed?: number) => Batches;
 
-/** Reads pieces of a file. Each reading returns the piece as read: its rows are those of the file only if it begins where the
- * previous piece ends. */
+/** Reads pieces of a file, and returns each as read: its rows are those of the file only if it begins where the previous one ends. */
 export interface PieceReader {
   readonly read: ReadPiece<AsyncGenerator<readonly Row[], RowPiece>>;
   /** Reads columns of numbers without their texts; null if one of them is not stored as doubles. */
@@ -171,8 +168,7 @@ export interface OutputShape extends Pick<WriteRequest, 'output' | 'dropFrom' | 
 
 /** The target of written rows. */
 export interface TableTarget {
-  /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
-   * an old output stays whole until then. */
+  /** A path, or `-` for standard output. An old file stays whole until the new one, written beside it, is renamed at the end. */
   readonly output: string;
   readonly stdout?: Writable | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -26,8 +26,7 @@ export async function prepare(context: RunContext, options: PlanOptions = {}, ro
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }
 
-/** Prices a scanned input; the topics may differ from those of the scan. The scan still owns its temporary files.
- * @throws as `prepare` */
+/** Prices a scanned input, perhaps for other topics. The scan still owns its temporary files. @throws as `prepare` */
 export async function prepareScanned(context: RunContext, scanned: Scan, options: PlanOptions = {}): Promise<Prepared> {
   const plan = await makePlan(context, scanned, options);
   return { ...context, plan, summary: planSummary(context, plan) };

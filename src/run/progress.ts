@@ -36,14 +36,11 @@ const START = {
   slowedDown: 0,
   /** The end of the last such wait, by the steady time; 0 where there was none. */
   slowedUntil: 0,
-  /** When the ledger allows calls again, by the steady time, after other runs or an earlier one have used the minute; 0 without
-   * such a wait. */
+  /** When the ledger allows calls again, by the steady time, after other runs or an earlier one used the minute; 0 without such a wait. */
   minuteUsedUntil: 0,
-  /** The credits left in the period, by the ledger, after quota and reserve, and this run's credits at that time; null before the
-   * ledger was read. */
+  /** The credits left in the period, by the ledger, after quota and reserve, and this run's credits at that time; null before it was read. */
   ledgerLeft: null as { readonly credits: number; readonly spent: number } | null,
-  /** Credits that may be spent now before the minute is full: fewer than the subscription allows if the service reports fewer. Null
-   * while nothing is bought. */
+  /** Credits that may be spent now before the minute is full, by the subscription or the service's report. Null while nothing is bought. */
   minuteLeft: null as (() => number) | null,
   /** Called when the phase changes and when the service asks to slow down: a display that only polls would miss these events. */
   onChange: null as (() => void) | null,

@@ -23,8 +23,7 @@ export interface Effects {
   readonly trace?: (line: string) => void;
   /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */
   readonly rowThreads?: number;
-  /** Opens the boundaries that a job with `areas` needs. Left out if no job needs it.
-   * @throws SERVICE_DATA when they are not here */
+  /** Opens the boundaries that a job with `areas` needs. @throws SERVICE_DATA when they are not here */
   readonly openAreas?: (job: Job) => OpenedAreas;
 }
 
@@ -32,8 +31,7 @@ export interface OpenedAreas extends Disposable {
   readonly find: CellAreaFinder;
 }
 
-/** The shared values of all stages of a run: made once, before the scan, and never changed. A stage takes the context and the previous
- * stage's result, and returns its own result. */
+/** The shared values of all stages of a run, made before the scan and never changed. A stage takes them and the previous stage's result. */
 export interface RunContext extends RunEnds {
   readonly job: Job;
   /** What the last run of the job's account used; null: not known. */

@@ -63,8 +63,7 @@ export function stopFor(reason: StopReason, message: string, resumeAfter: number
   return { reason, message, resumeAfter };
 }
 
-/** When the `max_minutes` of a run that begins now are over, by the steady time: setting the clock makes a run neither longer nor shorter.
- * Null: never. */
+/** When the `max_minutes` of a run that begins now are over, by the steady time, which no setting of the clock changes. Null: never. */
 export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, clock: Clock): number | null {
   return maxMinutes === null ? null : steadyTime(clock) + maxMinutes * 60_000;
 }
@@ -109,8 +108,7 @@ export function riseStop(why: string, rest: number, planned: number): Stop {
   return stopFor('price', `${why}. ${costs}: nothing more was bought.`);
 }
 
-/** The stop at a spending limit. Its message names the limit: the job's budget, or the plan that the run began with
- * (`--yes`, or a yes on a terminal). */
+/** The stop at a spending limit, which its message names: the job's budget, or the plan that the run began with (`--yes`). */
 export function limitReached(
   job: Pick<Job, 'budget'>,
   limits: Pick<ClaimLimits, 'budget'>,

@@ -263,8 +263,7 @@ function hasSingleQuotes(bytes: Buffer, span: RecordSpan): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const RARE = /[\x01-\x08\x0b\x0c\x0e-\x1f^~`!#$%&*:;=?@/\\<>{} ]/g;
 
-/** The delimiter of a file without a usual one: read where all records have one width and the names are those of a location; else a hint
- * names it. Null if there is none. */
+/** The delimiter of a file without a usual one: read where all records have one width and the names are those of a location; else a hint, or null. */
 function otherDelimiter(head: Head): { readonly delimiter: string | null; readonly hint: string | null } | null {
   const lines = firstLines(head);
   const [header = ''] = lines;

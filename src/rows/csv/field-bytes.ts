@@ -189,8 +189,7 @@ function harmless(text: string): string {
 }
 
 /** Makes a function that formats a text as a field, quoted by csv-stringify where RFC 4180 asks for it: a string of one character a byte.
- * @param isWritten true for a text from Perilbook, which must not run as a formula in a spreadsheet or control a terminal; false
- * for the user's own */
+ * @param isWritten whether Perilbook wrote the text: it must not run as a formula in a spreadsheet or control a terminal */
 export function textFormatter({
   delimiter,
   encoding,

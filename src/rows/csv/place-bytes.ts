@@ -137,8 +137,7 @@ interface WrittenPiece {
 /** The output of a piece with 18 topics takes 2.5 MB. Growing to that size by doubling left as much garbage. */
 const PIECE_BYTES = 3 * 1024 * 1024;
 
-/** Writes the pieces of the scan: threads and this thread make their bytes, and this thread writes them in order. Memory: the output of
- * two pieces per thread. */
+/** Writes the pieces of the scan: all threads make their bytes, and this one writes them in order. Memory: two pieces' output a thread. */
 export async function writeInThreads(
   gathered: ByteBuffer,
   input: InputFile,

@@ -213,8 +213,7 @@ function withoutEnd(file: string, line: number): PerilbookError {
   );
 }
 
-/** Reads columns of a piece as numbers; a row must have the first `needed` of them. Making texts of them first took a third of a scan's
- * time. */
+/** Reads columns of a piece as numbers, of which a row must have the first `needed`. Texts first would take a third of a scan's time. */
 export async function* readNumbers(
   input: InputFile,
   dialect: Dialect,

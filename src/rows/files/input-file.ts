@@ -44,8 +44,7 @@ export interface InputFile extends ByteSource {
   /** The file's identity, for a comparison with the output; null for a stream. */
   readonly identity: FileIdentity | null;
   /** Begins a pass through the file; refuses when it is no longer the same.
-   * @param isShort the pass reads a short piece synchronously: if all cores are busy, waiting for another thread's read takes longer
-   * than the read (a fifth of a scan) */
+   * @param isShort reads synchronously: with all cores busy, waiting for another thread takes longer than the read (a fifth of a scan) */
   startPass(isShort?: boolean): Promise<BytePass>;
 }
 

@@ -39,8 +39,7 @@ export async function identityOfInput(input: string): Promise<InputIdentity | nu
 }
 
 /** Refuses an output that would fail only when it gets its name, after everything was bought, or that another user has laid there to get
- * the rows: in a folder that all share a link, a pipe, or a file whose permissions the new one would get; anywhere a file that is mounted by
- * itself. */
+ * the rows: in a shared folder a link, a pipe, or a file whose permissions the new one would get; anywhere a file that is a mount. */
 async function refusePlanted(output: string): Promise<void> {
   const entry = await lstat(output).catch(() => null);
   const folder = await stat(dirname(resolve(output))).catch(() => null);

@@ -49,8 +49,7 @@ export async function writeTextRows(
 
 /** Writes a table as new text in UTF-8, compressed as the names say.
  * @param source the file that the rows are from; null for none
- * @param begin writes what comes before the rows, and returns the function that writes a row
- * @param end is written after the rows */
+ * @param begin writes what comes before the rows, and returns the function that writes a row */
 export async function writeNewText(
   { batches }: NewTable,
   target: TableTarget,

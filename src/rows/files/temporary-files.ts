@@ -32,8 +32,7 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/** Removes the temporary files and folders that killed processes of this machine left beside this output. Errors are ignored: a
- * remaining file is harmless. */
+/** Removes the temporary files and folders that killed processes of this machine left beside an output. A remaining one is harmless. */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   const begin = beginningOf(target);
@@ -62,8 +61,7 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Opens a temporary file and unlinks it at once: its space is freed at the end of the process, also after a kill. @throws the
- * error of the file system */
+/** Opens a temporary file and unlinks it at once: its space is freed at the end of the process, also after a kill. @throws system errors */
 export function openUnnamed(): number {
   const path = join(tmpdir(), `perilbook-${randomBytes(8).toString('hex')}.tmp`);
   const file = openSync(path, 'wx+', 0o600);

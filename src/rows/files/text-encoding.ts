@@ -22,8 +22,7 @@ const SAMPLE_BYTES = 4096;
 /** Fewer characters are no evidence: `lat,lng` has seven. */
 const FEWEST_UNITS = 7;
 
-/** The byte order that the first bytes of a file show, by a byte order mark or by the zero bytes of ASCII characters; null
- * when they are not UTF-16. */
+/** The byte order that the first bytes show, by a byte order mark or by the zero bytes of ASCII characters; null for other texts. */
 export function guessUtf16(head: Buffer): Utf16 | null {
   const mark = head.toString('latin1', 0, 4);
   if (mark.startsWith('\xff\xfe')) return mark === '\xff\xfe\0\0' ? null : 'utf-16le';
@@ -41,8 +40,7 @@ export function guessUtf16(head: Buffer): Utf16 | null {
   return mostly(second, first) ? 'utf-16le' : mostly(first, second) ? 'utf-16be' : null;
 }
 
-/** UTF-16 (little-endian, whole units) as UTF-8, where a lone surrogate becomes three bytes (WTF-8): not valid UTF-8, but the
- * conversion is reversible. */
+/** UTF-16 (little-endian, whole units) as UTF-8, reversibly: a lone surrogate becomes three bytes (WTF-8), which are not valid UTF-8. */
 export function utf8Of(units: Buffer): Buffer {
   const text = units.toString('utf16le');
   if (text.isWellFormed()) return Buffer.from(text, 'utf8');

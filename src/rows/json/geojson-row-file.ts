@@ -253,8 +253,7 @@ function addFeature(
   } else addPieces(gathered, bytes, withMembers(bytes, from, new Set(), [`"properties":${made}`]).pieces);
 }
 
-/** Writes a table as a collection of features (RFC 7946), one per line: the point is the geometry (null if a row has none), and all
- * other columns are properties. */
+/** Writes a table as a collection of features (RFC 7946), one per line: the point is the geometry (or null), other columns are properties. */
 export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
   const point = table.columns.findIndex(({ type }) => type === 'point');
   const properties = table.columns.toSpliced(point, 1);

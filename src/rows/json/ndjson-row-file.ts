@@ -206,16 +206,14 @@ export function addPieces(gathered: ByteBuffer, bytes: Buffer, pieces: readonly 
   }
 }
 
-/** Only the first mebibyte is checked before anything is bought. Readers of JSON keep the last of two members of one name: the
- * user's own value would be lost. */
+/** Only the first mebibyte is checked before a purchase. Readers keep the last of two members of one name: the user's value would be lost. */
 function clashIn(file: string, line: number, column: string): PerilbookError {
   const message = `The input already has a column ${column} on line ${line}`;
   const hint = 'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.';
   return new PerilbookError('INPUT_COLUMNS', message, hint, { file, line, column });
 }
 
-/** True when the head looks like a FeatureCollection, a Feature, or one feature after the other: on separate lines, or
- * after the separators of RFC 8142. */
+/** True when the head looks like a FeatureCollection, a Feature, or a sequence of features: on lines, or after RFC 8142's separators. */
 export function isGeojson(head: Buffer): boolean {
   const text = head.toString('latin1');
   if (!BEGINS_OBJECT.test(text)) return false;

@@ -111,8 +111,7 @@ function textAt(bytes: Buffer, at: number): string {
   return bytes.toString('utf8', text + 4, text + 4 + bytes.readUInt32LE(text));
 }
 
-/** A flatbuffer may have an identifier after its first word. This one says that the next word is the length of the part that Perilbook
- * wrote. */
+/** A flatbuffer may have an identifier after its first word. With this one, the next word is the length of the part that Perilbook wrote. */
 const OWN_KIND = Buffer.from('PBK1').readInt32LE(0);
 
 function ownPart(bytes: Buffer): number {

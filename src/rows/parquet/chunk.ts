@@ -222,8 +222,7 @@ export interface EncodedColumns {
 /** Few enough that the threads end together and hold little (5 MB of DuckDB's row groups). Most columns share the levels of their nulls. */
 const COLUMNS_A_TASK = 5;
 
-/** Encodes the row groups of a file in threads and in this one. Yields their columns in order, with the number of the row group; each is
- * valid until the next. */
+/** Encodes the row groups of a file in threads and in this one. Yields their columns in order, with the row group; valid until the next. */
 export async function* columnsInThreads(
   all: BuiltColumns,
   { inThreads, next }: PlacedFields,

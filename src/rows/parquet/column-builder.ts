@@ -93,8 +93,7 @@ export function forThreads(built: BuiltColumns): BuiltColumns {
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
-/** The columns of all places, with small codes for their values: the codes fit the processor's cache, and a row group need not search
- * the distinct values again. */
+/** The columns of all places, with small codes for their values, which fit the processor's cache and are not searched for each row group. */
 export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
   const columns = built.columns.map((column): StoredColumn => {
     if (column.kind !== 'text') {

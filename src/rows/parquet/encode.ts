@@ -40,8 +40,7 @@ export function textValues({ ids, texts, isPoint }: TextColumn, entries: Uint32A
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
-/** Numbers the values of some entries by their first use: a row group has only some values of its column.
- * @param ids are below `most` */
+/** Numbers the values of some entries by their first use: a row group has few values of its column. @param ids are below `most` */
 function indexesOf(ids: Uint32Array | Uint16Array, most: number, entries: Uint32Array, arrays: ReusableArrays) {
   const numbers = arrays.slots(most).fill(0);
   const used = arrays.used(most);

@@ -7,9 +7,8 @@ import { FOOTER, KEY_VALUE } from './format.ts';
 import type { SchemaNode } from './schema.ts';
 import type { ThriftStruct } from './thrift.ts';
 
-/** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right
- * after the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
- * (`geometry.latitude`). */
+/** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and follow the field
+ * that they are a part of: `member` is a value inside a struct (`address.zip`), `point` a coordinate of a point (`geometry.latitude`). */
 export type FileColumn = ValueColumn | PointColumn;
 
 export interface ValueColumn {

@@ -13,8 +13,7 @@ interface DecodedPage<T> {
   /** The value at an index among the values present, in the requested form. Made on demand: keeping the texts of a whole page took most
    * of the memory of a scan and a fifth of its time. */
   readonly valueAt: (index: number) => T;
-  /** Frees the memory of a page of numbers, which must not be used afterwards. V8 frees it late: a scan held 60 MB of such pages in each
-   * thread. */
+  /** Frees the memory of a page of numbers, which is not used afterwards: V8 is late, and a scan held 60 MB of such pages a thread. */
   readonly release: () => void;
 }
 
@@ -31,8 +30,7 @@ interface Dictionary<T> {
   readonly entryAt: (index: number) => T;
 }
 
-/** The entries of a small dictionary are converted once. Those of a large one serve only a row or two each, and would stay in memory for
- * the whole row group. */
+/** The entries of a small dictionary are converted once. Those of a large one serve a row or two each, and would stay in memory. */
 const LARGE_DICTIONARY = 8192;
 
 function makeEntries<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {

@@ -156,8 +156,7 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
   await pass.assertSame();
 }
 
-/** Streams the rows of one row group in batches, decoding only the requested columns. Memory: the dictionary and one page of each flat
- * column; all of a nested one. */
+/** Streams the rows of a row group in batches, decoding some columns. Memory: dictionary and page of a flat column, all of a nested one. */
 async function* rowsOfGroup(
   file: ParquetFile,
   pass: BytePass,

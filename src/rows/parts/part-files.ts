@@ -73,8 +73,7 @@ function piecesOfParts(parts: readonly PartFile[], ofParts: readonly Pick<RowPie
   };
 }
 
-/** The columns of all parts. A column that earlier parts lack is inserted before the next common one, so that the columns that Perilbook
- * added stay together at the end. */
+/** The columns of all parts. One that earlier parts lack is inserted before the next common one, so that Perilbook's stay last. */
 function mergedColumns(parts: readonly PartFile[]): string[] {
   const merged: string[] = [];
   for (const { columns } of parts) {

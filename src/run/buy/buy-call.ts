@@ -32,20 +32,16 @@ export interface CallRequest {
 /** One union member per kind, so that TypeScript can narrow it. */
 type OfKind<Kind extends string> = Kind extends string ? { readonly kind: Kind } : never;
 
-/**
- * - `answered`: has a result for each topic. `given_up`: failed after retries, and is recorded; `rejected`: so is the location.
+/** - `answered`: has a result for each topic. `given_up`: failed after retries, and is recorded; `rejected`: so is the location.
  * - `replan`: plan the cell's calls again, because another run answered a topic, or a key or scope was refused.
- * - `claimed_elsewhere`: another run is buying at this cell. `stopped`: nothing was bought, the run ends.
- */
+ * - `claimed_elsewhere`: another run is buying at this cell. `stopped`: nothing was bought, the run ends. */
 export type CallOutcome =
   | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading> }
   | OfKind<'given_up' | 'rejected' | 'replan' | 'claimed_elsewhere' | 'stopped'>;
 
-/**
- * The outcome of one attempt.
- * - `out_of_credits`: the account lacks the credits; a cheaper call may fit. `probing`: another call is testing whether the key is accepted,
- *   or the topic answered.
- */
+/** The outcome of one attempt.
+ * - `out_of_credits`: the account lacks the credits; a cheaper call may fit.
+ * - `probing`: another call is testing whether the key is accepted, or the topic answered. */
 type AttemptOutcome =
   | CallOutcome
   | OfKind<'out_of_credits'>

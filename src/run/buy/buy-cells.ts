@@ -35,10 +35,8 @@ export interface CellPurchase {
   readonly credits: number;
 }
 
-/**
- * - `done`: nothing more can be bought. `claimed_elsewhere`: another run is buying here.
- * - `unaffordable`: the credits do not suffice. `stopped`: the run ends.
- */
+/** - `done`: nothing more can be bought. `claimed_elsewhere`: another run is buying here.
+ * - `unaffordable`: the credits do not suffice. `stopped`: the run ends. */
 type CellOutcome = 'done' | 'claimed_elsewhere' | 'unaffordable' | 'stopped';
 
 interface CellResult {

@@ -34,8 +34,7 @@ export async function buyInRounds(context: BuyingContext): Promise<Stop | null> 
   return explained(context, await buyRounds(context));
 }
 
-/** Explains a quota that ended earlier than the ledger expected, or that covers no call by the ledger: the ledger's figures, and what
- * the user can do. */
+/** Explains a quota that ended earlier than the ledger expected, or covers no call: the ledger's figures, and what the user can do. */
 async function explained(
   { job, store, limits, effects, progress }: BuyingContext,
   stop: Stop | null,

@@ -113,8 +113,7 @@ export class CellQueue {
     return { ...begun, missing: topics };
   }
 
-  /** Ends the work at a cell for these topics. Answered topics and topics that were given up are not bought again in this run; at a
-   * cell that is done, nothing is. */
+  /** Ends the work at a cell. Topics that were answered or given up are not bought again in this run; at a cell that is done, none is. */
   end(work: CellWork, topics: TopicSet, isDone: boolean): void {
     const { number } = work;
     const left = isDone ? NO_TOPICS : work.missing;

@@ -52,17 +52,13 @@ interface ReceivedAnswer {
   /** The service's time of the answer; null if it gives none. */
   readonly timestamp: number | null;
   readonly sample: boolean;
-  /** Whether the answer's time may set the run's clocks, and its topics are the bundle's content. False if the service only said that it
-   * has no data. */
+  /** Whether the answer's time may set the run's clocks, and its topics are the bundle's content: not if the service only said "no data". */
   readonly hasContents: boolean;
 }
 
-/**
- * - `use`: the answer is stored. `retry`: the same call again.
+/** - `use`: the answer is stored. `retry`: the same call again.
  * - `replan`: keys or scopes have changed. `out_of_credits`: the quota is used up.
- * - `give_up`: the topics are left; `rejected`: the whole location is.
- * - `stop`: the run ends.
- */
+ * - `give_up`: the topics are left; `rejected`: the whole location is. `stop`: the run ends. */
 export type NextStep =
   | { readonly step: 'use' | 'out_of_credits' }
   | { readonly step: 'replan'; readonly reason: string }
@@ -252,8 +248,7 @@ export function makeSettlement(
   };
 }
 
-/** The price to keep: what the call cost, where the store has none or another. A call that was answered free of charge shows none, but the
- * next of its kind need not go out alone. */
+/** The price to keep: what the call cost, where the store has none or another. A free answer shows none, but the next need not go alone. */
 function priceLearned(
   { charge, credits }: Consequence['ledger'],
   charged: number | null,

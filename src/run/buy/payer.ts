@@ -60,8 +60,7 @@ export class Payer {
     return this.#charged[kind]?.credits ?? null;
   }
 
-  /** What made calls dearer, or left a dearer way to buy, since the last `acceptPrices`; null where nothing did. While it is set no call
-   * begins: the rest is priced again first. */
+  /** What made calls, or a way to buy, dearer since the last `acceptPrices`; null for nothing. While it is set, no call begins. */
   get dearer(): string | null {
     return this.#dearer;
   }

@@ -6,12 +6,9 @@ import { type Stop, stopFor } from '../stop.ts';
 
 /** A call's signal about the service's health, after its retries. */
 export interface HealthSignal {
-  /**
-   * - `answered`. `responsive`: the service refused the call and said why (too fast, another key, another period).
-   * - `refused`: rejected, or refused without a known reason.
-   * - `failed`: no usable answer; `paid_error`: the same, with an error that was charged like an answer; `topic_failed`: the same if only the single's topic may be the cause.
-   * - `no_news`: it says nothing about the service.
-   */
+  /** - `answered`. `responsive`: the service refused the call and said why (too fast, another key, another period).
+   * - `refused`: rejected, or refused without a known reason. `no_news`: it says nothing about the service.
+   * - `failed`: no usable answer; `paid_error`: the same, with an error that was charged like an answer; `topic_failed`: the same if only the single's topic may be the cause. */
   readonly service: 'answered' | 'responsive' | 'refused' | 'failed' | 'paid_error' | 'topic_failed' | 'no_news';
   readonly isPaid: boolean;
   /** The topic of a single, and whether it was available; null if the call tells nothing about one topic. */
@@ -125,8 +122,7 @@ export class RunHealth {
     return this.#stopping.signal;
   }
 
-  /** Every call was given up, and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a night must
-   * also report that the service is down. */
+  /** Every call was given up, and none was charged. A few such calls suffice at a run's end: one of four cells must also report the outage. */
   get isUnanswered(): boolean {
     return !this.#breaker.everPaid && this.#breaker.everywhere;
   }

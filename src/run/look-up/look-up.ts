@@ -67,8 +67,7 @@ export async function lookUp(
   return progress.cellsDone < order.length ? stop : null;
 }
 
-/** Looks up cells batch by batch in all threads, as long as it may go on. Waits for all threads even if one fails: a thread that is still
- * writing must not outlive the run. */
+/** Looks up cells batch by batch in all threads. Waits for all even if one fails: a thread that still writes must not outlive the run. */
 async function lookUpInThreads(
   threads: readonly Lane<LookupTask, null>[],
   count: number,

@@ -31,8 +31,7 @@ export type LookupTask =
   | { readonly kind: 'look_up'; readonly from: number; readonly to: number }
   | { readonly kind: 'store' };
 
-/** Looks up batches of cells. A thread reads the data file and writes into the store by connections of its own: answers are never copied
- * between threads.
+/** Looks up batches of cells. A thread has connections of its own to data and store: answers are never copied between threads.
  * @throws LOCAL_DATA if the data is not the plan's
  * @public: threads import it */
 export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) => {

@@ -96,8 +96,7 @@ function listFailures(
   return topics.map((topic) => ({ topic, reason, note, at: now }));
 }
 
-/** Topics as arguments of `data get`: `all` for the 37 topics, `natural` for the natural ones; else their own names, because more would be
- * downloaded than was asked for. */
+/** Topics as arguments of `data get`: `all` for the 37, `natural` for the natural ones; else their names, so that no more is downloaded. */
 export function topicsText(topics: readonly TopicSlug[]): string {
   const groups = [
     ['all', PAID_SLUGS],

@@ -61,8 +61,7 @@ export interface JobOfAccount {
   readonly last: LastTerms | null;
 }
 
-/** Takes over what the last run of the account used, so that plan, quota and run speak of one subscription. Nobody asked the service for
- * it, but a user has named it. */
+/** Takes over what the last run of the account used, which a user has named: plan, quota and run speak of one subscription. */
 export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts'>): Promise<JobOfAccount> {
   // Local data and the sample have no terms to remember.
   if (job.service.kind !== 'remote') return { job, last: null };

@@ -86,8 +86,7 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
   }
 }
 
-/** `NAME=value`, as files of variables have it (Docker, systemd, shells), with a name that only a variable has. A key may have an equals
- * sign at its end. */
+/** `NAME=value`, as files of variables have it (Docker, systemd, shells), with a name that only variables have. A key may end with =. */
 const ASSIGNMENT = /^(?:export\s+)?([A-Za-z]\w*)\s*=\s*(.*[^=\s].*)$/;
 const NAMES_VARIABLE = /_|^(key|token|secret|apikey)$/i;
 

@@ -121,8 +121,7 @@ function freshTopics(record: StoredArea | undefined, freshness: Freshness): Topi
 }
 
 /** The answers of a call that also hold for the cell's areas, for its settlement. At a verifying cell those of topics for which it does not
- * stand for its areas are compared only: as an area's own, they would be compared with themselves, and the cell that stands for the
- * area would find them and not be bought. */
+ * stand for its areas are compared only: as an area's own, they would be compared with themselves, and the area's own cell not be bought. */
 export function areasToSettle(
   areas: AreaTable,
   cell: number,
@@ -182,8 +181,7 @@ export async function answeredMeanwhile(
   return answered;
 }
 
-/** A cell's record with the answers of its areas: only for topics without a fresh answer of its own, and only from areas whose
- * answers agree. */
+/** A cell's record with the answers of its areas, if these agree: only for topics without a fresh answer of its own. */
 export function withAreas(
   record: CellRecord,
   cell: number,

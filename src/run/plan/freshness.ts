@@ -6,8 +6,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { WantedAnswer } from '../../store/answers/port.ts';
 
-/** Which answers are fresh in a run. Ages are measured at the run's start, so that the first answers of a long run
- * do not become stale during it. */
+/** Which answers are fresh in a run. Ages are measured at its start, so that the first answers of a long run do not become stale in it. */
 export interface Freshness {
   readonly startedAt: number;
   readonly freshSince: (topic: TopicSlug) => number;

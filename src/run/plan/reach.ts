@@ -37,8 +37,7 @@ export interface Purchases {
   readonly credits: number;
 }
 
-/** Spends credits on cells, in order, as long as they suffice. A cell that costs more than what is left is skipped, and cheaper ones
- * after it are still bought. */
+/** Spends credits on cells, in order. A cell that costs more than what is left is skipped, and cheaper ones after it are still bought. */
 export function purchasesFor({ cells, order, missing, priceList }: Demand, available: number): Purchases {
   const isBought = new Uint8Array(cells.size);
   const purchaseOf = purchaseBySet(() => priceList);

@@ -88,8 +88,7 @@ export function spendingLimit(job: Pick<Job, 'budget'>, price: Price): number {
   return Math.min(job.budget ?? Number.POSITIVE_INFINITY, price.credits + retryLimit(job, price));
 }
 
-/** Most credits in the remaining time: the first minute's credits, which may be spent at once, plus those of each later minute; or
- * fewer if the calls are slower. */
+/** Most credits in the remaining time: those of the first minute, spent at once, and of each later one; fewer if the calls are slower. */
 function creditsWithin(leftMs: number | null, creditsPerMinute: number, { msPerCredit }: CallPace): number {
   if (leftMs === null) return Number.POSITIVE_INFINITY;
   if (leftMs <= 0) return 0;

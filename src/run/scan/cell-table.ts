@@ -6,10 +6,8 @@ const FIRST_CAPACITY = 1024;
 /** A third of the slots stays empty, so that a lookup takes two or three probes. */
 const MOST_FULL = 2 / 3;
 
-/**
- * The distinct cells of an input, numbered in the order of their first rows. Open addressing over typed arrays: 32 bytes a cell
- * or less, where a Map of strings takes some 150.
- */
+/** The distinct cells of an input, numbered in the order of their first rows. Open addressing over typed arrays: 32 bytes a cell
+ * or less, where a Map of strings takes some 150. */
 export class CellTable {
   /** Latitude and longitude of each cell: side by side, so that a lookup reads memory in two places. */
   #keys = new Int32Array(2 * FIRST_CAPACITY);
@@ -70,10 +68,7 @@ export class CellTable {
     return cells;
   }
 
-  /**
-   * Makes the value of each cell a whole number of units. Sums of them are exact, whatever order they are added in. Called once, after
-   * the last row.
-   */
+  /** Makes the value of each cell a whole number of units, whose sums are exact in any order. Called once, after the last row. */
   roundValues(): void {
     let total = 0;
     for (let cell = 0; cell < this.#size; cell++) total += Math.abs(this.#values[cell]!);

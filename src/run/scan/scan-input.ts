@@ -16,8 +16,7 @@ import { FIRST_VALUE } from './value.ts';
 /** The result of the first pass over the input. Disposing of it closes its file. */
 export interface Scan extends RowTally, Disposable {
   readonly rowFile: RowFile | PartFiles;
-  /** The pieces of the input, and the threads that read them and can write them: their modules are loaded. Null if only this thread has
-   * read. */
+  /** The pieces of the input, and the threads that read them and can write them. Null if only this thread has read. */
   readonly inThreads: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | null;
   readonly layout: Layout;
 }

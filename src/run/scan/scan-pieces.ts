@@ -143,8 +143,7 @@ async function takeAll<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (b
   }
 }
 
-/** Whether the text of a number is a plain decimal of which a double keeps all digits, so that the text is not needed: degrees, whole numbers,
- * and amounts with cents. */
+/** Whether a number's text is a plain decimal that a double keeps, so that it is not needed: degrees, whole numbers, amounts with cents. */
 const isPlain = (number: number): boolean =>
   (Math.abs(number) < 1_000 && Math.abs(number) >= 1e-6) ||
   (Math.abs(number) < 1e9 && Math.round(number * 100) / 100 === number);

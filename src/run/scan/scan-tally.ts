@@ -32,8 +32,7 @@ export interface Finding {
   readonly part?: string;
 }
 
-/** The rows of an input, counted. The memory grows with the number of cells, not of rows: after the first millions of rows, the row's cell
- * numbers go into a file. */
+/** The rows of an input, counted. Memory grows with the cells, not the rows: after the first millions, the rows' cells go into a file. */
 export type RowTally = ReturnType<ScanTally['result']>;
 
 /** The value of all cells, in units (`CellTable`); 0 in the order of the file, and where amounts in two currencies have no sum. */

@@ -149,13 +149,10 @@ const CENTS = 2;
 /** Up to this total, a unit is finer than a cent: a thousandth of a double's exact range, so that sums of rows round to a unit. */
 const FINE_TOTAL = 1e13;
 
-/**
- * The decimals of the unit in which the values of a file are counted: cents, or finer where the total leaves room. Sums of whole
+/** The decimals of the unit in which the values of a file are counted: cents, or finer where the total leaves room. Sums of whole
  * units are exact up to 2^53 of them (90 trillion dollars in cents). Rejected: sums of doubles, by which all of the value was
  * 99.99999999999987 % of it; one unit for all files, because a column of values below 0.01 would be all zeros.
- *
- * @param total the sum of the absolute values, in the file's unit
- */
+ * @param total the sum of the absolute values, in the file's unit */
 export function decimalsFor(total: number): number {
   let decimals = MOST_DECIMALS;
   while (decimals > CENTS && total * 10 ** decimals > FINE_TOTAL) decimals--;

@@ -18,8 +18,7 @@ export interface EnrichedCell extends CellOfInput {
   readonly fields: readonly Field[];
 }
 
-/** Cells of the input with their present fields of the output, in batches. Buys nothing, writes nothing. Skips the cells that the caller
- * already has. */
+/** Cells of the input with their present fields of the output, in batches, but those that are skipped. Buys nothing, writes nothing. */
 export async function* enrichedCells(
   prepared: Prepared,
   isSkipped: (cell: number) => boolean = () => false,

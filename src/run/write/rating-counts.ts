@@ -23,8 +23,7 @@ export interface TopicRatings {
   readonly highest: readonly [RatedRows, RatedRows];
 }
 
-/** Counts ratings while the fields pass to a writer. After writing, most fields are no longer in memory, and reading them again would
- * double the time. */
+/** Counts ratings while the fields pass to a writer: reading them again after writing would double the time. */
 export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTable) {
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   const ratings: TopicRatings[] = [];

@@ -33,8 +33,7 @@ interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' 
 }
 
 /** The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and job (with the
- * time of the run), so a resumed run writes the same as an undisturbed one. Part files are written each whole or not at all; the first
- * error stops those that follow. */
+ * time of the run), so a resumed run writes the same. Part files are written whole or not at all; an error stops those that follow. */
 export async function writeOutput(
   { job, progress, interrupt }: Pick<RunContext, 'job' | 'progress' | 'interrupt'>,
   scan: Scan,
