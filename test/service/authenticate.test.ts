@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
-import { checkCalls } from '../../src/service/accounts/check-calls.ts';
+import { checkCalls } from '../../src/service/accounts/calls.ts';
 import { SQLITE } from '../../src/sql/dialects.ts';
 import type { SqlValue, SqlWork } from '../../src/sql/sql-work.ts';
 import { driverOf } from './file-accounts.ts';

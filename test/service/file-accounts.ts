@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
+import { readStatement } from '../../src/service/accounts/period-statement.ts';
 import { lockPresence } from '../../src/service/accounts/presence.ts';
-import type { NewAccount } from '../../src/service/accounts/service-account.ts';
+import * as stored from '../../src/service/accounts/service-account.ts';
 import * as keys from '../../src/service/accounts/service-keys.ts';
 import { takeBack } from '../../src/service/accounts/settle-charges.ts';
-import * as stored from '../../src/service/accounts/stored-accounts.ts';
 import { type SqliteDriver, sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 
 /* What set-ups do with the accounts of a SQLite file at once, where the port (`sqliteAccounts`) gives a promise. */
@@ -18,7 +18,7 @@ export function driverOf(accounts: AccountsDatabase, clock: Clock): SqliteDriver
   return driver;
 }
 
-export function createAccount(accounts: AccountsDatabase, account: NewAccount, clock: Clock) {
+export function createAccount(accounts: AccountsDatabase, account: stored.NewAccount, clock: Clock) {
   const { transactNow, dialect } = driverOf(accounts, clock);
   return transactNow(() => stored.createAccount(dialect, account));
 }
@@ -36,7 +36,7 @@ export function usage(accounts: AccountsDatabase, name: string, now: number) {
     driver.transactNow(() => takeBack(driver.dialect, instance, pending));
   }
   const periods = driver.readNow(function* () {
-    return yield* stored.readStatement(yield* stored.findAccount(name), now);
+    return yield* readStatement(yield* stored.findAccount(name), now);
   });
   const current = periods.find(({ periodStart, periodEnd }) => periodStart <= now && now < periodEnd)!;
   return { ...current, totalCredits: periods.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0) };

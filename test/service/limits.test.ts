@@ -1,28 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chargeRefusals } from '../../src/service/accounts/account-usage.ts';
 import {
   addCharge,
+  type BatchTotal,
+  chargeRefusals,
   computeRetryAfter,
   findRefusal,
   freedBy,
   type LastCall,
   type LimitUsage,
-  newTotal,
-  periodStartOf,
 } from '../../src/service/accounts/limits.ts';
-import type { ServiceAccount } from '../../src/service/accounts/service-account.ts';
+import { periodStartOf, type ServiceAccount } from '../../src/service/accounts/service-account.ts';
 import { subscriptionOf } from './small-data.ts';
 
 const NOW = 5 * 60_000 + 10_001;
 const SINGLE = { kind: 'single', topic: 'hail' } as const;
 const STANDARD = { kind: 'standard' } as const;
 
-const totalOf = (used: Partial<LimitUsage> = {}, account: Partial<ServiceAccount> = {}) =>
-  newTotal({ subscription: subscriptionOf(40, 30), overages: false, ...account } as ServiceAccount, {
-    ...{ now: NOW, periodStart: 0, periodCredits: 0, minuteFrom: 0, minuteCredits: 0 },
-    ...used,
-  });
+const totalOf = (used: Partial<LimitUsage> = {}): BatchTotal => ({
+  account: { subscription: subscriptionOf(40, 30), overages: false } as ServiceAccount,
+  before: { now: NOW, periodStart: 0, periodCredits: 0, minuteFrom: 0, minuteCredits: 0, ...used },
+  ...{ credits: 0, calls: { single: 0, standard: 0, enterprise: 0 } },
+});
 
 test('the period begins on the day of the month on which the account was made, in UTC', () => {
   const account = { signedUpAt: Date.UTC(2026, 0, 15, 23) } as ServiceAccount;

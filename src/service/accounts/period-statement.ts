@@ -1,6 +1,7 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceAccount } from './service-account.ts';
+import { read, type SqlWork, statement } from '../../sql/sql-work.ts';
+import { periodStartOf, type ServiceAccount } from './service-account.ts';
 
 /** The amount that an account owes for a billing period. Times are milliseconds since the epoch. */
 export interface PeriodStatement {
@@ -29,6 +30,14 @@ export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
   readonly overageRate: number | null;
 }
 
+/** The amount that an account owes by billing period, the oldest first. */
+export function* readStatement(account: ServiceAccount, now: number): SqlWork<PeriodStatement[]> {
+  const sql = `SELECT period_start AS "periodStart", credits, single, standard, enterprise, allowance, overage_rate AS "overageRate"
+    FROM periods WHERE account = $1 ORDER BY period_start`;
+  const [rows] = yield* read(statement<ChargedPeriod>(sql, [account.id]));
+  return makeStatements(rows, account, now);
+}
+
 /** The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
  * period keeps the allowance and rate of its last call; the current period has the account's.
  * @param rows the periods in which it was charged, the oldest first */
@@ -38,7 +47,7 @@ export function makeStatements(
   now: number,
 ): PeriodStatement[] {
   const day = new Date(account.signedUpAt).getUTCDate();
-  const current = billingPeriod(day, now).start;
+  const current = periodStartOf(account, now);
   const charged = rows.map((row) => makeStatement(row, account, billingPeriod(day, row.periodStart).end, now));
   if (rows.some((row) => row.periodStart === current)) return charged;
   const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: 0, overageRate: null };

@@ -1,10 +1,18 @@
 import { read, type SqlDatabase } from '../../sql/sql-work.ts';
 import type { LastCall } from './limits.ts';
-import type { PeriodStatement } from './period-statement.ts';
-import type { AccountChange, NewAccount, ServiceAccount } from './service-account.ts';
+import { type PeriodStatement, readStatement } from './period-statement.ts';
+import {
+  type AccountChange,
+  changeAccount,
+  createAccount,
+  findAccount,
+  instant,
+  listAccounts,
+  type NewAccount,
+  type ServiceAccount,
+} from './service-account.ts';
 import { type AccountsStore, releaseCrashed, ServiceInstance } from './service-instance.ts';
 import { createKey, type KeyInfo, listKeys, type NewKey, revokeKey, rotateKey } from './service-keys.ts';
-import { changeAccount, createAccount, findAccount, instant, listAccounts, readStatement } from './stored-accounts.ts';
 
 /** The accounts, keys and charges of a service: in a SQLite file, or in PostgreSQL for instances on several machines.
  * Errors: SERVICE_ACCOUNT for an invalid request, ACCOUNTS_UNAVAILABLE while the database does not answer. */

@@ -1,18 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
 import { read, type SqlDatabase, write } from '../../sql/sql-work.ts';
-import { lockAccounts } from './account-usage.ts';
 import {
   type CallCheck,
   type Charge,
   type Chargeable,
-  type ChargeRefusal,
+  type ChargeOrder,
+  chargeCalls,
+  checkCalls,
   type DeliveryOutcomes,
   isAccountsFailure,
+  listAccounts,
   type PresentedCall,
 } from './calls.ts';
-import { type ChargeOrder, chargeCalls, listAccounts } from './charge-calls.ts';
-import { checkCalls } from './check-calls.ts';
-import type { LastCall } from './limits.ts';
+import { type ChargeRefusal, type LastCall, lockAccounts } from './limits.ts';
 import type { Presence } from './presence.ts';
 import { makeFinal, takeBack, takeBackPending } from './settle-charges.ts';
 

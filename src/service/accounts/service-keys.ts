@@ -3,7 +3,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
 import { type EngineDialect, read, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import { findAccount, instant } from './stored-accounts.ts';
+import { findAccount, instant } from './service-account.ts';
 
 /** `rotating`: the key has a successor and works until the grace period ends. `retired`: the grace period has ended. */
 type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';

@@ -7,8 +7,8 @@ import { createSampleWatch } from '../../data/tables/describe-data.ts';
 import { isMissing, resultText, type TextPart } from '../../data/topics/result-text.ts';
 import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { CallCheck, Chargeable, ChargeRefusal } from '../accounts/calls.ts';
-import type { LastCall } from '../accounts/limits.ts';
+import type { CallCheck, Chargeable } from '../accounts/calls.ts';
+import type { ChargeRefusal, LastCall } from '../accounts/limits.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
 import { type FailureReply, makeMeta, type PaidAnswer, successText } from './replies.ts';
 
