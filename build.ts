@@ -1,10 +1,11 @@
-/**
- * Builds the package into `dist/`: JavaScript, types, assets, and the commit. `npm pack` runs it first.
- */
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { libraryFile, libraryInCheckout, PAGE_LIBRARIES } from './src/page/web/page-libraries.ts';
+import { libraryFile, libraryInCheckout, PAGE_LIBRARIES } from './src/page/web/assets.ts';
+
+/**
+ * Builds the package into `dist/`: JavaScript, types, assets, and the commit. `npm pack` runs it first.
+ */
 
 const ROOT = import.meta.dirname;
 const SOURCE = join(ROOT, 'src');

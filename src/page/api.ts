@@ -10,14 +10,21 @@ import { extensionOf } from '../rows/files/compression.ts';
 import { keyRefusal } from '../run/ledger-calls.ts';
 import { withLastTerms } from '../run/plan/account-state.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
-import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
-import { type Choice, type ChosenSource, confirmation, firstChoice, makeJobFile } from './files/choice.ts';
+import {
+  type AvailableChoices,
+  availableChoices,
+  type Choice,
+  type ChosenSource,
+  confirmation,
+  firstChoice,
+  makeJobFile,
+  settingsFor,
+} from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type PriceRequest, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
-import { type EndedRun, latestRun, type RunUpdate } from './runs/run-progress.ts';
-import { Runs } from './runs/started-runs.ts';
-import { type ErrorMessage, makeErrorMessage, RefusedRequest } from './web/error-replies.ts';
+import { type EndedRun, latestRun, Runs, type RunUpdate } from './runs.ts';
+import { type ErrorMessage, makeErrorMessage, RefusedRequest } from './web/page-words.ts';
 
 /** The operations of the page, without HTTP: one method for each route. */
 export class UiApi {

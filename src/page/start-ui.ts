@@ -3,11 +3,9 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { listenFailure, resultOrNull } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
-import { accessRefusal, cookieName, HEADERS, hostRefusal, requestRefusal } from './web/access-check.ts';
-import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
-import { isOwnPeer } from './web/peer-user.ts';
+import { accessRefusal, cookieName, HEADERS, hostRefusal, isOwnPeer, requestRefusal, Sessions } from './web/access.ts';
+import { RefusedRequest, sendError, statusOfError } from './web/page-words.ts';
 import { addRoutes } from './web/routes.ts';
-import { Sessions } from './web/sessions.ts';
 
 export interface RunningUi {
   readonly port: number;

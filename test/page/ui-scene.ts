@@ -9,7 +9,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import type { UiDependencies } from '../../src/page/dependencies.ts';
-import type { RunUpdate } from '../../src/page/runs/run-progress.ts';
+import type { RunUpdate } from '../../src/page/runs.ts';
 import { type RunningUi, startUi } from '../../src/page/start-ui.ts';
 import { reportOfLatestRun } from '../../src/report/figures/gather-facts.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';

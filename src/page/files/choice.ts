@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
-import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { areaSuffices } from '../../columns/topic-columns.ts';
+import { type AreaLevel, TOPIC_SLUGS, TOPICS, topicOf } from '../../contract/topics.ts';
 import { PLACE_ORDERS } from '../../geo/place-in-value.ts';
 import type { JobFile } from '../../job/job-file.ts';
+import type { Job } from '../../job/settings.ts';
 import { parseTopics } from '../../job/topic-choice.ts';
+import type { UiDependencies } from '../dependencies.ts';
+import { RefusedRequest, withoutDataFile } from '../web/page-words.ts';
 import { columnIndex, columnReference, type FilePreview } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
@@ -37,7 +42,6 @@ export const reachSchema = z.strictObject({ ...choiceSchema.shape, budget: z.int
 /** Spending needs a budget and the sentence that the user confirmed. */
 export const startSchema = z.strictObject({ ...reachSchema.shape, confirmed: z.string() });
 
-/** The settings as a job file. */
 export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
   const { lat, lng, placeOrder, optimize, header, order, source } = choice;
   const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
@@ -59,7 +63,7 @@ export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile
 export function firstChoice(
   settings: JobFile | null,
   header: boolean,
-  { columns, location, order }: FilePreview,
+  { columns, location, order }: Pick<FilePreview, 'columns' | 'location' | 'order'>,
   usual: ChosenSource,
 ) {
   const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
@@ -93,4 +97,63 @@ function keptColumns(settings: JobFile | null, header: boolean, columns: readonl
 /** The sentence that the user confirms, on the page and here. A start without it, or with that of another budget, is refused. */
 export function confirmation(budget: number): string {
   return budget === 0 ? 'Spend nothing' : `Spend at most ${counted(budget, 'credit')}`;
+}
+
+const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_API_KEY.';
+
+/** The account for made-up answers if the page was started with a paid service: the paid account's quota must not change. */
+const SAMPLE_ACCOUNT = 'sample data';
+
+export type AvailableChoices = Awaited<ReturnType<typeof availableChoices>>;
+
+/** The sources, and the levels of areas by which one answer serves several places: null, or why it is unavailable now and what to do.
+ * @param settings the topics and the input; `-` for an upload, whose path the user does not know */
+export async function availableChoices(
+  { jobOf, connectionOf, requireAreas }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
+  settings: JobFile,
+) {
+  const job = jobOf(settings);
+  const area = async (level: AreaLevel): Promise<string | null> => {
+    const isShared = job.topics.some((topic) => topicOf(topic).area === level && areaSuffices(topic, false));
+    if (!isShared) return SHARED[level];
+    return await findRefusal(async () => requireAreas(jobOf({ ...settings, areas: level })), 'SERVICE_DATA');
+  };
+  return {
+    sources: {
+      local: await findRefusal(() => connectionOf(jobOf({ ...settings, service: 'local' })), 'LOCAL_DATA'),
+      service: hasService(job) ? null : NO_SERVICE,
+      sample: null,
+    },
+    areas: { tract: await area('tract'), county: await area('county') },
+  };
+}
+
+/** Why one answer for each area saves nothing. */
+const SHARED: Readonly<Record<AreaLevel, string>> = {
+  tract: 'No chosen topic is the same in all of a census tract: natural ratings are.',
+  county: `No chosen topic is the same in all of a county: ${TOPICS.filter(({ area }) => area === 'county')
+    .map(({ title }) => title.toLowerCase())
+    .join(' and ')} are.`,
+};
+
+/** The settings of a job whose answers come from a source. @throws RefusedRequest where there is no paid service */
+export function settingsFor(base: Job, settings: JobFile, source: ChosenSource | undefined): JobFile {
+  if (source === 'service' && !hasService(base)) {
+    throw new RefusedRequest(422, 'NO_SERVICE', 'This page was started without a paid service', NO_SERVICE);
+  }
+  return settings.service === 'sample' && hasService(base) ? { ...settings, account: SAMPLE_ACCOUNT } : settings;
+}
+
+const hasService = (job: Job): boolean => job.service.kind === 'remote';
+
+/** The error of a step that the user can correct; null if the step succeeds. */
+async function findRefusal(step: () => Promise<unknown>, code: ErrorCode): Promise<string | null> {
+  try {
+    await step();
+    return null;
+  } catch (error) {
+    if (!(error instanceof PerilbookError && error.code === code)) throw error;
+    // Settings of a job that the page does not have.
+    return `${withoutDataFile(error.message, error.context.file)}. ${error.hint.replace(/, or set areas: \w+/, '')}`;
+  }
 }

@@ -7,35 +7,16 @@ import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import { likelyOrder } from '../../run/scan/value.ts';
-import { pageMessage } from './page-words.ts';
+import { pageMessage } from '../web/page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
-/** A file's format, columns and first rows. */
-export interface FilePreview {
-  readonly format: string;
-  readonly hasHeaderLine: boolean;
-  readonly bytes: number;
-  /** The columns, without those that an earlier run added. */
-  readonly columns: readonly string[];
-  /** The indexes of the latitude and longitude columns; null if none is recognised. */
-  readonly location: { readonly lat: number; readonly lng: number } | null;
-  /** Why the choice of columns is uncertain, or null. */
-  readonly note: string | null;
-  /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
-  readonly order: number | 'tiv' | null;
-  /** What `line` counts. */
-  readonly unit: NonNullable<RowFile['unit']>;
-  readonly first: readonly { readonly line: number; readonly fields: readonly string[] }[];
-}
+export type FilePreview = Awaited<ReturnType<typeof previewFile>>;
 
 const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
 /** Opens a file and reads its first rows. @param header whether its first line is a header @throws INPUT_UNREADABLE */
-export async function previewFile(
-  { path, name }: Pick<ChosenFile, 'path' | 'name'>,
-  header = true,
-): Promise<FilePreview> {
+export async function previewFile({ path, name }: Pick<ChosenFile, 'path' | 'name'>, header = true) {
   const stats = await stat(path).catch(() => null);
   if (stats === null || !stats.isFile()) {
     const what = stats === null ? `${path} does not exist` : `${path} is not a file`;
@@ -53,42 +34,37 @@ export async function previewFile(
     throw unreadable(`${name} is not a table: its first line has one column`, hint);
   }
   const order = likelyOrder(columns);
+  const first = await firstRows(rowFile, [...columns.keys()], ROWS_SHOWN);
   return {
     format: rowFile.format,
     hasHeaderLine: hasHeaderLine(rowFile.format),
     bytes: stats.size,
+    /** Without those that an earlier run added. */
     columns,
     ...(await parseLocation(rowFile, columns, name)),
+    /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
+    /** What `line` counts. */
     unit: rowFile.unit ?? 'line',
-    first: await previewRows(rowFile, columns),
+    first: first.map(({ line, fields }) => ({
+      line,
+      fields: fields.map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
+    })),
   };
 }
 
 const unreadable = (message: string, hint: string) => new PerilbookError('INPUT_UNREADABLE', message, hint);
 
-async function parseLocation(
-  rowFile: RowFile,
-  columns: readonly string[],
-  name: string,
-): Promise<Pick<FilePreview, 'location' | 'note'>> {
+/** The indexes of the latitude and longitude columns, null if none is recognised; and why the choice is uncertain, or null. */
+async function parseLocation(rowFile: RowFile, columns: readonly string[], name: string) {
   try {
     const { lat, lng, note } = await placeColumns(rowFile, columns, {});
     return { location: { lat, lng }, note };
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
-    return {
-      location: null,
-      note: `No latitude and longitude columns were recognised in ${name}. ${pageMessage(error).hint}`,
-    };
+    const note = `No latitude and longitude columns were recognised in ${name}. ${pageMessage(error).hint}`;
+    return { location: null, note };
   }
-}
-
-async function previewRows(rowFile: RowFile, columns: readonly string[]): Promise<FilePreview['first']> {
-  return (await firstRows(rowFile, [...columns.keys()], ROWS_SHOWN)).map(({ line, fields }) => ({
-    line,
-    fields: fields.map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
-  }));
 }
 
 /** A column as a job file names it: by name, or by number if the name is empty or not unique. */

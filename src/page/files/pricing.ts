@@ -11,7 +11,7 @@ import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
 import { checkRoom } from '../../run/write/write-output.ts';
 import type { Store } from '../../store/port.ts';
-import { withoutTerminal } from './page-words.ts';
+import { withoutTerminal } from '../web/page-words.ts';
 
 export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
 

@@ -4,8 +4,7 @@ import { extname } from 'node:path';
 import { byteSize, counted, grouped, percent, timeSpan } from '../../base/format-numbers.ts';
 import { baseStyle, reportScript, reportStyle } from '../../report/html/page.ts';
 import { confirmation } from '../files/choice.ts';
-import { HEADERS } from './access-check.ts';
-import { libraryFile, libraryInCheckout, PAGE_LIBRARIES } from './page-libraries.ts';
+import { HEADERS } from './access.ts';
 
 export interface Asset {
   readonly type: string;
@@ -58,3 +57,12 @@ export function readAssets(): ReadonlyMap<string, Asset> {
   add('numbers.js', NUMBERS.map((shared) => `export ${shared}\n`).join(''));
   return assets;
 }
+
+/** The libraries of the page, by the names under which it imports them. They are served unchanged, without a bundler. A checkout has them
+ * as development dependencies; the build copies them beside the page, so that the installed package does not need them. */
+export const PAGE_LIBRARIES = ['preact', 'preact/hooks', 'htm', '@preact/signals', '@preact/signals-core'];
+
+/** The name of a library's file among the page's assets. */
+export const libraryFile = (specifier: string): string => `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
+
+export const libraryInCheckout = (specifier: string): URL => new URL(import.meta.resolve(specifier));

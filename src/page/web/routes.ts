@@ -7,11 +7,10 @@ import { z } from 'zod';
 import { reportPage, reportSections } from '../../report/html/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
-import { receiveUpload } from '../files/upload.ts';
-import type { ChosenFile } from '../files/workspace.ts';
-import { HEADERS } from './access-check.ts';
+import { type ChosenFile, receiveUpload } from '../files/workspace.ts';
+import { HEADERS } from './access.ts';
 import { readAssets, readPage } from './assets.ts';
-import { RefusedRequest } from './error-replies.ts';
+import { RefusedRequest } from './page-words.ts';
 
 interface OfFile {
   readonly Params: { readonly id: string };

@@ -1,0 +1,133 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { resultOrNull } from '../../base/errors.ts';
+import { ownUser } from '../../base/users.ts';
+import { RefusedRequest } from './page-words.ts';
+
+/** The refusal of a request that may not come from the user's own page. */
+export function requestRefusal(status: 401 | 403 | 421, code: string, message: string): RefusedRequest {
+  return new RefusedRequest(status, code, message, 'Press Enter in the terminal of perilbook ui for a new address.');
+}
+
+/** The name contains the port: ports share cookies, so two pages on one machine would overwrite each other's. */
+export function cookieName(port: number): string {
+  return `perilbook_ui_${port}`;
+}
+
+/** Why a request is refused, or null. `Host` must be the address that we listen on: a page of another domain that resolves
+ * to this machine (DNS rebinding) sends its own. Requests that change something must come from our own page. */
+export function accessRefusal(
+  { method, headers: { host, origin, cookie } }: Pick<FastifyRequest, 'method' | 'headers'>,
+  port: number,
+  sessions: Sessions,
+): RefusedRequest | null {
+  const wrongHost = hostRefusal(host, port);
+  if (wrongHost !== null) return wrongHost;
+  const isReading = method === 'GET' || method === 'HEAD';
+  if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
+    return requestRefusal(403, 'ORIGIN', 'This request comes from another page');
+  }
+  const name = `${cookieName(port)}=`;
+  const session = cookie
+    ?.split(';')
+    .find((part) => part.trimStart().startsWith(name))
+    ?.trim()
+    .slice(name.length);
+  return sessions.isOpen(session ?? '') ? null : requestRefusal(401, 'SESSION', 'This browser has no session here');
+}
+
+/** A request with a token has no session yet: only its host can be checked. */
+export function hostRefusal(host: string | undefined, port: number): RefusedRequest | null {
+  return host === `127.0.0.1:${port}` ? null : requestRefusal(421, 'HOST', 'This request is for another host');
+}
+
+/** On every response: no external resources, no inline code, no framing, no caching. */
+export const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** One-time tokens and the sessions that they open. Both end with the process: a page of an earlier one must be opened again. */
+export class Sessions {
+  readonly #tokens = new Set<string>();
+  readonly #sessions = new Set<string>();
+
+  /** A new token. Earlier ones stay valid until they are used. */
+  newToken(): string {
+    return added(this.#tokens);
+  }
+
+  /** Exchanges a token for a session; null if it is unknown or used. */
+  exchange(token: string): string | null {
+    const issued = equalSecret(this.#tokens, token);
+    if (issued === null) return null;
+    this.#tokens.delete(issued);
+    return added(this.#sessions);
+  }
+
+  isOpen(session: string): boolean {
+    return equalSecret(this.#sessions, session) !== null;
+  }
+}
+
+function added(secrets: Set<string>): string {
+  // 128 bits.
+  const secret = randomBytes(16).toString('base64url');
+  secrets.add(secret);
+  return secret;
+}
+
+/** The secret that equals `given`, in constant time. Comparing digests makes lengths equal too. */
+function equalSecret(secrets: ReadonlySet<string>, given: string): string | null {
+  const digestOf = (text: string) => hash('sha256', text, 'buffer');
+  const digest = digestOf(given);
+  let match: string | null = null;
+  for (const secret of secrets) if (timingSafeEqual(digestOf(secret), digest)) match = secret;
+  return match;
+}
+
+/** Linux's tables of connections: of IPv4, and of IPv6, whose sockets may reach IPv4 addresses too. */
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+
+/** The ends of a connection, as the page sees them. */
+type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
+
+/** Whether the program at the other end of a loopback connection belongs to this user. Browsers send the cookies of 127.0.0.1 to every
+ * port of it, so another user of the machine who listens on one may get the page's session: a cookie alone is not enough.
+ * @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything */
+export function isOwnPeer(ends: Ends): boolean {
+  const tables = TABLES.filter((path) => existsSync(path));
+  if (tables.length === 0) return true;
+  // They cannot be read if the process has as many files open as it may: whose the connection is, is then unknown.
+  const table = resultOrNull(() => tables.map((path) => readFileSync(path, 'utf8')).join('\n')) ?? '';
+  const user = peerUser(table, ends);
+  return user === 0 || user === ownUser();
+}
+
+/** The number of the user whose socket is the other end of a connection; undefined if none is. The fields of the table: number, local and
+ * remote address, state, queues, timer, retransmissions, user, timeout, inode (proc_net_tcp in the kernel's documentation). An end that
+ * its program has closed has no inode, and the kernel writes 0 for its user. */
+export function peerUser(table: string, ends: Ends): number | undefined {
+  const own = inTable(ends.localAddress, ends.localPort);
+  const peer = inTable(ends.remoteAddress, ends.remotePort);
+  const entries = table.split('\n').map((line) => line.trim().split(/\s+/));
+  const entry = entries.find(([, local, remote, , , , , , , inode]) => {
+    return local?.endsWith(peer) && remote?.endsWith(own) && Number(inode) > 0;
+  });
+  return entry && Number(entry[7]);
+}
+
+/** An address as the tables write it: a number in the machine's order of bytes, then the port. */
+function inTable(address = '0.0.0.0', port = 0): string {
+  const [number = 0] = new Uint32Array(Uint8Array.from(address.split('.'), Number).buffer);
+  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
+  return `${hex(number, 8)}:${hex(port, 4)}`;
+}
