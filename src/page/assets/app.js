@@ -1,15 +1,14 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { get } from './api.js';
 import { BudgetStep, Confirmation, goOn } from './budget-step.js';
 import { ColumnsStep } from './columns-step.js';
-import { connectionWords, goneError, isLost, watchConnection } from './connection.js';
 import { FileStep, openAgain } from './file-step.js';
 import { ErrorBox, html } from './html.js';
 import { PriceStep } from './price-step.js';
 import { Report } from './report-view.js';
 import { watch } from './run.js';
 import { RunStep } from './run-step.js';
+import { connectionWords, get, goneError, isLost, watchConnection } from './server.js';
 import { SourceStep, sourceWords } from './source-step.js';
 import { about, chosen, file, keepReport, priceAgain, source } from './state.js';
 import { TopicsStep } from './topics-step.js';

@@ -1,11 +1,10 @@
 import { effect, signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { post } from './api.js';
-import { needsServer } from './connection.js';
 import { ErrorBox, html } from './html.js';
 import { confirmation, counted, grouped, percent, timeSpan } from './numbers.js';
 import { isWorking, leftOfStopped, run, starting } from './run.js';
 import { RunLive } from './run-step.js';
+import { needsServer, post } from './server.js';
 import * as state from './state.js';
 
 /* The budget, what it buys, and its confirmation. */

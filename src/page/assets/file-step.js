@@ -1,10 +1,9 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { post, Refusal, upload } from './api.js';
-import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted } from './numbers.js';
 import { closeRun, focusOn, openRun, run } from './run.js';
+import { needsServer, post, Refusal, upload } from './server.js';
 import { file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 
 const error = signal(null);

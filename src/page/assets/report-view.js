@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { getText } from './api.js';
 import { ErrorBox, html } from './html.js';
 import { setUpReport } from './report.js';
+import { getText } from './server.js';
 import { file, reportState, source } from './state.js';
 
 /* The report of the open file's run, as the server renders it, in a shadow root: neither style reaches the other. */

@@ -1,10 +1,10 @@
 import { useRef } from 'preact/hooks';
-import { needsServer } from './connection.js';
 import { day, incompleteWords } from './format.js';
 import { ErrorBox, Facts, html } from './html.js';
 import { counted, grouped, percent, timeSpan } from './numbers.js';
 import { story } from './report-view.js';
 import { isUnknown, isWorking, run, runError, stop } from './run.js';
+import { needsServer } from './server.js';
 import { file } from './state.js';
 
 /* A run: its result, or its progress. */

@@ -1,7 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
-import { post } from './api.js';
-import { check, heard, isLost } from './connection.js';
 import { closeReport, drawReport, renewReport } from './report-view.js';
+import { check, heard, isLost, post } from './server.js';
 import { file, fold, priceAgain } from './state.js';
 
 /* The run of the open file. */

@@ -1,7 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
-import { post } from './api.js';
-import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
+import { needsServer, post } from './server.js';
 import * as state from './state.js';
 
 /* Where answers come from, and whether one answer holds for an area. What cannot be chosen says why. */

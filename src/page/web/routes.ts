@@ -110,7 +110,7 @@ function addPage(app: FastifyInstance): void {
 }
 
 const POLL_MS = 250;
-/** After a longer silence the page assumes a lost connection (assets/connection.js). */
+/** After a longer silence the page assumes a lost connection (assets/server.js). */
 const HEARTBEAT_MS = 3_000;
 
 /** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current state first. */
