@@ -107,7 +107,6 @@ export class UiApi {
     return end && { phase: 'ended', end };
   }
 
-  /** The choices for a file, and why the others are unavailable. */
   async choices(file: ChosenFile, choice: Choice): Promise<AvailableChoices> {
     const { topics } = makeJobFile(choice, await this.#columnsOf(file, choice));
     const input = file.isUpload ? '-' : file.path;
@@ -135,12 +134,10 @@ export class UiApi {
     return { words: await this.dependencies.dataFor(job, isApproved) };
   }
 
-  /** Spends nothing. */
   async price(file: ChosenFile, choice: Choice): ReturnType<Pricing['price']> {
     return await this.#pricing.price(await this.#request(file, choice));
   }
 
-  /** What a budget buys. Spends nothing. */
   async reach(file: ChosenFile, choice: Choice, budget: number): ReturnType<Pricing['reach']> {
     return await this.#pricing.reach(await this.#request(file, choice), budget);
   }
@@ -182,7 +179,6 @@ export class UiApi {
     return stopped;
   }
 
-  /** A choice as a job, with its connection. */
   async #request(file: ChosenFile, choice: Choice): Promise<PriceRequest> {
     const job = this.#jobOf(file, await this.#settingsOf(file, choice));
     return { job, connection: await this.dependencies.connectionOf(job) };

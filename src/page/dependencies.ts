@@ -20,7 +20,6 @@ export interface UiDependencies {
   readonly openAreas: NonNullable<Effects['openAreas']>;
   /** Checks that the boundaries are here without reading them, because the page asks often. @throws SERVICE_DATA */
   readonly requireAreas: (job: Job) => void;
-  /** The report of a job's latest run. */
   readonly reportOf: (job: Job) => Promise<Report>;
   /** Lists the public data that the topics of a job lack on this machine; null if there is none to download. With approval it downloads
    * and loads the data, and lists what was loaded. */
@@ -29,13 +28,11 @@ export interface UiDependencies {
   readonly workspace: string;
   /** Paths that the user types are relative to it. */
   readonly workingFolder: string;
-  /** The file that was named at the start, or null. */
   readonly first: string | null;
   /** Largest budget of a run; null: no limit. */
   readonly mostBudget: number | null;
   /** 0: any free port. */
   readonly port: number;
-  /** Called with unexpected errors. */
   readonly onBug: (error: unknown) => void;
 }
 

@@ -123,7 +123,6 @@ export class ActiveRun {
   facts: RunFacts | null = null;
   /** Null until it is connected. */
   source: ChosenSource | null = null;
-  /** Null until it has ended. */
   end: EndedRun | null = null;
   error: ErrorMessage | null = null;
 
@@ -161,7 +160,6 @@ export async function latestRun(store: RunsPort, output: string) {
     complete: summary?.complete?.rows ?? null,
     /** By value; null in file order. */
     complete_value: summary?.complete?.value ?? null,
-    /** Why it ended early. */
     stopped: summary?.stopped == null ? null : withoutTerminal(summary.stopped),
     resume_after: run.resumeAfter,
     has_output: existsSync(output),
@@ -201,7 +199,6 @@ export function makeRunUpdate(run: ActiveRun, steady: number) {
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
     /** Null: the sample has no minute limit. */
     per_minute_limit: Number.isFinite(limit) ? limit : null,
-    /** Why no call is sent now. */
     pause: isBuying ? pauseReason(progress, facts, last!, steady) : null,
     minutes_left: isBuying ? timeLeft(run, facts, last!, steady) : null,
     in_flight: progress.callsInFlight,

@@ -83,7 +83,6 @@ export function* airQualityYears(
   }
 }
 
-/** A radon zone for every county, 1 the highest. */
 export function* radonZones(counties: readonly SampleCounty[], random: Random): Generator<RadonRecord> {
   for (const { geoid, centre } of counties) {
     const potential = findStrength(RADON, centre) + 0.08 * normal(random);

@@ -7,8 +7,6 @@ import { RunLive } from './run-step.js';
 import { needsServer, post } from './server.js';
 import * as state from './state.js';
 
-/* The budget, what it buys, and its confirmation. */
-
 /** Keys that move the slider, in steps of one per cent. */
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
@@ -156,7 +154,6 @@ function budgetWords(planned) {
   return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
 }
 
-/** The budget among all that are useful. */
 function Slider() {
   const most = state.mostUseful.value;
   const says = state.budget.value === null ? 'No budget' : meaningOf() || counted(state.budget.value, 'credit');

@@ -3,7 +3,6 @@ import { ErrorBox, Fold, html, Options } from './html.js';
 import { counted, grouped } from './numbers.js';
 import { choose, chosen, file, folds, price, readAgain } from './state.js';
 
-/** Why the file could not be read again. */
 const readError = signal(null);
 
 const nameOf = (name, index) => name || `column ${index + 1}`;
@@ -33,7 +32,6 @@ function orders({ columns: names, order }) {
   ];
 }
 
-/** The location columns, problems of the rows, and the first rows. */
 export function ColumnsStep() {
   const { columns: names, note, location } = file.value;
   const { lat, lng, order } = chosen.value;

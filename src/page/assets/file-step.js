@@ -38,7 +38,6 @@ async function open(work, isOwn) {
   }
 }
 
-/** Opens a known file. */
 export const openAgain = (id) => open(() => getAgain(id), false);
 
 const send = (picked) =>
@@ -62,7 +61,6 @@ const NO_PATH = new Refusal({
 
 const FORMATS = { xlsx: 'Excel', xlsm: 'Excel', parquet: 'Parquet', geojson: 'GeoJSON' };
 
-/** The first step: a file is dropped, chosen or named. */
 export function FileStep() {
   useEffect(() => {
     const over = (event) => {

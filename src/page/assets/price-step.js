@@ -11,7 +11,6 @@ const WAYS = [
   ['enterprise', 'Enterprise bundles', null],
 ];
 
-/** The price, or an error, or that something must be chosen. */
 export function PriceStep() {
   const { value, error, question } = price.answer.value;
   const summary = value?.summary ?? null;

@@ -12,7 +12,6 @@ const REST = 10;
 
 const isShown = signal(false);
 const error = signal(null);
-/** The first sentence of the report. */
 export const story = signal('');
 
 let root = null;

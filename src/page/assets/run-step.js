@@ -7,8 +7,6 @@ import { isUnknown, isWorking, run, runError, stop } from './run.js';
 import { needsServer } from './server.js';
 import { file } from './state.js';
 
-/* A run: its result, or its progress. */
-
 const STATES = {
   complete: 'Complete',
   paused: 'Paused',
@@ -160,7 +158,6 @@ function purchaseFacts(live) {
   ];
 }
 
-/** The bar of a run, and what the stop button would do. */
 export function RunLive() {
   const { cells = 0, cells_done = 0, credits_spent = 0, credits_planned = 0, phase, source } = run.value;
   const isPaid = !isUncharged(source);

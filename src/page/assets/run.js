@@ -3,8 +3,6 @@ import { closeReport, drawReport, renewReport } from './report-view.js';
 import { check, heard, isLost, post } from './server.js';
 import { file, fold, priceAgain } from './state.js';
 
-/* The run of the open file. */
-
 const STARTING = { phase: 'starting', notices: [], error: null, end: null };
 
 /** The run as the server sends it, or as it ended in an earlier process; null before the first. */

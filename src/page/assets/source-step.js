@@ -102,7 +102,6 @@ function withCommand(text) {
   return html`${before}<code>${command}</code>${after}`;
 }
 
-/** Says where answers come from. */
 export function sourceWords() {
   const { service, account, subscription } = state.about.value;
   const from = {

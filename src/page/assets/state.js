@@ -9,7 +9,6 @@ export const file = signal(null);
  * answer holds: `areas` is `place`, `tract` or `county`. */
 export const chosen = signal({});
 export const source = computed(() => chosen.value.source);
-/** The text of the field. */
 export const budgetText = signal('');
 /** What the reader chose in the report. */
 export const reportState = { current: {} };
@@ -44,7 +43,6 @@ export function whyNoArea(level) {
   return offered.value.areas[level] ?? null;
 }
 
-/** Whether one answer holds for an area. */
 export const isArea = computed(() => chosen.value.areas !== 'place' && whyNoArea(chosen.value.areas) === null);
 
 /** The choice as the server reads it; null while columns or topics are missing. */
@@ -96,9 +94,7 @@ function asked(question, ask, settleMs) {
   return { answer, isStale: computed(() => answer.value.question !== question.value) };
 }
 
-/** The price of the choice. */
 export const price = asked(question, askOf('price'), SETTLE_MS);
-/** The choice that was priced. */
 export const pricedChoice = computed(() => {
   const { value, question: priced } = price.answer.value;
   return value === null ? null : JSON.parse(priced).choice;
@@ -140,7 +136,6 @@ export const reach = asked(
   200,
 );
 
-/** Whether the paid service refuses the key. */
 const key = asked(
   computed(() => (file.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null)),
   () => post('/api/key'),
@@ -187,7 +182,6 @@ function take(opened, { header: _, budget: text = '', ...draft }) {
   budgetText.value = text;
 }
 
-/** Closes the open file. */
 export function leaveFile() {
   file.value = null;
   isOpening.value = true;

@@ -11,13 +11,11 @@ const GROUPS = [
 
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-/** Chooses topics, or takes them out of the choice. */
 function take(changed, isOn) {
   const all = about.value.topics.map(({ slug }) => slug);
   choose({ topics: all.filter((slug) => (changed.includes(slug) ? isOn : chosen.value.topics.includes(slug))) });
 }
 
-/** The topics by category. */
 export function TopicsStep() {
   const all = about.value.topics;
   const { topics } = chosen.value;

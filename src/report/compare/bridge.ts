@@ -21,7 +21,6 @@ export interface RowState {
   readonly rating: number;
 }
 
-/** A named row of a file. */
 export interface RowExample extends LineReference {
   readonly key: string;
 }
@@ -77,7 +76,6 @@ export interface Bridge {
   /** The steps with at least one row. */
   readonly steps: readonly {
     readonly step: StepName;
-    /** The number of its rows. */
     readonly rows: number;
     /** The change of the sum: rows, and their value. */
     readonly change: CountedSum;

@@ -22,7 +22,6 @@ const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 
 /** An earlier output: a file, or part files. */
 export interface EarlierOutput extends Pick<Job, 'input' | 'parts'> {
-  /** Its name in the report. */
   readonly name: string;
 }
 

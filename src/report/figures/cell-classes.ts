@@ -69,7 +69,6 @@ export function makeCellClasses(topics: readonly RatedTopic[], cells: number) {
     copy(cell: number, into: Uint8Array, at: number): void {
       for (let index = 0; index < width; index++) into[at + index] = classes[cell * width + index]!;
     },
-    /** The class of one topic. */
     classOf: (cell: number, topic: number): number => classes[cell * width + topic]!,
     /** The times of the oldest and the newest answer of complete cells, ISO 8601. */
     times: (): readonly string[] =>

@@ -16,7 +16,6 @@ const LINES_KEPT = 12;
 /** Of rows without a value the first line is enough: it is no reason to read all texts. */
 const READ_AGAIN: ReadonlySet<string> = new Set(Object.keys(VALUE_NOTES).filter((name) => name !== 'value_missing'));
 
-/** Rows per step. */
 const ROWS_AT_ONCE = 16_384;
 
 /** Streams the input once more for the first rows of some cells, and for the lines of findings. Locations are not parsed again, because
@@ -26,7 +25,6 @@ export async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns
   const { rowFile, layout, cells, places, findings } = scan;
   /** By the number of the cell. */
   const first = new Map<number, NotedRow>();
-  /** The first rows of each finding. */
   const noted = new Map<Finding['finding'], LineReference[]>();
   const note = (finding: Finding['finding'], row: Row) => {
     const lines = noted.get(finding);

@@ -14,7 +14,6 @@ export interface CellAtRisk extends CountedSum {
 }
 
 interface Ranked extends CellAtRisk {
-  /** Its class in this list. */
   readonly rank: number;
 }
 

@@ -14,7 +14,6 @@ export interface ScaleClass {
 /** The classes of a topic's answers: the ordered ones first, from the least to the most severe; the last one is of unanswered cells. */
 export interface Scale {
   readonly id: 'rating' | 'distance' | 'air' | 'radon' | 'flood';
-  /** How many of the classes are ordered. */
   readonly ordered: number;
   /** How many of the classes say what the place is; the answers of later ones leave that open. */
   readonly known: number;

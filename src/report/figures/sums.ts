@@ -27,7 +27,6 @@ export interface Rated {
   /** The answered sum without the answers that leave open what the place is. */
   readonly known: Sum;
   readonly notAnswered: Sum;
-  /** The severe classes together. */
   readonly severe: Sum;
   /** In the order of the scale's classes, without the unanswered class. */
   readonly classes: readonly (Sum & { readonly name: string })[];
@@ -88,7 +87,6 @@ export class LayerSums {
   }
 }
 
-/** The index of a layer's first class. */
 function fromOf(layer: number, measure: 'rows' | 'value'): number {
   return (layer * 2 + (measure === 'rows' ? 0 : 1)) * CLASSES;
 }

@@ -13,7 +13,6 @@ export function bar(part: number, whole: number, tone: BarTone): Html {
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
 
-/** All classes as one bar, in the order given. */
 export function stackedBar(parts: readonly { readonly tone: BarTone; readonly part: number }[]): Html {
   const whole = parts.reduce((all, { part }) => all + part, 0);
   let before = 0;
@@ -25,7 +24,6 @@ export function stackedBar(parts: readonly { readonly tone: BarTone; readonly pa
   return html`<svg class="bar" aria-hidden="true" focusable="false">${rects}</svg>`;
 }
 
-/** A table cell with a share as a number and as a bar. */
 export function shareCell(part: number, whole: number, tone: BarTone): Html {
   return html`<td class="share"><span>${bar(part, whole, tone)}<b>${percent(part, whole)}</b></span></td>`;
 }

@@ -18,7 +18,6 @@ const STEP_NAMES: Readonly<Record<StepName, string>> = {
   no_longer_answered: 'No longer answered',
 };
 
-/** The changes since an earlier output. */
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
   if (changes === null) return null;

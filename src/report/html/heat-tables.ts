@@ -74,7 +74,6 @@ ${parts}`,
   );
 }
 
-/** The share of each class of the answered sum. */
 function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly Line[]): Html {
   const { scale } = lines[0]!;
   const used = reading(scale).filter(

@@ -54,7 +54,6 @@ export function firstLayer(facts: Facts): number {
   return headline === null ? 0 : layerOf(facts, headline.peril.topic);
 }
 
-/** The index of a topic among the layers of the map. */
 export function layerOf(facts: Facts, slug: TopicSlug): number {
   return layersOf(facts).findIndex((layer) => layer.slug === slug);
 }
@@ -186,7 +185,6 @@ function stateNames(names: readonly MapName[]): Html {
 `;
 }
 
-/** A county's hazards that are named. */
 const HAZARDS_NAMED = 3;
 
 /** What the map says of each of the largest counties: its sum, its share, and the hazards with most at risk. */

@@ -4,7 +4,6 @@ import { percent } from '../figures/measure.ts';
 import { bar } from './bars.ts';
 import { type Html, html, scrolling, section } from './html.ts';
 
-/** Credits planned, spent and saved, and the ledger. */
 export function creditsSection(
   { isMadeUp, planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
   runAt: string | null,

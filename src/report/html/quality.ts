@@ -3,7 +3,6 @@ import type { Facts, LocalDataset } from '../figures/facts.ts';
 import { lineText, percent } from '../figures/measure.ts';
 import { capital, type Html, html, quoted, scrolling, section } from './html.ts';
 
-/** Problems in the rows of the input, with their lines. */
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
   const located = all.locations;
   return section(

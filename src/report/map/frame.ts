@@ -8,7 +8,6 @@ export interface Frame {
   readonly x0: number;
   readonly y0: number;
   readonly k: number;
-  /** The territories that have locations. */
   readonly territories: readonly string[];
 }
 
@@ -28,7 +27,6 @@ const LARGEST_PART = 0.7;
 /** About 200 km, so that one town does not fill the map with nothing around it. */
 const SMALLEST = 44;
 
-/** Space around the locations. */
 const MARGIN = 1.14;
 
 type Corners = readonly [west: number, north: number, east: number, south: number];

@@ -51,7 +51,6 @@ export interface Caller {
 /** The check of a call before it is answered. `invalid`: its key is missing, malformed, unknown, revoked, expired or retired. */
 export type CallCheck = 'invalid' | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
 
-/** An answered call that is not charged yet. */
 export interface Chargeable {
   readonly caller: Caller;
   readonly call: Call;
@@ -183,7 +182,6 @@ function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
   return statement(sql, rows.flat());
 }
 
-/** Adds the charges of a batch to the account's sums of minute and period. */
 function additions({ account, before, credits, calls }: BatchTotal): SqlStatement[] {
   if (credits === 0) return [];
   const { creditsPerMonth, overageRate } = account.subscription;

@@ -70,7 +70,6 @@ export function findRefusal(
   return missing > 0 ? { missing } : null;
 }
 
-/** Adds an allowed call to the total of its account. */
 export function addCharge(total: BatchTotal, { kind }: Call): AllowedCharge {
   const credits = CREDITS[kind];
   total.credits += credits;

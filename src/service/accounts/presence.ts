@@ -33,7 +33,6 @@ export interface Presence {
   crashed(): SqlWork<Crashed[]>;
 }
 
-/** A pending charge and the instance that sends its answer. */
 interface PendingCharge {
   readonly id: number;
   readonly instance: number;
@@ -163,7 +162,6 @@ function hold(file: string): Disposable {
   };
 }
 
-/** Whether a process holds the lock of a file. */
 function isLocked(file: string): boolean {
   if (!existsSync(file)) return false;
   let probe: Database.Database | null = null;

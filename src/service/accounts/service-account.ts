@@ -153,7 +153,6 @@ export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   return parseAccount(row);
 }
 
-/** All accounts, by name. */
 export function* listAccounts(): SqlWork<ServiceAccount[]> {
   const [rows] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} ORDER BY a.name`));
   return rows.map(parseAccount);

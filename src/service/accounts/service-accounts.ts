@@ -60,7 +60,6 @@ export class ServiceAccounts implements AsyncDisposable {
     return this.#database.transact(() => revokeKey(this.#database.dialect, keyId));
   }
 
-  /** The keys of an account, or of all, in the order in which they were made. */
   listKeys(account?: string): Promise<KeyInfo[]> {
     return this.#database.read(() => listKeys(this.#database.dialect, account ?? null));
   }

@@ -115,7 +115,6 @@ export function* revokeKey({ now }: EngineDialect, keyId: number): SqlWork<void>
   if (revoked.length === 0) throw keyNotFound(keyId);
 }
 
-/** The keys of an account, or of all, in the order in which they were made. */
 export function* listKeys(dialect: EngineDialect, account: string | null): SqlWork<KeyInfo[]> {
   const sql = `${SELECT_KEYS} WHERE CAST($1 AS text) IS NULL OR a.name = $1 ORDER BY k.id`;
   const [rows, [instantRow]] = yield* read(statement<StoredKey>(sql, [account]), instant(dialect));

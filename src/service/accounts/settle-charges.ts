@@ -1,7 +1,6 @@
 import type { CallKind } from '../../contract/credits.ts';
 import { type EngineDialect, read, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 
-/** A reversed charge. */
 interface TakenBack {
   readonly account: number;
   readonly kind: CallKind;

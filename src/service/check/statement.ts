@@ -21,7 +21,6 @@ export interface CheckOptions {
   readonly onStatement?: ((statement: CheckedStatement) => void) | undefined;
 }
 
-/** A statement that `service check` verifies. */
 export interface Statement {
   /** The sections of docs/developer/service-api.md that it follows from. */
   readonly numbers: readonly string[];
@@ -36,7 +35,6 @@ export interface Statement {
   readonly check: (context: CheckContext) => Promise<void> | void;
 }
 
-/** The shared context of the checks. */
 export interface CheckContext extends Pick<CheckOptions, 'key' | 'narrowKey' | 'location' | 'elsewhere'> {
   readonly ask: Ask;
   /** All requests of the check so far, with their replies. */
@@ -44,7 +42,6 @@ export interface CheckContext extends Pick<CheckOptions, 'key' | 'narrowKey' | '
 }
 
 export interface CheckedStatement {
-  /** The statements of docs/developer/service-api.md. */
   readonly numbers: readonly string[];
   readonly statement: string;
   readonly outcome: 'pass' | 'fail' | 'skipped';
@@ -52,7 +49,6 @@ export interface CheckedStatement {
   readonly reason: string;
 }
 
-/** A request to the service under test. */
 export interface CheckRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
