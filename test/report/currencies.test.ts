@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { sumCurrencies } from '../../src/report/figures/currencies.ts';
+import { sumCurrencies } from '../../src/report/figures/sums.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openHarness, places } from '../run/harness.ts';
 

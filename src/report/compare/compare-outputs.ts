@@ -13,9 +13,9 @@ import { openJobInput } from '../../run/scan/scan-input.ts';
 import { FIRST_VALUE, wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from '../figures/cell-classes.ts';
-import { sumCurrencies } from '../figures/currencies.ts';
-import { labelColumns } from '../figures/location-labels.ts';
+import { labelColumns } from '../figures/named-rows.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
+import { sumCurrencies } from '../figures/sums.ts';
 import { type ComparedRow, type Comparison, matchRows } from './match-rows.ts';
 
 const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;

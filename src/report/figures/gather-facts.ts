@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { countyAt, countyName } from '../../geo/us-counties.ts';
+import { countyAt } from '../../geo/us-counties.ts';
 import { isSampleAccount, isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
@@ -20,14 +20,12 @@ import { fitFrame } from '../map/frame.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
-import { type FileCurrencies, sumCurrencies } from './currencies.ts';
-import type { Credits, Facts, Missing, PlaceAtRisk, PlaceLabel } from './facts.ts';
-import { labelColumns, labelOf } from './location-labels.ts';
-import { lineReference, notedRows } from './noted-rows.ts';
+import type { Credits, Facts, Missing, PlaceAtRisk } from './facts.ts';
+import { namedRows } from './named-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
 import { formatStory } from './story.ts';
-import { sumMaker } from './sums.ts';
+import { type FileCurrencies, sumCurrencies, sumMaker } from './sums.ts';
 import { makeTally } from './tally.ts';
 
 async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
@@ -208,40 +206,11 @@ function findCircles(job: Job, scan: Scan): readonly Circle[] {
   return heaviestCircles(places, weightOf, RADIUS[job.units], CIRCLES_SHOWN);
 }
 
-/** Streams the input once more, for the names and lines of the shown cells and the first rows of each problem. */
-async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
-  const { rowFile, layout, cells, findings } = scan;
-  const { id, name } = labelColumns(rowFile.columns, layout.id);
-  const read = [id, name].filter((index) => index !== null);
-  const { first, lines } = await notedRows(scan, shown, read);
-  const labels = (cell: number): PlaceLabel => {
-    const { number, texts, ...row } = first.get(cell)!;
-    const location = locationOf(cells.cell(cell));
-    return {
-      ...lineReference(row),
-      order: number,
-      id: id === null ? '' : labelOf(texts[0]),
-      name: name === null ? '' : labelOf(texts[read.length - 1]),
-      ...location,
-      county: countyName(countyAt(location)),
-    };
-  };
-  const problems = findings.map(({ finding, note, rows, firstLine, part }) => ({
-    note,
-    rows,
-    places: lines.get(finding) ?? [lineReference({ line: firstLine, part })],
-  }));
-  return { labels, problems };
-}
-
+/** Of an address host and path only: it may hold a password or a token. */
 function sourceName(connection: Connection): string {
   if (connection.kind === 'local') return 'local data';
-  return connection.sample ? 'the embedded service' : addressOf(connection.baseUrl);
-}
-
-/** Host and path only: an address may hold a password or a token. */
-function addressOf(baseUrl: string): string {
-  const { host, pathname } = new URL(baseUrl);
+  if (connection.sample) return 'the embedded service';
+  const { host, pathname } = new URL(connection.baseUrl);
   return host + (pathname === '/' ? '' : pathname);
 }
 

@@ -1,9 +1,38 @@
+import { locationOf } from '../../geo/coordinates.ts';
+import { countyAt, countyName } from '../../geo/us-counties.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { LineReference, Row } from '../../rows/port.ts';
 import { rowValue } from '../../run/scan/read-row.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { type Finding, VALUE_NOTES } from '../../run/scan/scan-tally.ts';
 import { FIRST_VALUE } from '../../run/scan/value.ts';
+import type { PlaceLabel } from './facts.ts';
+
+/** The names and lines of the shown cells and the first rows of each problem. */
+export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
+  const { rowFile, layout, cells, findings } = scan;
+  const { id, name } = labelColumns(rowFile.columns, layout.id);
+  const read = [id, name].filter((index) => index !== null);
+  const { first, lines } = await notedRows(scan, shown, read);
+  const labels = (cell: number): PlaceLabel => {
+    const { number, texts, ...row } = first.get(cell)!;
+    const location = locationOf(cells.cell(cell));
+    return {
+      ...lineReference(row),
+      order: number,
+      id: id === null ? '' : labelOf(texts[0]),
+      name: name === null ? '' : labelOf(texts[read.length - 1]),
+      ...location,
+      county: countyName(countyAt(location)),
+    };
+  };
+  const problems = findings.map(({ finding, note, rows, firstLine, part }) => ({
+    note,
+    rows,
+    places: lines.get(finding) ?? [lineReference({ line: firstLine, part })],
+  }));
+  return { labels, problems };
+}
 
 /** The first row of a cell, and the texts of some columns of it. */
 interface NotedRow extends Pick<Row, 'number' | 'line' | 'part'> {
@@ -21,7 +50,7 @@ const ROWS_AT_ONCE = 16_384;
 /** Streams the input once more for the first rows of some cells, and for the lines of findings. Locations are not parsed again, because
  * the scan has kept the cell of each row; values only if one of them is not a number. Without values, the texts of other rows are not
  * read: they took a second and 50 MB in the report of a million rows. */
-export async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns: readonly number[]) {
+async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns: readonly number[]) {
   const { rowFile, layout, cells, places, findings } = scan;
   /** By the number of the cell. */
   const first = new Map<number, NotedRow>();
@@ -56,13 +85,7 @@ export async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns
 }
 
 /** The line of a row alone, because facts are printed as JSON. */
-export function lineReference({
-  line,
-  part,
-}: {
-  readonly line: number;
-  readonly part?: string | undefined;
-}): LineReference {
+function lineReference({ line, part }: { line: number; part?: string | undefined }): LineReference {
   return part === undefined ? { line } : { line, part };
 }
 
@@ -87,4 +110,35 @@ function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>):
     }
   }
   return wantedRows;
+}
+
+/** Names of columns that identify a location in OED, CEDE and lists of sites; best first. */
+const NAMES = [
+  ...['locname', 'locationname', 'sitename', 'propertyname', 'buildingname', 'facilityname', 'stationname', 'name'],
+  ...['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'],
+];
+const IDS = [
+  ...['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'],
+  ...['policyid', 'policynumber', 'policyno', 'policy', 'listingid', 'stationid', 'mlsnumber', 'mlsid'],
+  ...['id', 'uniqueid', 'key', 'reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'],
+];
+/** Only if there is no better one, because an account has several locations. */
+const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
+
+/** The columns with a location's id and its name (an address where there is no name), by their index; null for none. Another column whose name ends in `id` is used if there is no better one.
+ * @param id the column that the job names; null to find it */
+export function labelColumns(columns: readonly string[], id: number | null = null) {
+  const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
+  const first = (names: readonly string[]): number | null =>
+    names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
+  const endsInId = columns.findIndex((name) => /[a-z]I[Dd]$|[ _-][iI][dD]$/.test(name.trim()));
+  return { id: id ?? first(IDS) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId), name: first(NAMES) };
+}
+
+const LONGEST = 60;
+
+/** A field of these columns, cut to fit a table. */
+export function labelOf(text: string | undefined): string {
+  const label = (text ?? '').trim();
+  return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label;
 }
