@@ -1,19 +1,19 @@
 import type { LineReference } from '../../rows/port.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../figures/scales.ts';
-import type { CountedSum } from '../figures/sums.ts';
 
-/** The causes of change between then and now, in the order of counting. */
-const STEPS = [
-  'gone',
-  'new',
-  'moved',
-  'revalued',
-  'rated_worse',
-  'rated_better',
-  'newly_answered',
-  'no_longer_answered',
-] as const;
-export type StepName = (typeof STEPS)[number];
+/** The causes of change between then and now with their names, in the order of counting. */
+export const STEPS = {
+  gone: 'Gone',
+  new: 'New',
+  moved: 'Moved to another place',
+  revalued: 'Revalued',
+  rated_worse: 'Rated worse',
+  rated_better: 'Rated better',
+  newly_answered: 'Newly answered',
+  no_longer_answered: 'No longer answered',
+};
+type StepName = keyof typeof STEPS;
+export const STEP_NAMES = Object.keys(STEPS) as StepName[];
 
 /** A row of one file: its value, and its class on the scale of ratings. */
 export interface RowState {
@@ -71,25 +71,21 @@ function ratingStep(then: number, now: number): StepName {
 }
 
 /** A sum then and now: `before` plus the changes equals `now`, exactly in units (`CellTable`). */
-export interface Bridge {
-  readonly before: CountedSum;
-  /** The steps with at least one row. */
-  readonly steps: readonly {
-    readonly step: StepName;
-    readonly rows: number;
-    /** The change of the sum: rows, and their value. */
-    readonly change: CountedSum;
-    /** The first rows, with their lines in the input; removed rows with their lines in the earlier output. */
-    readonly examples: readonly RowExample[];
-  }[];
-  readonly now: CountedSum;
+export type Bridge = ReturnType<ReturnType<typeof makeBridgeSums>['bridge']>;
+
+/** A step of a bridge: its rows, and the change of the sum. */
+interface StepSum {
+  rows: number;
+  change: { rows: number; value: number };
+  /** The first rows, with their lines in the input; removed rows with their lines in the earlier output. */
+  readonly examples: RowExample[];
 }
 
 /** Adds up the bridge of one sum, row by row. @param isCounted whether a class is counted */
 export function makeBridgeSums(isCounted: (rating: number) => boolean) {
   const before = { rows: 0, value: 0 };
   const after = { rows: 0, value: 0 };
-  const sums = new Map<StepName, { rows: number; change: { rows: number; value: number }; examples: RowExample[] }>();
+  const sums = new Map<StepName, StepSum>();
   return {
     add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
       for (const [side, state] of [
@@ -115,11 +111,9 @@ export function makeBridgeSums(isCounted: (rating: number) => boolean) {
       }
     },
 
-    bridge(): Bridge {
-      const steps = STEPS.flatMap((step) => {
-        const sum = sums.get(step);
-        return sum === undefined ? [] : [{ step, ...sum }];
-      });
+    /** Its steps are those with at least one row. */
+    bridge() {
+      const steps = STEP_NAMES.filter((step) => sums.has(step)).map((step) => ({ step, ...sums.get(step)! }));
       return { before, steps, now: after };
     },
   };

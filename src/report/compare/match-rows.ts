@@ -6,44 +6,17 @@ import type { CountedSum } from '../figures/sums.ts';
 import { type Bridge, isAtRisk, makeBridgeSums, type RowState } from './bridge.ts';
 
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
-export interface Comparison {
+export interface Comparison extends Readonly<Awaited<ReturnType<typeof matchRows>>> {
   readonly earlier: string;
   /** Null: unknown. */
   readonly currency: string | null;
   /** The column that identifies rows, else `place`: rows are matched by place, and by order among the rows of one place. */
   readonly matchedBy: string;
-  readonly before: ComparedSum;
-  readonly now: ComparedSum;
-  /** Rows in only one of the files. */
-  readonly new: ComparedSum;
-  readonly gone: ComparedSum;
-  /** Rows whose place differs; their ratings may have changed for that reason. */
-  readonly relocated: ComparedSum;
-  /** The bridge of the total value, for all ratings. */
-  readonly bridge: Bridge;
-  readonly topics: readonly TopicChanges[];
   /** Topics without a column in the earlier output. */
   readonly notCompared: readonly TopicSlug[];
 }
 
-export interface ComparedSum {
-  readonly rows: number;
-  /** Null if none of the rows has a value in the currency, because unknown is not zero. */
-  readonly value: number | null;
-  /** Rows whose value is empty or not a number, in any currency. */
-  readonly withoutValue: number;
-  /** Rows with a value in another currency, most rows first; `currency` is null where a row names none. */
-  readonly otherCurrencies: readonly (CountedSum & { readonly currency: string | null })[];
-}
-
-interface TopicChanges {
-  readonly topic: TopicSlug;
-  readonly title: string;
-  /** The bridge of the value rated Relatively High or Very High. */
-  readonly bridge: Bridge;
-  readonly answeredThen: CountedSum;
-  readonly answeredNow: CountedSum;
-}
+export type ComparedSum = ReturnType<ReturnType<typeof makeComparedSums>['sum']>;
 
 type Side = AsyncIterable<readonly ComparedRow[]>;
 
@@ -137,9 +110,12 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
   return {
     before: sides.before.sum(),
     now: sides.now.sum(),
+    /** Rows in only one of the files. */
     new: sides.new.sum(),
     gone: sides.gone.sum(),
+    /** Rows whose place differs; their ratings may have changed for that reason. */
     relocated: sides.relocated.sum(),
+    /** Of the total value, for all ratings. */
     bridge: bridgeInCurrency(all.bridge(), decimals),
     topics: perTopic.map((topic) => topic.changes()),
   };
@@ -191,12 +167,16 @@ function makeComparedSums(decimals: number) {
       totals.set(otherCurrency, total);
     },
 
-    sum(): ComparedSum {
+    sum() {
       const others = [...totals].filter(([code]) => code !== null).sort(([, a], [, b]) => b.rows - a.rows);
       const own = totals.get(null);
       const otherCurrencies = others.map(([code, sum]) => ({ currency: code || null, ...inCurrency(sum, decimals) }));
+      // Unknown is not zero.
       const none = rows === 0 ? 0 : null;
-      return { rows, value: own ? inCurrency(own, decimals).value : none, withoutValue, otherCurrencies };
+      const value = own ? inCurrency(own, decimals).value : none;
+      /** `withoutValue`: rows whose value is empty or not a number, in any currency. The other currencies: most rows first; null where a
+       * row names none. */
+      return { rows, value, withoutValue, otherCurrencies };
     },
   };
 }
@@ -210,7 +190,8 @@ function makeTopicSums(slug: TopicSlug, decimals: number) {
       answered.add(...row);
     },
 
-    changes(): TopicChanges {
+    /** `bridge` is that of the value rated Relatively High or Very High. */
+    changes() {
       const { before: answeredThen, now: answeredNow } = bridgeInCurrency(answered.bridge(), decimals);
       const bridge = bridgeInCurrency(atRisk.bridge(), decimals);
       return { topic: slug, title: topicOf(slug).title, bridge, answeredThen, answeredNow };

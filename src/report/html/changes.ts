@@ -1,22 +1,11 @@
 import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import type { Bridge, StepName } from '../compare/bridge.ts';
+import { type Bridge, STEP_NAMES, STEPS } from '../compare/bridge.ts';
 import type { ComparedSum } from '../compare/match-rows.ts';
 import type { Facts } from '../figures/facts.ts';
 import { lineText } from '../figures/measure.ts';
 import type { CountedSum } from '../figures/sums.ts';
 import { block, type Html, html, quoted, scrolling, section } from './html.ts';
-
-const STEP_NAMES: Readonly<Record<StepName, string>> = {
-  gone: 'Gone',
-  new: 'New',
-  moved: 'Moved to another place',
-  revalued: 'Revalued',
-  rated_worse: 'Rated worse',
-  rated_better: 'Rated better',
-  newly_answered: 'Newly answered',
-  no_longer_answered: 'No longer answered',
-};
 
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
@@ -81,12 +70,12 @@ interface NamedBridge {
 }
 
 function bridgeTable(facts: Facts, title: string, bridges: readonly NamedBridge[]): Html {
-  const used = (Object.keys(STEP_NAMES) as StepName[]).filter((name) =>
+  const used = STEP_NAMES.filter((name) =>
     bridges.some(({ bridge }) => bridge.steps.some(({ step }) => step === name)),
   );
   return html`<table class="bridge">
 <caption class="unseen">${title}</caption>
-<thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th>${used.map((name) => html`<th scope="col" class="n">${STEP_NAMES[name]}</th>`)}<th scope="col" class="n">Now</th></tr></thead>
+<thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th>${used.map((name) => html`<th scope="col" class="n">${STEPS[name]}</th>`)}<th scope="col" class="n">Now</th></tr></thead>
 <tbody>
 ${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
   const cells = used.map((wanted) => {
@@ -110,7 +99,7 @@ ${scrolling(
 <tbody>
 ${lines.map(
   ({ title, step, rows, change, examples }) =>
-    html`<tr><th scope="row">${title}</th><td>${STEP_NAMES[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
+    html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
 )}</tbody>
 </table>`,
 )}</details>
