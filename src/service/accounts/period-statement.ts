@@ -4,23 +4,7 @@ import { read, type SqlWork, statement } from '../../sql/sql-work.ts';
 import { periodStartOf, type ServiceAccount } from './service-account.ts';
 
 /** The amount that an account owes for a billing period. Times are milliseconds since the epoch. */
-export interface PeriodStatement {
-  readonly periodStart: number;
-  /** The next anniversary; not part of the period. */
-  readonly periodEnd: number;
-  /** Whether the period has ended and so is final. */
-  readonly isClosed: boolean;
-  readonly calls: Readonly<Record<CallKind, number>>;
-  /** Credits that the subscription includes. */
-  readonly allowance: number;
-  readonly creditsCharged: number;
-  readonly creditsWithinAllowance: number;
-  readonly overageCredits: number;
-  /** US dollars per overage credit; null if no rate is agreed. */
-  readonly overageRate: number | null;
-  /** US dollars for the overage credits; null if there are some without an agreed rate. */
-  readonly overageDollars: number | null;
-}
+export type PeriodStatement = Readonly<ReturnType<typeof makeStatement>>;
 
 /** A billing period in which an account was charged. */
 export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
@@ -55,26 +39,27 @@ export function makeStatements(
   return [...charged, own].sort((a, b) => a.periodStart - b.periodStart);
 }
 
-function makeStatement(
-  row: ChargedPeriod,
-  { subscription }: ServiceAccount,
-  end: number,
-  now: number,
-): PeriodStatement {
-  const isClosed = now >= end;
+function makeStatement(row: ChargedPeriod, { subscription }: ServiceAccount, periodEnd: number, now: number) {
+  const { periodStart, single, standard, enterprise, credits: creditsCharged } = row;
+  const isClosed = now >= periodEnd;
   const allowance = isClosed ? row.allowance : subscription.creditsPerMonth;
   const overageRate = isClosed ? row.overageRate : subscription.overageRate;
-  const overageCredits = Math.max(0, row.credits - allowance);
+  const overageCredits = Math.max(0, creditsCharged - allowance);
   return {
-    periodStart: row.periodStart,
-    periodEnd: end,
+    periodStart,
+    /** The next anniversary; not part of the period. */
+    periodEnd,
+    /** Whether the period has ended and so is final. */
     isClosed,
-    calls: { single: row.single, standard: row.standard, enterprise: row.enterprise },
+    calls: { single, standard, enterprise },
+    /** Credits that the subscription includes. */
     allowance,
-    creditsCharged: row.credits,
-    creditsWithinAllowance: row.credits - overageCredits,
+    creditsCharged,
+    creditsWithinAllowance: creditsCharged - overageCredits,
     overageCredits,
+    /** US dollars per overage credit; null if no rate is agreed. */
     overageRate,
+    /** US dollars for the overage credits; null if there are some without an agreed rate. */
     overageDollars: dollarsOf(overageCredits, overageRate),
   };
 }
