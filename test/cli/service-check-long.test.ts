@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CREDITS_NEEDED } from '../../src/service/check/run-checks.ts';
+import { CREDITS_NEEDED } from '../../src/service/check/statement-table.ts';
 import { serveHttp } from '../client/servers.ts';
 import { FastClock } from '../fast-clock.ts';
 import { keyFinder } from '../faults/key-traces.ts';

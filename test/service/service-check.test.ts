@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../src/service/check/run-checks.ts';
 import {
   Broken,
   type CheckedStatement,
@@ -11,7 +10,7 @@ import {
   type Reply,
   type Send,
 } from '../../src/service/check/statement.ts';
-import { STATEMENTS } from '../../src/service/check/statement-table.ts';
+import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../src/service/check/statement-table.ts';
 import { ALLOWED, LIES, type Tell, type TrueReply } from './lies.ts';
 import { HERE, NEXT_DOOR, StillClock, setUp } from './small-data.ts';
 

@@ -13,9 +13,13 @@ import {
 } from '../../contract/topics.ts';
 import { CALL_STATEMENTS } from './call-statements.ts';
 import {
+  Broken,
   type CheckContext,
   type CheckedExchange,
+  type CheckedStatement,
+  type CheckOptions,
   type CheckRequest,
+  createAsk,
   expect,
   expectAnswered,
   expectShape,
@@ -109,6 +113,43 @@ export const STATEMENTS: readonly Statement[] = [
   unchecked(['6.5'], 'An upstream failure is 502', 'it cannot be caused from outside'),
   unchecked(['5.5'], 'Rotation, revocation and expiry of keys', 'the account manager does it'),
 ];
+
+/** The credits of a run if every statement holds. */
+export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits = 0 }) => sum + credits, 0);
+
+/** The credits that it may spend beyond that, if the service answers calls that it must refuse. */
+export function creditsAtRisk(hasNarrowKey: boolean): number {
+  return STATEMENTS.reduce(
+    (sum, { atRisk = 0, needsNarrowKey }) => sum + (needsNarrowKey && !hasNarrowKey ? 0 : atRisk),
+    0,
+  );
+}
+
+/** Checks a service against docs/developer/service-api.md, one statement after the other. */
+export async function runChecks(options: CheckOptions) {
+  const exchanges: CheckedExchange[] = [];
+  const context = { ...options, ask: createAsk(options, exchanges), exchanges };
+  const statements: CheckedStatement[] = [];
+  for (const { numbers, statement, check } of STATEMENTS) {
+    const { outcome, reason } = await runCheck(() => check(context));
+    const checked = { numbers, statement, outcome, reason: options.clean(reason) };
+    statements.push(checked);
+    options.onStatement?.(checked);
+  }
+  const count = (wanted: CheckedStatement['outcome']) => statements.filter(({ outcome }) => outcome === wanted).length;
+  return { statements, passed: count('pass'), failed: count('fail'), skipped: count('skipped') };
+}
+
+async function runCheck(check: () => Promise<void> | void): Promise<Pick<CheckedStatement, 'outcome' | 'reason'>> {
+  try {
+    await check();
+    return { outcome: 'pass', reason: '' };
+  } catch (error) {
+    if (error instanceof Broken) return { outcome: 'fail', reason: error.message };
+    if (error instanceof NotChecked) return { outcome: 'skipped', reason: error.message };
+    throw error;
+  }
+}
 
 function valueNumbers({ slug, category }: Topic): string[] {
   if (category === 'natural') return ['4.1', '4.3', '4.4'];
