@@ -7,6 +7,7 @@ import { hasSystemCode, PerilbookError } from '../base/errors.ts';
 import { grouped } from '../base/format-numbers.ts';
 import { readFileText } from '../base/pipes.ts';
 import { textWidth } from '../base/printable.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { didYouMeanFile } from '../rows/files/input-file.ts';
 import { checkSettings, type JobFile, type SettingIssue } from './job-file.ts';
@@ -77,7 +78,7 @@ export function parseJobFile(text: string, file: string): JobFile {
   const [first, ...others] = problems;
   if (first === undefined) return content;
   const { line, column, message, shown, isSecret } = first;
-  const more = others.length === 0 ? '' : ` It has more errors: perilbook job check ${file} lists them.`;
+  const more = others.length === 0 ? '' : ` It has more errors: perilbook job check ${shellWord(file)} lists them.`;
   throw new PerilbookError(
     'JOB_FILE',
     `${file}:${line}:${column}: ${message}${shown}`,

@@ -4,6 +4,7 @@ import { globSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
+import { shellWord } from '../../src/base/shell-words.ts';
 import { addedColumns, LEADING_COLUMNS } from '../../src/columns/row.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { perilbook as perilbookOfSource, ROOT } from '../cli/command-line.ts';
@@ -21,7 +22,8 @@ interface Packed {
 
 /** Packs the package and unpacks it as npm installs it, without a network: its dependencies are links to those of the checkout. */
 function installed(t: TestContext) {
-  const folder = temporaryFolder(t);
+  const folder = join(temporaryFolder(t), 'my tools');
+  mkdirSync(folder);
   const args = ['pack', '--json', '--pack-destination', folder];
   const output = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   // Behind what the build prints.
@@ -53,6 +55,10 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   const env = { ...process.env, XDG_DATA_HOME: join(folder, 'data'), HOME: folder };
   const perilbook = (...args: string[]) =>
     spawnSync(process.execPath, [join(home, 'bin/perilbook.cjs'), ...args], { cwd: folder, env, encoding: 'utf8' });
+  const launcher = join(home, 'bin/perilbook.cjs');
+  const overview = spawnSync(process.execPath, [launcher], { cwd: join(home, 'docs'), env, encoding: 'utf8' });
+  const listings = shellWord(join(home, 'sample-data/listings.csv'));
+  assert.ok(overview.stdout.includes(`perilbook run ${listings} -o sample.csv`), overview.stdout);
   const store = join(folder, 'store.db');
   provideSampleData(store);
   const sample = ['run', join(home, 'jobs/sample.yaml'), '-o', 'sample.csv', '--store', store];

@@ -172,6 +172,9 @@ test('all problems in the order of the file, each beginning with the setting tha
     errorOf('budget: x\nprecision: y\n').hint,
     'Correct this line. It has more errors: perilbook job check job.yaml lists them.',
   );
+  assert.throws(() => parseJobFile('budget: x\nprecision: y\n', 'a&b.yaml'), {
+    hint: /job check (["'])a&b\.yaml\1 lists/,
+  });
   const { problemAt } = checkJobText('input: a\nbudget: 5\n');
   const shown = '\n    budget: 5\n            ^';
   assert.deepEqual(problemAt(['budget'], 'why'), { line: 2, column: 9, message: 'why', shown, isSecret: false });

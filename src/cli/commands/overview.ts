@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { shellWord } from '../../base/shell-words.ts';
 import { type CliContext, lineWidth, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed, shownPath } from '../messages/format.ts';
@@ -11,7 +12,7 @@ export function overviewCommand(context: CliContext): number {
   const sample = shownPath(SAMPLE_FILE, context.workingFolder);
   const steps = listed(
     [
-      ['try the sample', `perilbook run ${sample} -o sample.csv --topics natural --service sample`],
+      ['try the sample', `perilbook run ${shellWord(sample)} -o sample.csv --topics natural --service sample`],
       ['price your file', 'perilbook plan FILE --service sample'],
       ['open the page', 'perilbook ui'],
     ],
