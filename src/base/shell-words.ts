@@ -21,13 +21,17 @@ const QUOTED: Readonly<Record<Shell, (text: string) => string>> = {
   powershell: (text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`,
 };
 
+/** A folder of modules that is not the machine's: PowerShell puts that of its user first. It lies among the user's documents, and their
+ * folder may be called otherwise (OneDrive's by the language) or be on a server. */
+const OF_USER = /^(?![a-z]:\\Program Files)[^;]*\\(?:Windows)?PowerShell\\Modules(?:;|$)/i;
+
 /** The shell of the user. On Windows, Git's shells say what they are, cmd sets its prompt, and PowerShell puts a folder of the user first. */
 export function shellOf(
   system: NodeJS.Platform,
   { SHELL, PROMPT, PSModulePath = '' }: Readonly<Record<string, string | undefined>>,
 ): Shell {
   if (system !== 'win32' || SHELL) return 'posix';
-  return !PROMPT && /^[^;]*\\Documents\\/i.test(PSModulePath) ? 'powershell' : 'cmd';
+  return !PROMPT && OF_USER.test(PSModulePath) ? 'powershell' : 'cmd';
 }
 
 /** The shell that reads what this process prints: one for the whole of it. A library's program does not say which. */

@@ -85,6 +85,13 @@ test('the shell is found from the environment', () => {
   assert.equal(shellOf('win32', { PSModulePath: machine, PROMPT: '$P$G' }), 'cmd');
   assert.equal(shellOf('win32', { PSModulePath: own, PROMPT: '$P$G' }), 'cmd', 'cmd in PowerShell');
   assert.equal(shellOf('win32', { PSModulePath: own }), 'powershell');
+  for (const documents of ['C:\\Users\\Zoë\\OneDrive\\Dokumente', 'H:', '\\\\server\\home\\zoe'])
+    assert.equal(
+      shellOf('win32', { PSModulePath: `${documents}\\WindowsPowerShell\\Modules;${machine}` }),
+      'powershell',
+      documents,
+    );
+  assert.equal(shellOf('win32', { PSModulePath: machine }), 'cmd', 'started by neither');
   assert.equal(shellOf('win32', { PSModulePath: own, SHELL: '/usr/bin/bash' }), 'posix');
   assert.equal(shellOf('win32', {}), 'cmd');
 });
