@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
@@ -117,7 +118,7 @@ function refuseTopics({ workingFolder }: CliContext, words: readonly string[], {
   if (named.length === 0) return;
   const what = named.length === 1 ? 'is a topic, not a file' : 'are topics, not files';
   const all = [...listOf(topics), ...named].join(',');
-  throw usageError(`${named.join(', ')} ${what}`, `Topics are joined by commas: --topics ${all}.`);
+  throw usageError(`${named.join(', ')} ${what}`, `Topics are joined by commas: --topics ${shellWord(all)}.`);
 }
 
 /** The settings of a job file, or the input. @throws USAGE, JOB_FILE */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-name.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PLACE_ORDERS } from '../geo/place-in-value.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
@@ -14,7 +15,15 @@ const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
 
 function noTopic(name: string, names = TOPIC_NAMES): string {
   const shown = looksLikeKey(name) ? '' : ` ${JSON.stringify(name)}`;
-  return `unknown topic${shown}${didYouMean(name, names) || topicsWith(name)} (perilbook topics lists them)`;
+  return `unknown topic${shown}${joined(name, names) || didYouMean(name, names) || topicsWith(name)} (perilbook topics lists them)`;
+}
+
+/** Suggests commas between topics with blanks: PowerShell makes a list of words with commas, which npm's starter joins again with blanks. */
+function joined(text: string, names: readonly string[]): string {
+  const words = text.trim().split(/\s+/);
+  return words.length > 1 && words.every((word) => names.includes(word))
+    ? `; did you mean ${shellWord(words.join(','))}?`
+    : '';
 }
 
 /** Suggests the names that contain a word: `flood` is part of two. */

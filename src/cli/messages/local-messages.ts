@@ -1,4 +1,5 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
+import { shellWord } from '../../base/shell-words.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { countyRatingLines } from '../../data/tables/county-ratings.ts';
@@ -32,7 +33,7 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
     ...(leftOut.length > 0
       ? [
           `The loaded boundaries leave out ${placesIn(leftOut)}. ` +
-            `Get them: perilbook data get areas --states ${leftOut.map(({ state }) => state).join(',')}`,
+            `Get them: perilbook data get areas --states ${shellWord(leftOut.map(({ state }) => state).join(','))}`,
         ]
       : []),
     ...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells),
@@ -102,7 +103,7 @@ function placesMessages(states: StatesWithoutData, job: Prepared['job'], folder:
     const names = topicNames(lacking).replace(/^natural/, 'the natural');
     const where = `No data here for ${lacking.length > 1 ? `one or more of ${names}` : names} at ${placesIn(some)}`;
     if (loader === null) return `${where}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
-    const load = `perilbook data load ${loader} FILE --states ${some.map(({ state }) => state).join(',')}`;
+    const load = `perilbook data load ${loader} FILE --states ${shellWord(some.map(({ state }) => state).join(','))}`;
     return `${where}, and none to download. Load a file that you have: ${load}`;
   });
 }

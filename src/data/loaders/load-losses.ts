@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
+import { shellWord } from '../../base/shell-words.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DAY_IN_VINTAGE, type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
@@ -203,7 +204,7 @@ export function refuseLossOfStates(
   const others = before.filter((state) => !own.has(state));
   const lost = others.includes(WHOLE_US) ? 'all other states' : listedStates(others);
   const covered = [...own];
-  const keep = `Add --states ${covered.join()} to keep the other states, or --replace to drop them.`;
+  const keep = `Add --states ${shellWord(covered.join())} to keep the other states, or --replace to drop them.`;
   const message = `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`;
   throw new PerilbookError('SERVICE_DATA', message, askedOf === '' ? keep : CHECK_FILE, { dataset, covered });
 }
