@@ -44,6 +44,8 @@ async function runLine(context: CliContext): Promise<number> {
   const { args, version = '' } = context;
   if (args.length === 0) return (await import('./commands/overview.ts')).overviewCommand(context);
   const { parseCommandLine } = await import('./parser.ts');
+  const { refuseSwallowedWords } = await import('./swallowed-words.ts');
+  refuseSwallowedWords(args, context.workingFolder);
   const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
   if (line.kind === 'command') {
     const { command, flags, words } = line;
