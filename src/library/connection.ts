@@ -183,7 +183,7 @@ export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, s
 }
 
 function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: string): string {
-  if (input !== '-') return `--for ${shownPath(input, folder)}`;
+  if (input !== '-') return `--for ${shellWord(shownPath(input, folder))}`;
   return `--states ${state ?? 'STATE'}`;
 }
 
@@ -192,6 +192,6 @@ const BOUNDARY_SOURCES = { tract: 'areas', county: 'counties' } as const;
 
 /** The command that gets the boundaries for the locations of an input. */
 export function getBoundariesCommand(level: 'tract' | 'county', input: string, folder: string): string {
-  const file = input === '-' ? 'FILE' : shownPath(input, folder);
+  const file = input === '-' ? 'FILE' : shellWord(shownPath(input, folder));
   return `perilbook data get ${BOUNDARY_SOURCES[level]} --for ${file}`;
 }

@@ -13,7 +13,7 @@ import {
   withMembers,
 } from '../../formats/json/json-members.ts';
 import { fieldOf, type Value } from '../../formats/typed-value.ts';
-import { degreesOfPoint, INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/geometry-points.ts';
+import { DEGREES, degreesOfPoint, INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/geometry-points.ts';
 import { positionOf } from '../../geo/place-in-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
