@@ -7,7 +7,7 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.exit(0);
 }
 
-const { endsInOrder, lostOutputMessage, stopMessage } = await import('./cli/startup-messages.ts');
+const { endsInOrder, lostOutputMessage, stopMessage } = await import('./cli/log-lines.ts');
 
 const { systemClock } = await import('./base/clock.ts');
 const { program } = await import('./cli/program.ts');

@@ -4,6 +4,7 @@
  * is loaded.
  */
 import { createRequire } from 'node:module';
+import { relative } from 'node:path';
 
 /** Control characters (C0, C1), direction overrides, and the line ends that only Unicode knows; not tabs and line ends. */
 const CONTROL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
@@ -11,7 +12,7 @@ const CONTROL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 /** Characters of no width, which copying from web pages and documents leaves in texts. */
 export const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 
-/** The program's own colors (`messages/color.ts`): bold, dim, red, green, yellow and their ends. They move and hide nothing. */
+/** The program's own colors (`messages/format.ts`): bold, dim, red, green, yellow and their ends. They move and hide nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const COLOR = /(\u001b\[(?:1|2|22|31|32|33|39)m)/;
 
@@ -41,4 +42,11 @@ export function textWidth(text: string): number {
   if (/^[ -~\u{a1}-\u{ac}\u{ae}-\u{24f}–—‘’“”…−≥≤█░]*$/u.test(text)) return text.length;
   const { default: stringWidth } = load('string-width') as typeof import('string-width');
   return stringWidth(text);
+}
+
+/** A path as the user would type it: relative if it is inside the working folder. A name with a line end cannot make a line of its own. */
+export function shownPath(path: string, folder: string): string {
+  if (path === '-') return 'stdin';
+  const inside = relative(folder, path);
+  return printable(inside.startsWith('..') ? path : inside).replaceAll('\n', '\\n');
 }

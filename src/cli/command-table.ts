@@ -1,8 +1,7 @@
 import { TOPICS } from '../contract/topics.ts';
 import type { StatementBy } from '../store/ledger/port.ts';
-import { type CommandTable, commandTree, type FlagsOf, json, log, port, quiet, yes } from './command.ts';
+import { type CommandTable, commandTree, type FlagsOf, jobOptions, json, log, port, quiet, yes } from './command.ts';
 import { DATA_COMMANDS } from './data-commands.ts';
-import { jobOptions } from './job-options.ts';
 import { SERVICE_COMMANDS } from './service-commands.ts';
 
 const JOB = ['[job]', 'job file (.yaml) or input file; - for stdin'] as const;

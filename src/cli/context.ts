@@ -5,8 +5,7 @@ import { printable, printableJson } from '../base/printable.ts';
 import type { RunHost } from '../library/run-host.ts';
 import type { Owner } from '../store/port.ts';
 import type { Log, LogLevel } from './log-lines.ts';
-import { colorFor, noColor } from './messages/color.ts';
-import { fitted } from './messages/format.ts';
+import { colorFor, fitted, noColor } from './messages/format.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {

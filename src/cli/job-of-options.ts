@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
-import { shellWord } from '../base/shell-words.ts';
+import { commandLine } from '../base/shell-words.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
@@ -11,10 +11,8 @@ import { parseTopics } from '../job/topic-choice.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import { isPattern } from '../rows/parts/list-parts.ts';
 import { shownAddress } from '../sql/postgres-address.ts';
-import { notANumber, usageError } from './command.ts';
+import { JOB_OPTIONS, type JobOption, notANumber, settingOf, usageError } from './command.ts';
 import type { CliContext } from './context.ts';
-import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
-import { commandLine } from './messages/command-line.ts';
 import { openExistingStore } from './open-store.ts';
 
 /** The job of a command line: flags override the environment, the job file, and the defaults.

@@ -1,6 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean, nearestName } from '../base/nearest-name.ts';
+import { commandLine } from '../base/shell-words.ts';
 import {
   type Command,
   type CommandOption,
@@ -13,7 +14,6 @@ import {
   wordOfCommand,
 } from './command.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
-import { commandLine } from './messages/command-line.ts';
 
 /** What a command line asks for: a text that yargs prints (help, version, completions), or a command. */
 export type CommandLine = { readonly kind: 'text'; readonly text: string } | ParsedCommand;

@@ -1,5 +1,4 @@
-import { type CommandTable, json, log, port, yes } from './command.ts';
-import { jobOptions } from './job-options.ts';
+import { type CommandTable, jobOptions, json, log, port, yes } from './command.ts';
 
 const files = {
   db: { type: 'string', describe: "the service's data file (default: data.db in the data folder)" },

@@ -1,3 +1,4 @@
+import { commandLine } from '../base/shell-words.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { type Job, NO_OUTPUT } from '../job/settings.ts';
 import { parseTopics, topicsInGroups } from '../job/topic-choice.ts';
@@ -6,12 +7,17 @@ import type { RunResult } from '../run/run-job.ts';
 import type { Flags } from './command-table.ts';
 import { type CliContext, lineWidth, say } from './context.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
-import { colorFor, noColor } from './messages/color.ts';
-import { commandLine } from './messages/command-line.ts';
+import { colorFor, noColor } from './messages/format.ts';
 import type { OutputStyle } from './messages/input-messages.ts';
-import { costOfRest, reportCommand, resumeCommand } from './messages/next-commands.ts';
 import { topicsMessage } from './messages/plan-messages.ts';
-import { findingMessages, longRowsMessage, runMessages } from './messages/run-messages.ts';
+import {
+  costOfRest,
+  findingMessages,
+  longRowsMessage,
+  reportCommand,
+  resumeCommand,
+  runMessages,
+} from './messages/run-messages.ts';
 
 /** The command line of a run: its words and its options. */
 export interface RunLine {

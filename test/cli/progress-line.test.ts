@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { colorFor } from '../../src/cli/messages/color.ts';
+import { colorFor } from '../../src/cli/messages/format.ts';
 import { changeLine, type ProgressView, progressLine } from '../../src/cli/progress/progress-line.ts';
 import { MinuteMeter, minutesLeft, pauseReason, type RunFacts } from '../../src/run/estimate.ts';
 import { newProgress, type Progress } from '../../src/run/progress.ts';

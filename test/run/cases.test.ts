@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noColor } from '../../src/cli/messages/color.ts';
+import { noColor } from '../../src/cli/messages/format.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { noColor } from '../../src/cli/messages/color.ts';
+import { noColor } from '../../src/cli/messages/format.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';

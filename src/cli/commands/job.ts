@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { counted } from '../../base/format-numbers.ts';
+import { commandLine } from '../../base/shell-words.ts';
 import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { openAreas } from '../../library/run-host.ts';
@@ -9,8 +10,7 @@ import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, printResult, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { colorFor } from '../messages/color.ts';
-import { commandLine } from '../messages/command-line.ts';
+import { colorFor } from '../messages/format.ts';
 
 /** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
 const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [file]) => {

@@ -20,7 +20,7 @@ import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
-import { openFinish, type RunOutcome } from '../finish/finish.ts';
+import { openFinish, type RunOutcome } from '../finish.ts';
 import { readJob } from '../job-of-options.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';

@@ -15,7 +15,7 @@ import type { Connection } from '../../run/connection-kinds.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { withoutSecrets } from '../finish/finish.ts';
+import { withoutSecrets } from '../finish.ts';
 import { jobOfAccount } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import { dataForPage } from '../offer-data.ts';

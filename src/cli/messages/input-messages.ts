@@ -7,8 +7,7 @@ import { OPTION_SUGGESTION } from '../../run/scan/read-row.ts';
 import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
-import type { Color } from './color.ts';
-import { shownPath, table } from './format.ts';
+import { type Color, shownPath, table } from './format.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {

@@ -1,7 +1,7 @@
 import { steadyTime } from '../../base/clock.ts';
 import { textWidth } from '../../base/printable.ts';
 import { type CliContext, say, shownOn } from '../context.ts';
-import { isDumb } from '../messages/color.ts';
+import { isDumb } from '../messages/format.ts';
 
 /** One line of the terminal that is drawn again in its place. `draw` gets the width that the text may have, in columns. */
 export function lineInPlace(context: CliContext) {

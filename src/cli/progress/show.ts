@@ -3,7 +3,7 @@ import { MinuteMeter, type RunFacts, reachedCells, reachedCredits, spentOf } fro
 import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
-import { isDumb } from '../messages/color.ts';
+import { isDumb } from '../messages/format.ts';
 import { lineInPlace } from './line-in-place.ts';
 import { changeLine, type ProgressView, progressLine } from './progress-line.ts';
 
