@@ -14,8 +14,11 @@ import {
 } from '../job/setting-table.ts';
 import type { CliContext } from './context.ts';
 
-/** Runs a command; resolves to the exit code. `words`: what follows its name, options apart. */
-export type RunCommand<Flags> = (context: CliContext, flags: Flags, words: readonly string[]) => Promise<number>;
+/** The exit code of a command; undefined: it is complete. */
+export type ExitCode = number | undefined;
+
+/** Runs a command. `words`: what follows its name, options apart. */
+export type RunCommand<Flags> = (context: CliContext, flags: Flags, words: readonly string[]) => Promise<ExitCode>;
 
 type CommandOptions = Readonly<Record<string, CommandOption>>;
 

@@ -58,16 +58,15 @@ export function sayJson(context: CliContext, value: unknown): void {
   context.stdout.write(`${printableJson(value, 2)}\n`);
 }
 
-/** Prints the result of a command on stdout: with --json as one value, else as lines. Returns the exit code of success. */
+/** Prints the result of a command on stdout: with --json as one value, else as lines. */
 export function printResult(
   context: CliContext,
   flags: { readonly json?: boolean | undefined },
   value: unknown,
   lines: () => readonly string[],
-): number {
+): void {
   if (flags.json) sayJson(context, value);
   else print(context, lines().join('\n'));
-  return 0;
 }
 
 /** Escapes what could control the terminal, except for our own colors. */

@@ -5,7 +5,7 @@ import type { Source } from '../data/sources/source.ts';
 import { overriddenSources } from '../data/sources/source-overrides.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { type DataDatabase, openDataDatabase } from '../data/tables/data-database.ts';
-import { usageError } from './command.ts';
+import { type ExitCode, usageError } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 
 /** Sources, files and mirror of `perilbook data`. */
@@ -34,7 +34,7 @@ export type DataAction<Flags> = (
   settings: DataSettings,
   names: readonly string[],
   flags: Flags,
-) => Promise<number>;
+) => Promise<ExitCode>;
 
 /** The settings of a command that may open the data file; disposing of them closes it. */
 export function openDataSettings(context: CliContext, flags: SourceFlags, file: string): DataSettings & Disposable {

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../base/errors.ts';
 import { formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
-import type { RunCommand } from './command.ts';
+import type { ExitCode, RunCommand } from './command.ts';
 import { COMMANDS, type CommandName, type Flags } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';
 import { EXIT, errorReport, exitCodeOfError } from './exit-codes.ts';
@@ -18,7 +18,7 @@ export async function program(host: CliContext, version: string): Promise<number
     );
   }
   try {
-    return await runLine(withHomeFolder(context));
+    return (await runLine(withHomeFolder(context))) ?? EXIT.complete;
   } catch (error) {
     if (context.log === undefined) sayError(context, error);
     else context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
@@ -40,22 +40,19 @@ function withHomeFolder(context: CliContext): CliContext {
 }
 
 /** @throws what the command throws */
-async function runLine(context: CliContext): Promise<number> {
+async function runLine(context: CliContext): Promise<ExitCode> {
   const { args, version = '' } = context;
-  if (args.length === 0) return (await import('./commands/overview.ts')).overviewCommand(context);
+  if (args.length === 0) return void (await import('./commands/overview.ts')).overviewCommand(context);
   const { parseCommandLine } = await import('./parser.ts');
   const { refuseSwallowedWords } = await import('./swallowed-words.ts');
   refuseSwallowedWords(args, context.workingFolder);
   const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
-  if (line.kind === 'command') {
-    const { command, flags, words } = line;
-    const code: object = await CODE[command.name.split(' ')[0] as keyof typeof CODE]();
-    // The flags are those of the command's own options, by which its code is typed.
-    const run = (code as Record<string, RunCommand<unknown>>)[command.name]!;
-    return await run({ ...context, command: command.name }, flags, words);
-  }
-  print(context, line.text);
-  return EXIT.complete;
+  if (line.kind === 'text') return void print(context, line.text);
+  const { command, flags, words } = line;
+  const code: object = await CODE[command.name.split(' ')[0] as keyof typeof CODE]();
+  // The flags are those of the command's own options, by which its code is typed.
+  const run = (code as Record<string, RunCommand<unknown>>)[command.name]!;
+  return await run({ ...context, command: command.name }, flags, words);
 }
 
 /** The commands of a module: one word, or this word and more. */

@@ -10,14 +10,13 @@ import { requireApproval } from '../ask-approval.ts';
 import { durationOption, type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { readOptionalJob } from '../job-of-options.ts';
 import { listed } from '../messages/format.ts';
 import { openExistingStore } from '../open-store.ts';
 
 /** A command on the answers of a store. */
 function onStore<OwnFlags extends Flags<'cache stats'>>(
-  act: (context: CliContext, flags: OwnFlags, store: Store, job: Job) => Promise<number>,
+  act: (context: CliContext, flags: OwnFlags, store: Store, job: Job) => Promise<undefined>,
 ): RunCommand<OwnFlags> {
   return async (context, flags) => {
     const job = readOptionalJob(context, [], { store: flags.store });
@@ -29,7 +28,7 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
 /** The commands of `perilbook cache`. */
 export const cacheCommands = { 'cache stats': onStore(showStats), 'cache prune': onStore(prune) };
 
-async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<number> {
+async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<undefined> {
   const stats = await store.stats();
   const paid = stats.chargesOf((source) => !isFreeSource(source));
   const sample = stats.chargesOf(isFreeSource);
@@ -49,7 +48,7 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
       ...(sample.calls.charged === 0 ? [] : [['sample', madeUpText(sample)] as const]),
     ]),
   ];
-  return printResult(context, flags, statsJson(stats, paid, sample), () => lines);
+  printResult(context, flags, statsJson(stats, paid, sample), () => lines);
 }
 
 const madeUpText = ({ calls, credits }: Charges): string =>
@@ -74,7 +73,7 @@ function chargesJson({ calls, credits }: Charges): object {
 }
 
 /** `perilbook cache prune`: deletes old answers, rejections of locations, damaged answers, or several of these. */
-async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<number> {
+async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<undefined> {
   const age = flags['older-than'];
   const ms = durationOption('older-than', age);
   if (ms === undefined && !flags.rejected && !flags.damaged) {
@@ -107,7 +106,6 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
   }
   if (flags.json) sayJson(context, result);
   else say(context, lines.join('\n'));
-  return EXIT.complete;
 }
 
 /** Asks before damaged answers are deleted. What they were of cannot be read. @throws NEEDS_APPROVAL, INTERRUPTED */

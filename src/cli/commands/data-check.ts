@@ -62,7 +62,7 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (contex
     }
     return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
       ? EXIT.serviceDown
-      : EXIT.complete;
+      : undefined;
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new PerilbookError('INTERRUPTED', 'The check was interrupted', 'Run the same command again.');
@@ -183,10 +183,7 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
     }
     return { source: name, datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])] };
   });
-  if (flags.json) {
-    sayJson(context, { removed });
-    return EXIT.complete;
-  }
+  if (flags.json) return void sayJson(context, { removed });
   for (const { source, datasets } of removed) {
     const nothing = isLoaded(source)
       ? `it has no part${of}, and nothing was removed. perilbook data remove ${source} removes all of it`
@@ -194,5 +191,4 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
     const what = datasets === null ? nothing : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
     say(context, `${source}: ${what}.`);
   }
-  return EXIT.complete;
 };

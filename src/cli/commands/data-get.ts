@@ -21,11 +21,11 @@ import type { Source } from '../../data/sources/source.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { requireApproval } from '../ask-approval.ts';
-import { usageError } from '../command.ts';
+import { type ExitCode, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataAction, DataSettings } from '../data-settings.ts';
-import { EXIT, exitCodeOfError } from '../exit-codes.ts';
+import { exitCodeOfError } from '../exit-codes.ts';
 import {
   downloadPlanJson,
   downloadPlanMessages,
@@ -58,7 +58,7 @@ export async function getData(
   names: readonly string[],
   { states, tiles }: { readonly states: readonly string[] | null } & Partial<Pick<LocationsArea, 'tiles'>>,
   flags: Flags<'data get'>,
-): Promise<number> {
+): Promise<ExitCode> {
   const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
   for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`, 'warning');
   const all = wantedSources(sources, states, settings, tiles);
@@ -67,9 +67,9 @@ export async function getData(
     const note = source.note === undefined ? '' : ` ${source.note}`;
     say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`, 'warning');
   }
-  if (wanted.length === 0 && !flags['dry-run'] && !flags.json) return EXIT.complete;
+  if (wanted.length === 0 && !flags['dry-run'] && !flags.json) return undefined;
   const lines = downloadPlanMessages(wanted, states, settings.mirror ?? settings.copy);
-  if (flags['dry-run']) return printResult(context, flags, downloadPlanJson(wanted, states), () => lines);
+  if (flags['dry-run']) return void printResult(context, flags, downloadPlanJson(wanted, states), () => lines);
   // Without --yes the plan is what the user approves: --quiet does not hide it.
   say({ ...context, isQuiet: flags.quiet === true && flags.yes === true }, lines.join('\n'));
   makeFolder(settings.downloads);
@@ -104,7 +104,7 @@ async function obtainAndLoad(
   settings: DataSettings,
   wanted: readonly WantedSource[],
   flags: Flags<'data get'>,
-): Promise<number> {
+): Promise<ExitCode> {
   const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
     const level = outcome.error !== undefined ? 'error' : gotNothing(outcome) ? 'warning' : 'info';
     if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
@@ -112,7 +112,7 @@ async function obtainAndLoad(
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
   noteSample(context, settings);
   const [failed] = outcomes.filter(({ error }) => error !== undefined);
-  return failed === undefined ? EXIT.complete : exitCodeOfError(failed.error);
+  return failed && exitCodeOfError(failed.error);
 }
 
 /** Whether the publisher has no record of what was asked. */

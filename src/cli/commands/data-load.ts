@@ -13,7 +13,6 @@ import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataAction } from '../data-settings.ts';
-import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
 import { showLine } from '../progress/line-in-place.ts';
 
@@ -21,9 +20,8 @@ import { showLine } from '../progress/line-in-place.ts';
 export const loadAction: DataAction<Flags<'data load'>> = async (context, { open }, [name, ...paths], flags) => {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
-    return printResult(context, flags, Object.fromEntries(loaders), () =>
-      listed([['sample', 'made-up data for all topics'], ...loaders], ''),
-    );
+    const lines = () => listed([['sample', 'made-up data for all topics'], ...loaders], '');
+    return void printResult(context, flags, Object.fromEntries(loaders), lines);
   }
   if (name === 'sample') {
     if (paths.length > 0) throw usageError('data load sample takes no file', 'Leave the file out.');
@@ -32,7 +30,7 @@ export const loadAction: DataAction<Flags<'data load'>> = async (context, { open
     importSample(database, context.clock);
     const { datasets } = describeData(database);
     say(context, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
-    return EXIT.complete;
+    return;
   }
   loaderNamed(name);
   const files = paths.map((file) => resolve(context.workingFolder, file));
@@ -45,7 +43,6 @@ export const loadAction: DataAction<Flags<'data load'>> = async (context, { open
   const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(progress.end);
   if (flags.json) sayJson(context, result);
   say(context, resultMessages(result).join('\n'));
-  return EXIT.complete;
 };
 
 /** Sample data must not replace agencies' data by mistake. */

@@ -51,7 +51,7 @@ export const dataCommands = {
 };
 
 /** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
-async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<number> {
+async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<undefined> {
   const file = findDataFile(context, flags);
   const { sources, downloads } = readSources(context, flags);
   if (flags.db !== undefined) refuseMissing(file, '--db');
@@ -93,12 +93,8 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<n
     );
   }
   lines.push(...licenceLines(datasets));
-  return printResult(
-    context,
-    flags,
-    { database: file, ...listJson(description, here, context.clock.now()) },
-    () => lines,
-  );
+  const value = { database: file, ...listJson(description, here, context.clock.now()) };
+  printResult(context, flags, value, () => lines);
 }
 
 const NOTHING: DataDescription = {

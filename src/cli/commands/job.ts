@@ -8,7 +8,7 @@ import { formatOfOutput } from '../../rows/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, print, printResult, runHost, sayJson } from '../context.ts';
+import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/format.ts';
 
@@ -51,5 +51,5 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
 /** The commands of `perilbook job`. */
 export const jobCommands = {
   'job check': jobCheckCommand,
-  'job schema': async (context: CliContext) => printResult(context, { json: true }, jobFileJsonSchema(), () => []),
+  'job schema': async (context: CliContext) => void sayJson(context, jobFileJsonSchema()),
 };

@@ -72,7 +72,7 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
     if (status === 'outside_us' && isUsWithMinus(lat, lng))
       say(context, `Longitudes in the US are negative: perilbook lookup ${lat} -${lng}`);
   }
-  if (status === 'ok') return EXIT.complete;
+  if (status === 'ok') return undefined;
   return status === 'deferred' ? EXIT.paused : EXIT.someFailed;
 };
 

@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../../base/shell-words.ts';
 import { type CliContext, lineWidth, print } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { listed, shownPath } from '../messages/format.ts';
 
 const SAMPLE_FILE = fileURLToPath(new URL('../../../sample-data/listings.csv', import.meta.url));
 
 /** `perilbook` alone: what it is, three first steps, and the commands that tell the state of this machine. Makes no file. */
-export function overviewCommand(context: CliContext): number {
+export function overviewCommand(context: CliContext): void {
   const width = lineWidth(context.stdout);
   const sample = shownPath(SAMPLE_FILE, context.workingFolder);
   const steps = listed(
@@ -35,5 +34,4 @@ export function overviewCommand(context: CliContext): number {
     ...['', 'All commands: perilbook --help'],
   ];
   print(context, lines.join('\n'));
-  return EXIT.complete;
 }

@@ -3,7 +3,6 @@ import { prepare } from '../../run/prepare.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { lineWidth, print, runHost, say, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { readJob } from '../job-of-options.ts';
 import { colorFor, readingMessage } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';
@@ -24,7 +23,6 @@ export const planCommand: RunCommand<Flags<'plan'>> = async (context, flags, wor
     ];
     print(context, lines.join('\n'));
   }
-  return EXIT.complete;
 
   async function price() {
     using show = showProgress(context, context.stderr.isTTY !== true);

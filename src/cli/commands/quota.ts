@@ -7,7 +7,6 @@ import type { Store } from '../../store/port.ts';
 import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { readOptionalJob, settingsWithoutJobFile } from '../job-of-options.ts';
 import {
   type Quota,
@@ -56,7 +55,6 @@ function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
       );
       print(context, blocks.length === 0 ? `${noAccount().message}.` : blocks.join('\n\n'));
     }
-    return EXIT.complete;
   };
 }
 

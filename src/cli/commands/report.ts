@@ -14,7 +14,6 @@ import type { Prepared } from '../../run/prepare.ts';
 import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { jobOfReport } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { openExistingStore } from '../open-store.ts';
@@ -57,7 +56,6 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
-  return EXIT.complete;
 };
 
 /** The output that `--compare` names: a file, a folder or a pattern. */

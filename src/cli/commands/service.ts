@@ -22,7 +22,6 @@ import { durationOption, type RunCommand, usageError } from '../command.ts';
 import type { CommandName, Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, printData, printResult, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
-import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 import { checkCommand } from './service-check.ts';
 
@@ -33,7 +32,7 @@ type FileFlags = Pick<Flags<'service start'>, 'db' | 'accounts'>;
 
 /** A command that opens the accounts. Only the commands that make the first account may create them. */
 function onAccounts<Name extends Extract<CommandName, `service ${'account' | 'key'} ${string}`>>(
-  act: (context: CliContext, accounts: ServiceAccounts, flags: Flags<Name>) => Promise<unknown>,
+  act: (context: CliContext, accounts: ServiceAccounts, flags: Flags<Name>) => Promise<void>,
   isFirst = false,
 ): RunCommand<Flags<Name>> {
   return async (context, flags) => {
@@ -41,7 +40,6 @@ function onAccounts<Name extends Extract<CommandName, `service ${'account' | 'ke
     if (!isFirst) refuseNoAccounts(files, flags);
     await using accounts = await accountsOpener(context, files);
     await act(context, accounts, flags);
-    return EXIT.complete;
   };
 }
 
@@ -191,7 +189,7 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): v
   else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
 }
 
-async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<number> {
+async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<undefined> {
   const port = flags.port ?? DEFAULT_PORT;
   const files = resolveServiceFiles(context, flags);
   if (flags.db !== undefined) refuseMissing(files.data, '--db');
@@ -217,7 +215,6 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
   if (!context.interrupt.aborted) await once(context.interrupt, 'abort');
-  return EXIT.complete;
 }
 
 function billed({ overageRate }: Subscription): string {

@@ -9,7 +9,6 @@ import type { RunRecord } from '../../store/runs/port.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { lineWidth, print, printData, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { readOptionalJob } from '../job-of-options.ts';
 import { fittingTable } from '../messages/format.ts';
 import { openExistingStore } from '../open-store.ts';
@@ -46,7 +45,6 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
     if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     print(context, lines.join('\n'));
   }
-  return EXIT.complete;
 };
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {

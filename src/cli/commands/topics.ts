@@ -33,7 +33,7 @@ export const topicsCommand: RunCommand<Flags<'topics'>> = async (context, flags)
   const head = ['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'];
   const lines = fittingTable(head, rows, DISPENSABLE, '', lineWidth(context.stdout));
   const price = `One topic costs ${CREDITS.single} credit, the standard bundle (natural) ${CREDITS.standard}, the enterprise bundle (all) ${CREDITS.enterprise}.`;
-  return printResult(context, flags, topics, () => [price, '', ...lines]);
+  printResult(context, flags, topics, () => [price, '', ...lines]);
 };
 
 function freshnessText(seconds: number | null): string {
