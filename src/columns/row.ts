@@ -149,16 +149,11 @@ function presentNote(names: readonly string[], asOf: number): string {
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */
 function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
-  return [status, formatNote(note, sample), asOf];
+  return [status, [sample ? SAMPLE_NOTE : '', note].filter(Boolean).join('; ') || null, asOf];
 }
 
 /** The fields of a row that was not looked up: only its status and the reason. */
 export function bareFields(topics: readonly TopicSlug[], status: CellStatus, counts = true): Field[] {
   const width = topics.reduce((sum, topic) => sum + wantedColumns(topic, counts).length, 0);
   return [...leadingFields(null, status, false), ...new Array<null>(width).fill(null)];
-}
-
-function formatNote(note: string, sample: boolean): string | null {
-  const parts = sample ? [SAMPLE_NOTE, note] : [note];
-  return parts.filter((part) => part !== '').join('; ') || null;
 }

@@ -19,7 +19,6 @@ import {
   ofPollutants,
   type PollutantSlug,
   type ProximitySlug,
-  type Topic,
   type TopicSlug,
   topicOf,
   type ZoneSlug,
@@ -35,13 +34,9 @@ export interface TopicColumn extends AddedColumn {
   read(result: CountedResult): Field;
 }
 
-const snake = <Name extends string>(name: Name) =>
+/** A name as columns have it: those of `coastalFlood` begin with `coastal_flood`. */
+export const snakeCase = <Name extends string>(name: Name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
-
-/** The name of a topic's columns up to their last part: `coastalFlood` is `coastal_flood`. */
-export function columnStem<Slug extends TopicSlug>(slug: Slug): SnakeCase<Slug> {
-  return snake(slug);
-}
 
 function column<Value>(
   name: HazardColumn,
@@ -55,7 +50,7 @@ function column<Value>(
 const isScored = ({ rating }: NaturalValue): boolean => !RATINGS_WITHOUT_SCORE.has(rating);
 
 function naturalColumns(slug: NaturalSlug): TopicColumn[] {
-  const stem = columnStem(slug);
+  const stem = snakeCase(slug);
   return [
     column<NaturalValue>(`${stem}_rating`, 'text', (value) => value.rating),
     column<NaturalValue>(`${stem}_score`, 'number', (value) => (isScored(value) ? value.score : null)),
@@ -65,7 +60,7 @@ function naturalColumns(slug: NaturalSlug): TopicColumn[] {
 }
 
 function proximityColumns(slug: ProximitySlug): TopicColumn[] {
-  const stem = columnStem(slug);
+  const stem = snakeCase(slug);
   return [
     column<number>(`${stem}_count`, 'count', (value) => value),
     // Whole metres: a cell is 11 m wide, so decimals would claim too much.
@@ -76,7 +71,7 @@ function proximityColumns(slug: ProximitySlug): TopicColumn[] {
 }
 
 function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
-  const stem = columnStem(slug);
+  const stem = snakeCase(slug);
   return [
     column<PollutantValue>(`${stem}_value`, 'number', (value) => value.measurement.value),
     column<PollutantValue>(`${stem}_unit`, 'text', (value) => value.measurement.unit),
@@ -87,7 +82,7 @@ function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
 
 /** The last column of a zone; `zoneNote` reads it. */
 function zoneColumns(slug: ZoneSlug): TopicColumn[] {
-  const stem = columnStem(slug);
+  const stem = snakeCase(slug);
   const facts = Object.entries(ZONE_FACTS[slug]) as [keyof (typeof ZONE_FACTS)[ZoneSlug], 'number' | 'text'][];
   return [
     column<ZoneValue>(stem, 'text', (value) => value.zone),
@@ -96,7 +91,7 @@ function zoneColumns(slug: ZoneSlug): TopicColumn[] {
       specialArea === null ? null : String(specialArea),
     ),
     ...facts.map(([name, type]) =>
-      column<ZoneValue>(`${stem}_${snake(name)}`, type, (value) => value.facts[name] ?? null),
+      column<ZoneValue>(`${stem}_${snakeCase(name)}`, type, (value) => value.facts[name] ?? null),
     ),
     column<ZoneValue>(`${stem}_panel`, 'text', (value) => value.panel),
     column<ZoneValue>(`${stem}_effective`, 'text', (value) => value.effective),
@@ -109,7 +104,7 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
     column<AirQualityValue>('air_quality_metric', 'text', (value) => value.metric),
     column<AirQualityValue>('air_quality_progress_value', 'number', (value) => value.progressValue),
     ...AIR_QUALITY_DAYS.map((name) =>
-      column<AirQualityValue>(`air_quality_${snake(name)}`, 'number', (value) => value.additionalInfo[name]),
+      column<AirQualityValue>(`air_quality_${snakeCase(name)}`, 'number', (value) => value.additionalInfo[name]),
     ),
   ],
   ...ofPollutants(pollutantColumns),
@@ -139,9 +134,17 @@ export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {
   return fields;
 }
 
-/** The fields of a result as a service sends it. `location` is the cell's. */
-export function flatten(slug: TopicSlug, result: TopicResult, location: Location): Field[] {
-  return answerFields(slug, countDetails(slug, result, location));
+/** The fields of a result as a service sends it: the records of its `details` are counted and measured. `location` is the cell's. */
+export function flatten(slug: TopicSlug, { value, details }: TopicResult, location: Location): Field[] {
+  const topic = topicOf(slug);
+  // `wildfire_current` counts the records of the member `current`.
+  const isByMember = topic.details === 'wildfire';
+  const counts = topic.countColumns.map((column) =>
+    countRecords(details, isByMember ? column.slice(slug.length + 1) : null),
+  );
+  const features =
+    topic.category === 'proximity' ? (details as FeatureCollection | null | undefined)?.features : undefined;
+  return answerFields(slug, { value, counts, nearestMeters: features ? nearestMeters(location, features) : null });
 }
 
 /** The part of an answer that is valid for its whole area: all but the counts of `details`. */
@@ -153,20 +156,6 @@ export function areaAnswer(answer: Answer): Answer {
 /** Whether an area's answer has all wanted columns of a topic. */
 export function areaSuffices(slug: TopicSlug, counts: boolean): boolean {
   return topicOf(slug).area !== null && (!counts || topicOf(slug).countColumns.length === 0);
-}
-
-/** Counts and measures the `details` of a result as a service sends it. `location` is the cell's. */
-function countDetails(slug: TopicSlug, { value, details }: TopicResult, location: Location): CountedResult {
-  const topic = topicOf(slug);
-  const counts = topic.countColumns.map((column) => countRecords(details, memberOf(topic, column)));
-  const features =
-    topic.category === 'proximity' ? (details as FeatureCollection | null | undefined)?.features : undefined;
-  return { value, counts, nearestMeters: features ? nearestMeters(location, features) : null };
-}
-
-/** The member of `details` whose records a column counts (`wildfire_current`: `current`); null for all of them. */
-function memberOf({ slug, details }: Topic, column: string): string | null {
-  return details === 'wildfire' ? column.slice(slug.length + 1) : null;
 }
 
 /** How many records `details` holds. Its records are opaque (docs/developer/service-api.md, 4.4), so only lengths are read: of an array, of

@@ -1,6 +1,6 @@
 import { addedColumns } from '../../columns/row.ts';
 import type { RowStatus } from '../../columns/row-status.ts';
-import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
+import { columnsOf, snakeCase } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/states-near.ts';
@@ -80,7 +80,7 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
 function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): string {
   const texts = columnsOf(topic).flatMap(({ name }) => {
     const value = values.get(name) ?? null;
-    return value === null ? [] : [`${name.replace(`${columnStem(topic)}_`, '').replaceAll('_', ' ')} ${value}`];
+    return value === null ? [] : [`${name.replace(`${snakeCase(topic)}_`, '').replaceAll('_', ' ')} ${value}`];
   });
   return texts.length === 0 ? '-' : texts.join(', ');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { strToU8, zipSync } from 'fflate';
-import { columnStem } from '../../../src/columns/topic-columns.ts';
+import { snakeCase } from '../../../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
 import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
@@ -389,7 +389,7 @@ test('every source of natural topics comes from its server, and a place in the t
   assert.equal(ran.code, 0, ran.stderr);
   const [row] = parse(readFileSync(join(folder, 'places.hazards.csv')), { columns: true }) as Record<string, string>[];
   for (const topic of NATURAL_SLUGS) {
-    const stem = columnStem(topic);
+    const stem = snakeCase(topic);
     const { RISKR, RISKS, AFREQ } = RATED;
     const rated = ['rating', 'score', 'frequency'].map((name) => row![`${stem}_${name}`]);
     assert.deepEqual(rated, [RISKR, String(RISKS), String(AFREQ)], topic);
