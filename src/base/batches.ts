@@ -1,10 +1,3 @@
-/** An item that waits for its result. */
-interface Waiting<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** How items are divided into batches. */
 export interface BatchLimits<Item> {
   /** Most items of a batch. Default: any number. */
@@ -22,7 +15,7 @@ export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
   { most = Number.POSITIVE_INFINITY, isAlone = () => false, atOnce = Number.POSITIVE_INFINITY }: BatchLimits<Item> = {},
 ): (item: Item) => Promise<Result> {
-  const waiting: Waiting<Item, Result>[] = [];
+  const waiting: (PromiseWithResolvers<Result> & { readonly item: Item })[] = [];
   let inProgress = 0;
 
   async function workOnBatch(): Promise<void> {
@@ -43,9 +36,10 @@ export function inBatches<Item, Result>(
     if (waiting.length > 0 && inProgress + 1 >= atOnce) setImmediate(workOnBatch);
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (waiting.length === 1) setImmediate(workOnBatch);
-    });
+  return (item) => {
+    const result = Promise.withResolvers<Result>();
+    waiting.push({ item, ...result });
+    if (waiting.length === 1) setImmediate(workOnBatch);
+    return result.promise;
+  };
 }

@@ -10,14 +10,12 @@ export interface HttpProxy {
   readonly variable: string;
 }
 
-type ProxyVariables = Readonly<Record<string, string | undefined>>;
-
 const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for an address, in small letters first, as curl reads them. None for
  * loopback. The names in NO_PROXY are hosts and their subdomains, with or without a port; `*` is all hosts.
  * @throws PerilbookError USAGE for a proxy whose address cannot be read */
-export function proxyFor(address: string, env: ProxyVariables): HttpProxy | null {
+export function proxyFor(address: string, env: Readonly<Record<string, string | undefined>>): HttpProxy | null {
   const { protocol, hostname, port } = new URL(address);
   if (LOOPBACK.test(hostname)) return null;
   const given = (variable: string): [name: string, value: string] | null => {

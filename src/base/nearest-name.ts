@@ -5,14 +5,9 @@ export function nearestNames(misspelt: string, names: readonly string[]): string
   const most = Math.max(1, Math.floor(wanted.length / 3));
   const isShort = wanted.length > 3 && wanted.length < 6;
   return [...new Set(names)]
-    .filter((name) => name.trim() !== '')
     .map((name) => ({ name, text: name.trim().toLowerCase() }))
-    .map(({ name, text }) => ({
-      name,
-      distance: editDistance(wanted, text),
-      isAlike: isShort && text[0] === wanted[0],
-    }))
-    .filter(({ distance, isAlike }) => distance <= (isAlike ? 2 : most))
+    .map(({ name, text }) => ({ name, text, distance: editDistance(wanted, text) }))
+    .filter(({ text, distance }) => text !== '' && distance <= (isShort && text[0] === wanted[0] ? 2 : most))
     .sort((a, b) => a.distance - b.distance)
     .filter(({ distance }, _, [nearest]) => distance <= nearest!.distance + 1)
     .slice(0, 3)

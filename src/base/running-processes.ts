@@ -8,7 +8,8 @@ let machine: string | undefined;
 /** Names the machine, and in it the space of process numbers: containers that share a host's name may each have a process 1,
  * and know nothing of one another's. */
 export function machineName(): string {
-  machine ??= hostname() + pidNamespace();
+  // Linux alone has such spaces.
+  machine ??= hostname() + (resultOrNull(() => `.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`) ?? '');
   return machine;
 }
 
@@ -30,12 +31,6 @@ export function processOwner(): { readonly name: string; isAlive(owner: string):
       return machine !== machineName() || isProcessRunning(Number(pid));
     },
   };
-}
-
-/** Linux alone has such namespaces. */
-function pidNamespace(): string {
-  const link = resultOrNull(() => readlinkSync('/proc/self/ns/pid'));
-  return link === null ? '' : `.${link.replace(/\D/g, '')}`;
 }
 
 /** Tells this start of this machine from any other machine; null where the system has no such thing (it is Linux's). */
