@@ -1,17 +1,16 @@
 import type { InferredOptionType } from 'yargs';
 import { PerilbookError } from '../base/errors.ts';
-import { durationMs } from '../job/duration.ts';
 import {
   formatHelp,
   type Given,
   type JobFlags,
   type JobOptionName,
-  listOf,
   SETTING_LIST,
   type SettingFlag,
   type SettingGroup,
   type SettingName,
 } from '../job/setting-table.ts';
+import { durationMs, listOf } from '../job/setting-texts.ts';
 import type { CliContext } from './context.ts';
 
 /** The exit code of a command; undefined: it is complete. */

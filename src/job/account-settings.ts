@@ -81,11 +81,6 @@ export function creditsFor(dollars: number, rate: number): number {
   return Math.floor(dollars / rate + 1e-9);
 }
 
-/** The account's settings, with defaults. */
-type AccountSettings = Pick<JobFile, 'account' | 'overages'> & {
-  readonly [K in 'subscription' | 'anniversary_day' | 'reserve']: NonNullable<JobFile[K]>;
-};
-
 /** The embedded service has one account per subscription, so that a job with another one does not change the quota of a run in
  * progress. Its names begin alike: made-up answers never count in a paid account, whatever a job calls it. */
 function embeddedAccount(given: string | undefined, subscription: Subscription): string {
@@ -115,7 +110,7 @@ export function isFreeAccount(name: string): boolean {
 /** The account of the job's own settings.
  * @param isNamed false: the setting of `given` is the default */
 export function makeAccount(
-  given: AccountSettings,
+  given: JobFile & { readonly [K in 'subscription' | 'anniversary_day' | 'reserve']: NonNullable<JobFile[K]> },
   service: ServiceSettings,
   isNamed: (name: 'subscription' | 'anniversary_day') => boolean,
 ): JobAccount {

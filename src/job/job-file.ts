@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { nearestName } from '../base/nearest-name.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 import { SCHEMAS } from './setting-schemas.ts';
-import { formatHelp, SETTING_LIST, type SETTINGS, type SettingName } from './setting-table.ts';
+import { formatHelp, SETTING_LIST, type SettingName, type Settings } from './setting-table.ts';
 
 type Shape = {
-  -readonly [K in SettingName]: z.ZodOptional<ReturnType<(typeof SETTINGS)[K]['schema']>>;
+  -readonly [K in SettingName]: z.ZodOptional<ReturnType<Settings[K]['schema']>>;
 };
 
 /** The settings of a job file. All are optional: flags, the environment and the defaults add the rest. */

@@ -114,7 +114,11 @@ export function checkJobText(text: string): CheckedJobFile {
     },
   });
   const repeated = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');
-  if (broken.length > repeated.length) return { content: {}, problems: firstOfLines(broken), problemAt };
+  if (broken.length > repeated.length) {
+    // Later ones on a line follow from its first.
+    const firsts = [...Map.groupBy(broken, ({ line }) => line).values()].map(([first]) => first!);
+    return { content: {}, problems: firsts, problemAt };
+  }
   let given: unknown;
   try {
     given = document.toJS() ?? {};
@@ -135,11 +139,6 @@ export function checkJobText(text: string): CheckedJobFile {
   });
   const problems = [...broken, ...wrong].sort((a, b) => a.line - b.line || a.column - b.column);
   return { content, problems, problemAt };
-}
-
-/** The first problem of each line: later ones on the line follow from it. */
-function firstOfLines(problems: readonly JobProblem[]): JobProblem[] {
-  return [...Map.groupBy(problems, ({ line }) => line).values()].map(([first]) => first!);
 }
 
 /** Whether a text stands where a key source belongs: then it is most likely the key. */

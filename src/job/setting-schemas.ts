@@ -5,8 +5,8 @@ import { shellWord } from '../base/shell-words.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PLACE_ORDERS } from '../geo/place-in-value.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
-import { DURATION, durationMs } from './duration.ts';
 import { looksLikeKey } from './key-shapes.ts';
+import { DURATION, durationMs, listOf } from './setting-texts.ts';
 import { TOPIC_NAMES } from './topic-choice.ts';
 
 /* The building blocks of the schemas in setting-table.ts. `meta` describes a check by a function for editors. */
@@ -42,10 +42,7 @@ const text = z
 
 const topic = z
   .string()
-  .check((context) => {
-    if (TOPIC_NAMES.includes(context.value)) return;
-    context.issues.push({ code: 'custom', input: context.value, message: noTopic(context.value) });
-  })
+  .refine((name) => TOPIC_NAMES.includes(name), { error: ({ input }) => noTopic(String(input)) })
   .meta({ id: 'topic', enum: [...TOPIC_NAMES] });
 
 const scope = z
@@ -60,17 +57,6 @@ const scope = z
   .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
 
 const credits = z.int().nonnegative();
-
-const day = z.int().min(1).max(31);
-
-const subscription = z.union([
-  z.enum(['starter', 'professional']),
-  z.strictObject({
-    credits_per_month: credits.describe('credits per billing period'),
-    credits_per_minute: z.int().positive().describe('credits per minute'),
-    overage_rate: z.number().nonnegative().optional().describe('dollars per credit beyond the allowance'),
-  }),
-]);
 
 /** The variable or file of a key. Never the key itself: job files are kept in source control. */
 const apiKey = z
@@ -87,74 +73,12 @@ const apiKey = z
 
 /** The address is stored and shown: it must not contain a secret. */
 function isBareAddress(address: string): boolean {
-  if (!URL.canParse(address)) return true;
-  const { username, password, search, hash } = new URL(address);
-  return username === '' && password === '' && search === '' && hash === '';
+  const url = URL.parse(address);
+  return url === null || url.username + url.password + url.search + url.hash === '';
 }
-
-const service = z.union([
-  z.enum(['local', 'sample']),
-  z.strictObject({
-    base_url: z
-      .url({ protocol: /^https?$/, error: 'must be an address that begins with https:// or http://' })
-      .refine(isBareAddress, {
-        error: 'must be an address without user, password, query and fragment; keys belong in api_keys',
-      })
-      .describe('address of the service')
-      .meta({ pattern: '^https?://' }),
-    api_keys: z.array(apiKey).min(1).optional().describe('where the keys are; if one is refused, the next is used'),
-  }),
-]);
-
-const commaParts = (names: string): string[] =>
-  names
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 
 /** A column by its name or, as a number or a text, by its place from 1. */
 const column = z.union([text, z.int().min(1).transform(String)]);
-
-const location = z
-  .strictObject({
-    lat: column.optional().describe('latitude column, by name or number'),
-    lng: column.optional().describe('longitude column, by name or number'),
-    column: column.optional().describe('column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]'),
-    order: z
-      .enum(PLACE_ORDERS)
-      .optional()
-      .describe('which of the two comes first in that column (default: as its form and the values show)'),
-  })
-  .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
-    error: 'name either one column with both, or lat and lng',
-  })
-  .refine(({ lat, lng, order }) => order === undefined || (lat === undefined && lng === undefined), {
-    error: 'an order is for one column with both, not for lat and lng',
-  });
-
-const percentAsNumber = z.number().refine((value) => value <= 1 || value > 100, {
-  error: ({ input }) => `must be a share: ${input}% or ${Number((Number(input) / 100).toPrecision(12))}`,
-});
-
-/** A share: `1 %` or 0.01. */
-const share = z
-  .union([percentAsNumber, z.string().regex(/^\d+(\.\d+)?\s*%$/)], { error: 'must be a share such as 1 % or 0.01' })
-  .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
-  .refine((value) => value >= 0 && value <= 1, { error: 'must be a share between 0 and 1 (100 %)' });
-
-const areas = z.enum(['tract', 'county']);
-
-const encoding = z
-  .string()
-  .check((context) => {
-    try {
-      encodingNamed(context.value);
-    } catch (error) {
-      if (!(error instanceof PerilbookError)) throw error;
-      context.issues.push({ code: 'custom', input: context.value, message: `${error.message}. ${error.hint}` });
-    }
-  })
-  .meta({ examples: ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] });
 
 const duration = z
   .string()
@@ -163,36 +87,86 @@ const duration = z
   })
   .meta({ pattern: `^(never|${DURATION.source.slice(1, -1)})$`, examples: ['12h', '30d', 'never'] });
 
-const timesToLive = z
-  .record(z.string(), duration)
-  .check(({ value, issues }) => {
-    for (const name of Object.keys(value)) {
-      if (TOPIC_NAMES.includes(name)) continue;
-      issues.push({ code: 'custom', input: value, path: [name], message: noTopic(name), params: { isName: true } });
-    }
-  })
-  .meta({ propertyNames: { $ref: '#/definitions/topic' } });
-
-const units = z
-  .enum(['miles', 'mi', 'kilometers', 'km'])
-  .transform((unit) => (unit === 'mi' ? 'miles' : unit === 'km' ? 'kilometers' : unit));
-
-const currency = z.string().regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' });
-
 /** The building blocks for the table. */
 export const SCHEMAS = {
   text,
   credits,
-  day,
-  share,
-  encoding,
-  units,
-  currency,
-  subscription,
-  service,
-  location,
-  areas,
-  timesToLive,
+  day: z.int().min(1).max(31),
+  /** A share: `1 %` or 0.01. */
+  share: z
+    .union(
+      [
+        z.number().refine((value) => value <= 1 || value > 100, {
+          error: ({ input }) => `must be a share: ${input}% or ${Number((Number(input) / 100).toPrecision(12))}`,
+        }),
+        z.string().regex(/^\d+(\.\d+)?\s*%$/),
+      ],
+      { error: 'must be a share such as 1 % or 0.01' },
+    )
+    .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
+    .refine((value) => value >= 0 && value <= 1, { error: 'must be a share between 0 and 1 (100 %)' }),
+  encoding: z
+    .string()
+    .check((context) => {
+      try {
+        encodingNamed(context.value);
+      } catch (error) {
+        if (!(error instanceof PerilbookError)) throw error;
+        context.issues.push({ code: 'custom', input: context.value, message: `${error.message}. ${error.hint}` });
+      }
+    })
+    .meta({ examples: ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] }),
+  units: z
+    .enum(['miles', 'mi', 'kilometers', 'km'])
+    .transform((unit) => (unit === 'mi' ? 'miles' : unit === 'km' ? 'kilometers' : unit)),
+  currency: z.string().regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' }),
+  subscription: z.union([
+    z.enum(['starter', 'professional']),
+    z.strictObject({
+      credits_per_month: credits.describe('credits per billing period'),
+      credits_per_minute: z.int().positive().describe('credits per minute'),
+      overage_rate: z.number().nonnegative().optional().describe('dollars per credit beyond the allowance'),
+    }),
+  ]),
+  service: z.union([
+    z.enum(['local', 'sample']),
+    z.strictObject({
+      base_url: z
+        .url({ protocol: /^https?$/, error: 'must be an address that begins with https:// or http://' })
+        .refine(isBareAddress, {
+          error: 'must be an address without user, password, query and fragment; keys belong in api_keys',
+        })
+        .describe('address of the service')
+        .meta({ pattern: '^https?://' }),
+      api_keys: z.array(apiKey).min(1).optional().describe('where the keys are; if one is refused, the next is used'),
+    }),
+  ]),
+  location: z
+    .strictObject({
+      lat: column.optional().describe('latitude column, by name or number'),
+      lng: column.optional().describe('longitude column, by name or number'),
+      column: column.optional().describe('column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]'),
+      order: z
+        .enum(PLACE_ORDERS)
+        .optional()
+        .describe('which of the two comes first in that column (default: as its form and the values show)'),
+    })
+    .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
+      error: 'name either one column with both, or lat and lng',
+    })
+    .refine(({ lat, lng, order }) => order === undefined || (lat === undefined && lng === undefined), {
+      error: 'an order is for one column with both, not for lat and lng',
+    }),
+  areas: z.enum(['tract', 'county']),
+  timesToLive: z
+    .record(z.string(), duration)
+    .check(({ value, issues }) => {
+      for (const name of Object.keys(value)) {
+        if (TOPIC_NAMES.includes(name)) continue;
+        issues.push({ code: 'custom', input: value, path: [name], message: noTopic(name), params: { isName: true } });
+      }
+    })
+    .meta({ propertyNames: { $ref: '#/definitions/topic' } }),
   anyText: z.string(),
   character: z.string().length(1),
   flag: z.boolean(),
@@ -203,11 +177,7 @@ export const SCHEMAS = {
   texts: z.union([text, z.array(text).min(1)]),
   sheet: z.union([text, z.int().min(1)]),
   // With commas as the option has them: `topics: hail,park`.
-  topics: z.union([
-    topic,
-    z.array(topic).min(1),
-    z.string().regex(/,/).transform(commaParts).pipe(z.array(topic).min(1)),
-  ]),
+  topics: z.union([topic, z.array(topic).min(1), z.string().regex(/,/).transform(listOf).pipe(z.array(topic).min(1))]),
   orderBy: z.union([
     z.enum(['file', 'tiv']),
     z.strictObject({ column: text, direction: z.enum(['asc', 'desc']).optional() }),

@@ -9,11 +9,11 @@ import type { OpenOptions } from '../rows/port.ts';
 import { completeAddress, isPostgresAddress } from '../sql/postgres-address.ts';
 import { refuseStorePassword } from '../store/store-address.ts';
 import { type JobAccount, makeAccount, parseService, type ServiceSettings } from './account-settings.ts';
-import { durationMs } from './duration.ts';
 import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { commandIn, definedOnly, mergeJobFiles, relativeTo, withHomePaths } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
+import { durationMs } from './setting-texts.ts';
 import { parseTopics, topicsInGroups } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to the null device. */
@@ -36,7 +36,7 @@ type PlainSettings = {
     | (K extends keyof typeof DEFAULTS ? never : null);
 };
 
-/** A job with all settings resolved. `SETTINGS` describes the plain ones. */
+/** A job with all settings resolved. `setting-table.ts` describes the plain ones. */
 export interface Job extends PlainSettings {
   readonly name: string;
   /** The file with its settings; null where there is none. */
@@ -85,8 +85,7 @@ export interface Job extends PlainSettings {
  * of the value columns that are recognised by their names, and in the order of the rows where there are none.
  */
 export type OrderBy =
-  | { readonly kind: 'file' | 'recognized' }
-  | { readonly kind: 'tiv' }
+  | { readonly kind: 'file' | 'recognized' | 'tiv' }
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
 /** Folders that defaults and relative paths depend on, and the job file. */
@@ -151,9 +150,8 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
 
 function plainSettings(settings: JobFile): PlainSettings {
   const camelCase = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());
-  return Object.fromEntries(
-    SETTING_LIST.map(([name]) => [camelCase(name), settings[name] ?? null]),
-  ) as unknown as PlainSettings;
+  const plain = SETTING_LIST.map(([name]) => [camelCase(name), settings[name] ?? null]);
+  return Object.fromEntries(plain) as unknown as PlainSettings;
 }
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */
@@ -168,9 +166,7 @@ function resolveStore(store: string | undefined, { workingFolder, dataFolder, en
 }
 
 function parseOrderBy(orderBy: JobFile['order_by']): OrderBy {
-  if (orderBy === undefined) return { kind: 'recognized' };
-  if (orderBy === 'file') return { kind: 'file' };
-  if (orderBy === 'tiv') return { kind: 'tiv' };
+  if (typeof orderBy !== 'object') return { kind: orderBy ?? 'recognized' };
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
 }
 

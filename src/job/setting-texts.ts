@@ -8,3 +8,10 @@ export function durationMs(text: string): number | null {
   const [, amount, unit] = DURATION.exec(text.trim()) ?? [];
   return amount === undefined ? null : Number(amount) * UNIT_MS[unit!]!;
 }
+
+/** The parts of a text with commas. */
+export const listOf = (given: string | number | boolean): string[] =>
+  String(given)
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
