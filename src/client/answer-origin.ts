@@ -72,11 +72,6 @@ function elsewhere(
 
 function asUnexplained(verdict: Rejected | NoData): Refused {
   const reason = `(${verdict.status})`;
-  return {
-    ...verdict,
-    kind: 'unexplained',
-    isPage: false,
-    reason,
-    message: `${verdict.message}; it came from ${CACHE}`,
-  };
+  const message = `${verdict.message}; it came from ${CACHE}`;
+  return { ...verdict, kind: 'unexplained', isPage: false, reason, message };
 }

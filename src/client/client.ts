@@ -35,14 +35,6 @@ export interface ClientOptions {
   readonly trace?: ((line: string) => void) | undefined;
 }
 
-interface SendRequest {
-  readonly call: Call;
-  readonly location: Location;
-  readonly key: string;
-  /** On a connection of its own. A server that cuts each reused connection would cut the retry as well. */
-  readonly isFresh?: boolean;
-}
-
 /** Any request to the service, as `service check` sends it. */
 export interface PlainRequest {
   readonly method: 'GET' | 'POST';
@@ -53,8 +45,14 @@ export interface PlainRequest {
 }
 
 export interface Client extends AsyncDisposable {
-  /** Sends one call, once; never rejects because of the network or the service. */
-  send(request: SendRequest): Promise<Exchange>;
+  /** Sends one call, once; never rejects because of the network or the service.
+   * @param request.isFresh on a connection of its own: a server that cuts each reused connection would cut the retry as well */
+  send(request: {
+    readonly call: Call;
+    readonly location: Location;
+    readonly key: string;
+    readonly isFresh?: boolean;
+  }): Promise<Exchange>;
   /** Sends any request once, as `send` does. */
   sendPlain(request: PlainRequest): Promise<Exchange>;
   /** Waits for the requests in flight, then closes every connection. */

@@ -80,9 +80,7 @@ export function readEnvelope(call: Call, location: Location, received: Received,
 }
 
 /** An answer that was not parsed: only its headers state the cost. */
-function unread(why: string): EnvelopeReading {
-  return unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
-}
+const unread = (why: string) => unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
 
 function unusable(stated: Stated, reason: MalformedReason, message: string) {
   return { ...stated, ok: false as const, reason, message, isLimit: false };
@@ -106,10 +104,7 @@ function readContent(call: Call, location: Location, received: Received, toField
     const isLimit = saysLimit([error.code, error.message]);
     const what = isLimit ? 'The service says that a quota is used up' : 'The answer has no data';
     const message = `${what} ${withReason(200, error)}`;
-    return {
-      ...unusable({ ...stated, metaNote: null }, 'error', message),
-      isLimit,
-    };
+    return { ...unusable({ ...stated, metaNote: null }, 'error', message), isLimit };
   }
   const resolved = data.data.location;
   const meters = distanceMeters(location, resolved);

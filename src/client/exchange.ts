@@ -23,7 +23,7 @@ export type HeaderMap = Readonly<Record<string, string>>;
 
 /** No usable answer. `reached` decides about the charge: `never` means that no byte of the request was sent, so it cannot have been
  * charged; `maybe`: everything else. */
-export interface TransportFailure {
+interface TransportFailure {
   readonly kind: 'failure';
   readonly reached: 'never' | 'maybe';
   readonly code: FailureCode;

@@ -170,22 +170,8 @@ function explainFailure(
 ): [FailureCode, string] {
   if (proxy !== null && !started) return ['CONNECT', explainProxy(proxy, error)];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  switch (code) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return ['CONNECT_TIMEOUT', 'The service did not accept a connection in time'];
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return ['HEADERS_TIMEOUT', 'The service did not begin to answer in time'];
-    case 'UND_ERR_BODY_TIMEOUT':
-      return ['BODY_TIMEOUT', 'The service stopped in the middle of its answer'];
-    case 'ERR_SSL_WRONG_VERSION_NUMBER':
-      return [
-        'CONNECT',
-        'The service does not speak TLS there: if its address begins with http://, not https://, write that',
-      ];
-    case 'UND_ERR_CLOSED':
-    case 'UND_ERR_DESTROYED':
-      return ['CLOSED', 'The client was closed'];
-  }
+  const known = FAILURES.get(code);
+  if (known !== undefined) return known;
   const detail = firstMessage(error) || code || error.name;
   if (!started) return ['CONNECT', `Cannot connect to the service: ${detail}`];
   // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there was a head.
@@ -198,6 +184,18 @@ function explainFailure(
   }
   return ['BROKEN', `The connection ended before the answer was complete: ${detail}`];
 }
+
+const NO_TLS = 'The service does not speak TLS there: if its address begins with http://, not https://, write that';
+
+/** Failures by the codes of undici and Node. */
+const FAILURES: ReadonlyMap<string, [FailureCode, string]> = new Map([
+  ['UND_ERR_CONNECT_TIMEOUT', ['CONNECT_TIMEOUT', 'The service did not accept a connection in time']],
+  ['UND_ERR_HEADERS_TIMEOUT', ['HEADERS_TIMEOUT', 'The service did not begin to answer in time']],
+  ['UND_ERR_BODY_TIMEOUT', ['BODY_TIMEOUT', 'The service stopped in the middle of its answer']],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', ['CONNECT', NO_TLS]],
+  ['UND_ERR_CLOSED', ['CLOSED', 'The client was closed']],
+  ['UND_ERR_DESTROYED', ['CLOSED', 'The client was closed']],
+]);
 
 /** An AggregateError (several addresses tried) has an empty message of its own. */
 function firstMessage(error: Error): string {

@@ -4,15 +4,7 @@ import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';
 import { type Answering, type EnvelopeReading, type MalformedReason, readEnvelope, type ToFields } from './envelope.ts';
 import { readErrorBody, withReason } from './error-body.ts';
-import {
-  type Exchange,
-  type FailureCode,
-  type HeaderMap,
-  type Rate,
-  type Received,
-  readRate,
-  type TransportFailure,
-} from './exchange.ts';
+import { type Exchange, type FailureCode, type HeaderMap, type Rate, type Received, readRate } from './exchange.ts';
 import { cleanText } from './redact.ts';
 import { DENIALS, QUOTA_CODE, type StatusKind, saysLimit, statusKind } from './status-kind.ts';
 
@@ -93,7 +85,11 @@ export function findVerdict(
   now: number,
   toFields: ToFields,
 ): Verdict {
-  if (exchange.kind === 'failure') return ofFailure(exchange);
+  if (exchange.kind === 'failure') {
+    const { reached, code, message } = exchange;
+    const charged = reached === 'never' ? 0 : 'unknown';
+    return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
+  }
   if (!hasAnswer(exchange)) return ofStatus(exchange, sent, now);
   return ofAnswer(exchange, sent, readEnvelope(sent.call, location, exchange, toFields), now);
 }
@@ -101,11 +97,6 @@ export function findVerdict(
 /** Only the body of a 200 is an answer. */
 export function hasAnswer(exchange: Exchange): exchange is Received {
   return exchange.kind === 'response' && exchange.status === 200;
-}
-
-function ofFailure({ reached, code, message }: TransportFailure): Transport {
-  const charged = reached === 'never' ? 0 : 'unknown';
-  return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
 }
 
 function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeReading, now: number): Verdict {
@@ -117,9 +108,9 @@ function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeRead
   };
   if (!reading.ok) {
     const { reason, message } = reading;
-    if (reading.isLimit)
-      return { kind: 'limit', charged: chargeOf(cost), status: 200, reason: message, isPage: false, message, ...base };
-    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
+    const unusable = { ...base, charged: chargeOf(cost), message };
+    if (reading.isLimit) return { ...unusable, kind: 'limit', status: 200, reason: message, isPage: false };
+    return { ...unusable, kind: 'malformed', reason };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
   // Every answer is charged (docs/developer/service-api.md, 1.4).
@@ -198,17 +189,12 @@ function ofStatus({ status, headers, content }: Received, sent: PricedCall, now:
     }
     case 'timeout':
       return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${reason}` };
-    case 'redirected':
-      return {
-        ...base,
-        kind,
-        status,
-        reason,
-        isPage: isPage(content),
-        message: redirectMessage(status, headers.location),
-      };
-    default:
-      return { ...base, kind, status, reason, isPage: isPage(content), message: `${happened(kind, status)} ${reason}` };
+    default: {
+      const isPage = content.kind === 'text' && /^\s*</.test(content.text);
+      const message =
+        kind === 'redirected' ? redirectMessage(status, headers.location) : `${happened(kind, status)} ${reason}`;
+      return { ...base, kind, status, reason, isPage, message };
+    }
   }
 }
 
@@ -227,10 +213,6 @@ const REFUSALS = {
   rate: 'The service asks to slow down',
   unexplained: 'The service refused the request',
 };
-
-function isPage(content: Content): boolean {
-  return content.kind === 'text' && /^\s*</.test(content.text);
-}
 
 function saysQuota(content: Content): boolean {
   if (content.kind === 'unread') return false;
