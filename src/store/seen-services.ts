@@ -1,7 +1,7 @@
 import type { SampleMark } from '../contract/answer.ts';
 import type { BundleKind, CallKind, Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import { read, type SqlDatabase, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { BundleContents } from './answers/port.ts';
 import type { SettledCall } from './ledger/ledger-moves.ts';
 import type { ChargedPrices } from './ledger/port.ts';
@@ -40,13 +40,10 @@ export function* rememberObservations(
   }
   for (const { settlement, call } of settled) {
     if (settlement.contents) {
-      yield* write(
-        statement(
-          `INSERT INTO bundles (source, kind, topics, seen_at) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (source, kind) DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at`,
-          [call.source, settlement.contents.kind, JSON.stringify(settlement.contents.topics), now],
-        ),
-      );
+      const { kind, topics } = settlement.contents;
+      const sql = `INSERT INTO bundles (source, kind, topics, seen_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, kind) DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at`;
+      yield* write(statement(sql, [call.source, kind, JSON.stringify(topics), now]));
     }
     if (settlement.price) {
       const sql = `INSERT INTO prices AS old (source, kind, credits, charged_at) VALUES ($1, $2, $3, $4)
@@ -81,26 +78,17 @@ export function* readBundleContents({ dialect }: SqlDatabase, source: number): S
   return contents;
 }
 
-interface StoredPrice {
-  readonly kind: CallKind;
-  readonly credits: number | null;
-  readonly at: number;
-}
-
 /** The kinds of call that a service has answered. */
-export function pricesOf(source: number): SqlStatement<StoredPrice> {
-  return statement('SELECT kind, credits, charged_at AS at FROM prices WHERE source = $1', [source]);
+export function pricesOf(source: number) {
+  const sql = 'SELECT kind, credits, charged_at AS at FROM prices WHERE source = $1';
+  return statement<{ kind: CallKind; credits: number | null; at: number }>(sql, [source]);
 }
 
 export function* readChargedPrices(source: number): SqlWork<ChargedPrices> {
   const [stored] = yield* read(pricesOf(source));
-  const charged: { -readonly [Kind in CallKind]: ChargedPrices[Kind] } = {
-    single: null,
-    standard: null,
-    enterprise: null,
-  };
-  for (const { kind, credits, at } of stored) if (credits !== null) charged[kind] = { credits, at };
-  return charged;
+  const none = { single: null, standard: null, enterprise: null };
+  const priced = stored.flatMap(({ kind, credits, at }) => (credits === null ? [] : [[kind, { credits, at }]]));
+  return { ...none, ...Object.fromEntries(priced) };
 }
 
 export function* readRefusedScopes({ dialect }: SqlDatabase, source: number, key: string): SqlWork<ReadonlySet<Scope>> {

@@ -16,14 +16,6 @@ export interface PackedCell {
  * columns: it is not read, and so bought again. */
 export type WidthOf = (topic: TopicSlug) => number | null;
 
-/** Picks the answers that a job wants from a cell. */
-export interface AnswerPicker {
-  /** Whether the cell has all wanted answers, none of them too old. */
-  readonly has: (bytes: Buffer) => boolean;
-  /** Copies the wanted fields of the cell for which `has` was called last. */
-  readonly taken: (bytes: Buffer) => CompleteCell;
-}
-
 export type AnswerReader = ReturnType<typeof cellReader>;
 
 /** Unpacks the answers of cells. Independent of the database. */
@@ -44,8 +36,8 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     return { answers, failures: unpackFailures(failures) };
   }
 
-  /** Makes the picker of the wanted fields in cells' bytes. */
-  function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
+  /** Makes a function that copies the wanted fields of a cell, where it has all wanted answers, none of them too old; else it unpacks all. */
+  function picker(wanted: readonly WantedAnswer[]) {
     const sought = wanted.map((answer) => ({
       ...answer,
       slug: texts.numberOf(answer.topic),
@@ -54,7 +46,9 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     const { hasAll, positions } = answerFinder(sought);
     const { froms, tos } = positions;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
-    const taken = (bytes: Buffer): CompleteCell => {
+    return (cell: PackedCell): CompleteCell | CellRecord => {
+      const bytes = cell.answers;
+      if (!hasAll(bytes)) return unpack(cell);
       const { asOf, hasNull } = positions;
       const packed = Buffer.allocUnsafe(positions.size);
       let used = 0;
@@ -64,7 +58,6 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
       }
       return { asOf, hasNull, packed, width: fieldCount, packer, fields: () => packer.unpack(packed, 0, fieldCount) };
     };
-    return { has: hasAll, taken };
   }
 
   return { unpack, picker };

@@ -14,13 +14,7 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import type { StoreStats } from '../port.ts';
-import {
-  type AnswerPicker,
-  type AnswerReader,
-  mergedCell,
-  type PackedCell,
-  withoutRejections,
-} from './cell-answers.ts';
+import { type AnswerReader, mergedCell, type PackedCell, withoutRejections } from './cell-answers.ts';
 import { type Checked, checksumOf, damagedStore } from './checksums.ts';
 import { answersIn, answersSince } from './packed-answers.ts';
 import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
@@ -126,31 +120,19 @@ export function wantedCells(
   cells: readonly Cell[],
   wanted: readonly WantedAnswer[],
 ): SqlReading<(CompleteCell | CellRecord | null)[]> {
-  return readingCells<CompleteCell | CellRecord>(stored, source, cells, () => {
-    const pick = stored.reader.picker(wanted);
-    return (cell) => pickAnswers(pick, cell, stored.reader);
-  });
+  return readingCells(stored, source, cells, () => stored.reader.picker(wanted));
 }
 
-/** Some cells of a source, with what `wantedCells` returns of them. */
-interface WantedPage {
-  /** Where the next page begins; null after the last one. */
-  readonly after: number | null;
-  readonly cells: readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[];
-}
-
-/**
- * The next cells of a source after a cell, in the order in which they were stored.
- *
+/** The next cells of a source after a cell, in the order in which they were stored, with what `wantedCells` returns of them.
  * @param numberOf the number of a cell for the caller; below 0 for one that it does not need
- */
+ * @returns `after`: where the next page begins; null after the last one */
 export function* wantedPage(
   { texts, reader }: StoredCells,
   source: number,
   wanted: readonly WantedAnswer[],
   after: number,
   numberOf: (cell: Cell) => number,
-): SqlWork<WantedPage> {
+): SqlWork<{ readonly after: number | null; readonly cells: { number: number; record: CompleteCell | CellRecord }[] }> {
   const [rows, newer] = yield* read(
     // Source + 0: without the index by source, whose rows would be sorted for each page.
     statement<CheckedCell & { readonly id: number }>(
@@ -161,16 +143,12 @@ export function* wantedPage(
   );
   texts.take(newer);
   const pick = reader.picker(wanted);
-  const cells: WantedPage['cells'][number][] = [];
+  const cells: { number: number; record: CompleteCell | CellRecord }[] = [];
   for (const row of rows) {
     const number = numberOf(row);
-    if (number >= 0) cells.push({ number, record: pickAnswers(pick, intact({ texts }, source, row), reader) });
+    if (number >= 0) cells.push({ number, record: pick(intact({ texts }, source, row)) });
   }
   return { after: rows.at(-1)?.id ?? null, cells };
-}
-
-function pickAnswers(pick: AnswerPicker, cell: PackedCell, { unpack }: AnswerReader): CompleteCell | CellRecord {
-  return pick.has(cell.answers) ? pick.taken(cell.answers) : unpack(cell);
 }
 
 /** The highest number of a stored cell; there are at most as many. */

@@ -5,9 +5,6 @@ import {
   read,
   readRows,
   readTogether,
-  type SqlDatabase,
-  type SqlReading,
-  type SqlStatement,
   type SqlValue,
   type SqlWork,
   statement,
@@ -34,11 +31,6 @@ export interface ClaimTable extends LedgerTime, StoredCells {
   readonly windows: Map<string, RecentCalls>;
 }
 
-interface AskedClaim {
-  readonly terms: ClaimLimits;
-  readonly request: ClaimRequest;
-}
-
 interface CallInFlight {
   readonly id: number;
   readonly run: number;
@@ -49,7 +41,10 @@ interface CallInFlight {
 /** Decides on requests for one account and source in order, in one transaction: reads all rows that they depend on, under the locks of
  * account and source, decides in memory by the rules of admission.ts, and writes the granted calls. Two round trips for any number of
  * requests. Rejected: one round trip for each statement of each request. */
-export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): SqlWork<Claim[]> {
+export function* claimCalls(
+  table: ClaimTable,
+  asked: readonly { readonly terms: ClaimLimits; readonly request: ClaimRequest }[],
+): SqlWork<Claim[]> {
   const { database, owner, windows } = table;
   const { dialect } = database;
   const { account, source } = asked[0]!.terms;
@@ -58,7 +53,8 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
   const around = () => together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
   const [locked, , first, prices, numbers] = yield* readTogether(
     lockAccounts(table, [account]),
-    lockSource(database, source),
+    // Two accounts may claim the same cell.
+    readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source])),
     around(),
     readRows(pricesOf(source)),
     readRows(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
@@ -76,8 +72,13 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
   }
   const priceOf = new Map(prices.map(({ kind, credits }) => [kind, credits]));
   const isFirst = ({ call, isPriceAssumed = false }: ClaimRequest) => isPriceAssumed && !priceOf.has(call.kind);
-  const inFlight = requests.some(isFirst) ? (yield* read(openCalls(source)))[0].filter((call) => !isDead(call)) : [];
-  const kinds = new Set(inFlight.map(({ kind }) => kind));
+  const kinds = new Set<CallKind>();
+  // While the price of a kind is not known, its first call goes out alone.
+  if (requests.some(isFirst)) {
+    const sql = `SELECT id, run, owner, lease_until, kind FROM calls WHERE source = $1 AND charge = 'sent'`;
+    const [open] = yield* read(statement<CallInFlight & { readonly kind: CallKind }>(sql, [source]));
+    for (const call of open) if (!isDead(call)) kinds.add(call.kind);
+  }
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
   const areaClaims: Record<string, SqlValue>[] = [];
 
@@ -138,24 +139,12 @@ const INSERT_AREA_CLAIMS = (table: string) =>
   `INSERT INTO area_claims (call, source, area, topics) SELECT call, source, area, topics FROM ${table}`;
 const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: 'bigint' } as const;
 
-/** Two accounts may claim the same cell. */
-function lockSource({ dialect }: SqlDatabase, source: number): SqlReading<unknown> {
-  return readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
-}
-
-/** The calls of a source in flight. They are read while the price of a kind is not known: its first call goes out alone. */
-function openCalls(source: number): SqlStatement<CallInFlight & { readonly kind: CallKind }> {
-  return statement(`SELECT id, run, owner, lease_until, kind FROM calls WHERE source = $1 AND charge = 'sent'`, [
-    source,
-  ]);
-}
-
 type OfRun = Pick<CallInFlight, 'run'>;
 type OfArea = OfRun & { readonly area: string; readonly topics: TopicSet };
 
 /** The stored answers and the calls in flight that requests depend on. Reads calls in flight before answers: a call that settles in
  * between then appears in at least one of them. */
-function aroundCalls(table: ClaimTable, source: number, requests: readonly ClaimRequest[]): SqlReading<CallsAround> {
+function aroundCalls(table: ClaimTable, source: number, requests: readonly ClaimRequest[]) {
   const { dialect } = table.database;
   const asked = requests.map(({ cell }) => cell);
   const areas = [...new Set(requests.flatMap((request) => (request.areas ?? []).map(({ area }) => area)))];
@@ -176,25 +165,28 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
   );
   return {
     statements: reading.statements,
-    take(rows) {
+    take(rows: Parameters<typeof reading.take>[0]) {
       const [atCells, atAreas, stored, storedAreas] = reading.take(rows);
       const byCell = new Map<string, OfRun[]>(Map.groupBy(atCells, cellKey));
       const byAreas: OfArea[] = [...atAreas];
       return {
         open: [...atCells, ...atAreas],
-        isAnswered(index) {
+        /** Whether a topic that a request wants is answered, at its cell or for one of its areas. */
+        isAnswered(index: number): boolean {
           const { wanted, areas = [] } = requests[index]!;
           const isFresh = ({ topic, freshSince }: Wanted) =>
             (stored[index]?.answers.get(topic)?.asOf ?? -1) >= freshSince;
           return wanted.some(isFresh) || areas.some((area) => isAreaAnswered(storedAreas.get(area.area), area.wanted));
         },
-        isAtWork(run, { cell, areas = [] }) {
+        /** Whether another run is buying at the cell, or for one of its areas. */
+        isAtWork(run: number, { cell, areas = [] }: ClaimRequest): boolean {
           const isOthers = (call: OfRun) => call.run !== run;
           const isOfArea = (area: AreaWanted) => (call: OfArea) =>
             call.area === area.area && intersection(call.topics, topicsOf(area)) > 0 && isOthers(call);
           return (byCell.get(cellKey(cell)) ?? []).some(isOthers) || areas.some((area) => byAreas.some(isOfArea(area)));
         },
-        grant(run, { cell, areas = [] }) {
+        /** Counts a call that this transaction grants, because the next request may be of another run. */
+        grant(run: number, { cell, areas = [] }: ClaimRequest): void {
           const key = cellKey(cell);
           byCell.set(key, [...(byCell.get(key) ?? []), { run }]);
           for (const area of areas) byAreas.push({ run, area: area.area, topics: topicsOf(area) });
@@ -202,16 +194,6 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
       };
     },
   };
-}
-
-interface CallsAround {
-  readonly open: readonly CallInFlight[];
-  /** Whether a topic that a request wants is answered, at its cell or for one of its areas. */
-  isAnswered(index: number): boolean;
-  /** Whether another run is buying at the cell, or for one of its areas. */
-  isAtWork(run: number, request: ClaimRequest): boolean;
-  /** Counts a call that this transaction grants, because the next request may be of another run. */
-  grant(run: number, request: ClaimRequest): void;
 }
 
 const cellKey = ({ lat7, lng7 }: Cell) => `${lat7} ${lng7}`;

@@ -99,17 +99,11 @@ export function* correctPeriod(
 export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
   const sql = `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
     FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`;
-  const [rows] = yield* read(statement<ChargeRow & { source: string }>(sql));
+  const [rows] = yield* read(statement<{ source: string; charge: ChargeState; calls: number; credits: number }>(sql));
   return { ...sumCharges(rows), chargesOf: (isOne) => sumCharges(rows.filter(({ source }) => isOne(source))) };
 }
 
-interface ChargeRow {
-  readonly charge: ChargeState;
-  readonly calls: number;
-  readonly credits: number;
-}
-
-function sumCharges(rows: readonly ChargeRow[]): Charges {
+function sumCharges(rows: readonly { charge: ChargeState; calls: number; credits: number }[]): Charges {
   const calls = { sent: 0, charged: 0, free: 0, unknown: 0 };
   const credits = { ...calls };
   for (const row of rows) {
