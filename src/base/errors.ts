@@ -69,7 +69,7 @@ export function resultOrNull<T>(work: () => T): T | null {
   }
 }
 
-/** True for an error of the operating system with this code (`ENOENT`, `EACCES`, …). */
+/** True for an error of the operating system or of SQLite with this code (`ENOENT`, `SQLITE_BUSY`, …). */
 export function hasSystemCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

@@ -121,8 +121,7 @@ function switchToWal(database: Database.Database, timeoutMs: number): void {
       database.pragma('journal_mode = WAL');
       return;
     } catch (error) {
-      const isBusy = (error as { code?: unknown }).code === 'SQLITE_BUSY';
-      if (!isBusy || waitedMs >= timeoutMs) throw error;
+      if (!hasSystemCode(error, 'SQLITE_BUSY') || waitedMs >= timeoutMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }
@@ -160,7 +159,7 @@ function isNewest(file: string, format: DatabaseFormat): boolean {
   try {
     database = new Database(file, { readonly: true, timeout: format.busyTimeoutMs });
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'SQLITE_CANTOPEN') return false;
+    if (hasSystemCode(error, 'SQLITE_CANTOPEN')) return false;
     throw error;
   }
   try {
