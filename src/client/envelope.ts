@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { Field } from '../contract/answer.ts';
 import type { Call } from '../contract/credits.ts';
-import { location as echoedLocation, meta as metaSchema, NO_DATA_REASON, topicEntry } from '../contract/envelopes.ts';
+import {
+  location as echoedLocation,
+  meta as metaSchema,
+  NO_DATA_REASON,
+  statedData,
+  topicEntry,
+} from '../contract/envelopes.ts';
+import { statedText } from '../contract/stated-data.ts';
 import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -14,9 +21,9 @@ import { saysLimit } from './status-kind.ts';
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
 
-/** One topic of an answer; `result`: its fields. */
+/** One topic of an answer; `result`: its fields; `stated`: what the service says of the data behind it. */
 export type TopicReading =
-  | { readonly ok: true; readonly result: readonly Field[] }
+  | { readonly ok: true; readonly result: readonly Field[]; readonly stated?: string }
   | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
 
 /** What the answer states about itself; read even when the answer is unusable, because it may have been charged. */
@@ -157,8 +164,20 @@ function readTopic(topic: TopicSlug, entry: unknown, toFields: ToFields): TopicR
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
   const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
-  if (result.success) return { ok: true, result: toFields(topic, result.data) };
+  if (result.success) return { ok: true, result: toFields(topic, result.data), ...readStated(entry) };
   return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error)}` };
+}
+
+/** Most datasets or remarks of a topic, and characters of each, that are kept. */
+const MOST_STATED = 12;
+const LONGEST_STATED = 80;
+
+function readStated(entry: unknown): { readonly stated?: string } {
+  const { data } = statedData.safeParse(field(entry, 'data'));
+  if (data === undefined) return {};
+  const clean = (texts: readonly string[]) =>
+    texts.slice(0, MOST_STATED).flatMap((text) => cleanText(text, LONGEST_STATED) || []);
+  return { stated: statedText({ vintages: clean(data.vintages), remarks: clean(data.remarks ?? []) }) };
 }
 
 function readMeta(meta: unknown): Stated {

@@ -1,6 +1,7 @@
 import { isoDay } from '../base/format-numbers.ts';
 import { memo } from '../base/memo.ts';
 import { type CellRecord, type Field, isNoData, PRESENT_HOLDS_MS } from '../contract/answer.ts';
+import { statedNote } from '../contract/stated-data.ts';
 import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
 import { type CellStatus, noDataNote, zoneNote } from './row-status.ts';
@@ -59,6 +60,7 @@ export function enrichedFields(
   let oldest = Number.POSITIVE_INFINITY;
   const fields: Field[] = [];
   const notes = [status.note];
+  const stated: [TopicSlug, string][] = [];
   for (const topic of topics) {
     const answer = record.answers.get(topic);
     const width = wantedColumns(topic, counts).length;
@@ -66,20 +68,23 @@ export function enrichedFields(
     for (let i = 0; i < width; i++) fields.push(isStored ? answer.fields[i]! : null);
     if (!isStored) continue;
     oldest = Math.min(oldest, answer.asOf);
+    if (answer.stated) stated.push([topic, answer.stated]);
     if (!isPast(answer.asOf, now)) continue;
     notes.push(presentNote(emptyPresent(topic, fields, fields.length - width, fields.length), answer.asOf));
   }
   const isAnswered = Number.isFinite(oldest);
   const asOf = isAnswered ? new Date(oldest).toISOString() : null;
-  const note = notes.filter(Boolean).join('; ');
-  return [...leadingFields(asOf, { ...status, note }, isAnswered && isSample(oldest)), ...fields];
+  const sample = isAnswered && isSample(oldest);
+  const note = [sample ? '' : statedNote(stated), ...notes].filter(Boolean).join('; ');
+  return [...leadingFields(asOf, { ...status, note }, sample), ...fields];
 }
 
-/** The fields of complete rows, from the topics' own fields and the time of the oldest answer. */
+/** The fields of complete rows, from the topics' own fields and the time of the oldest answer. `stated` is what a service states of its
+ * data, as the store has it (`CompleteCell`). */
 export interface CompleteFields {
-  of(oldest: number, fields: readonly Field[]): Field[];
+  of(oldest: number, fields: readonly Field[], stated?: string): Field[];
   /** The fields before the topics' own, if the service has data for each topic. */
-  leading(oldest: number): readonly Field[];
+  leading(oldest: number, stated?: string): readonly Field[];
   /** Whether the note depends on more than which fields are null, or a field of the present has ended. */
   isOwn(oldest: number): boolean;
 }
@@ -105,7 +110,11 @@ export function completeFields(
     return leadingFields(lastText, { status: 'ok', note }, isSample(oldest));
   };
   const zones = spans.filter(({ topic }) => isZoneTopic(topic));
-  const of = (oldest: number, fields: readonly Field[]): Field[] => {
+  const noteIn = memo((stated: string) =>
+    statedNote(stated.split('\n').flatMap((text, index) => (text === '' ? [] : [[topics[index]!, text] as const]))),
+  );
+  const originIn = (stated: string, oldest: number) => (stated === '' || isSample(oldest) ? origin : noteIn(stated));
+  const of = (oldest: number, fields: readonly Field[], stated = ''): Field[] => {
     const without = spans.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
     const onZones = zones.map(({ topic, from, to }) => zoneNote(topic, fields.slice(from, to)));
@@ -114,12 +123,12 @@ export function completeFields(
     const ended = isPast(oldest, now)
       ? spans.flatMap(({ topic, from, to }) => emptyPresent(topic, told, from, to))
       : [];
-    const note = [origin, none, ...onZones, presentNote(ended, oldest)].filter(Boolean).join('; ');
+    const note = [originIn(stated, oldest), none, ...onZones, presentNote(ended, oldest)].filter(Boolean).join('; ');
     return [...leading(oldest, note), ...told];
   };
   const speaksOfPresent = spans.some(({ topic, from, to }) => presentIndexes(topic).some((at) => at < to - from));
   const isOwn = (oldest: number) => zones.length > 0 || (speaksOfPresent && isPast(oldest, now));
-  return { of, leading: (oldest) => leading(oldest, origin), isOwn };
+  return { of, leading: (oldest, stated = '') => leading(oldest, originIn(stated, oldest)), isOwn };
 }
 
 /** An answer has the service's time. */

@@ -18,6 +18,8 @@ export interface Answer {
   /** When the service answered, in milliseconds since the epoch. */
   readonly asOf: number;
   readonly fields: readonly Field[];
+  /** What the service says of the data behind it (`statedText`); most services say nothing. */
+  readonly stated?: string | undefined;
 }
 
 /** The service has no data on this place, which is lasting: an answer whose fields are all empty. Every other answer

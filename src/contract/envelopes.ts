@@ -21,6 +21,12 @@ export const topicEntry = z.looseObject({
   reason: z.string().optional(),
 });
 
+/** Our extension: what our own service states of the data behind a topic, beside its `value`. */
+export const statedData = z.looseObject({
+  vintages: z.array(z.string()).min(1),
+  remarks: z.array(z.string()).optional(),
+});
+
 export const singleEnvelope = z.looseObject({
   data: z.looseObject({
     topic: z.enum(TOPIC_SLUGS),

@@ -3,16 +3,13 @@ import { bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { createPlaceLookup } from '../data/lookup/place-lookup.ts';
-import type { Area } from '../data/tables/area-finder.ts';
-import { countyRatedAreas, EVERY_HAZARD } from '../data/tables/county-ratings.ts';
 import { createHeldVersion, oncePerVersion, openDataReadOnly } from '../data/tables/data-database.ts';
-import { stateOf } from '../data/tables/states.ts';
 import { stateAt } from '../data/tables/states-near.ts';
-import { airQualityYears } from '../data/topics/measurement-topics.ts';
+import { createOriginFinder, localNotes } from '../data/topics/origin-notes.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
-import { type LocalData, localDataIn, localNotes, nearestLevel, type PlaceOrigin } from '../run/look-up/local-data.ts';
+import { localDataIn } from '../run/look-up/local-data.ts';
 import { answersOfPlace } from '../run/look-up/place-answers.ts';
 import { locate } from '../run/scan/read-row.ts';
 import { statusOfFinding } from '../run/scan/row-places.ts';
@@ -59,7 +56,7 @@ export class LocalPlaces implements Disposable {
       const answered = answers.map(({ topic }) => topic);
       const origin =
         result.kind === 'covered' && answers.length > 0
-          ? localNotes(described, counts).noteOf(answered, originOf(result.area, described))
+          ? localNotes(described, counts).noteOf(answered, originOf(result.area))
           : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
       return enrichedFields(record, topics, { ...status, note }, () => false, counts, asOf);
@@ -77,24 +74,12 @@ type OpenedData = ReturnType<typeof openData>;
 function openData(file: string) {
   const database = openDataReadOnly(file);
   const version = createHeldVersion(database);
-  const countyRated = oncePerVersion(version.held, () => countyRatedAreas(database));
-  const years = oncePerVersion(version.held, () => airQualityYears(database));
   const lookUpWith = (counts: boolean) => createPlaceLookup(database, { counts }, version.held);
   return {
     database,
     readVersion: version.read,
     describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
-    originOf: (area: Area, described: LocalData): PlaceOrigin => ({
-      ofCounty:
-        described.countyRatings === null
-          ? ''
-          : described.countyRatings.isEverywhere
-            ? EVERY_HAZARD
-            : (countyRated().get(area.geoid) ?? ''),
-      state: stateOf(area.county),
-      airQualityYear: described.hasAirQualityYears ? (years().get(area.county) ?? null) : null,
-      nearest: nearestLevel(area),
-    }),
+    originOf: createOriginFinder(database, version.held),
     lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
   };
 }

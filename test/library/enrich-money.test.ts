@@ -169,12 +169,12 @@ test('a row that is not bought says why; later rows that the store has, or that 
   await all(enrich(rows.slice(3), { ...options, topics: 'hail', budget: 1 }));
   const found = await all(enrich(rows, { ...options, topics: ['wildfire', 'hail'], budget: 3 }));
   assert.deepEqual(
-    found.map(({ status, note }) => [status, note]),
+    found.map(({ status, note }) => [status, note?.split(':')[0]]),
     [
-      ['ok', null],
+      ['ok', "service's data"],
       ['deferred', 'not bought yet. The budget of 3 credits is reached.'],
-      ['ok', null],
-      ['ok', null],
+      ['ok', "service's data"],
+      ['ok', "service's data"],
     ],
   );
 });

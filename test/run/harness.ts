@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
+import { parse } from 'csv-parse/sync';
 import type { Clock } from '../../src/base/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription, type Subscription } from '../../src/contract/subscriptions.ts';
@@ -151,9 +152,7 @@ export function places(count: number): [number, number][] {
   ]);
 }
 
-/** The values of one column of a CSV text without quotes. */
+/** The values of one column of a CSV text. */
 export function column(text: string, name: string): string[] {
-  const [head, ...rows] = text.trimEnd().split('\n');
-  const index = head!.split(',').indexOf(name);
-  return rows.map((row) => row.split(',')[index]!);
+  return parse<Record<string, string>>(text, { columns: true }).map((row) => row[name]!);
 }

@@ -7,8 +7,9 @@ import { parse } from 'csv-parse/sync';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
+import { localNotes } from '../../src/data/topics/origin-notes.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { localNotes, readLocalData } from '../../src/run/look-up/local-data.ts';
+import { readLocalData } from '../../src/run/look-up/local-data.ts';
 import { lookUp, sortedCells } from '../../src/run/look-up/look-up.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress, type Progress } from '../../src/run/progress.ts';
@@ -90,7 +91,7 @@ test('a note names the datasets of the answered topics, and few vintages of each
   assert.equal(noteOf(['radon', 'park', 'hail'], origin), three);
   const many = datasets.map((one) => (one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one));
   const note = localNotes({ ...data, datasets: many }, false).noteOf(['radon'], origin);
-  assert.equal(note, 'local data: areas file of 2026-11-22 and 3 other vintages, radon 2026');
+  assert.equal(note, 'local data: areas 2022 and 3 other vintages, radon 2026');
 });
 
 test('the time of a look-up begins with the run, as that of a purchase does', async (t) => {

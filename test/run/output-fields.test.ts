@@ -14,7 +14,7 @@ import { FieldPacker } from '../../src/store/answers/packed-fields.ts';
 
 const TEXTS = ['Very High', 'Low'];
 const packer = new FieldPacker({ numberOf: (text) => TEXTS.indexOf(text), textOf: (number) => TEXTS[number]! });
-const form = { width: 6, packer, fields: () => [] };
+const form = { width: 6, packer, stated: '', fields: () => [] };
 
 test('fields come from the plan, or are read once, in the order asked; the first pass counts them', async () => {
   const job = makeJob([{ input: '-', topics: ['hail', 'wildfire'] }], { dataFolder: '/', workingFolder: '/' });

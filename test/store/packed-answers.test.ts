@@ -59,8 +59,8 @@ test('numbers at the limits of a kind, and texts of any length and number, come 
   t.after(() => handle.close());
   const numbers = [-0, 0, 2 ** 31, -(2 ** 31), 1e-7, -1e-6, 0.1 + 0.2, Number.MAX_VALUE, Number.MIN_VALUE, 255, 256];
   // The first 248 texts take a byte each.
-  for (const topic of ['hail', 'drought'] as const) {
-    const texts = Array.from({ length: 200 }, (_, number) => `${topic} ${number}`);
+  for (const topic of ['hail', 'drought', 'tornado', 'tsunami'] as const) {
+    const texts = Array.from({ length: 100 }, (_, number) => `${topic} ${number}`);
     const fields = [...numbers, ...texts, 'x'.repeat(10_000), 'é'.repeat(50_000), `${topic} 1`];
     merge(1, CELL, [{ topic, asOf: 1, fields }], []);
     assert.deepStrictEqual(read(1, CELL)!.answers.get(topic)!.fields, fields);
@@ -131,27 +131,27 @@ test('a transaction that is rolled back takes its texts along: their numbers go 
 test('a store numbers 4,096 texts, and each topic beyond them; more texts are stored in their cells', (t) => {
   const { handle, merge, read } = openCells(join(temporaryFolder(t), 'store.db'));
   t.after(() => handle.close());
-  const textsOf = (cell: number) => Array.from({ length: 250 }, (_, number) => `${cell} ${number}`);
+  const textsOf = (cell: number) => Array.from({ length: 125 }, (_, number) => `${cell} ${number}`);
   const put = (cell: number, topic: TopicSlug, fields: Field[]) =>
     merge(1, { lat7: cell, lng7: 0 }, [{ topic, asOf: 1, fields }], []);
-  for (let cell = 0; cell < 18; cell++) put(cell, 'hail', textsOf(cell));
+  for (let cell = 0; cell < 36; cell++) put(cell, 'hail', textsOf(cell));
   const stored = handle.prepare<[], string>('SELECT text FROM texts ORDER BY number').pluck();
   const [first, ...others] = stored.all();
   assert.deepEqual(
     [first, others],
     [
       'hail',
-      Array.from({ length: 18 }, (_, cell) => textsOf(cell))
+      Array.from({ length: 36 }, (_, cell) => textsOf(cell))
         .flat()
         .slice(0, 4095),
     ],
   );
-  put(18, 'drought', ['text of a later topic', 'x'.repeat(201), '17 249']);
+  put(36, 'drought', ['text of a later topic', 'x'.repeat(201), '35 124']);
   assert.deepEqual(stored.all().slice(4096), ['drought']);
-  for (let cell = 0; cell < 18; cell++) {
+  for (let cell = 0; cell < 36; cell++) {
     assert.deepEqual(read(1, { lat7: cell, lng7: 0 })!.answers.get('hail')!.fields, textsOf(cell));
   }
-  assert.equal(read(1, { lat7: 18, lng7: 0 })!.answers.get('drought')!.fields[2], '17 249');
+  assert.equal(read(1, { lat7: 36, lng7: 0 })!.answers.get('drought')!.fields[2], '35 124');
 });
 
 test('a text that is missing is told as damage of the store, with the name of the store', (t) => {
@@ -337,4 +337,48 @@ test('rejections leave the failures of a cell, and damaged failures are told', (
     assert.equal(withoutRejections(failures), rest);
   }
   assert.throws(() => withoutRejections(`{${rejected}`), { code: 'STORE_UNUSABLE' });
+});
+
+test('what a service states of its data comes back with each answer, and never as a field', (t) => {
+  const widths = new Map<TopicSlug, number>(TOPICS.map((topic, index) => [topic, index + 1]));
+  const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => widths.get(topic)!);
+  t.after(() => cells.handle.close());
+  const one = fc.constantFrom(...TOPICS).chain((topic) =>
+    fc.record({
+      topic: fc.constant(topic),
+      asOf: fc.constant(1),
+      fields: fc.array(field, { minLength: widths.get(topic)!, maxLength: widths.get(topic)! }),
+      stated: fc.option(fc.constantFrom('[["nri 2025"],[]]', '[["areas 2024"],["x"]]', 'z'.repeat(300)), {
+        nil: undefined,
+      }),
+    }),
+  );
+  const told = fc.uniqueArray(one, { selector: ({ topic }) => topic, minLength: 1 });
+  let number = 0;
+  fc.assert(
+    fc.property(told, fc.nat({ max: 2 }), (answers, fewer) => {
+      const cell = { lat7: ++number, lng7: 0 };
+      const given = answers.map(({ stated, ...answer }) => (stated === undefined ? answer : { ...answer, stated }));
+      cells.merge(1, cell, given, []);
+      assert.deepStrictEqual([...cells.read(1, cell)!.answers.values()], given);
+      const wanted = given.map(({ topic, fields }) => ({
+        topic,
+        freshSince: 0,
+        fields: Math.max(0, fields.length - fewer),
+      }));
+      const [complete] = cells.readWanted(1, [cell], wanted);
+      assert.ok(complete && 'fields' in complete);
+      assert.deepStrictEqual(
+        complete.fields(),
+        given.flatMap(({ fields }, index) => fields.slice(0, wanted[index]!.fields)),
+      );
+      const isStated = answers.some(({ stated }) => stated !== undefined);
+      assert.equal(complete.stated, isStated ? answers.map(({ stated = '' }) => stated).join('\n') : '');
+      // A newer answer without it takes its place.
+      const { stated: _, ...bare } = { ...answers[0]!, asOf: 2 };
+      cells.merge(1, cell, [bare], []);
+      assert.deepStrictEqual(cells.read(1, cell)!.answers.get(bare.topic), bare);
+    }),
+    { numRuns: 100 },
+  );
 });

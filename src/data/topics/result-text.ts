@@ -6,6 +6,8 @@ import type { NearFeature } from '../tables/layer-search.ts';
 export interface ResultText {
   readonly value: string;
   readonly details: readonly TextPart[];
+  /** What is stated of the data behind it, as a further member with its comma; '' for nothing. */
+  readonly stated: string;
 }
 
 /** Why a topic has no result. `unavailable`: its data is not loaded, not for this state, or too old; the operator can fix that.
@@ -17,8 +19,8 @@ export function isMissing(result: ResultText | MissingReason): result is Missing
 }
 
 /** The parts of a result's JSON. */
-export function resultText({ value, details }: ResultText): TextPart[] {
-  return [`{"value":${value},"details":`, ...details, '}'];
+export function resultText({ value, details, stated }: ResultText): TextPart[] {
+  return [`{"value":${value},"details":`, ...details, `${stated}}`];
 }
 
 /** Text, or features that are members of a JSON array. */

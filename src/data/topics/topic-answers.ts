@@ -3,9 +3,11 @@ import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-check.ts';
-import type { DataDatabase, DataVersion } from '../tables/data-database.ts';
+import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
+import { describeData } from '../tables/describe-data.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch, type NearFeature } from '../tables/layer-search.ts';
+import { createOriginFinder, dataBehind } from './origin-notes.ts';
 import {
   arrayText,
   collectionText,
@@ -49,14 +51,35 @@ export function createTopicAnswers(
     );
   }
 
+  const findOrigin = createOriginFinder(database, versionOf);
+  const readData = oncePerVersion(versionOf, () => {
+    const { datasets, sample } = describeData(database);
+    return { datasets, sample, texts: new Map<string, string>() };
+  });
+
+  function statedMember(topic: TopicSlug, area: Area): string {
+    const { datasets, sample, texts } = readData();
+    if (sample) return '';
+    const origin = findOrigin(area);
+    const key = [topic, ...Object.values(origin)].join('|');
+    let text = texts.get(key);
+    if (text === undefined) {
+      const { vintages, remarks } = dataBehind(datasets, [topic], true, origin);
+      text = `,"data":${JSON.stringify(remarks.length > 0 ? { vintages, remarks } : { vintages })}`;
+      texts.set(key, text);
+    }
+    return text;
+  }
+
   function single(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason {
     if (failures?.(topic, location)) return 'unavailable';
     const finding = decide(topic, location, area, now);
     if ('reason' in finding) return finding.reason;
     const eventsByKind = searched(finding.layers, location);
-    if (finding.value !== null) return { value: finding.value.json, details: detailsText(topic, eventsByKind) };
+    const stated = statedMember(topic, area);
+    if (finding.value !== null) return { value: finding.value.json, details: detailsText(topic, eventsByKind), stated };
     const { features, radius } = eventsByKind[0]!;
-    return { value: String(features.length), details: collectionText(features, radius) };
+    return { value: String(features.length), details: collectionText(features, radius), stated };
   }
 
   function bundle(topics: readonly TopicSlug[]): ReturnType<TopicAnswers['bundle']> {

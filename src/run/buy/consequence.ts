@@ -277,7 +277,7 @@ function keepAnswers(
     const since = freshness.freshSince(topic);
     const asOf = stated >= (isNear ? since : (since + now) / 2) ? stated : now;
     if (reading.ok) {
-      answers.push({ topic, asOf, fields: reading.result });
+      answers.push({ topic, asOf, fields: reading.result, ...(reading.stated && { stated: reading.stated }) });
     } else if (reading.reason === 'no_data') {
       answers.push(noDataAnswer(topic, asOf, columnsOf(topic).length));
     } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });

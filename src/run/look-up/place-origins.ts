@@ -6,11 +6,12 @@ import { createDataVersion, openDataReadOnly } from '../../data/tables/data-data
 import { isOfArea } from '../../data/tables/describe-data.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { airQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
+import { hasVintagesByState, nearestLevel, type PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import { isInland } from '../../geo/us-coverage.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import { hasVintagesByState, type LocalData, nearestLevel, type PlaceOrigin } from './local-data.ts';
+import type { LocalData } from './local-data.ts';
 
 /** Finds for each place, by its number, the hazards for which it gets its county's rating, the year of its air quality, and whether it is in
  * no outline. Equal origins are one object. */

@@ -23,6 +23,8 @@ export class CompleteCells {
   #times = new Float64Array(1024);
   /** The cells whose notes name topics without data. */
   readonly #withNull = new Set<number>();
+  /** What the service states of the data of each cell; few cells have other texts than the one before. */
+  readonly #stated = new Map<number, string>();
   /** The form of the packed fields, one for all cells of a plan; null before the first cell. */
   #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
   #size = 0;
@@ -36,7 +38,7 @@ export class CompleteCells {
     return (this.#offsets[cell] ?? 0) > 0;
   }
 
-  put(cell: number, { asOf, hasNull, packed, width, packer }: CompleteCell): void {
+  put(cell: number, { asOf, hasNull, packed, width, packer, stated }: CompleteCell): void {
     if (this.room <= 0 || packed.length > BLOCK_BYTES) return;
     this.#form ??= { width, packer };
     this.#size++;
@@ -52,13 +54,14 @@ export class CompleteCells {
     this.#offsets[cell] = (this.#blocks.length - 1) * BLOCK_BYTES + this.#used + 1;
     this.#times[cell] = asOf;
     if (hasNull) this.#withNull.add(cell);
+    if (stated !== '') this.#stated.set(cell, stated);
     this.#used += packed.length;
   }
 
   fields(cell: number, complete: CompleteFields): readonly Field[] {
     const { block, from } = this.#place(cell);
     const { packer, width } = this.#form!;
-    return complete.of(this.#times[cell]!, packer.unpack(block, from, width));
+    return complete.of(this.#times[cell]!, packer.unpack(block, from, width), this.#stated.get(cell));
   }
 
   /** Puts the same fields into a sink, which takes half the time. */
@@ -68,7 +71,7 @@ export class CompleteCells {
     else {
       const { block, from } = this.#place(cell);
       const { packer, width } = this.#form!;
-      for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
+      for (const field of complete.leading(this.#times[cell]!, this.#stated.get(cell))) sink.put(field);
       packer.put(block, from, width, sink);
     }
   }
@@ -80,6 +83,7 @@ export class CompleteCells {
     this.#size = 0;
     this.#offsets.fill(0);
     this.#withNull.clear();
+    this.#stated.clear();
   }
 
   #place(cell: number): { readonly block: Buffer; readonly from: number } {

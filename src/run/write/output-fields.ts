@@ -2,10 +2,10 @@ import { memo } from '../../base/memo.ts';
 import { bareFields, type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
+import type { OriginNotes, PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import type { Job } from '../../job/settings.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
-import type { OriginNotes, PlaceOrigin } from '../look-up/local-data.ts';
 import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
 import { isTrusted } from '../plan/area-verification.ts';
 import { wantedAnswers } from '../plan/freshness.ts';
@@ -78,7 +78,11 @@ export async function openOutputFields(
       const cell = numbers[index]!;
       if (record === null || !('fields' in record)) return fieldsOf(record ?? EMPTY_RECORD, cell);
       // Packed until they are written: arrays of all cells' fields took half a second of garbage collection.
-      return { status: 'ok' as const, hasAnswers: true, made: () => completeOf(cell).of(record.asOf, record.fields()) };
+      return {
+        status: 'ok' as const,
+        hasAnswers: true,
+        made: () => completeOf(cell).of(record.asOf, record.fields(), record.stated),
+      };
     });
   };
   return new OutputFields(job, plan, { bare, completeOf, read });

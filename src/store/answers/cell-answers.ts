@@ -1,6 +1,6 @@
 import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import { answerFinder, answersIn, damagedCell, endOfFields, mergedAnswers } from './packed-answers.ts';
+import { answerFinder, answersIn, damagedCell, endOfFields, mergedAnswers, statedIn } from './packed-answers.ts';
 import { FieldPacker, type Texts } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 
@@ -31,10 +31,13 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
       if (!isTopicSlug(topic)) continue;
       if (width !== (widthOf(topic) ?? width)) continue;
       endOfFields(bytes, answer, width);
-      answers.set(topic, { topic, asOf, fields: packer.unpack(bytes, from, width) });
+      const stated = answer.isStated ? { stated: statedText(bytes, statedIn(bytes, answer)) } : {};
+      answers.set(topic, { topic, asOf, fields: packer.unpack(bytes, from, width), ...stated });
     }
     return { answers, failures: unpackFailures(failures) };
   }
+
+  const statedText = (bytes: Buffer, at: number): string => String(packer.unpack(bytes, at, 1)[0] ?? '');
 
   /** Makes a function that copies the wanted fields of a cell, where it has all wanted answers, none of them too old; else it unpacks all. */
   function picker(wanted: readonly WantedAnswer[]) {
@@ -44,7 +47,7 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
       width: widthOf(answer.topic),
     }));
     const { hasAll, positions } = answerFinder(sought);
-    const { froms, tos } = positions;
+    const { froms, tos, statedAt } = positions;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
     return (cell: PackedCell): CompleteCell | CellRecord => {
       const bytes = cell.answers;
@@ -56,7 +59,11 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
         // Some 15 bytes an answer: a call to `copy` costs more.
         for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
-      return { asOf, hasNull, packed, width: fieldCount, packer, fields: () => packer.unpack(packed, 0, fieldCount) };
+      const stated = positions.isStated
+        ? Array.from(statedAt, (at) => (at > 0 ? statedText(bytes, at) : '')).join('\n')
+        : '';
+      const fields = () => packer.unpack(packed, 0, fieldCount);
+      return { asOf, hasNull, packed, width: fieldCount, packer, stated, fields };
     };
   }
 

@@ -9,15 +9,16 @@ import type { WantedAnswer } from './port.ts';
  *
  *     2 bytes  the number of the topic's slug among the store's texts
  *     6 bytes  the time of the answer, in milliseconds since the epoch
- *     1 byte   how many fields there are
+ *     1 byte   how many fields there are, plus 128 where the service's statement on its data follows them
  *     4 bytes  how many bytes they take
- *     …        the fields, packed
+ *     …        the fields, packed, and the statement
  *
  * All little-endian. Rejected (docs/developer/benchmarks.md, `npm run bench -- layouts`): a row an answer and JSON, which take twice the
  * space and time; the finished text of the added columns, which is twice as fast to read and fits one choice of topics, one delimiter
  * and one encoding.
  */
 const HEADER_BYTES = 13;
+const STATED = 128;
 
 /** One answer in the bytes of its cell. */
 interface PackedAnswer {
@@ -25,6 +26,7 @@ interface PackedAnswer {
   readonly slug: number;
   readonly asOf: number;
   readonly width: number;
+  readonly isStated: boolean;
   /** Where its header begins, its fields begin, and it ends. */
   readonly start: number;
   readonly from: number;
@@ -39,7 +41,9 @@ export function* answersIn(bytes: Buffer): Generator<PackedAnswer> {
     if (from > bytes.length) throw damagedCell();
     const to = from + uint32(bytes, start + 9);
     if (to > bytes.length) throw damagedCell();
-    yield { slug: uint16(bytes, start), asOf: uint48(bytes, start + 2), width: bytes[start + 8]!, start, from, to };
+    const count = bytes[start + 8]!;
+    const [width, isStated] = [count % STATED, count >= STATED];
+    yield { slug: uint16(bytes, start), asOf: uint48(bytes, start + 2), width, isStated, start, from, to };
     start = to;
   }
 }
@@ -49,17 +53,18 @@ export function damagedCell(): PerilbookError {
   return damagedStore('the answers of a place');
 }
 
-/** The answers of a cell as they are stored. @param packer its texts have a number for each topic */
+/** The answers of a cell as they are stored; each has fewer than 128 fields. @param packer its texts have a number for each topic */
 export function packAnswers(answers: readonly Answer[], packer: FieldPacker, numberOf: Texts['numberOf']): Buffer {
   const newest = new Map(answers.map((answer) => [answer.topic, answer]));
   let packed: Buffer = Buffer.alloc(0);
   for (const answer of newest.values()) {
     const at = packed.length;
     const from = at + HEADER_BYTES;
-    packed = packer.pack(answer.fields, from);
+    const fields = answer.stated === undefined ? answer.fields : [...answer.fields, answer.stated];
+    packed = packer.pack(fields, from);
     packed.writeUInt16LE(Math.max(0, numberOf(answer.topic)), at);
     packed.writeUIntLE(answer.asOf, at + 2, 6);
-    packed.writeUInt8(answer.fields.length, at + 8);
+    packed.writeUInt8(answer.fields.length + (answer.stated === undefined ? 0 : STATED), at + 8);
     packed.writeUInt32LE(packed.length - from, at + 9);
   }
   return Buffer.from(packed);
@@ -103,9 +108,11 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
   const fieldCounts = Int16Array.from(sought, ({ fields }) => fields);
   const freshSince = Float64Array.from(sought, (answer) => answer.freshSince);
   const [froms, tos] = [new Int32Array(sought.length), new Int32Array(sought.length)];
+  /** Where what the service states of its data begins; 0 where it states nothing. */
+  const statedAt = new Int32Array(sought.length);
   /** The positions of each sought answer's wanted fields in the last searched cell, when the oldest of the answers was given, and whether one
    * begins with a null: that of a topic without data does. */
-  const positions = { froms, tos, size: 0, asOf: 0, hasNull: false };
+  const positions = { froms, tos, statedAt, size: 0, asOf: 0, hasNull: false, isStated: false };
 
   /** Whether a cell has all sought answers, none of them too old. @throws STORE_UNUSABLE */
   function hasAll(bytes: Uint8Array): boolean {
@@ -113,7 +120,7 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
     let count = 0;
     let size = 0;
     let oldest = Number.POSITIVE_INFINITY;
-    let hasNull = false;
+    let [hasNull, isStated] = [false, false];
     for (let at = 0; at !== end; ) {
       const from = at + HEADER_BYTES;
       if (from > end) throw damagedCell();
@@ -125,11 +132,14 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
       at = to;
       if (index < 0) continue;
       const asOf = uint48(bytes, header + 2);
-      const width = bytes[header + 8]!;
+      const states = bytes[header + 8]! >= STATED;
+      const width = bytes[header + 8]! % STATED;
       const fields = fieldCounts[index]!;
       if (asOf < freshSince[index]! || width < fields || (widths[index]! >= 0 && width !== widths[index]!))
         return false;
-      const last = endOfFields(bytes, { from, to, width }, fields);
+      statedAt[index] = states ? statedIn(bytes, { from, to, width }) : 0;
+      isStated ||= states;
+      const last = endOfFields(bytes, { from, to, width, isStated: states }, fields);
       froms[index] = from;
       tos[index] = last;
       hasNull ||= last > from && bytes[from] === NULL;
@@ -140,20 +150,30 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
     positions.size = size;
     positions.asOf = oldest;
     positions.hasNull = hasNull;
+    positions.isStated = isStated;
     return count === sought.length;
   }
 
   return { hasAll, positions };
 }
 
-/** Where the first `fields` fields of an answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */
+type FieldSpan = Pick<PackedAnswer, 'from' | 'to' | 'width'>;
+
+/** Where the statement of an answer begins. @throws STORE_UNUSABLE unless the answer ends with it */
+export function statedIn(bytes: Uint8Array, { from, to, width }: FieldSpan): number {
+  const at = skipFields(bytes, from, width);
+  if (skipFields(bytes, at, 1) !== to) throw damagedCell();
+  return at;
+}
+
+/** Where the first `fields` fields of an answer end. @throws STORE_UNUSABLE unless all of them end where the answer or its statement does */
 export function endOfFields(
   bytes: Uint8Array,
-  { from, to, width }: { readonly from: number; readonly to: number; readonly width: number },
+  { from, to, width, isStated }: FieldSpan & Pick<PackedAnswer, 'isStated'>,
   fields: number,
 ): number {
   const end = skipFields(bytes, from, fields);
-  if (!(fields === width ? end === to : end <= to)) throw damagedCell();
+  if (!(fields === width && !isStated ? end === to : end <= to)) throw damagedCell();
   return end;
 }
 

@@ -21,6 +21,8 @@ export interface CompleteCell {
   readonly asOf: number;
   /** Whether the first wanted field of an answer is null. */
   readonly hasNull: boolean;
+  /** What the service states of the data behind each wanted answer (`statedText`), a line each; '' where it states nothing. */
+  readonly stated: string;
   /** The wanted fields, in the order wanted. They may be unpacked here: call it only while the store is open. */
   readonly fields: () => readonly Field[];
   /** The same fields, packed: a cache of many cells keeps these bytes. */

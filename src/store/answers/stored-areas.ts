@@ -20,7 +20,7 @@ export function isIntactArea({ source, area, answers, checksum }: StoredAreaRow)
   return checksum === null || checksum === checksumOf([source], area, answers);
 }
 
-type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
+type JsonAnswers = Record<string, [asOf: number, fields: Field[], stated?: string]>;
 
 /** How long a mismatch counts. A new release of the index between two answers of an area causes a mismatch too. Without an end, it
  * would cost a call for each of its locations for ever; a wrong area column causes a new mismatch. Natural answers stay fresh as long. */
@@ -29,8 +29,8 @@ const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
 /** Skips slugs that this version does not have. */
 function parseAnswers(json: string): Map<TopicSlug, Answer> {
   const answers = new Map<TopicSlug, Answer>();
-  for (const [topic, [asOf, fields]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
-    if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields });
+  for (const [topic, [asOf, fields, stated]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
+    if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields, stated });
   }
   return answers;
 }
@@ -66,7 +66,12 @@ function mergedArea(
     if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(now, answer.asOf);
     if (!isComparison) merged.set(answer.topic, answer);
   }
-  const json = Object.fromEntries([...merged.values()].map(({ topic, asOf, fields }) => [topic, [asOf, fields]]));
+  const json = Object.fromEntries(
+    [...merged.values()].map(({ topic, asOf, fields, stated }) => [
+      topic,
+      stated === undefined ? [asOf, fields] : [asOf, fields, stated],
+    ]),
+  );
   return { answers: JSON.stringify(json), mismatchedAt };
 }
 
