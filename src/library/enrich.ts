@@ -4,6 +4,7 @@ import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { JobFile } from '../job/job-file.ts';
+import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { openContext } from '../run/run-context.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
@@ -102,7 +103,7 @@ export function enrichInRun<Row>(
     const { connection } = opened;
     const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
     await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent, shared);
-    const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
+    const names = columnNames(job);
     for await (const batch of batchesOf(rows, size)) {
       const locations = batch.map((row) => {
         const { lat, lng } = read(row);
@@ -154,6 +155,10 @@ function locationReader<Row>(locate: ((row: Row) => Located) | null): (row: Row)
     const hint = 'Return { lat, lng }, with null for both where a row has no location.';
     throw new PerilbookError('USAGE', `locate returned ${what} for row ${number}`, hint, { row: number });
   };
+}
+
+export function columnNames({ topics, counts }: Job): string[] {
+  return addedColumns(topics, '', counts).map(({ name }) => name);
 }
 
 /** @param fields in the order of the added columns, of which status, note and time are the first */

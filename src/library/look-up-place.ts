@@ -1,7 +1,6 @@
 import { systemClock } from '../base/clock.ts';
-import { addedColumns, enrichedFields } from '../columns/row.ts';
+import { enrichedFields } from '../columns/row.ts';
 import { cellStatus } from '../columns/row-status.ts';
-import type { Field } from '../contract/answer.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { openSampleRows } from '../run/connection-kinds.ts';
@@ -12,7 +11,14 @@ import { type AnswerSource, connectSource, jobOfSource, localPlaces } from './an
 import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
 import { checkOptions, isObject, requireType, throwIfAborted } from './checked-settings.ts';
 import type { ConnectionContext } from './connection.ts';
-import { type AnswerSettings, type EnrichedRow, enrichedRow, enrichInRun, type Located } from './enrich.ts';
+import {
+  type AnswerSettings,
+  columnNames,
+  type EnrichedRow,
+  enrichedRow,
+  enrichInRun,
+  type Located,
+} from './enrich.ts';
 import { libraryHost } from './run-host.ts';
 
 export interface PlaceOptions extends AnswerSettings {
@@ -36,11 +42,7 @@ export async function lookup<Place extends Located>(
   const job = jobOfSource(source, { ...settings, topics });
   const host = libraryHost(defaultFolders(), {}, onEvent);
   const fields = places.fields(String(location.lat ?? ''), String(location.lng ?? ''), job, host);
-  return enrichedRow(
-    location,
-    addedColumns(job.topics, '', job.counts).map(({ name }) => name),
-    fields,
-  );
+  return enrichedRow(location, columnNames(job), fields);
 }
 
 /** The answers in the store by one read; else those that a run of this process buys, which later look-ups continue. */
@@ -114,7 +116,7 @@ async function openPlaces(answerSource: AnswerSource, job: Job, store: Store, ho
   const { connection } = opened;
   const source = await store.source(connection.source);
   const sampleRows = await openSampleRows(connection, store, source);
-  return { job, names: addedColumns(job.topics, '', job.counts).map(({ name }) => name), source, store, sampleRows };
+  return { job, names: columnNames(job), source, store, sampleRows };
 }
 
 function locatedIn({ lat, lng }: Located, job: Job) {
@@ -122,10 +124,7 @@ function locatedIn({ lat, lng }: Located, job: Job) {
 }
 
 /** The fields of a place by one read of the store; null where an answer is missing or stale. */
-async function storedFields(
-  { job, source, store, sampleRows }: StoredPlaces,
-  location: Located,
-): Promise<readonly Field[] | null> {
+async function storedFields({ job, source, store, sampleRows }: StoredPlaces, location: Located) {
   const located = locatedIn(location, job);
   if (!located.ok) return null;
   const [record] = await store.read(source, [located.cell]);

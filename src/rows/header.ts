@@ -170,11 +170,7 @@ function isLocation(lat: string, lng: string): boolean {
 const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
 
 /** The first rows of a file, with the fields of some columns in that order. Reads no more than a batch. */
-export async function firstRows(
-  rowFile: Pick<RowSource, 'read'>,
-  columns: readonly number[],
-  count: number,
-): Promise<Row[]> {
+export async function firstRows(rowFile: RowSource, columns: readonly number[], count: number): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const batch of rowFile.read(columns, 0)) {
     rows.push(...batch.slice(0, count - rows.length));

@@ -97,12 +97,7 @@ function shapesText({ column, kinds }: OtherShapes): string {
 }
 
 /** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is meant. */
-function refuseTwins(
-  names: readonly string[],
-  plain: readonly string[],
-  { lat, lng }: Pair,
-  named: NamedColumns,
-): void {
+function refuseTwins(names: readonly string[], plain: readonly string[], { lat, lng }: Pair, named: NamedColumns) {
   const twinsOf = (chosen: number) => [...plain.keys()].filter((i) => plain[i] === plain[chosen]);
   const [lats, lngs] = [twinsOf(lat), twinsOf(lng)];
   if (lats.length === lngs.length) return;
@@ -226,12 +221,7 @@ export const POINTS_HINT = 'Give each feature a point, for instance the centroid
 
 const COLUMNS_SHOWN = 40;
 
-function columnsError(
-  message: string,
-  names: readonly string[],
-  column?: string,
-  hint = hintFor(names),
-): PerilbookError {
+function columnsError(message: string, names: readonly string[], column?: string, hint = hintFor(names)) {
   const shown = names.slice(0, COLUMNS_SHOWN).map((name) => name || '(no name)');
   const more = names.length > COLUMNS_SHOWN ? `, and ${names.length - COLUMNS_SHOWN} more` : '';
   return new PerilbookError(

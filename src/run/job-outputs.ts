@@ -37,11 +37,7 @@ export interface Output {
  * any other file that Perilbook did not write. Files are compared by device and inode with links resolved; missing files by path.
  * Empty files, devices and pipes may be written.
  * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS; USAGE for two outputs that are one file */
-export async function refuseReplacement(
-  outputs: readonly Output[],
-  files: readonly ProtectedFile[],
-  force: boolean,
-): Promise<void> {
+export async function refuseReplacement(outputs: readonly Output[], files: readonly ProtectedFile[], force: boolean) {
   const kept = await Promise.all(
     files.map(async ({ path, what }) => ({
       what,

@@ -82,17 +82,8 @@ export async function run(
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
-    const result = runSummary({
-      planned,
-      areas: verified.areas,
-      job,
-      each,
-      run: number,
-      spent,
-      written,
-      isKept,
-      stop,
-    });
+    const { areas } = verified;
+    const result = runSummary({ planned, areas, job, each, run: number, spent, written, isKept, stop });
     // A broken export has no rows: it is no success.
     const state = stop === null && result.rows === 0 ? 'incomplete' : stateOf(stop, result);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });

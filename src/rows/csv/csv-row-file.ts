@@ -4,16 +4,7 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
 import { encodedOnce, putPlace } from '../placed-fields.ts';
-import type {
-  OpenOptions,
-  PieceReader,
-  Row,
-  RowFile,
-  RowPiece,
-  RowPieces,
-  WriteRequest,
-  WriteResult,
-} from '../port.ts';
+import type { OpenOptions, PieceReader, RowFile, RowPiece, RowPieces, WriteRequest, WriteResult } from '../port.ts';
 import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, FieldEncoder, textFormatter } from './field-bytes.ts';
 import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder, writeInThreads } from './place-bytes.ts';
@@ -45,11 +36,7 @@ function unnamedNote({ header, hasHeader, columns, delimiter }: Dialect): string
     : `${what}: the last ${unnamed} fields have none.${unnamed === 2 && delimiter === ',' ? SPLIT_NUMBERS : ''}`;
 }
 
-async function* readRows(
-  input: InputFile,
-  dialect: Dialect,
-  request: BatchRequest,
-): AsyncGenerator<readonly Row[], RowPiece> {
+async function* readRows(input: InputFile, dialect: Dialect, request: BatchRequest) {
   // A reader that takes no more rows leaves the file open otherwise.
   await using batches = csvBatches(input, dialect, request);
   for (;;) {

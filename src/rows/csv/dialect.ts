@@ -88,10 +88,7 @@ function statedEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, h
 const HEADER_LINE = 'Name another line: --header-line N (header_line: N in the job file), counted from 1.';
 
 /** The first byte of the header line. @throws USAGE, INPUT_UNREADABLE */
-function linesAbove(
-  { name, head }: InputFile,
-  { headerLine = 1, header }: OpenOptions,
-): Pick<Head, 'from' | 'linesAbove'> {
+function linesAbove({ name, head }: InputFile, { headerLine = 1, header }: OpenOptions) {
   if (header === false) {
     const hint = 'Leave out one of them: --header-line, or --no-header (header: false).';
     throw new PerilbookError('USAGE', 'A header line is given for an input without a header', hint);

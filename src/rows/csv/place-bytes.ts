@@ -165,11 +165,8 @@ export async function writeInThreads(
   return rows;
 }
 
-function pieceWriter(
-  input: InputFile,
-  { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>,
-): (task: PieceToWrite) => Promise<WrittenPiece> {
-  return async ({ piece, places, memory }) => {
+function pieceWriter(input: InputFile, { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>) {
+  return async ({ piece, places, memory }: PieceToWrite): Promise<WrittenPiece> => {
     // Never flushed: a piece is passed on as a whole.
     const gathered = byteBuffer(async () => {}, memory);
     let rows = 0;

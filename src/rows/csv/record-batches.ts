@@ -190,13 +190,7 @@ function makeRow(
 
 /** Decides which bytes of a record stay and how many fields it lacks before the added ones. If the header drops an earlier run's
  * columns, a record with too many fields drops as many fields at its end. */
-export function cutRecord(
-  span: RecordSpan,
-  width: number,
-  dropFrom: number | null,
-  cuts: Int32Array,
-  at: number,
-): void {
+export function cutRecord(span: RecordSpan, width: number, dropFrom: number | null, cuts: Int32Array, at: number) {
   const kept = dropFrom ?? width;
   const keep = span.fields > width ? span.fields - (width - kept) : Math.min(span.fields, kept);
   cuts[at] = keep >= span.fields ? span.end : keep === 0 ? span.start : span.starts[keep]! - 1;

@@ -95,22 +95,13 @@ function makeRowFile(input: InputFile, objects: ObjectFormat, columns: readonly 
     hasTypes: true,
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.path.length === 1),
-    read: (wanted) =>
-      readRows(
-        input,
-        objects,
-        wanted.map((index) => columns[index]!),
-      ),
+    read: (wanted) => readRows(input, objects, columns, wanted),
     write: (request) => writeObjects(input, objects, columns, request),
   };
 }
 
 /** The columns of the first mebibyte, then those of members that appear only later: a table needs a column for them. */
-async function allColumns(
-  input: InputFile,
-  { batches }: ObjectFormat,
-  firstColumns: readonly JsonColumn[],
-): Promise<JsonColumn[]> {
+async function allColumns(input: InputFile, { batches }: ObjectFormat, firstColumns: readonly JsonColumn[]) {
   const names = new Set(firstColumns.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   const late: JsonColumn[] = [];
   for await (const batch of batches(input)) {
@@ -135,11 +126,13 @@ function linesOfHead(head: Buffer, isWhole: boolean): string[] {
 async function* readRows(
   input: InputFile,
   { batches, problem }: ObjectFormat,
-  wanted: readonly JsonColumn[],
+  columns: readonly JsonColumn[],
+  wanted: readonly number[],
 ): AsyncGenerator<readonly Row[]> {
+  const read = wanted.map((index) => columns[index]!);
   let number = 0;
   for await (const batch of batches(input)) {
-    const rows = makeRows(batch, problem, wanted, number);
+    const rows = makeRows(batch, problem, read, number);
     number += rows.length;
     if (rows.length > 0) yield rows;
   }

@@ -44,12 +44,7 @@ export interface ChunkFacts {
 
 /** Encodes one column of a row group: nulls as levels, the values with a dictionary if that is shorter. The result is
  * valid until the next column is encoded with the same arrays. */
-function encodeChunk(
-  store: BuiltColumns,
-  column: StoredColumn,
-  presence: DefinitionLevels,
-  arrays: ReusableArrays,
-): EncodedChunk {
+function encodeChunk(store: BuiltColumns, column: StoredColumn, presence: DefinitionLevels, arrays: ReusableArrays) {
   const { entries } = presence;
   const values = column.kind === 'text' ? textValues(column, entries, arrays) : numberValues(column, entries, arrays);
   const pages: EncodedPage[] = [];

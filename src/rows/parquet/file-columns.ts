@@ -67,11 +67,7 @@ export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | nu
 
 /** Finds the columns of points in well-known binary, and their systems (`otherSystem`): those in GeoParquet's metadata, those that the schema
  * calls a geometry, or else those with a usual name. A struct of x and y (GeoArrow) has two columns of its own. */
-function findGeometries(
-  fields: readonly SchemaNode[],
-  footer: ThriftStruct,
-  withOutlines: boolean,
-): Map<SchemaNode, string | null> {
+function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct, withOutlines: boolean) {
   const declared = declaredGeometries(footer);
   const systems = new Map<SchemaNode, string | null>();
   for (const field of fields) {

@@ -57,16 +57,11 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
     return { values: page.values, repetitions, definitions, valueAt, release };
   };
 
-  function valuesOf(
-    { body, encoding }: Page,
-    at: number,
-    leaf: Leaf,
-    count: number,
-  ): { readonly valueAt: (index: number) => T; readonly stored: ArrayLike<unknown> } {
+  function valuesOf({ body, encoding }: Page, at: number, leaf: Leaf, count: number) {
     const isIndexed = encoding === ENCODINGS.oldIndexes || encoding === ENCODINGS.indexes;
     if (!isIndexed || count === 0) {
       const stored = decodeValues(body, at, encoding, leaf, count);
-      return { valueAt: (index) => form(stored[index]!), stored };
+      return { valueAt: (index: number) => form(stored[index]!), stored };
     }
     if (!dictionary) throw new Damage('a page refers to a dictionary that is not there');
     const width = body[at];
@@ -76,7 +71,7 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
     for (const index of indexes) {
       if (index >= size) throw new Damage('a page refers to values that its dictionary does not have');
     }
-    return { valueAt: (index) => entryAt(indexes[index]!), stored: indexes };
+    return { valueAt: (index: number) => entryAt(indexes[index]!), stored: indexes };
   }
 }
 

@@ -75,11 +75,7 @@ function windowOver(pass: BytePass, end: number): FileWindow {
 }
 
 /** No length precedes a header, and statistics of long texts can make it large. */
-async function readHeader(
-  window: FileWindow,
-  at: number,
-  end: number,
-): Promise<{ header: ThriftStruct; size: number }> {
+async function readHeader(window: FileWindow, at: number, end: number) {
   for (let length = 1024; ; length *= 16) {
     const bytes = await window(at, Math.min(length, end - at));
     try {

@@ -1,9 +1,8 @@
 import { PerilbookError } from '../../base/errors.ts';
-import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { NO_POINT, type PointText, pointOfWkb } from '../../geo/geometry-points.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { haveLocation } from '../location-columns.ts';
-import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
+import type { PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
   assertDegrees,
   type FileColumn,
@@ -12,7 +11,7 @@ import {
   leavesUnder,
   type ValueColumn,
 } from './file-columns.ts';
-import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
+import { openParquet, orUnreadable, type ParquetFile } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
 import { decodedPages, flatSource, type ValueSource } from './page-values.ts';
 import type { GroupReader } from './pages.ts';
@@ -45,11 +44,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
         const column = columns[at]!;
         return column.kind === 'point' && column.field === columns[index]!.field && column.otherSystem === null;
       }),
-    read: (wanted) =>
-      readRows(
-        file,
-        wanted.map((index) => columns[index]!),
-      ),
+    read: (wanted) => readRows(file, picked(wanted, columns)),
     write: (request) => writeParquet(file, columns, request),
     inPieces: parquetPieces(file, columns),
   };
@@ -64,7 +59,7 @@ async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
   if (points.length === 0 || group === undefined || haveLocation(others)) return null;
   await using pass = await file.input.startPass();
   try {
-    for await (const rows of rowsOfGroup(file, pass, group, 0, points)) {
+    for await (const rows of rowsOfGroup({ file, pass, group }, 0, points)) {
       return rows.some(({ remark }) => remark !== undefined) ? columns : null;
     }
   } catch (error) {
@@ -81,14 +76,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): RowPi
   if (!isPlainFile(file.input)) return undefined;
   async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
     await using pass = await file.input.startPass(true);
-    const group = file.rowGroups[piece.from]!;
-    yield* rowsOfGroup(
-      file,
-      pass,
-      group,
-      0,
-      wanted.map((index) => columns[index]!),
-    );
+    yield* rowsOfGroup({ file, pass, group: file.rowGroups[piece.from]! }, 0, picked(wanted, columns));
     return piece;
   }
   const readNumbers: PieceReader['readNumbers'] = (piece, wanted) => {
@@ -107,6 +95,10 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): RowPi
   };
 }
 
+function picked(wanted: readonly number[], columns: readonly FileColumn[]): FileColumn[] {
+  return wanted.map((index) => columns[index]!);
+}
+
 /** The leaf of a column with at most one double or plain integer a row; null for other columns. */
 function numbersIn(column: FileColumn): SchemaNode | null {
   if (column.kind === 'point') return null;
@@ -119,11 +111,7 @@ function numbersIn(column: FileColumn): SchemaNode | null {
 const NUMBERS_A_BATCH = 4096;
 
 /** Converting doubles to texts and back took a third of the time of a scan. */
-async function* numbersOfGroup(
-  file: ParquetFile,
-  piece: RowPiece,
-  leaves: readonly SchemaNode[],
-): AsyncGenerator<NumberBatch, RowPiece> {
+async function* numbersOfGroup(file: ParquetFile, piece: RowPiece, leaves: readonly SchemaNode[]) {
   await using pass = await file.input.startPass(true);
   const group = file.rowGroups[piece.from]!;
   const sources = leaves.map((leaf) =>
@@ -150,21 +138,15 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
   await using pass = await file.input.startPass();
   let firstRow = 0;
   for (const group of file.rowGroups) {
-    yield* rowsOfGroup(file, pass, group, firstRow, wanted);
+    yield* rowsOfGroup({ file, pass, group }, firstRow, wanted);
     firstRow += group.rows;
   }
   await pass.assertSame();
 }
 
 /** Streams the rows of a row group in batches, decoding some columns. Memory: dictionary and page of a flat column, all of a nested one. */
-async function* rowsOfGroup(
-  file: ParquetFile,
-  pass: BytePass,
-  group: RowGroup,
-  firstRow: number,
-  columns: readonly FileColumn[],
-): AsyncGenerator<readonly Row[]> {
-  const at: GroupReader = { file, pass, group };
+async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly FileColumn[]) {
+  const { file, group } = at;
   const pointSources = new Map<SchemaNode, ValueSource<PointText>>();
   for (const column of columns) {
     if (column.kind !== 'point' || pointSources.has(column.field)) continue;

@@ -114,12 +114,7 @@ const DAMAGED_HEADER = 'a page has a damaged header of differences';
 /** DELTA_BINARY_PACKED: a header (block size, miniblocks a block, count, first value), then blocks: the smallest difference, a width for
  * each miniblock, and the differences minus the smallest in that many bits. Arithmetic wraps in two's complement, as the format
  * requires: numbers of 32 bits are the low half of the result. */
-function deltaNumbers(
-  body: Buffer,
-  from: number,
-  count: number,
-  widest: 32 | 64,
-): { values: BigInt64Array; end: number } {
+function deltaNumbers(body: Buffer, from: number, count: number, widest: 32 | 64) {
   const read = { bytes: body, at: from };
   const [blockSize = 0, miniblocks = 0, total] = Array.from({ length: 3 }, () => Number(readUnsigned(read)));
   const size = blockSize / miniblocks;

@@ -122,10 +122,7 @@ function edited(
 }
 
 /** The columns of all places. The rows of a row group refer to some of them. */
-async function columnsOfPlaces(
-  { count, give, release }: AllPlaces,
-  added: WriteRequest['added'],
-): Promise<BuiltColumns> {
+async function columnsOfPlaces({ count, give, release }: AllPlaces, added: WriteRequest['added']) {
   const builder = columnBuilder(added, count);
   await give(builder.sink);
   const built = builder.built();

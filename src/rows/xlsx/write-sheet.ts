@@ -99,12 +99,7 @@ export function findRegion(
   return { from, to: dropFrom === null ? end : Math.max(end, columns.length), letters };
 }
 
-async function* editedSheet(
-  sheet: OpenSheet,
-  region: Region,
-  request: WriteRequest,
-  onRows: (count: number) => void,
-): AsyncGenerator<Buffer, void, void> {
+async function* editedSheet(sheet: OpenSheet, region: Region, request: WriteRequest, onRows: (count: number) => void) {
   /** The text that was read and not yet passed on, and the position of its first character. */
   let held = '';
   let start = 0;

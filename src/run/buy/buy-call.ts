@@ -48,6 +48,9 @@ type AttemptOutcome =
   | { readonly kind: 'probing'; readonly over: Promise<void> }
   | ({ readonly kind: 'retry' } & Pick<Extract<NextStep, { step: 'retry' }>, 'afterMs' | 'tried'>);
 
+/** An outcome, and the credits that it may have cost. */
+type Charged<Outcome> = { readonly outcome: Outcome; readonly credits: number };
+
 interface Attempt extends CallRequest {
   /** The same for all attempts. */
   readonly request: CallRequest;
@@ -75,10 +78,7 @@ const FIRST_CALL_WAIT_MS = 250;
  * The key is chosen after the throttle's permit: with keys chosen before, each waiting call was refused once (128 requests and 244 s for
  * one invalid key).
  * @returns the outcome, and the credits that all attempts may have cost */
-export async function buyCall(
-  buying: Buying,
-  request: CallRequest,
-): Promise<{ readonly outcome: CallOutcome; readonly credits: number }> {
+export async function buyCall(buying: Buying, request: CallRequest): Promise<Charged<CallOutcome>> {
   const { payer, health, effects, progress } = buying;
   const { throttle } = buying.service;
   const { call } = request;
@@ -90,7 +90,7 @@ export async function buyCall(
     if (payer.dearer !== null) return of('stopped');
     if (payer.keyFor(call) === null) return of('replan');
     if (!payer.canPay(call)) return of('stopped');
-    let attempt: { readonly outcome: AttemptOutcome; readonly credits: number };
+    let attempt: Charged<AttemptOutcome>;
     try {
       attempt = await throttle.schedule(
         payer.priceOf(call),
@@ -119,10 +119,7 @@ export async function buyCall(
 }
 
 /** Claims a call in the ledger and sends it. Waits while other processes fill the minute. */
-async function attemptCall(
-  buying: Buying,
-  attempt: Attempt,
-): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
+async function attemptCall(buying: Buying, attempt: Attempt): Promise<Charged<AttemptOutcome>> {
   const { payer, health, effects, progress } = buying;
   const { call, permit } = attempt;
   const unspent = (outcome: AttemptOutcome) => {
@@ -192,10 +189,7 @@ async function claimCall(
   }
 }
 
-async function sendCall(
-  buying: Buying,
-  claimed: ClaimedCall,
-): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
+async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<AttemptOutcome>> {
   const { store, service, payer, health, effects, progress } = buying;
   const { clock, times, random } = effects;
   const { call, price, wanted, work, tried, policy, permit } = claimed;

@@ -47,11 +47,7 @@ interface CellResult {
 
 /** Buys the missing topics of cells until all are bought or the buying is stopped. Only a bounded number of cells is in progress:
  * the throttle keeps all waiting calls in memory. */
-export async function buyCells(
-  buying: Buying,
-  queue: CellQueue,
-  { order, topicsOf, credits }: CellPurchase,
-): Promise<void> {
+export async function buyCells(buying: Buying, queue: CellQueue, { order, topicsOf, credits }: CellPurchase) {
   const { job, plan, effects, progress, payer, health } = buying;
   const reservations = new CreditReservations(credits);
   const purchaseOf = purchaseBySet(() => payer.priceList);
@@ -140,11 +136,7 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
   }
 }
 
-function afterAnswer(
-  work: CellWork,
-  call: Call,
-  results: Extract<CallOutcome, { kind: 'answered' }>['results'],
-): CellWork {
+function afterAnswer(work: CellWork, call: Call, results: Extract<CallOutcome, { kind: 'answered' }>['results']) {
   const answered = topicSet(results.keys());
   if (call.kind === 'single') return { ...work, missing: difference(work.missing, answered) };
   const unavailable = [...results].filter(([, reading]) => !reading.ok && reading.reason !== 'no_data');

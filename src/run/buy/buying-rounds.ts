@@ -35,10 +35,7 @@ export async function buyInRounds(context: BuyingContext): Promise<Stop | null> 
 }
 
 /** Explains a quota that ended earlier than the ledger expected, or covers no call: the ledger's figures, and what the user can do. */
-async function explained(
-  { job, store, limits, effects, progress }: BuyingContext,
-  stop: Stop | null,
-): Promise<Stop | null> {
+async function explained({ job, store, limits, effects, progress }: BuyingContext, stop: Stop | null) {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
   const { spending, available } = await accountState(job.account, store, now);
@@ -60,11 +57,7 @@ async function explained(
 }
 
 /** The end at the job's ceiling for overage: what the period and this run cost beyond the allowance. Null where no overage was spent. */
-function ceilingText(
-  { subscription, overageCredits }: JobAccount,
-  spending: PeriodSpending,
-  byRun: number,
-): string | null {
+function ceilingText({ subscription, overageCredits }: JobAccount, spending: PeriodSpending, byRun: number) {
   const spent = total(spending) + (spending.correction?.elsewhere ?? 0);
   const beyond = Math.max(0, spent - subscription.creditsPerMonth);
   if (overageCredits === 0 || beyond === 0) return null;
@@ -153,10 +146,7 @@ function mayBuy(priceList: PriceList, topic: TopicSlug): boolean {
 }
 
 /** Whether too many of the verified areas differ: then each remaining place is bought for itself, and the user is told why. */
-async function areAreasWrong(
-  { plan, store, limits, freshness, effects }: BuyingContext,
-  stored: StoredAreas,
-): Promise<boolean> {
+async function areAreasWrong({ plan, store, limits, freshness, effects }: BuyingContext, stored: StoredAreas) {
   const request = { scan: plan.scan, store, source: limits.source, freshness };
   const verification = await verifyAreas(request, plan.areas!, stored);
   if (isTrusted(verification)) return false;
@@ -180,10 +170,7 @@ function contradictingAreas(
 }
 
 /** The missing topics of the areas' cells if each cell is bought for itself. The plan lacks them; the run's limit decides how many are bought. */
-async function missingInAreas(
-  { job, plan, store, limits, freshness }: BuyingContext,
-  inAreas: ReadonlySet<string>,
-): Promise<ReadonlyMap<number, TopicSet>> {
+async function missingInAreas({ job, plan, store, limits, freshness }: BuyingContext, inAreas: ReadonlySet<string>) {
   const missing = new Map<number, TopicSet>();
   const { cells, areas } = plan.scan;
   const isIn = (cell: number) => LEVELS.some((level) => inAreas.has(areas.of(cell, level) ?? ''));

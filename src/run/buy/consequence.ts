@@ -259,12 +259,7 @@ function priceLearned(
   return charge === 'free' && isAnswered && charged === null ? { kind, credits: null } : undefined;
 }
 
-function keepAnswers(
-  { results, timestamp }: ReceivedAnswer,
-  freshness: Freshness,
-  now: number,
-  date: number | null,
-): Pick<Settlement, 'answers' | 'failures'> {
+function keepAnswers({ results, timestamp }: ReceivedAnswer, freshness: Freshness, now: number, date: number | null) {
   const isNear = timestamp !== null && timestamp >= now - BEHIND_MS && timestamp <= now + AHEAD_MS;
   // Where this machine's clock is ahead, or was never set, the service's `Date` agrees with its answer.
   const isAgreed = timestamp !== null && date !== null && Math.abs(timestamp - date) <= BEHIND_MS;

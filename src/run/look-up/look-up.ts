@@ -2,12 +2,13 @@ import { availableParallelism } from 'node:os';
 import type { ReadonlyTopicSets } from '../../contract/topic-set.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { Plan } from '../plan/planning.ts';
+import type { CellNumbers } from '../plan/reach.ts';
 import { addTo, enterPhase } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
 import { onEnd, type Stop } from '../stop.ts';
 import type { LocalData } from './local-data.ts';
-import type { LookupSetup, LookupTask, SharedCells } from './lookup-task.ts';
+import type { LookupSetup, LookupTask } from './lookup-task.ts';
 
 export interface LookUpOptions {
   /** The most threads; default: one per core. */
@@ -101,11 +102,7 @@ async function lookUpInThreads(
 }
 
 /** Puts cells into the order of the map. */
-export function sortedCells(
-  order: ArrayLike<number> & Iterable<number>,
-  cells: CellTable,
-  missing: ReadonlyTopicSets,
-): SharedCells {
+export function sortedCells(order: CellNumbers, cells: CellTable, missing: ReadonlyTopicSets) {
   const shared = {
     lat7: new Int32Array(new SharedArrayBuffer(order.length * 4)),
     lng7: new Int32Array(new SharedArrayBuffer(order.length * 4)),

@@ -46,11 +46,8 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
   const topicsOf = memo(topicsIn);
   // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
-  const store = await openStoreAt(
-    setup.store,
-    makeClock(() => now, systemClock.steady!),
-    owner,
-  );
+  const clock = makeClock(() => now, systemClock.steady!);
+  const store = await openStoreAt(setup.store, clock, owner);
   const owned = opened.move();
   let write = async () => {};
   return {

@@ -131,15 +131,10 @@ export function areasToSettle(
 ): AreaAnswers[] {
   const own = plan?.verifying.has(cell) ? (plan.represents.get(cell) ?? NO_TOPICS) : null;
   const isOwn = ({ topic }: Answer) => own === null || hasTopic(own, topic);
-  const settle = (some: readonly Answer[], more: Partial<AreaAnswers>) =>
+  const settle = (some: readonly Answer[], more: Partial<AreaAnswers> = {}) =>
     byArea(areas, cell, some).map(({ area, of }) => ({ area, answers: of.map(areaAnswer), comparableSince, ...more }));
-  return [
-    ...settle(answers.filter(isOwn), {}),
-    ...settle(
-      answers.filter((answer) => !isOwn(answer)),
-      { isComparison: true },
-    ),
-  ];
+  const compared = answers.filter((answer) => !isOwn(answer));
+  return [...settle(answers.filter(isOwn)), ...settle(compared, { isComparison: true })];
 }
 
 /** What is known of topics, by the area of a cell for which it holds. */

@@ -19,10 +19,7 @@ export interface EnrichedCell extends CellOfInput {
 }
 
 /** Cells of the input with their present fields of the output, in batches, but those that are skipped. Buys nothing, writes nothing. */
-export async function* enrichedCells(
-  prepared: Prepared,
-  isSkipped: (cell: number) => boolean = () => false,
-): AsyncGenerator<readonly EnrichedCell[]> {
+export async function* enrichedCells(prepared: Prepared, isSkipped: (cell: number) => boolean = () => false) {
   const { plan } = prepared;
   const { cells } = plan.scan;
   const outputFields = await openOutputFields(prepared, plan);

@@ -142,11 +142,7 @@ function ownFields(job: Job, layout: Layout, own = (column: number) => column): 
   };
 }
 
-function scannedParts(
-  job: Job,
-  { layout, kept, numbers, partRows }: Scan,
-  { parts, columns }: PartFiles,
-): ScannedFile[] {
+function scannedParts(job: Job, { layout, kept, numbers, partRows }: Scan, { parts, columns }: PartFiles) {
   const ownColumns = perilbookColumns(job.prefix);
   let rowsBefore = 0;
   return parts.map((part: PartFile, file) => {
