@@ -73,10 +73,8 @@ export function createClient(settings: ClientSettings): AnswerSource {
 export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
   const { settings: own, dataFile } = findSourceParts(source);
   const checked = withBudget(checkedSettings(settings), source);
-  const job = makeJob(
-    [{ name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store }],
-    defaultFolders(),
-  );
+  const given = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store };
+  const job = makeJob([given], defaultFolders());
   const location = { lat: 'lat', lng: 'lng' };
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }

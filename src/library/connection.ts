@@ -86,14 +86,10 @@ export function connectionTo(
     const hint = `Get them: perilbook data get areas counties ${placesOption(job, workingFolder, findState?.()[0])}.`;
     throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
   }
-  throw new PerilbookError(
-    'LOCAL_DATA',
-    data?.sample
-      ? `The data in ${dataFile} is made up`
-      : `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
-    `Get it: ${getCommand(job, workingFolder, findState?.()[0])}.${otherSources}`,
-    { file: dataFile },
-  );
+  const none = `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`;
+  const message = data?.sample ? `The data in ${dataFile} is made up` : none;
+  const hint = `Get it: ${getCommand(job, workingFolder, findState?.()[0])}.${otherSources}`;
+  throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
 }
 
 function lacksBoundariesOnly({ datasets }: LocalData, topics: readonly TopicSlug[]): boolean {

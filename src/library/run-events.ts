@@ -33,18 +33,10 @@ export function reportProgress(
   rows?: () => number,
 ): Disposable {
   const emit = () => {
-    const { phase, cells, cellsDone, creditsSpent, creditsUnknown, calls, callsInFlight } = progress;
-    onEvent({
-      type: 'progress',
-      phase,
-      rows: rows?.() ?? progress.rows,
-      places: cells,
-      placesDone: cellsDone,
-      creditsSpent,
-      creditsUnknown,
-      calls,
-      callsInFlight,
-    });
+    const { phase, cells: places, cellsDone: placesDone } = progress;
+    const { creditsSpent, creditsUnknown, calls, callsInFlight } = progress;
+    const counts = { places, placesDone, creditsSpent, creditsUnknown, calls, callsInFlight };
+    onEvent({ type: 'progress', phase, rows: rows?.() ?? progress.rows, ...counts });
   };
   progress.onChange = emit;
   const timer = setInterval(emit, EVERY_MS);

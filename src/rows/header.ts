@@ -45,12 +45,9 @@ export async function placeColumns(
     const found = findLocationColumns(names, location, rowFile.shapes);
     if (found.isWeak !== true) return found;
     const rows = await firstRows(rowFile, [...names.keys()], ROWS_SAMPLED);
-    return findLocationColumns(
-      names,
-      location,
-      rowFile.shapes,
-      ({ lat, lng }) => rows.length === 0 || rows.some(({ fields }) => mayBeDegrees(fields[lat]!, fields[lng]!)),
-    );
+    const mayBe = ({ lat, lng }: Pick<LocationColumns, 'lat' | 'lng'>) =>
+      rows.length === 0 || rows.some(({ fields }) => mayBeDegrees(fields[lat]!, fields[lng]!));
+    return findLocationColumns(names, location, rowFile.shapes, mayBe);
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     const isNamed = Object.keys(location).some((part) => part !== 'order');

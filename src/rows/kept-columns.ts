@@ -37,12 +37,10 @@ export async function withOwnFields<T>(
       for (const [at, ofPlace] of fields.entries()) {
         const row = texts[at];
         const made = row && own ? own.of({ ...row, fields: row.fields.slice(0, ofRow.length) }, ofPlace) : ofPlace;
-        putPlace(
-          sink,
-          sources.map(({ column, index, isKept }) =>
-            isKept ? keptField(row, ofRow.length + index, column) : made[index]!,
-          ),
+        const all = sources.map(({ column, index, isKept }) =>
+          isKept ? keptField(row, ofRow.length + index, column) : made[index]!,
         );
+        putPlace(sink, all);
       }
     },
   };

@@ -71,12 +71,8 @@ export function findLocationColumns(
   }
   if (projected !== undefined) {
     const hint = `They look like metres or feet: convert them to degrees (EPSG:4326), or name two columns of degrees: --lat COLUMN --lng COLUMN.`;
-    throw columnsError(
-      `"${names[projected.lat]}" and "${names[projected.lng]}" hold no degrees`,
-      names,
-      undefined,
-      hint,
-    );
+    const message = `"${names[projected.lat]}" and "${names[projected.lng]}" hold no degrees`;
+    throw columnsError(message, names, undefined, hint);
   }
   const hasLat = lat !== undefined || plain.some((name, i) => i !== lng && LATITUDES.includes(name));
   const hasLng = lng !== undefined || plain.some((name, i) => i !== lat && LONGITUDES.includes(name));

@@ -150,11 +150,8 @@ async function buy(
   const { creditsPerMinute } = account.subscription;
   const throttle = opened.use(new Throttle({ creditsPerMinute, sockets, clock }));
   opened.defer(() => setIn(progress, { minuteLeft: null }));
-  enterPhase(progress, 'buying', {
-    cells: plan.order.length,
-    creditsPlanned: plan.price.credits,
-    minuteLeft: () => Math.max(0, throttle.available),
-  });
+  const minuteLeft = () => Math.max(0, throttle.available);
+  enterPhase(progress, 'buying', { cells: plan.order.length, creditsPlanned: plan.price.credits, minuteLeft });
   const notice = once(effects.notice);
   // A run of several batches has spent some of its credits.
   const spent = total(await store.runSpending(run));

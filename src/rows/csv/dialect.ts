@@ -50,13 +50,9 @@ export function readDialect(input: InputFile, options: OpenOptions): Dialect {
   const { name, head: bytes, isWhole } = input;
   const start = bytes.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   const declared = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
-  const above = { from: start + (declared?.[0].length ?? 0), linesAbove: 0 };
-  const head: Head = {
-    name,
-    bytes,
-    isWhole,
-    ...(options.headerLine === undefined ? above : linesAbove(input, options)),
-  };
+  const first = { from: start + (declared?.[0].length ?? 0), linesAbove: 0 };
+  const begin = options.headerLine === undefined ? first : linesAbove(input, options);
+  const head: Head = { name, bytes, isWhole, ...begin };
   const { delimiter, hint: columnsHint } = findDelimiter(head, options.delimiter ?? declared?.[1]);
   const quoting = guessQuoting(head, delimiter);
   const stated = statedEncoding(input, options.encoding, start > 0);
@@ -276,10 +272,8 @@ function otherDelimiter(head: Head): { readonly delimiter: string | null; readon
   const [likely] = [...certain, ...candidates].filter(({ delimiter }) => delimiter !== ' ' || certain.length > 0);
   if (likely === undefined) return null;
   const given = typed(likely.delimiter);
-  return {
-    delimiter: null,
-    hint: `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`,
-  };
+  const hint = `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`;
+  return { delimiter: null, hint };
 }
 
 function firstLines({ bytes, from }: Head): string[] {

@@ -199,12 +199,9 @@ export function cutRecord(span: RecordSpan, width: number, dropFrom: number | nu
 }
 
 function withoutEnd(file: string, line: number): PerilbookError {
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    `${file} has a record without an end on line ${line}`,
-    'Look for a quote that is not closed, or for a file that is not CSV.',
-    { file, line },
-  );
+  const message = `${file} has a record without an end on line ${line}`;
+  const hint = 'Look for a quote that is not closed, or for a file that is not CSV.';
+  return new PerilbookError('INPUT_UNREADABLE', message, hint, { file, line });
 }
 
 /** Reads columns of a piece as numbers, of which a row must have the first `needed`. Texts first would take a third of a scan's time. */

@@ -45,11 +45,8 @@ async function refusePlanted(output: string): Promise<void> {
   const folder = await stat(dirname(resolve(output))).catch(() => null);
   if (isPlanted(resolve(output))) throw unwritable(output, PLANTED, OTHER_FOLDER);
   if (entry?.isFile() && entry.dev !== folder?.dev) {
-    throw unwritable(
-      output,
-      'is a mount of its own, which cannot be replaced',
-      'Mount its folder, or choose another output file.',
-    );
+    const what = 'is a mount of its own, which cannot be replaced';
+    throw unwritable(output, what, 'Mount its folder, or choose another output file.');
   }
 }
 
@@ -298,9 +295,7 @@ async function orUnwritable<T>(file: string, work: () => Promise<T>): Promise<T>
 
 function asUnwritable(file: string, error: unknown): unknown {
   if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
-  const [what, hint] = REASONS[String(error.code)] ?? [
-    `cannot be written (${error.message})`,
-    'Choose another output file.',
-  ];
+  const other = [`cannot be written (${error.message})`, 'Choose another output file.'] as const;
+  const [what, hint] = REASONS[String(error.code)] ?? other;
   return unwritable(file, what, hint, error);
 }

@@ -64,10 +64,11 @@ export function jsonObjectsRowFile(input: InputFile): RowFile {
     () => input.refused('is a JSON array that cannot be read', 'Check its commas and brackets.'),
   );
   const batches: ObjectFormat['batches'] = (source, signal) => elementBatches(source, at, signal);
+  const texts = found.map(({ from, to }) => head.toString('utf8', from, to));
   return objectsFile(
     input,
     { format: 'json', unit: 'row', batches, problem: 'The element is not a JSON object.' },
-    found.map(({ from, to }) => head.toString('utf8', from, to)),
+    texts,
   );
 }
 

@@ -79,23 +79,13 @@ function withLengths(texts: readonly Buffer[]): Buffer {
   return bytes;
 }
 
-const NUMBER_TYPES = {
-  number: 'DOUBLE',
-  count: 'INT32',
-  date: 'INT32',
-  boolean: 'BOOLEAN',
-  integer: 'INT64',
-  time: 'INT64',
-  timestamp: 'INT64',
-} as const;
-
 /** Numbers, with the distinct ones as a dictionary where that is shorter. */
 export function numberValues(
   { kind, values, codes }: NumberColumn,
   entries: Uint32Array,
   arrays: ReusableArrays,
 ): Values {
-  const pack = PACKERS[kind];
+  const [, pack] = STORAGE[kind];
   const coded = codes && codedNumbers(codes, entries, arrays);
   if (coded) return withDictionary(kind, coded);
   const plain = codes
@@ -117,14 +107,15 @@ interface IndexedNumbers {
 }
 
 function withDictionary(kind: NumberColumn['kind'], { distinct, indexes }: IndexedNumbers): Values {
-  const dictionary = { bytes: PACKERS[kind](distinct), count: distinct.length };
+  const dictionary = { bytes: STORAGE[kind][1](distinct), count: distinct.length };
   return { dictionary, encode: encodeIndexes(indexes, distinct.length), ...packedBounds(kind, distinct) };
 }
 
 function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
   const { least, greatest } = findBounds(values);
-  const bound = (value: number | null) => (value === null ? null : PACKERS[kind](Float64Array.of(value)));
-  return { type: NUMBER_TYPES[kind], least: bound(least), greatest: bound(greatest) };
+  const [type, pack] = STORAGE[kind];
+  const bound = (value: number | null) => (value === null ? null : pack(Float64Array.of(value)));
+  return { type, least: bound(least), greatest: bound(greatest) };
 }
 
 /** The values of some entries by the codes of all; null if they are too many for a shorter dictionary. */
@@ -167,14 +158,20 @@ function packedBits(values: Float64Array): Buffer {
   return bytes;
 }
 
-const PACKERS: Readonly<Record<NumberColumn['kind'], (values: Float64Array) => Buffer>> = {
-  number: (values) => Buffer.from(values.buffer, values.byteOffset, values.byteLength),
-  count: packedInt32,
-  date: packedInt32,
-  boolean: packedBits,
-  integer: packedInt64,
-  time: packedInt64,
-  timestamp: packedInt64,
+const packedDoubles = (values: Float64Array): Buffer =>
+  Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+
+type Storage = readonly [type: PhysicalType, pack: (values: Float64Array) => Buffer];
+
+/** How the numbers of a kind of column are stored. */
+const STORAGE: Readonly<Record<NumberColumn['kind'], Storage>> = {
+  number: ['DOUBLE', packedDoubles],
+  count: ['INT32', packedInt32],
+  date: ['INT32', packedInt32],
+  boolean: ['BOOLEAN', packedBits],
+  integer: ['INT64', packedInt64],
+  time: ['INT64', packedInt64],
+  timestamp: ['INT64', packedInt64],
 };
 
 /** Readers skip row groups by these bounds; the format requires -0 and +0 as bounds of zeros, and has no order for NaN. */

@@ -104,30 +104,21 @@ function wrongChecksum(file: string, column: string, page: string, rowGroup: num
 function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number, node: SchemaNode): Page | null {
   const size = readSize(header, PAGE.unpackedSize, 'the unpacked size of a page');
   const values = 'the number of values of a page';
-  const none = { repetitionLevels: null, definitionLevels: null };
+  const whole = (isDictionary: boolean, count: number, encoding = 0): Page => {
+    const body = decompress(bytes, codec, size);
+    return { isDictionary, values: count, encoding, body, repetitionLevels: null, definitionLevels: null };
+  };
   switch (PAGE.kind.read(header)) {
     case PAGE_KINDS.dictionary: {
       const detail = present(PAGE.dictionary.read(header));
-      return {
-        isDictionary: true,
-        values: readSize(detail, DICTIONARY_PAGE.values, values),
-        encoding: DICTIONARY_PAGE.encoding.read(detail) ?? 0,
-        body: decompress(bytes, codec, size),
-        ...none,
-      };
+      return whole(true, readSize(detail, DICTIONARY_PAGE.values, values), DICTIONARY_PAGE.encoding.read(detail));
     }
     case PAGE_KINDS.data: {
       const { repetitions, definitions, encoding } = DATA_PAGE;
       const detail = present(PAGE.data.read(header));
       if (node.maxRepetition > 0) assertRuns(repetitions.read(detail));
       if (node.maxDefinition > 0) assertRuns(definitions.read(detail));
-      return {
-        isDictionary: false,
-        values: readSize(detail, DATA_PAGE.values, values),
-        encoding: encoding.read(detail) ?? 0,
-        body: decompress(bytes, codec, size),
-        ...none,
-      };
+      return whole(false, readSize(detail, DATA_PAGE.values, values), encoding.read(detail));
     }
     case PAGE_KINDS.data2: {
       const detail = present(PAGE.data2.read(header));

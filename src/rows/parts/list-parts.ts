@@ -1,4 +1,4 @@
-import { existsSync, globSync, type Stats, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
@@ -51,7 +51,7 @@ export async function listParts(folder: string, sources: readonly string[]) {
       const file = isNamed ? stats : statSync(path, { throwIfNoEntry: false });
       if (!file?.isFile()) continue;
       if (!isNamed && UNFINISHED.test(path)) unfinished.add(name);
-      else byName.set(name, partOf(name, path, file));
+      else byName.set(name, { name, path, size: file.size, mtimeMs: Math.floor(file.mtimeMs) });
     }
     if (isNamed && !stats.isFile()) throw unreadable(source, 'is not a regular file', 'Copy it to a file first.');
     if (!isNamed && byName.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
@@ -61,13 +61,6 @@ export async function listParts(folder: string, sources: readonly string[]) {
   refuseSameNames(parts);
   return { parts, unfinished: [...unfinished].sort() };
 }
-
-const partOf = (name: string, path: string, { size, mtimeMs }: Stats): ListedPart => ({
-  name,
-  path,
-  size,
-  mtimeMs: Math.floor(mtimeMs),
-});
 
 async function filesBelow(folder: string): Promise<string[]> {
   try {

@@ -138,12 +138,9 @@ async function* readParts(
 function requireSame(first: PartFile, other: PartFile): void {
   const files = `${first.name} and ${other.name}`;
   if (first.format !== other.format) {
-    throw new PerilbookError(
-      'INPUT_COLUMNS',
-      `The parts ${files} have different formats: ${first.format} and ${other.format}`,
-      'Name the files of one format, e.g. with a pattern: parts/*.csv.',
-      { file: other.path },
-    );
+    const message = `The parts ${files} have different formats: ${first.format} and ${other.format}`;
+    const hint = 'Name the files of one format, e.g. with a pattern: parts/*.csv.';
+    throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: other.path });
   }
   if (formatNamed(first.format).isOfObjects) return;
   const at = [...first.columns, ...other.columns].findIndex(
@@ -152,12 +149,10 @@ function requireSame(first: PartFile, other: PartFile): void {
   if (at < 0) return;
   const named = ({ columns, name }: PartFile) =>
     at < columns.length ? `${JSON.stringify(columns[at])} in ${name}` : `missing in ${name}`;
-  throw new PerilbookError(
-    'INPUT_COLUMNS',
-    `The parts ${files} have different columns: column ${at + 1} is ${named(first)}, and ${named(other)}`,
-    'All parts need the same columns in the same order. Run the others as an input of their own.',
-    { file: other.path, column: other.columns[at] ?? first.columns[at]! },
-  );
+  const column = other.columns[at] ?? first.columns[at]!;
+  const message = `The parts ${files} have different columns: column ${at + 1} is ${named(first)}, and ${named(other)}`;
+  const hint = 'All parts need the same columns in the same order. Run the others as an input of their own.';
+  throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: other.path, column });
 }
 
 /** A part without any bytes, compressed or not: writers of part files leave them. Null for any other file. */

@@ -197,10 +197,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   const sentAt = steadyTime(clock);
   addTo(progress, { callsInFlight: 1 });
   // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
-  const exchange = await service.client.send({
-    ...{ call, location, key: claimed.key.secret },
-    isFresh: tried.inDoubt > 0,
-  });
+  const exchange = await service.client.send({ call, location, key: claimed.key.secret, isFresh: tried.inDoubt > 0 });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const read = findVerdict(exchange, { call, price }, location, cameAt, (topic, result) =>
@@ -208,16 +205,9 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   );
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
   health.recordAttempt(call, verdict);
-  const consequence = decideConsequence(verdict, {
-    call,
-    price,
-    topics: wanted.map(({ topic }) => topic),
-    tried,
-    policy: health.policyFor(call, policy),
-    slowedDownSince: health.slowedDownSince,
-    at,
-    random,
-  });
+  const topics = wanted.map(({ topic }) => topic);
+  const before = { tried, policy: health.policyFor(call, policy), slowedDownSince: health.slowedDownSince };
+  const consequence = decideConsequence(verdict, { call, price, topics, ...before, at, random });
   health.slowedDownSince = consequence.slowedDownSince;
   const { next } = consequence;
   if (next.step === 'retry' && next.rate) {

@@ -137,11 +137,7 @@ export function placesWithoutData(
   }
   const byState = (a: PlacesLeftOut, b: PlacesLeftOut) => (a.state < b.state ? -1 : 1);
   const withoutData = [...states]
-    .map(([state, inState]) => ({
-      state,
-      places: inState.places,
-      topics: here.filter((topic) => inState.topics.has(topic)),
-    }))
+    .map(([state, { places, topics }]) => ({ state, places, topics: here.filter((topic) => topics.has(topic)) }))
     .sort(byState);
   return { withoutData, leftOut: [...leftOut].map(([state, places]) => ({ state, places })).sort(byState) };
 }

@@ -41,14 +41,9 @@ export function claimLimits(
   periods: Pick<ClaimLimits, 'period' | 'countedSince'>,
   run: Pick<ClaimLimits, 'run' | 'source' | 'budget'>,
 ): ClaimLimits {
-  return {
-    ...run,
-    ...periods,
-    account: account.name,
-    periodLimit: periodLimit(account),
-    creditsPerMinute: account.subscription.creditsPerMinute,
-    leaseMs: LEASE_MS,
-  };
+  const { creditsPerMinute } = account.subscription;
+  const ofAccount = { account: account.name, periodLimit: periodLimit(account), creditsPerMinute };
+  return { ...run, ...periods, ...ofAccount, leaseMs: LEASE_MS };
 }
 
 /** What the last run of an account used: its subscription, and the day on which its periods begin. */

@@ -69,13 +69,9 @@ function orLenient(
 ): ReadLocation {
   if (lenient === null) return { parsed: strict, isLenient: false };
   if (coordinates === 'lenient') return { parsed: lenient, isLenient: true };
-  return {
-    parsed:
-      lenient.ok || lenient.finding === 'outside_us'
-        ? { ...strict, note: `${strict.note} ${LENIENT_SUGGESTION}` }
-        : strict,
-    isLenient: false,
-  };
+  const isRead = lenient.ok || lenient.finding === 'outside_us';
+  const note = isRead ? `${strict.note} ${LENIENT_SUGGESTION}` : strict.note;
+  return { parsed: { ...strict, note }, isLenient: false };
 }
 
 const LENIENT_SUGGESTION = '--coordinates lenient would read it.';

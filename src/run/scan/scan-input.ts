@@ -67,14 +67,8 @@ export async function scanRows(rowFile: RowFile | PartFiles, job: Job, options: 
   const isExchanged = scanned.located === 0 && scanned.findings.some(({ finding }) => finding === 'swapped');
   if (pair === null || pair.given !== null || !isExchanged) return scanned;
   // No place in the US is there with its numbers exchanged, so the other order holds for all rows.
-  const other: Layout = {
-    ...layout,
-    pair: { given: null, assumed: 'lng,lat' },
-    notes: [
-      ...layout.notes,
-      `In column "${layout.used.lat}" the longitude comes first: only so are its places in the US.`,
-    ],
-  };
+  const note = `In column "${layout.used.lat}" the longitude comes first: only so are its places in the US.`;
+  const other: Layout = { ...layout, pair: { given: null, assumed: 'lng,lat' }, notes: [...layout.notes, note] };
   const again = await scanLaidOut(rowFile, job, other, options);
   // Forms that say their order keep it.
   const [best, rest] = again.located > 0 ? [again, scanned] : [scanned, again];

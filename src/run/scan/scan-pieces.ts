@@ -205,15 +205,8 @@ class PieceRows {
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
     const cells = this.#cells.slice(0, 2 * this.#rows);
-    return {
-      piece,
-      cells,
-      values,
-      others: this.#others,
-      moreMissing: this.#moreMissing,
-      elsewhere: this.#elsewhere,
-      types: this.types.types,
-    };
+    const found = { others: this.#others, moreMissing: this.#moreMissing, elsewhere: this.#elsewhere };
+    return { piece, cells, values, ...found, types: this.types.types };
   }
 
   #addRow(row: Row): void {

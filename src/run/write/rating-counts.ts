@@ -27,17 +27,11 @@ export interface TopicRatings {
 export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTable) {
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   const ratings: TopicRatings[] = [];
+  const none = () => ({ rows: 0, value: 0 });
   /** By field: the topic whose rating it is. */
   const topicAt: (TopicRatings | undefined)[] = names.map(() => undefined);
   for (const slug of job.topics.filter((slug) => topicOf(slug).category === 'natural')) {
-    const topic: TopicRatings = {
-      title: topicOf(slug).title,
-      answered: { rows: 0, value: 0 },
-      highest: [
-        { rows: 0, value: 0 },
-        { rows: 0, value: 0 },
-      ],
-    };
+    const topic: TopicRatings = { title: topicOf(slug).title, answered: none(), highest: [none(), none()] };
     ratings.push(topic);
     // The rating is the first column of a natural topic.
     topicAt[names.indexOf(wantedColumns(slug, job.counts)[0]!.name)] = topic;

@@ -39,7 +39,9 @@ export async function writeOutput(
   scan: Scan,
   fields: OutputFields,
 ): Promise<Written> {
-  const { inThreads } = scan;
+  const { inThreads, decimal } = scan;
+  const { added } = scan.layout;
+  const { types } = job;
   const files = scannedFiles(job, scan);
   const all = {
     count: fields.count,
@@ -62,15 +64,7 @@ export async function writeOutput(
     };
     const threads = inThreads === null ? undefined : { pool: inThreads.pool, pieces: pieces.get(file) ?? [] };
     const placed = { next, give, all, inThreads: threads };
-    const request = {
-      ...own,
-      added: scan.layout.added,
-      types: job.types,
-      decimal: scan.decimal,
-      placed,
-      signal,
-      interrupt,
-    };
+    const request = { ...own, added, types, decimal, placed, signal, interrupt };
     const result = await (await open()).write(request);
     if (result.rows !== rows) throw otherRows(name, result.rows, rows);
     return result.bytes;
@@ -110,18 +104,9 @@ function scannedFiles(job: Job, scan: Scan): ScannedFile[] {
 
 function singleFile(job: Job, { rows, layout, kept, numbers }: Scan, rowFile: RowFile): ScannedFile {
   const { input: name, output } = job;
-  return {
-    name,
-    output,
-    open: () => rowFile,
-    rows,
-    rowsBefore: 0,
-    file: 0,
-    dropFrom: layout.dropFrom,
-    kept,
-    numbers,
-    own: ownFields(job, layout),
-  };
+  const { dropFrom } = layout;
+  const own = ownFields(job, layout);
+  return { name, output, open: () => rowFile, rows, rowsBefore: 0, file: 0, dropFrom, kept, numbers, own };
 }
 
 /** The fields in which rows of one place differ: each row's own place, unrounded, and what is said of it. */
