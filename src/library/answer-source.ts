@@ -4,7 +4,7 @@ import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
-import { type ConnectionContext, connect, type OpenConnection } from './connection.ts';
+import { type ConnectionContext, connect } from './connection.ts';
 import { LocalPlaces } from './local-places.ts';
 
 /** Where answers come from: made by `local`, `createClient` or `sample`. Printing it shows no key. */
@@ -96,11 +96,7 @@ export function localPlaces(source: AnswerSource): LocalPlaces | null {
 }
 
 /** Opens the connection of such a job. */
-export async function connectSource(
-  source: AnswerSource,
-  job: Job,
-  context: ConnectionContext,
-): Promise<OpenConnection> {
+export async function connectSource(source: AnswerSource, job: Job, context: ConnectionContext) {
   return await connect({ ...context, env: findSourceParts(source).env }, job);
 }
 

@@ -36,11 +36,7 @@ export async function readHeader(
 const ROWS_SAMPLED = 50;
 
 /** Finds the columns of the location by their names, else by the values of the first rows. @throws INPUT_COLUMNS */
-export async function placeColumns(
-  rowFile: RowSource,
-  names: readonly string[],
-  location: NamedColumns,
-): Promise<LocationColumns> {
+export async function placeColumns(rowFile: RowSource, names: readonly string[], location: NamedColumns) {
   try {
     const found = findLocationColumns(names, location, rowFile.shapes);
     if (found.isWeak !== true) return found;

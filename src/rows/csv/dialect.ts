@@ -103,11 +103,7 @@ const [LF, CR] = [10, 13];
 const TITLE_LINES = 20;
 
 /** The first line after the header whose fields could be column names; null if there is none. */
-export function likelyHeader(
-  input: InputFile,
-  options: OpenOptions,
-  isHeader: (fields: readonly string[]) => boolean,
-): number | null {
+export function likelyHeader(input: InputFile, options: OpenOptions, isHeader: (fields: readonly string[]) => boolean) {
   for (let headerLine = 1; headerLine <= TITLE_LINES; headerLine++) {
     if (headerLine === (options.headerLine ?? 1)) continue;
     try {

@@ -205,11 +205,7 @@ export function textFormatter({
 /** The encoding in which added text is written. If the head of a large file is ASCII, the rest decides, because one `µg/m³` in UTF-8 among
  * rows of windows-1252 would make the file unreadable. The first byte beyond ASCII decides.
  * @param scanned the pieces of the file as the scan has read them; without them, the file is searched (under a second for a gigabyte) */
-export async function encodingToWrite(
-  input: InputFile,
-  dialect: Dialect,
-  scanned: readonly RowPiece[] | undefined,
-): Promise<TextEncoding> {
+export async function encodingToWrite(input: InputFile, dialect: Dialect, scanned: readonly RowPiece[] | undefined) {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;
   if (scanned !== undefined && scanned.length > 0)
     return scanned.find(({ encoding }) => encoding)?.encoding ?? dialect.encoding;

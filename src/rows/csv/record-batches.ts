@@ -59,11 +59,7 @@ let spareWindow: Buffer | null = null;
 
 /** Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows only
  * for a longer record. Returns the piece that it read. */
-export async function* csvBatches(
-  input: InputFile,
-  dialect: Dialect,
-  request: BatchRequest,
-): AsyncGenerator<CsvBatch, RowPiece> {
+export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest) {
   const { header, firstLine } = dialect;
   const whole = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine };
   const { piece = { file: 0, ...whole, rows: 0, lines: 0 } } = request;

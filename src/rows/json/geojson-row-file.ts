@@ -51,10 +51,19 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const properties = [...columns.keys()].filter((i) => columns[i]!.path.length === 1).map((i) => i + firstProperty);
   // In a table, the degrees of an earlier file stand before those of the geometries that were made of them.
   const hasOwnDegrees = haveLocation(columns.map(({ name }) => name));
-  const rowsOf = (wanted: readonly number[], from: number) =>
-    features
-      .slice(from, from + ROWS_A_BATCH)
-      .map((feature, i) => makeRow(bytes, feature, from + i + 1, wanted, before, columns));
+  const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
+  const makeRow = (feature: GeojsonFeature, number: number, wanted: readonly number[]): Row => {
+    const whole = featureAt(bytes, feature);
+    const { point, problem, remark } = parsePoint(whole.geometry);
+    const values = wanted.map((index) => {
+      if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
+      const axis = axisOf(index);
+      return axis < 0 ? memberAt(whole, ID_COLUMN) : point[axis];
+    });
+    const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
+    if (!wanted.some((index) => axisOf(index) >= 0)) return row;
+    return { ...row, ...(problem !== null && { problem }), ...(remark !== undefined && { remark }) };
+  };
   return {
     format: 'geojson',
     hasTypes: true,
@@ -68,7 +77,10 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: hasOwnDegrees ? [...ids, ...properties, ...points] : [...points, ...ids, ...properties],
     async *read(wanted) {
-      for (let from = 0; from < features.length; from += ROWS_A_BATCH) yield rowsOf(wanted, from);
+      for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
+        const batch = features.slice(from, from + ROWS_A_BATCH);
+        yield batch.map((feature, i) => makeRow(feature, from + i + 1, wanted));
+      }
     },
     write: (request) => {
       const dropped = columns.slice(Math.max(0, (request.dropFrom ?? Number.POSITIVE_INFINITY) - firstProperty));
@@ -147,27 +159,6 @@ function survey(bytes: Buffer) {
   // Degrees among the properties are the makers' own choice of a point.
   hasPoints ||= outlines > 0 && !haveLocation(columns.map(({ name }) => name));
   return { features, columns, hasPoints, outlines, hasIds, shapes: [...shapes] };
-}
-
-function makeRow(
-  bytes: Buffer,
-  feature: GeojsonFeature,
-  number: number,
-  wanted: readonly number[],
-  before: readonly string[],
-  columns: readonly JsonColumn[],
-): Row {
-  const whole = featureAt(bytes, feature);
-  const { point, problem, remark } = parsePoint(whole.geometry);
-  const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
-  const values = wanted.map((index) => {
-    if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
-    const axis = axisOf(index);
-    return axis < 0 ? memberAt(whole, ID_COLUMN) : point[axis];
-  });
-  const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
-  if (!wanted.some((index) => axisOf(index) >= 0)) return row;
-  return { ...row, ...(problem !== null && { problem }), ...(remark !== undefined && { remark }) };
 }
 
 /** GeoJSON of before 2016 may name a coordinate system, in its member `crs`. */

@@ -29,11 +29,7 @@ const ARROW_TYPES: Readonly<Record<AddedColumn['type'], readonly [number, Part]>
 
 /** The value of the key for a file that keeps its first columns and gets others after them.
  * @returns null if the value cannot be read or describes other columns: a file without the key is read by its own schema */
-export function extendArrowSchema(
-  value: string,
-  kept: readonly string[],
-  added: readonly AddedColumn[],
-): string | null {
+export function extendArrowSchema(value: string, kept: readonly string[], added: readonly AddedColumn[]) {
   try {
     return extended(messageIn(Buffer.from(value, 'base64')), kept, added);
   } catch (error) {

@@ -118,17 +118,12 @@ export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: 
 export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
 /** A column with at most one value per row: `missing` for rows without one. @throws Damage */
-export function flatSource<T>(
-  at: GroupReader,
-  node: SchemaNode,
-  form: (value: StoredValue) => T,
-  missing: T,
-): ValueSource<T> {
+export function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T, missing: T) {
   const pages = decodedPages(at, node, form);
   let page: DecodedPage<T> | null = null;
   let entry = 0;
   let next = 0;
-  return async (count) => {
+  return async (count: number) => {
     const values = new Array<T>(count);
     for (let row = 0; row < count; ) {
       if (page === null || entry === page.values) {

@@ -3,7 +3,7 @@ import { fieldOf } from '../../formats/typed-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { assertPlaceCount, encodedOnce, placeEntries } from '../placed-fields.ts';
-import type { AllPlaces, TableColumn, WriteRequest, WriteResult } from '../port.ts';
+import type { AllPlaces, TableColumn, WriteRequest } from '../port.ts';
 import { type ChunkFacts, columnsInThreads, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type CopiedGroup, editFooter, keptLeaves, schemaElement, setGeoMetadata, sumSizes } from './edit.ts';
@@ -19,11 +19,7 @@ const ROWS_A_BATCH = 4096;
 /** Writes a Parquet file with the added columns: the kept column chunks of the input byte for byte, the added chunks of each row group, then the
  * edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a
  * million rows of 57 columns), and less where rows share their fields. */
-export async function writeParquet(
-  file: ParquetFile,
-  columns: readonly FileColumn[],
-  request: WriteRequest,
-): Promise<WriteResult> {
+export async function writeParquet(file: ParquetFile, columns: readonly FileColumn[], request: WriteRequest) {
   return await writeRows(request, file.input.identity, async (gathered) => {
     await using pass = await file.input.startPass();
     const sink = parquetSink(gathered);

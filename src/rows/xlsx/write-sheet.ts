@@ -232,11 +232,7 @@ interface MergedRange {
  * Each part that is left is merged; a part of one cell is not.
  * @param region the columns of new cells
  * @param isEdited 1 for each row that has new cells */
-export function partedRanges(
-  ref: string,
-  region: Pick<MergedRange, 'from' | 'to'>,
-  isEdited: Uint8Array<ArrayBuffer>,
-): readonly string[] {
+export function partedRanges(ref: string, region: Pick<MergedRange, 'from' | 'to'>, isEdited: Uint8Array<ArrayBuffer>) {
   const range = parseRange(ref);
   if (range === null || range.to <= region.from || range.from >= region.to) return [ref];
   const edited = isEdited.subarray(range.top, range.bottom + 1);

@@ -77,6 +77,111 @@ export function changedSince({ datasets, removals, topics }: LocalData, topic: T
   return Math.max(0, ...changes.map(([, at]) => at));
 }
 
+/** The names of the topics' datasets; without `counts`, not those of event records. */
+export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): ReadonlySet<string> {
+  return new Set(topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]));
+}
+
+/** Most datasets that a row's note names, and most vintages of one. */
+const MOST_DATASETS = 3;
+const MOST_VINTAGES = 2;
+
+/** The origin of a place's answers, where it differs between places. */
+export interface PlaceOrigin {
+  /** The hazards for which it gets the rating of its county, not of its tract. */
+  readonly ofCounty: CountyRated;
+  /** The year of its county's air quality; null if the dataset has one year, or the county has none. */
+  readonly airQualityYear: number | null;
+  /** Its state, as two letters; '' if each dataset has one vintage in all states. */
+  readonly state: string;
+  /** The level of the nearest area, whose answers it gets because no outline holds it; '' for other places. */
+  readonly nearest: NearestLevel;
+}
+
+export type NearestLevel = '' | 'tract' | 'county';
+
+/** The level of the nearest area of a place that is in none. */
+export function nearestLevel(area: Area | null): NearestLevel {
+  if (!area?.isOutside) return '';
+  return area.geoid === area.county ? 'county' : 'tract';
+}
+
+export interface OriginNotes {
+  /** The note of a row with answers to some topics. */
+  readonly noteOf: (topics: readonly TopicSlug[], origin: PlaceOrigin) => string;
+  /** The origin of a place, by its number. Equal origins are one object. */
+  readonly originOf: (cell: number) => PlaceOrigin;
+}
+
+const PLAIN: PlaceOrigin = { ofCounty: '', airQualityYear: null, state: '', nearest: '' };
+
+/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics, the
+ * oldest first: what a note leaves out is newer. */
+export function localNotes({ datasets }: LocalData, counts: boolean, originOf: OriginNotes['originOf'] = () => PLAIN) {
+  // A million rows have few sets of answered topics.
+  const notes = new Map<string, string>();
+  const byName = Map.groupBy(datasets, ({ name }) => name);
+  const noteOf: OriginNotes['noteOf'] = (topics, { ofCounty, airQualityYear, state, nearest }) => {
+    const key = `${topics.join(' ')}|${ofCounty}|${airQualityYear}|${state}|${nearest}`;
+    let note = notes.get(key);
+    if (note === undefined) {
+      const used = datasetsOf(topics, counts);
+      const named = [...byName]
+        .filter(([name]) => used.has(name))
+        .map(([name, levels]) => {
+          const isOfYear = name === TOPIC_OF_YEARS && airQualityYear !== null;
+          const vintages = isOfYear ? [String(airQualityYear)] : vintagesOf(levels, state);
+          return { name, vintage: vintageText(vintages), time: timeIn(vintages.join(' ')) };
+        })
+        .sort((a, b) => a.time - b.time);
+      const shown = named.slice(0, MOST_DATASETS).map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' '));
+      const rest = named.length - shown.length;
+      const more = rest > 0 ? ` and ${counted(rest, 'more dataset')}` : '';
+      const outside = nearest === '' || !topics.some(isOfArea) ? '' : `; in no outline: data of the nearest ${nearest}`;
+      note = `local data: ${shown.join(', ')}${more}${countyNote(topics, ofCounty)}${outside}`;
+      notes.set(key, note);
+    }
+    return note;
+  };
+  return { noteOf, originOf };
+}
+
+/** The oldest date in some vintages, of years the last one (1950-2025): what is not shown is newer. Vintages without a date come last. */
+function timeIn(vintages: string): number {
+  const dates = vintages.replace(/\b\d{4}-(?=\d{4}\b)/g, '').match(/\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b/g) ?? [];
+  return dates.length === 0 ? Number.MAX_VALUE : Math.min(...dates.map((date) => Date.parse(date)));
+}
+
+/** Names the hazards, unless each of the ratings is the county's. */
+function countyNote(topics: readonly TopicSlug[], ofCounty: CountyRated): string {
+  const ratings = topics.filter((topic) => topicOf(topic).category === 'natural');
+  const some = ratings.filter((topic) => isCountyRated(topic, ofCounty));
+  if (some.length === 0) return '';
+  return `; rating of the county, not of the tract${some.length < ratings.length ? `: ${some.join(' ')}` : ''}`;
+}
+
+/** Whether some dataset of the topics has different vintages by state. */
+export function hasVintagesByState({ datasets }: Pick<LocalData, 'datasets'>, topics: readonly TopicSlug[]): boolean {
+  const names = datasetsOf(topics, true);
+  return datasets.some(({ name, parts }) => names.has(name) && new Set(parts.map(({ vintage }) => vintage)).size > 1);
+}
+
+/** The vintages of a dataset's levels, each once: those of a state, or all, which a level that was loaded by state joins by semicolons. */
+function vintagesOf(levels: readonly LoadedDataset[], state: string): string[] {
+  const own = levels.map(
+    ({ vintage, parts }) =>
+      (parts.find((part) => part.state === state) ?? parts.find((part) => part.state === WHOLE_US))?.vintage ?? vintage,
+  );
+  return [
+    ...new Set((state === '' ? levels.map(({ vintage }) => vintage) : own).flatMap((text) => text.split('; '))),
+  ].filter(Boolean);
+}
+
+function vintageText(all: readonly string[]): string {
+  const rest = all.length - MOST_VINTAGES;
+  return rest > 0 ? `${all[0]} and ${counted(rest + 1, 'other vintage')}` : all.join(' and ');
+}
+
 /** The places of a state for which some topics have no data. */
 export interface StateWithoutData {
   readonly state: string;

@@ -31,11 +31,7 @@ export function makeFreshness(
 }
 
 /** The topics without a fresh answer at a cell; none if the service rejected the location for any of them. */
-export function missingTopics(
-  record: CellRecord | null,
-  topics: readonly TopicSlug[],
-  freshness: Freshness,
-): TopicSlug[] {
+export function missingTopics(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness) {
   if (record === null) return [...topics];
   const missing = unanswered(record, topics, freshness);
   return isRejected(record, missing, freshness) ? [] : missing;
