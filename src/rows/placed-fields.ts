@@ -24,39 +24,28 @@ export async function encodedOnce<T>(
   return await made;
 }
 
-/** Encodes the fields of places when their rows come, for files with too many places to encode all first. */
-export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: PlaceSink) {
+/** Encodes the fields of places when their rows come, for files with too many places to encode all first.
+ * @param given the number of places that the sink holds */
+export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: PlaceSink, given: () => number) {
   const held = new Map<number, number>();
-  let entries = 0;
-  const counting: PlaceSink = {
-    put: (field) => sink.put(field),
-    putMillionths: (millionths) => sink.putMillionths(millionths),
-    putText: (text, number) => sink.putText(text, number),
-    endPlace() {
-      entries++;
-      sink.endPlace();
-    },
-  };
   return {
     /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
     async next(count: number): Promise<Int32Array<ArrayBuffer>> {
       const places = placed.next(count);
       if (held.size > MOST_HELD) held.clear();
+      const before = given();
       const missing: number[] = [];
       for (const place of places) {
         if (held.has(place)) continue;
-        held.set(place, entries + missing.length);
+        held.set(place, before + missing.length);
         missing.push(place);
       }
-      const wanted = entries + missing.length;
-      if (missing.length > 0) await placed.give(counting, missing);
-      assertPlaceCount(wanted, entries);
+      if (missing.length > 0) await placed.give(sink, missing);
+      assertPlaceCount(before + missing.length, given());
       return places.map((place) => held.get(place)!);
     },
-    clear(): void {
-      held.clear();
-      entries = 0;
-    },
+    /** The sink is empty again. */
+    clear: () => held.clear(),
   };
 }
 
@@ -102,7 +91,7 @@ export function rowFields(
     assertFieldCount(request, fields.length);
     made.push(finish(fields));
   });
-  const entries = placeEntries(request, sink);
+  const entries = placeEntries(request, sink, () => made.length);
   return async (count) => {
     made = [];
     entries.clear();

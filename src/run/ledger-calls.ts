@@ -130,9 +130,8 @@ export async function keyRefusal(
     const path = formatPath(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
       const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });
-      refusal = refusalOf(
-        findVerdict(exchange, { call: KEY_CHECK, price: CREDITS.single }, NOWHERE, clock.now(), () => []),
-      );
+      const asked = { call: KEY_CHECK, price: CREDITS.single };
+      refusal = refusalOf(findVerdict(exchange, asked, NOWHERE, clock.now(), () => []));
       if (refusal?.code !== 'KEY_REFUSED') break;
     }
     return refusal;

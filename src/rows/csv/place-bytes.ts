@@ -37,7 +37,7 @@ export async function bytesOfPlaces(
 /** Makes a function that encodes the places of the next rows, for files with too many places to encode all first. */
 export function bytesOfNextRows(request: WriteRequest, format: FieldFormat, leads: boolean) {
   const store = placeStore(request, format, leads, FIRST_BYTES);
-  const entries = placeEntries(request, store.sink);
+  const entries = placeEntries(request, store.sink, store.places);
   return async (count: number) => {
     if (store.bytes().bytes.length > MOST_BYTES) {
       store.clear();

@@ -76,15 +76,12 @@ const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; read
 
 /** Refuses a file whose first bytes are not CSV, and names its kind. */
 export function refuseOtherFormats(file: string, head: Buffer): void {
-  const start = head.toString('latin1', 0, isContainer(head) ? head.length : 4096);
+  // The directory of such a container can be anywhere in it.
+  const isContainer = head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
+  const start = head.toString('latin1', 0, isContainer ? head.length : 4096);
   const signature = SIGNATURES.find((format) => format.start.test(start));
   if (signature) throw unreadable(file, `is ${signature.what}`, signature.hint);
   if (isBinary(start)) throw unreadable(file, 'is binary data', 'Check that this is the right file.');
-}
-
-/** The directory of such a container can be anywhere in it. */
-function isContainer(head: Buffer): boolean {
-  return head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
 }
 
 /** Text has almost no control characters, except one that separates fields. Zero bytes stand between its characters, or fill fields; a

@@ -132,7 +132,7 @@ async function columnsOfPlaces({ count, give, release }: AllPlaces, added: Write
 function columnsOfNextRows({ rowGroups }: ParquetFile, request: WriteRequest): (rows: number) => Promise<BuiltColumns> {
   const mostRows = rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
   const builder = columnBuilder(request.added, mostRows);
-  const entries = placeEntries(request, builder.sink);
+  const entries = placeEntries(request, builder.sink, () => builder.built().entries);
   const entryOf = new Int32Array(mostRows);
   return async (rows) => {
     builder.clear();

@@ -57,7 +57,10 @@ export async function listParts(folder: string, sources: readonly string[]) {
     if (!isNamed && byName.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
   }
   const parts = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (parts.length === 0) throw onlyUnfinished(folder, [...unfinished]);
+  if (parts.length === 0) {
+    const what = `has only temporary files (${[...unfinished][0]})`;
+    throw unreadable(folder, what, 'Run again when they are complete.');
+  }
   refuseSameNames(parts);
   return { parts, unfinished: [...unfinished].sort() };
 }
@@ -95,8 +98,4 @@ function nothingIn(source: string, isFolder: boolean): PerilbookError {
   return isFolder
     ? unreadable(source, 'has no files', 'Hidden files, and files that begin with _, do not count.')
     : unreadable(source, 'matches no file', `Check the pattern; ** stands for any folders: **/${basename(source)}.`);
-}
-
-function onlyUnfinished(folder: string, names: readonly string[]): PerilbookError {
-  return unreadable(folder, `has only temporary files (${names[0]})`, 'Run again when they are complete.');
 }

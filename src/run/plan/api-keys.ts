@@ -106,10 +106,8 @@ function keyIn(content: string, what: string): string {
   const keys = named.length > 1 ? named.filter(([, name = '']) => namesKey(name)) : named;
   if (lines.length > 1 && !(named.length === lines.length && keys.length === 1)) {
     const hint = named.length === lines.length ? 'Leave one line with a key in it.' : undefined;
-    refuse(
-      `has ${lines.length} lines${named.length === lines.length ? `, of which ${keys.length} name a key` : ''}`,
-      hint,
-    );
+    const ofThem = named.length === lines.length ? `, of which ${keys.length} name a key` : '';
+    refuse(`has ${lines.length} lines${ofThem}`, hint);
   }
   const value = keys[0]?.[2] ?? lines[0] ?? '';
   const key = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;

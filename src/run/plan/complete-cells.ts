@@ -59,9 +59,8 @@ export class CompleteCells {
   }
 
   fields(cell: number, complete: CompleteFields): readonly Field[] {
-    const { block, from } = this.#place(cell);
-    const { packer, width } = this.#form!;
-    return complete.of(this.#times[cell]!, packer.unpack(block, from, width), this.#stated.get(cell));
+    const { block, from, packer, width } = this.#place(cell);
+    return complete.of(this.#times[cell]!, packer.unpack(block, from, width));
   }
 
   /** Puts the same fields into a sink, which takes half the time. */
@@ -69,9 +68,8 @@ export class CompleteCells {
     // The note comes before the fields, but depends on them: it names the topics without data, zones that are near, and fields that have ended.
     if (complete.isOwn(this.#times[cell]!) || this.#withNull.has(cell)) putFields(sink, this.fields(cell, complete));
     else {
-      const { block, from } = this.#place(cell);
-      const { packer, width } = this.#form!;
-      for (const field of complete.leading(this.#times[cell]!, this.#stated.get(cell))) sink.put(field);
+      const { block, from, packer, width } = this.#place(cell);
+      for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
       packer.put(block, from, width, sink);
     }
   }
@@ -86,8 +84,9 @@ export class CompleteCells {
     this.#stated.clear();
   }
 
-  #place(cell: number): { readonly block: Buffer; readonly from: number } {
+  #place(cell: number) {
     const offset = this.#offsets[cell]! - 1;
-    return { block: this.#blocks[Math.floor(offset / BLOCK_BYTES)]!, from: offset % BLOCK_BYTES };
+    const { packer, width } = this.#form!;
+    return { block: this.#blocks[Math.floor(offset / BLOCK_BYTES)]!, from: offset % BLOCK_BYTES, packer, width };
   }
 }

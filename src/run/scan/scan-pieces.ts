@@ -143,13 +143,11 @@ async function takeAll<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (b
   }
 }
 
-/** Whether a number's text is a plain decimal that a double keeps, so that it is not needed: degrees, whole numbers, amounts with cents. */
-const isPlain = (number: number): boolean =>
-  (Math.abs(number) < 1_000 && Math.abs(number) >= 1e-6) ||
-  (Math.abs(number) < 1e9 && Math.round(number * 100) / 100 === number);
-
-function plainOrNaN(number: number | null | undefined): number {
-  return number != null && isPlain(number) ? number : Number.NaN;
+/** A number whose text is a plain decimal that a double keeps, so that the text is not needed: degrees, whole numbers, amounts with cents. */
+function plainOrNaN(number: number | null = Number.NaN): number {
+  const size = Math.abs(number ?? Number.NaN);
+  const isPlain = (size < 1_000 && size >= 1e-6) || (size < 1e9 && Math.round(size * 100) / 100 === size);
+  return isPlain ? number! : Number.NaN;
 }
 
 class PieceRows {

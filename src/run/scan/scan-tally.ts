@@ -94,11 +94,10 @@ export class ScanTally implements Disposable {
       const scanned = scannedRow(row, this.#job, this.#layout);
       const cell = this.#add(scanned, row);
       // In its own format the formula stays.
-      if (isConverted && row.formulas !== undefined && scanned.valueProblem?.finding !== 'formula_not_calculated')
-        this.#findInValue(
-          { finding: 'formula_not_calculated', column: this.#source.columns[row.formulas[0]!]!, text: '' },
-          row,
-        );
+      if (isConverted && row.formulas !== undefined && scanned.valueProblem?.finding !== 'formula_not_calculated') {
+        const column = this.#source.columns[row.formulas[0]!]!;
+        this.#findInValue({ finding: 'formula_not_calculated', column, text: '' }, row);
+      }
       // Rows that are not looked up are in no sum of values.
       if (cell === null || currency === null) continue;
       if (this.#currencies.add(row.fields[currency], cell, scanned.value))
