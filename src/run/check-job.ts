@@ -9,7 +9,7 @@ import { checkFormat } from '../rows/file-formats.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import { checkPartFolder, filesOfJob, type Output, refuseReplacement, rowsOutput } from './job-outputs.ts';
+import { checkPartFolder, filesOfJob, refuseReplacement, rowsOutput } from './job-outputs.ts';
 import type { Effects } from './run-context.ts';
 import { findLayout } from './scan/layout.ts';
 import { openJobInput } from './scan/scan-input.ts';
@@ -96,15 +96,10 @@ async function checkOutputsOf(job: Job): Promise<void> {
   const isMade = existsSync(folder) || folder !== dirname(job.store);
   if (job.parts !== null) await checkPartFolder(job.output, job.parts);
   else if (isMade) await checkOutput(job.output, job.input);
-  await refuseReplacement(listOutputs(job), await filesOfJob(job), false);
-}
-
-/** The single file that a run of the job writes. If it has no column names, only the store knows whether a run wrote it. */
-function listOutputs(job: Job): Output[] {
-  const { output, parts, reading } = job;
-  if (parts !== null) return [];
-  const rows = rowsOutput(output, job, async () => new Set());
-  return [reading.header === false ? { ...rows, isOwn: () => true } : rows];
+  const rows = rowsOutput(job.output, job, async () => new Set());
+  // If a file has no column names, only the store knows whether a run wrote it.
+  const output = job.reading.header === false ? { ...rows, isOwn: () => true } : rows;
+  await refuseReplacement(job.parts === null ? [output] : [], await filesOfJob(job), false);
 }
 
 /** Some messages begin with the name of the setting. */

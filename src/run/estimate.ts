@@ -69,9 +69,8 @@ export function spentOf({ creditsSpent, creditsUnknown }: Progress): number {
 
 /** Credits of the period that this run may still spend; null before the ledger was read. */
 function quotaLeft(progress: Progress): number | null {
-  return (
-    progress.ledgerLeft && Math.max(0, progress.ledgerLeft.credits - (spentOf(progress) - progress.ledgerLeft.spent))
-  );
+  const { ledgerLeft } = progress;
+  return ledgerLeft && Math.max(0, ledgerLeft.credits - (spentOf(progress) - ledgerLeft.spent));
 }
 
 /** Estimates the minutes left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the limit's,

@@ -3,7 +3,6 @@ import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import { total } from '../store/ledger/admission.ts';
-import type { Store } from '../store/port.ts';
 import type { FinalState } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
@@ -79,7 +78,9 @@ export async function run(
     const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
     const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
-    const stop = await storeMoved(store, stopped);
+    // Before every other reason: the next run may not find the bought answers.
+    const moved = await store.moved();
+    const stop = moved === null ? stopped : storeMovedStop(moved);
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
     const { areas } = verified;
@@ -195,12 +196,6 @@ export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'
 /** Locations are checked before they are sent. If the service rejects all of them, the service or its address may be wrong. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
-}
-
-/** A moved store comes before every other reason, because the next run may not find the bought answers. */
-async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null> {
-  const moved = await store.moved();
-  return moved === null ? stop : storeMovedStop(moved);
 }
 
 /** Prints each message once: a hundred calls may have the same one. */

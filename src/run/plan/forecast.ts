@@ -55,19 +55,21 @@ export function forecast(credits: number, allowance: Allowance, now: number, msP
   };
 }
 
+type ByKind = Readonly<Record<CallKind, number>>;
+
 /** How long a call of each kind takes, in milliseconds, from its entry in the ledger to its settlement. */
 export interface CallTimes {
-  readonly ms: Readonly<Record<CallKind, number>>;
+  readonly ms: ByKind;
   /** The kinds whose time was measured at this source; the others are assumed. */
   readonly measured: ReadonlySet<CallKind>;
 }
 
 /** Assumed until calls of the source were measured. A lookup service reads several agencies' feeds for a call; an enterprise bundle is 5 to
  * 7 MB. Rejected: no time at all, which gave "under a minute" for 54,072 calls that took 48 minutes. */
-export const ASSUMED_CALL_MS: Readonly<Record<CallKind, number>> = { single: 400, standard: 600, enterprise: 2_000 };
+export const ASSUMED_CALL_MS: ByKind = { single: 400, standard: 600, enterprise: 2_000 };
 
 /** The embedded service answers from this machine's disk. */
-export const EMBEDDED_CALL_MS: typeof ASSUMED_CALL_MS = { single: 10, standard: 15, enterprise: 60 };
+export const EMBEDDED_CALL_MS: ByKind = { single: 10, standard: 15, enterprise: 60 };
 
 /** Fewer calls are not representative: the first ones of a run open connections. */
 const LEAST_CALLS = 5;
@@ -75,7 +77,7 @@ const LEAST_CALLS = 5;
 /** The median of the measured calls of each kind; a mean would follow the few that waited for a timeout. */
 export function callTimes(
   latest: readonly { readonly kind: CallKind; readonly ms: number }[],
-  assumed: typeof ASSUMED_CALL_MS,
+  assumed: ByKind,
 ): CallTimes {
   const ms = { ...assumed };
   const measured = new Set<CallKind>();
@@ -98,12 +100,7 @@ export interface CallPace {
 }
 
 /** How fast calls can be made without a limit of credits. @param atOnce most calls in flight */
-export function callPace(
-  calls: Readonly<Record<CallKind, number>>,
-  credits: number,
-  { ms, measured }: CallTimes,
-  atOnce: number,
-): CallPace {
+export function callPace(calls: ByKind, credits: number, { ms, measured }: CallTimes, atOnce: number): CallPace {
   const kinds = CALL_KINDS.filter((kind) => calls[kind] > 0);
   const count = kinds.reduce((sum, kind) => sum + calls[kind], 0);
   const inAll = kinds.reduce((sum, kind) => sum + calls[kind] * ms[kind], 0);
