@@ -127,14 +127,13 @@ async function probeRows(
 
 function placesOf(all: readonly unknown[]): Pick<ProbedSource, 'box' | 'isElsewhere'> {
   const drawn = all.filter((geometry) => boxOfGeometry(geometry) !== null);
-  const isInUs = drawn.some((geometry) => isCovered(cornerOf(boxOfGeometry(geometry)!)));
+  const corners = drawn.map((geometry) => boxOfGeometry(geometry)!);
+  const isInUs = corners.some(({ minLat, minLng }) => isCovered({ lat: minLat, lng: minLng }));
   return {
     box: boxOfGeometry({ type: 'GeometryCollection', geometries: drawn }),
     isElsewhere: drawn.length > 0 && !isInUs,
   };
 }
-
-const cornerOf = ({ minLat, minLng }: Box) => ({ lat: minLat, lng: minLng });
 
 /** The columns that the loader needs, and that of the filter by state. */
 function neededColumns({ columns = [], download }: Source): readonly (readonly string[])[] {

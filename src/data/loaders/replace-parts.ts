@@ -37,28 +37,12 @@ export interface LoadEffects {
   readonly onRecords: (records: number) => void;
 }
 
-export interface LoadedParts {
-  /** The number of records; a record in two parts counts once. */
-  readonly records: number;
-  /** Records outside the given states. */
-  readonly outside: number;
-  /** Stored records of other parts that stay. */
-  readonly kept: number;
-  /** The states, or `US`. */
-  readonly states: readonly string[];
-}
-
-/** The least number of states in files of the whole US; files with fewer states count as files of these states. */
-interface Nation {
-  readonly states: number;
-  /** Fewer records may all be in a few states by chance. */
-  readonly records: number;
-}
-
 /** Datasets that may be complete with few states: burning fires, storms at sea, monitors. */
 const ANY_STATES: readonly DatasetName[] = ['records:wildfire.current', 'records:hurricane', 'readings'];
 
-function nationOf(dataset: DatasetName): Nation {
+/** The least number of states in files of the whole US, if they have so many records: fewer may all be in a few states by chance. Files
+ * with fewer states count as files of these states. */
+function nationOf(dataset: DatasetName) {
   if (ANY_STATES.includes(dataset)) return { states: 0, records: 0 };
   if (dataset.startsWith('records:')) return { states: 4, records: 100 };
   // Nuclear plants are in 28 states. Boundaries and wells are published by state: they always cover the states in the file.
@@ -68,6 +52,8 @@ function nationOf(dataset: DatasetName): Nation {
 
 /** Loads files in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files determine the states.
  * @param onRead is called when all records are read; it may refuse the load
+ * @returns the number of records (one in two parts counts once), of those outside the given states, and of those that stay in other parts;
+ * the states, or `US`
  * @throws PerilbookError SERVICE_DATA when records would be lost without permission */
 export async function replaceParts(
   database: DataDatabase,
@@ -76,7 +62,7 @@ export async function replaceParts(
   { replace = false, askedOf = '', reach = 0, rivals = [] }: LoadTerms,
   { report, clock, onRecords }: LoadEffects,
   onRead: (taken: number, outside: number, byState: ReadonlyMap<string, number>) => void,
-): Promise<LoadedParts> {
+) {
   const { name: dataset, level } = target;
   const stored = storedParts(database, dataset, level);
   using load = new DatasetLoad(database, target);
@@ -186,7 +172,7 @@ function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly str
 }
 
 /** The states that the files cover, by their records: the whole US, or a few. */
-function derivedStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
+function derivedStates({ byState, taken }: RecordCounts, nation: ReturnType<typeof nationOf>): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
 }

@@ -46,18 +46,13 @@ export class FeatureBuffer implements Disposable {
   }
 
   /** The first equal feature that this file does not have yet. */
-  #sameIn(file: number, identity: Buffer): SameFeature | undefined {
+  #sameIn(file: number, identity: Buffer) {
     const { database, same } = this.#opened!;
     // An index from the start took as long as the rest of the load, and most loads have one file.
     if (!this.#isIndexed) database.exec('CREATE INDEX features_by_identity ON features (identity)');
     this.#isIndexed = true;
     return same.get(identity, file);
   }
-}
-
-interface SameFeature {
-  readonly number: number;
-  readonly parts: string;
 }
 
 function openBuffer() {
@@ -69,7 +64,7 @@ function openBuffer() {
     ); BEGIN`);
   return {
     database,
-    same: database.prepare<[Buffer, number], SameFeature>(
+    same: database.prepare<[Buffer, number], { number: number; parts: string }>(
       'SELECT number, parts FROM features WHERE identity = ? AND file <> ? ORDER BY number LIMIT 1',
     ),
     merge: database.prepare('UPDATE features SET file = ?, parts = ? WHERE number = ?'),

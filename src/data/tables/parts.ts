@@ -56,14 +56,10 @@ export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dat
 export const datasetLabel = (dataset: DatasetName, level: Level): string =>
   level === '' ? dataset : `${dataset} (${level})`;
 
-export interface StoredParts {
-  readonly parts: readonly DatasetPart[];
-  /** A record in two parts counts once. */
-  readonly rows: number;
-}
+export type StoredParts = ReturnType<typeof storedParts>;
 
-/** The stored parts of a dataset and level, without sample data, which every load replaces. */
-export function storedParts(database: DataDatabase, dataset: DatasetName, level: Level): StoredParts {
+/** The stored parts of a dataset and level, without sample data, which every load replaces, and their rows: one in two parts counts once. */
+export function storedParts(database: DataDatabase, dataset: DatasetName, level: Level) {
   const rows = database
     .prepare<[DatasetName, Level], number>('SELECT rows FROM datasets WHERE name = ? AND level = ? AND sample = 0')
     .pluck()

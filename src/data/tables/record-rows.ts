@@ -306,15 +306,15 @@ function storedReadings(database: DataDatabase): StoredRecord[] {
     .map((record) => ({ record }));
 }
 
-type MemberRow = { readonly id: number; readonly identity: Buffer; readonly parts: string };
-
 /** The records of a layer, in the order of their ids. One by one, because an R*Tree is fast by id but reads all rows for a range of ids,
  * and because the same connection writes in between. */
 function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredRecord> {
   const table = tableOf(layer);
   if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;
   const members = database
-    .prepare<[], MemberRow>(`SELECT id, identity, parts FROM ${membersOf(layer)} ORDER BY id`)
+    .prepare<[], { id: number; identity: Buffer; parts: string }>(
+      `SELECT id, identity, parts FROM ${membersOf(layer)} ORDER BY id`,
+    )
     .all();
   const featureOf = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
   for (const { id, identity, parts } of members) {

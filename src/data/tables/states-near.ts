@@ -6,6 +6,7 @@ import { packRings, polygonsOf } from '../../geo/outline.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyAt } from '../../geo/us-counties.ts';
+import type { SiteRecord } from './records.ts';
 import { stateNamed, stateOf } from './states.ts';
 
 let loaded: ReturnType<typeof readStates> | undefined;
@@ -77,18 +78,13 @@ const STATE_COLUMNS = new Set(
   ),
 );
 
-interface Feature {
-  readonly geometry: Geometry;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
 /** Makes the function that finds the states of a layer's records: by the agency's state column, or else by the place (at 1:10m: near a
  * border it may be the neighbour). A line or outline belongs to the state that the agency names and to those that it touches. */
 export function createFeatureStates(): StatesOf {
   // Records share their columns, so a hundred names are searched once.
   let column = '';
   return (record) => {
-    const { geometry, properties } = record as Feature;
+    const { geometry, properties } = record as SiteRecord;
     if (!Object.hasOwn(properties, column)) {
       column = Object.keys(properties).find((name) => STATE_COLUMNS.has(plain(name))) ?? '';
     }

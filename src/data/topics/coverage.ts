@@ -1,7 +1,7 @@
 import type { ProximitySlug, TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { needsOf } from '../tables/describe-data.ts';
-import { type DatasetPart, WHOLE_US } from '../tables/parts.ts';
+import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, EventKind } from '../tables/records.ts';
 import { statesWithin } from '../tables/states-near.ts';
 
@@ -24,9 +24,7 @@ export function neededSearches(topic: TopicSlug): readonly Search[] {
   });
 }
 
-export interface CoveredPart extends Pick<DatasetPart, 'state' | 'reach'> {
-  readonly dataset: DatasetName;
-}
+export type CoveredPart = Pick<AskedPart, 'dataset' | 'state' | 'reach'>;
 
 /** Which states the loaded parts of each dataset cover. Each level of a dataset may have its own parts. */
 export class PartCoverage {
@@ -71,14 +69,12 @@ export class PartCoverage {
 /** What is searched for around a location: a topic's sites, or events of a kind. */
 export type Searched = ProximitySlug | EventKind;
 
-type Radii = Readonly<Record<Searched, number>>;
-
 const KM = 1_000;
 
 /** The radius in metres within which a feature counts. The contract shows none; these are the service's own. 5 km is the neighbourhood
  * that a site's soil, water or air can reach; large plants, landfills and Superfund sites reach farther, a reactor farthest. Earthquakes
  * and hurricanes are felt at 100 km; tornadoes and fires matter within 50 km, hail within 25. */
-export const SEARCH_RADII: Radii = {
+export const SEARCH_RADII: Readonly<Record<Searched, number>> = {
   brownfield: 5 * KM,
   superfund: 10 * KM,
   toxicReleaseInventory: 5 * KM,

@@ -12,6 +12,7 @@ import { distanceMeters } from '../../geo/distance.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
+import type { ReadingRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { createZoneFinder } from '../zones/zone-finder.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
@@ -37,11 +38,7 @@ const RADON_DESCRIPTION =
   'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
   'been found in all three zones, so every home should be tested, whatever its zone.';
 
-interface MonitorReading extends Location {
-  readonly monitor: string;
-  readonly concentration: number;
-  readonly measured_at: number;
-}
+type MonitorReading = Omit<ReadingRecord, 'pollutant'>;
 
 interface PollutantReadings {
   /** The newest reading of each monitor within a box. */
@@ -63,7 +60,7 @@ export function createMeasurementRule(
   const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE geoid = ?').pluck();
   // SQLite takes the other columns from the row of the maximum.
   const newestOf = database.prepare<[PollutantSlug], MonitorReading>(
-    `SELECT monitor, lat, lng, concentration, max(measured_at) AS measured_at FROM reading_boxes
+    `SELECT monitor, lat, lng, concentration, max(measured_at) AS measuredAt FROM reading_boxes
      WHERE pollutant = ? GROUP BY monitor, lat, lng`,
   );
   const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
@@ -72,7 +69,7 @@ export function createMeasurementRule(
     const of = (pollutant: PollutantSlug): PollutantReadings => {
       const readings = newestOf.all(pollutant);
       const touching = createBoxSearch(readings.map(boxOfLocation));
-      const newest = readings.reduce((last, reading) => Math.max(last, reading.measured_at), Number.NEGATIVE_INFINITY);
+      const newest = readings.reduce((last, reading) => Math.max(last, reading.measuredAt), Number.NEGATIVE_INFINITY);
       return { within: (box) => touching(box).map((index) => readings[index]!), newest };
     };
     return { isSample: isSample.get() === 1, ...ofPollutants(of) };
@@ -102,13 +99,13 @@ export function createMeasurementRule(
     const near = boxesAround(location, MONITOR_METERS).flatMap(monitors.within);
     const reading = nearestReading(
       location,
-      near.filter((candidate) => candidate.measured_at >= since),
+      near.filter((candidate) => candidate.measuredAt >= since),
     );
     if (reading === null) return 'no_data';
     return {
       measurement: { value: reading.concentration, unit: CONCENTRATION_UNIT },
       rating: categoryOfConcentration(topic, reading.concentration),
-      timestamp: new Date(reading.measured_at).toISOString(),
+      timestamp: new Date(reading.measuredAt).toISOString(),
     };
   }
 
@@ -139,7 +136,7 @@ function nearestReading(location: Location, readings: readonly MonitorReading[])
   measured.sort(
     (a, b) =>
       a.meters - b.meters ||
-      b.reading.measured_at - a.reading.measured_at ||
+      b.reading.measuredAt - a.reading.measuredAt ||
       (a.reading.monitor < b.reading.monitor ? -1 : 1),
   );
   return measured[0]?.reading ?? null;

@@ -1,21 +1,13 @@
 import { memo } from '../../base/memo.ts';
-import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/topic-values.ts';
+import { type NaturalValue, RATINGS_WITHOUT_SCORE } from '../../contract/topic-values.ts';
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
+import type { NaturalRatingRecord } from '../tables/records.ts';
 import { TopicValue } from './result-text.ts';
 import { ratingInSquare } from './sample-ratings.ts';
-
-interface RatingRow {
-  readonly topic: NaturalSlug;
-  readonly rating: Rating;
-  readonly score: number | null;
-  readonly frequency: number | null;
-}
-
-type AreaRatings = ReadonlyMap<NaturalSlug, TopicValue>;
 
 /** The most areas with cached ratings: about 30 MB. */
 const CACHED_AREAS = 10_000;
@@ -64,8 +56,8 @@ function areaRatings(
   database: DataDatabase,
   level: 'tract' | 'county',
   versionOf: DataVersion,
-): () => (geoid: string) => AreaRatings {
-  const select = database.prepare<[string], RatingRow>(
+): () => (geoid: string) => ReadonlyMap<NaturalSlug, TopicValue> {
+  const select = database.prepare<[string], Omit<NaturalRatingRecord, 'geoid'>>(
     `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
   );
   const read = (geoid: string) =>

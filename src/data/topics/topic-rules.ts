@@ -122,13 +122,10 @@ function ended(
   return { reason: 'unavailable', cause: value, datasets, states: [state] };
 }
 
-interface TopicData extends Pick<TopicFinding, 'layers'> {
-  readonly missing: readonly DatasetName[];
-  /** Searches that may reach states that are not loaded. */
-  readonly atBorders: readonly Search[];
-}
+type TopicData = ReturnType<typeof topicData>;
 
-function topicData(coverage: PartCoverage, topic: TopicSlug, state: string): TopicData {
+/** What the loaded data has for a topic in a state. `atBorders`: searches that may reach states that are not loaded. */
+function topicData(coverage: PartCoverage, topic: TopicSlug, state: string) {
   const layers = layersOf(topic).map((layer) => ({ layer, meters: SEARCH_RADII[searchedOf(layer)] }));
   const isEvent = (layer: Layer) => eventDatasetsOf(topic).includes(layer);
   const events = layers

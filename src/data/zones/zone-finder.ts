@@ -161,14 +161,7 @@ interface ZoneFacts extends StoredFacts {
   readonly study: string;
 }
 
-/** Polygons in the order of their ids. */
-interface Polygons {
-  readonly outlines: OutlineIndex;
-  readonly ids: Float64Array;
-  /** The code and the detail of each, by their number in `names`. */
-  readonly nameOf: Uint32Array;
-  readonly names: readonly (readonly [code: string, detail: string])[];
-}
+type Polygons = ReturnType<typeof readPolygons>;
 
 function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<string, (box: Box) => number[]> {
   const rows = database
@@ -184,7 +177,8 @@ function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<st
 /** The edges are west, east, south, north. */
 type BoxRow = [id: number, code: string, detail: string, ...edges: [number, number, number, number]];
 
-function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone' | 'panel'): Polygons {
+/** Reads the polygons in the order of their ids. `nameOf`: the code and the detail of each, by their number in `names`. */
+function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone' | 'panel') {
   const tables = ZONE_TABLES[dataset];
   const length = database
     .prepare<[string], number>(`SELECT count(*) FROM ${tables.zones} WHERE kind = ?`)

@@ -8,14 +8,10 @@ import { type SheetCell, sheetPieces } from './sheet-parser.ts';
 import { localName, openWorkbook, partDecoder, readElements, type Workbook } from './workbook.ts';
 
 /** What is needed to read the values of a sheet's cells. */
-export interface SheetCellReader {
-  readonly strings: SharedStrings;
-  readonly formats: readonly (NumberFormat | null)[];
-  readonly counts1904: boolean;
-}
+export type SheetCellReader = Awaited<ReturnType<typeof sheetCellReader>>;
 
 /** Reads what the cells of a workbook name by number: shared texts and formats. */
-export async function sheetCellReader(workbook: Workbook): Promise<SheetCellReader> {
+export async function sheetCellReader(workbook: Workbook) {
   return {
     strings: await readSharedStrings(workbook),
     formats: await readNumberFormats(workbook),
