@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { PerilbookError } from '../../base/errors.ts';
-import { type BytePass, type ByteSource, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
+import { type ByteSource, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
 
 /** A file in a zip, as the zip's directory lists it. */
 export type { Entry as ZipEntry } from 'yauzl';
@@ -82,38 +82,29 @@ async function* packedEntry(source: ByteSource, damaged: Damaged, entry: Entry):
   await pass.assertSame();
 }
 
-/** Lets yauzl read from a pass. */
-class PassReader extends RandomAccessReader {
-  readonly #pass: BytePass;
-
-  constructor(pass: BytePass) {
-    super();
-    this.#pass = pass;
-  }
-
-  override read(
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    callback: (error: Error | null) => void,
-  ): void {
-    readWhole(this.#pass, buffer.subarray(offset, offset + length), position).then(
-      (isThere) => callback(isThere ? null : new Error('unexpected end of the file')),
-      callback,
-    );
-  }
-}
-
 async function withZip<Result>(
   source: ByteSource,
   damaged: Damaged,
   work: (zip: ZipFile) => Promise<Result>,
 ): Promise<Result> {
   await using pass = await source.startPass();
+  class PassReader extends RandomAccessReader {
+    override read(
+      bytes: Buffer,
+      offset: number,
+      length: number,
+      position: number,
+      done: (error: Error | null) => void,
+    ) {
+      readWhole(pass, bytes.subarray(offset, offset + length), position).then(
+        (isThere) => done(isThere ? null : new Error('unexpected end of the file')),
+        done,
+      );
+    }
+  }
   try {
     const options = { lazyEntries: true, autoClose: false };
-    return await work(await fromRandomAccessReaderPromise(new PassReader(pass), source.size, options));
+    return await work(await fromRandomAccessReaderPromise(new PassReader(), source.size, options));
   } catch (error) {
     throw error instanceof PerilbookError ? error : damaged(null, error);
   }
