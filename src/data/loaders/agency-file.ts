@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { requireFile } from '../../base/pipes.ts';
-import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
+import { type ByteSource, type Chunks, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
 import { detectCompression, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import type { Zip } from '../../formats/zip/zip-reader.ts';
 
@@ -91,7 +91,7 @@ export function zipPath(file: string): { readonly archive: string; readonly memb
 /** The bytes of a text file in blocks, without a byte order mark. Compressed files are unpacked; a path below a .zip
  * (`hail.csv.zip/hail.csv`) names a file in it.
  * @throws PerilbookError SERVICE_DATA when the file cannot be read, is a damaged archive, or is not text */
-export async function* textBytes(file: string): AsyncGenerator<Buffer, void, void> {
+export async function* textBytes(file: string): Chunks {
   const inZip = zipPath(file);
   let isFirst = true;
   for await (const block of inZip === null ? unpackedFile(file) : fileInZip(inZip.archive, inZip.member)) {
@@ -103,7 +103,7 @@ export async function* textBytes(file: string): AsyncGenerator<Buffer, void, voi
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-async function* unpackedFile(file: string): AsyncGenerator<Buffer, void, void> {
+async function* unpackedFile(file: string): Chunks {
   const source = await agencyFile(file);
   await using pass = await source.startPass();
   const head = Buffer.alloc(4);
@@ -112,7 +112,7 @@ async function* unpackedFile(file: string): AsyncGenerator<Buffer, void, void> {
   yield* compression === null ? chunksFrom(pass, 0) : unpackedBytes(pass, source, compression);
 }
 
-async function* fileInZip(archive: string, name: string): AsyncGenerator<Buffer, void, void> {
+async function* fileInZip(archive: string, name: string): Chunks {
   const zip = await agencyZip(archive);
   const entry = zip.entries.find(({ fileName }) => fileName === name);
   const names = zip.entries.map(({ fileName }) => fileName).join(', ');

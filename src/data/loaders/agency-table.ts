@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { parsedRecords, type TableRecord, type TextForm } from '../../formats/csv/parsed-records.ts';
+import { type Batches, parsedRecords, type TableRecord, type TextForm } from '../../formats/csv/parsed-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 
 /** The sheet with the table in EPA's workbook of landfills; in other workbooks the first is read. */
@@ -7,10 +7,7 @@ const TABLE_SHEET = /database/i;
 
 /** The records of a file of delimited text, or of the table in an .xlsx workbook, in batches.
  * @throws PerilbookError SERVICE_DATA for a file that is damaged or cut */
-export async function* tableRecords(
-  file: string,
-  form: TextForm = {},
-): AsyncGenerator<readonly TableRecord[], void, void> {
+export async function* tableRecords(file: string, form: TextForm = {}): Batches<TableRecord> {
   if (/\.xlsx$/i.test(file)) {
     const { sheetRecords } = await import('../../formats/xlsx/cell-values.ts');
     let isTitle = true;
@@ -33,7 +30,7 @@ export async function* tableRows<T>(
   file: string,
   begin: (columns: Columns) => (row: TableRecord) => readonly T[],
   form?: TextForm,
-): AsyncGenerator<readonly T[], void, void> {
+): Batches<T> {
   let recordsOf: ReturnType<typeof begin> | null = null;
   for await (const batch of tableRecords(file, form)) {
     const rows = recordsOf === null ? batch.slice(1) : batch;

@@ -1,4 +1,4 @@
-import type { TableRecord } from '../../formats/csv/parsed-records.ts';
+import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
 import { agencyZip, isNamed } from './agency-file.ts';
 import { numberIn, tableRecords } from './agency-table.ts';
 import type { FileFeature } from './feature-files.ts';
@@ -25,10 +25,7 @@ const PROPERTIES: Readonly<Record<string, number>> = {
 const [STATUS, CONSTRUCTED, ACTION] = [8, 12, 14];
 
 /** The constructed structures; the others are rejected with their status. */
-export async function* antennaStructures(
-  file: string,
-  report: LoadReporter,
-): AsyncGenerator<readonly FileFeature[], void, void> {
+export async function* antennaStructures(file: string, report: LoadReporter): Batches<FileFeature> {
   const { entries } = await agencyZip(file);
   const recordsOf = (name: string) => {
     const entry = entries.find(({ fileName }) => isNamed(fileName, name));

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
-import type { TableRecord } from '../../formats/csv/parsed-records.ts';
+import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { AirQualityRecord, RadonRecord } from '../tables/records.ts';
 import { agencyZip } from './agency-file.ts';
 import { type Columns, findColumns, numberIn, tableRecords, tableRows } from './agency-table.ts';
@@ -50,7 +50,7 @@ async function* newestYears(
   report: LoadReporter,
   seeYear: (year: number) => void,
   anyYear: boolean,
-): AsyncGenerator<readonly AirQualityRecord[], void, void> {
+): Batches<AirQualityRecord> {
   const newest = new Map<string, YearRow>();
   const see = (row: YearRow): void => {
     const earlier = newest.get(row.geoid);
@@ -103,11 +103,7 @@ function mostDays(columns: Columns, rows: readonly TableRecord[]): ReadonlyMap<s
   return most;
 }
 
-async function* yearsIn(
-  file: string,
-  report: LoadReporter,
-  anyYear: boolean,
-): AsyncGenerator<readonly YearRow[], void, void> {
+async function* yearsIn(file: string, report: LoadReporter, anyYear: boolean): Batches<YearRow> {
   const { columns, rows } = await wholeTable(file);
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
   const fields = Object.entries(AQI_COLUMNS).map(([field, name]) => [field, columns.need(name)] as const);

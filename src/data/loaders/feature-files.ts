@@ -2,7 +2,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type PerilbookError, resultOrNull } from '../../base/errors.ts';
-import type { TextForm } from '../../formats/csv/parsed-records.ts';
+import type { Batches, TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
 import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
@@ -63,7 +63,7 @@ function csvFeatures(
   options: LoaderOptions,
   report: LoadReporter,
   form?: TextForm,
-): AsyncGenerator<readonly FileFeature[], void, void> {
+): Batches<FileFeature> {
   return tableRows(
     file,
     (columns) => {
@@ -90,10 +90,7 @@ const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 /** The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
  * @param onMore called if the file is one page of an ArcGIS answer with further pages
  * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees */
-export async function* geojsonFeatures(
-  file: string,
-  onMore: () => void = () => {},
-): AsyncGenerator<readonly FileFeature[], void, void> {
+export async function* geojsonFeatures(file: string, onMore: () => void = () => {}): Batches<FileFeature> {
   const around: CollectionText = { head: '', tail: '', hasFeatures: false };
   for await (const features of collectionFeatures(textBytes(file), around)) {
     refuseOtherSystem(file, SYSTEM.exec(around.head)?.[1]);
@@ -141,16 +138,10 @@ function parsed({ json, line }: FeatureText, file: string): FileFeature {
 
 /** The features of a shapefile, or of the one in a zip.
  * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown */
-async function* featuresOfShapefile(
-  file: string,
-  note: (text: string) => void,
-): AsyncGenerator<readonly FileFeature[], void, void> {
+async function* featuresOfShapefile(file: string, note: (text: string) => void): Batches<FileFeature> {
   let line = 0;
-  const features = shapefileFeatures(
-    await readShapefileParts(file),
-    (what) => note(`${basename(file)} ${what}`),
-    refusedFor(file),
-  );
+  const parts = await readShapefileParts(file);
+  const features = shapefileFeatures(parts, (what) => note(`${basename(file)} ${what}`), refusedFor(file));
   for await (const feature of features) {
     line += 1;
     yield [{ line, ...feature }];
@@ -224,7 +215,7 @@ export async function* inFeatureFiles<T>(
   files: readonly string[],
   report: LoadReporter,
   { featuresOf, recordsOf, atEnd = () => [], buffer }: FeatureUse<T>,
-): AsyncGenerator<readonly T[], void, void> {
+): Batches<T> {
   using _ = buffer;
   for await (const features of inTurn(files, report, featuresOf)) {
     yield features.flatMap((feature) => report.take(recordsOf(feature), feature.line, feature.properties));

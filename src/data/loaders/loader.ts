@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Batches } from '../../formats/csv/parsed-records.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import type { VintageColumns } from './vintages.ts';
@@ -87,7 +88,7 @@ export async function* inTurn<T>(
   files: readonly string[],
   report: LoadReporter,
   records: (file: string) => AsyncIterable<readonly T[]>,
-): AsyncGenerator<readonly T[], void, void> {
+): Batches<T> {
   for (const file of files) {
     report.openFile(basename(file));
     yield* records(file);

@@ -1,5 +1,5 @@
 import type { Geometry, LineString, Point } from 'geojson';
-import type { TableRecord } from '../../formats/csv/parsed-records.ts';
+import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { numberIn, parsePoint, tableRecords } from './agency-table.ts';
 import { earlierFiles, inTurn, type Loader, type LoadReporter, publicDomain } from './loader.ts';
@@ -92,7 +92,7 @@ async function* reportsIn(
   tornadoes: ReturnType<typeof createTornadoParts> | null,
   isRepeated: ReturnType<ReturnType<typeof earlierFiles>>,
   { report, event, see }: ReportReading,
-): AsyncGenerator<readonly EventRecord[], void, void> {
+): Batches<EventRecord> {
   function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {
     const [{ row }] = parts as [TornadoPart];
     const placed = parts.flatMap(({ row: own }) => {

@@ -1,5 +1,5 @@
 import type { Geometry } from 'geojson';
-import type { TableRecord } from '../../formats/csv/parsed-records.ts';
+import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { invalidFile } from './agency-file.ts';
 import { numberIn, parsePoint, tableRecords, tableRows } from './agency-table.ts';
@@ -90,7 +90,7 @@ function readStorms(files: readonly string[], report: LoadReporter, fixesIn: Fix
 async function* stormRecords(
   batches: AsyncIterable<readonly FixOfStorm[]>,
   seeYear: (year: number) => void,
-): AsyncGenerator<readonly EventRecord[], void, void> {
+): Batches<EventRecord> {
   let current: Storm | null = null;
   let track: Fix[] = [];
   for await (const fixes of batches) {
@@ -155,10 +155,7 @@ function cutAt180(parts: [number, number][][], from: Fix, to: Fix): void {
   parts.push([[-side, lat]]);
 }
 
-function ibtracsFixes(
-  file: string,
-  { report, isRepeated }: TrackReading,
-): AsyncGenerator<readonly FixOfStorm[], void, void> {
+function ibtracsFixes(file: string, { report, isRepeated }: TrackReading): Batches<FixOfStorm> {
   return tableRows(file, (columns) => {
     const indexes = new Map<string, number>();
     for (const name of ['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'])
@@ -203,10 +200,7 @@ const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
 /** Date to pressure, and twelve radii. */
 const FEWEST_FIELDS = 20;
 
-async function* hurdat2Fixes(
-  file: string,
-  { report, isRepeated }: TrackReading,
-): AsyncGenerator<readonly FixOfStorm[], void, void> {
+async function* hurdat2Fixes(file: string, { report, isRepeated }: TrackReading): Batches<FixOfStorm> {
   let storm = null as Storm | null;
   let announced = 0;
   let isShort = false;

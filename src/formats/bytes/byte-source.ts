@@ -33,14 +33,12 @@ export async function readWhole(pass: BytePass, buffer: Buffer, position: number
   return true;
 }
 
+export type Chunks = AsyncGenerator<Buffer, void, void>;
+
 const BYTES_A_CHUNK = 256 * 1024;
 
 /** The bytes of a pass from a position to another, or to the end. Each chunk is a buffer of its own, the receiver's to change. */
-export async function* chunksFrom(
-  pass: BytePass,
-  from: number,
-  to = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Buffer, void, void> {
+export async function* chunksFrom(pass: BytePass, from: number, to = Number.POSITIVE_INFINITY): Chunks {
   for (let position = from; position < to; ) {
     const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, to - position));
     const count = await pass.readInto(chunk, 0, position);
@@ -51,10 +49,7 @@ export async function* chunksFrom(
 }
 
 /** Passes chunks through an engine that packs or unpacks them. */
-export async function* throughEngine(
-  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
-  engine: Transform,
-): AsyncGenerator<Buffer, void, void> {
+export async function* throughEngine(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, engine: Transform): Chunks {
   const source = Readable.from(chunks);
   source.on('error', (error) => engine.destroy(error));
   source.pipe(engine);

@@ -1,6 +1,6 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PerilbookError } from '../../base/errors.ts';
-import { type BytePass, type ByteSource, chunksFrom, throughEngine } from './byte-source.ts';
+import { type BytePass, type ByteSource, type Chunks, chunksFrom, throughEngine } from './byte-source.ts';
 
 /** How a file is compressed, by its content and not by its name. */
 export type Compression = 'gzip' | 'zstd';
@@ -22,11 +22,7 @@ const BYTES_A_CHUNK = 256 * 1024;
 
 /** Unpacks member by member. Node's zstd stream ends silently after the first frame, a skippable one included, when more of them come in
  * one chunk, and both ignore unknown bytes after a member: rows would be lost silently. */
-export async function* unpackedBytes(
-  pass: BytePass,
-  source: ByteSource,
-  compression: Compression,
-): AsyncGenerator<Buffer, void, void> {
+export async function* unpackedBytes(pass: BytePass, source: ByteSource, compression: Compression): Chunks {
   for (let position = 0; position < source.size; ) {
     const start = Buffer.alloc(4);
     await pass.readInto(start, 0, position);

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import type { PerilbookError } from '../../base/errors.ts';
+import type { Chunks } from '../bytes/byte-source.ts';
 import { decodeText } from '../bytes/decode-text.ts';
 
 /** A record of a file of delimited text, or a row of a sheet. */
@@ -16,6 +17,9 @@ export interface TextForm {
   readonly hasPlainQuotes?: boolean;
 }
 
+/** Records, some at a time. */
+export type Batches<T> = AsyncGenerator<readonly T[], void, void>;
+
 /** No publisher's cell has this many lines: a quote still open after them is a stray one, and everything after it would end up in its cell. */
 const MOST_LINES = 1_000;
 /** Some files carry shapes of several megabytes in one cell. */
@@ -29,11 +33,11 @@ export async function* parsedRecords(
   blocks: AsyncIterable<Buffer>,
   { delimiter = ',', hasPlainQuotes = false }: TextForm,
   damaged: (problem: string) => PerilbookError,
-): AsyncGenerator<readonly TableRecord[], void, void> {
+): Batches<TableRecord> {
   // Loaded here, because most commands read no agency's file.
   const { CsvError, parse } = await import('csv-parse');
   let lastByte = LF;
-  async function* seen(): AsyncGenerator<Buffer, void, void> {
+  async function* seen(): Chunks {
     for await (const block of hasPlainQuotes ? withDoubledQuotes(blocks) : blocks) {
       if (block.length > 0) lastByte = block.at(-1)!;
       yield block;
@@ -105,7 +109,7 @@ function recordShape(damaged: (problem: string) => PerilbookError) {
 }
 
 /** Doubles the quotes within cells: those without a delimiter or line end on either side. */
-async function* withDoubledQuotes(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+async function* withDoubledQuotes(blocks: AsyncIterable<Buffer>): Chunks {
   let rest = '';
   for await (const block of blocks) {
     const text = rest + block.toString('latin1');

@@ -1,4 +1,4 @@
-import type { MakeContentError } from '../bytes/byte-source.ts';
+import type { Chunks, MakeContentError } from '../bytes/byte-source.ts';
 
 /** What the headers of a shapefile state. */
 export interface ShapefileHeader {
@@ -27,7 +27,7 @@ export async function* checkedShapes(
   chunks: AsyncIterable<Buffer>,
   { length, type, rows }: ShapefileHeader,
   refused: MakeContentError,
-): AsyncGenerator<Buffer, void, void> {
+): Chunks {
   const source = chunks[Symbol.asyncIterator]();
   const take = taker(source);
   yield await take(HEADER_BYTES);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
-import type { MakeContentError } from '../bytes/byte-source.ts';
+import type { Chunks, MakeContentError } from '../bytes/byte-source.ts';
 import { checkedShapes, damaged, HEADER_BYTES, type ShapefileHeader } from './checked-shapes.ts';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
 
@@ -34,13 +34,10 @@ export async function* shapefileFeatures(
   const encoding = parseEncoding(parts.cpg?.toString() ?? '', refused);
   // The reader takes an error of its stream for the end when it is not waiting for bytes: the error is kept here.
   let failure: unknown;
-  const streamOf = (chunks: AsyncIterable<Buffer>) =>
-    Readable.from(
-      endingAtError(chunks, (error) => {
-        failure ??= error;
-      }),
-      { objectMode: false },
-    );
+  const keep = (error: unknown) => {
+    failure ??= error;
+  };
+  const streamOf = (chunks: AsyncIterable<Buffer>) => Readable.from(endingAtError(chunks, keep), { objectMode: false });
   const shapes = streamOf(checkedShapes(parts.shp.start(), header, refused));
   const table = streamOf(parts.dbf.start());
   let number = 0;
@@ -70,10 +67,7 @@ export async function* shapefileFeatures(
 }
 
 /** Chunks up to an error, which is given to `onError`. */
-async function* endingAtError(
-  chunks: AsyncIterable<Buffer>,
-  onError: (error: unknown) => void,
-): AsyncGenerator<Buffer, void, void> {
+async function* endingAtError(chunks: AsyncIterable<Buffer>, onError: (error: unknown) => void): Chunks {
   try {
     yield* chunks;
   } catch (error) {

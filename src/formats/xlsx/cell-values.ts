@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
-import type { TableRecord } from '../csv/parsed-records.ts';
+import type { Batches, TableRecord } from '../csv/parsed-records.ts';
 import { fieldOf, parseMilliseconds, type TypedText, type Value, type ValueType } from '../typed-value.ts';
 import { type SheetCell, sheetPieces } from './sheet-parser.ts';
 import { localName, openWorkbook, partDecoder, readElements, type Workbook } from './workbook.ts';
@@ -242,10 +242,7 @@ async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook
 
 /** The rows of a sheet that are not empty, as records of a CSV file. Shared texts are in memory, the sheet is not. @param wanted a
  * pattern of the sheet's name; by default the first visible sheet */
-export async function* sheetRecords(
-  source: ByteSource,
-  wanted: RegExp,
-): AsyncGenerator<readonly TableRecord[], void, void> {
+export async function* sheetRecords(source: ByteSource, wanted: RegExp): Batches<TableRecord> {
   const workbook = await openWorkbook(source, wanted);
   const reader = await sheetCellReader(workbook);
   for await (const { rows } of sheetPieces(workbook)) {

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { PerilbookError } from '../../base/errors.ts';
-import { type ByteSource, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
+import { type ByteSource, type Chunks, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
 
 /** A file in a zip, as the zip's directory lists it. */
 export type { Entry as ZipEntry } from 'yauzl';
@@ -14,8 +14,8 @@ export interface Zip {
   find(name: string): Entry | undefined;
   /** The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a
    * small file cannot fill the disk. */
-  unpacked(entry: Entry): AsyncGenerator<Buffer, void, void>;
-  packed(entry: Entry): AsyncGenerator<Buffer, void, void>;
+  unpacked(entry: Entry): Chunks;
+  packed(entry: Entry): Chunks;
   readonly damaged: Damaged;
 }
 
@@ -46,7 +46,7 @@ export async function readZip(source: ByteSource, damaged: Damaged): Promise<Zip
   });
 }
 
-async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry): AsyncGenerator<Buffer, void, void> {
+async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry): Chunks {
   const { fileName } = entry;
   if (entry.isEncrypted()) throw damaged(`its part ${fileName} is encrypted`);
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
@@ -70,7 +70,7 @@ async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry
   }
 }
 
-async function* packedEntry(source: ByteSource, damaged: Damaged, entry: Entry): AsyncGenerator<Buffer, void, void> {
+async function* packedEntry(source: ByteSource, damaged: Damaged, entry: Entry): Chunks {
   const start = await withZip(source, damaged, (zip) => zip.readLocalFileHeaderPromise(entry, { minimal: true }));
   await using pass = await source.startPass();
   let left = entry.compressedSize;
