@@ -139,10 +139,8 @@ export function innerPoint(geometry: Polygon | MultiPolygon): Location | 'too_la
   let most = 0;
   for (const polygon of polygons) {
     if ((polygon[0]?.length ?? 0) < 4) continue;
-    const point = polylabel(
-      polygon.map((ring) => ring.map(metres)),
-      PRECISION,
-    );
+    const rings = polygon.map((ring) => ring.map(metres));
+    const point = polylabel(rings, PRECISION);
     if (point.distance > most) [best, most] = [point, point.distance];
   }
   const degrees = (value: number) => Math.round(value * UNITS_PER_DEGREE) / UNITS_PER_DEGREE;

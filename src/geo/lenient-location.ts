@@ -40,9 +40,8 @@ export function parseLenient(
 export function parseDegrees(text: string, axis: Axis): number | null {
   // `15s` after letters for degrees and minutes is seconds, not south.
   const plain = plainSigns(text).replace(/(\d\s*m(?:in\.?)?\s*[\d.,]+\s*)s$/i, '$1"');
-  const [, before = '', sign = '', middle = '', after = ''] = /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/is.exec(
-    plain,
-  )!;
+  const parts = /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/is.exec(plain)!;
+  const [, before = '', sign = '', middle = '', after = ''] = parts;
   const letter = (before || after).toUpperCase();
   if ((before && after) || (letter && sign)) return null;
   if (letter && !(axis === 'lat' ? 'NS' : 'EW').includes(letter)) return null;

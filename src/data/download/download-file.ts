@@ -60,11 +60,8 @@ export async function downloadFile(
   const seen = (bytes: number) => {
     most = Math.max(most, bytes);
   };
-  return await withAttempts(
-    context,
-    () => attempt(request, entry, context, seen),
-    () => most,
-  );
+  const work = () => attempt(request, entry, context, seen);
+  return await withAttempts(context, work, () => most);
 }
 
 async function attempt(

@@ -39,13 +39,11 @@ export function refuseLosses(
     const here = before.get(state) ?? 0;
     return here >= fewest && isLoss(here, rows);
   });
-  refuse(
-    dataset,
-    lost.map(([state, rows]) => ({
-      state,
-      problem: `${state} has ${counted(before.get(state)!, 'record')} here and ${grouped(rows)} in the load`,
-    })),
-  );
+  const problems = lost.map(([state, rows]) => ({
+    state,
+    problem: `${state} has ${counted(before.get(state)!, 'record')} here and ${grouped(rows)} in the load`,
+  }));
+  refuse(dataset, problems);
 }
 
 /** Refuses a load of older data than that of the stored parts: last year's file would silently replace this year's.
@@ -103,13 +101,11 @@ export function refuseLostHazards(before: RatingCounts, now: RatingCounts, state
   const lost = [...before]
     .map(([key, here]) => ({ state: key.slice(0, 2), topic: key.slice(3), here, rows: now.get(key) ?? 0 }))
     .filter(({ state, here, rows }) => (states.has(state) || states.has(WHOLE_US)) && isLoss(here, rows));
-  refuse(
-    'nri',
-    lost.map(({ state, topic, here, rows }) => ({
-      state,
-      problem: `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
-    })),
-  );
+  const problems = lost.map(({ state, topic, here, rows }) => ({
+    state,
+    problem: `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
+  }));
+  refuse('nri', problems);
 }
 
 /** States that have at least a hundredth of the least number of records of the US, whatever is listed but events. */
@@ -138,11 +134,9 @@ export function refuseTooFew(
   const compared = dataset.startsWith('records:')
     ? []
     : LARGER_STATES.filter((state) => isWhole || states.includes(state));
-  const lacking = compared.filter((state) => (byState.get(state) ?? 0) < ofState);
-  refuse(
-    dataset,
-    lacking.map((state) => few(state, byState.get(state) ?? 0, ofState)),
-  );
+  const counts = compared.map((state) => [state, byState.get(state) ?? 0] as const);
+  const lacking = counts.filter(([, has]) => has < ofState).map(([state, has]) => few(state, has, ofState));
+  refuse(dataset, lacking);
 }
 
 /** Of lines and outlines; one in a thousand may be damaged at the publisher. */

@@ -5,7 +5,8 @@ import { type FeatureFormat, featureLoader } from './feature-loader.ts';
 import { type Loader, publicDomain } from './loader.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');
-const EIA = publicDomain('US Energy Information Administration');
+const EIA_NAME = 'US Energy Information Administration';
+const EIA = publicDomain(EIA_NAME);
 const HIFLD = publicDomain('US Department of Homeland Security, HIFLD');
 const FCC = publicDomain('Federal Communications Commission');
 const AFDC = publicDomain('US Department of Energy, Alternative Fuels Data Center');
@@ -102,7 +103,7 @@ export const SITE_LOADERS = {
     describe: 'EPA UST Finder, releases (layer 1): CSV, GeoJSON, shapefile',
     signature: { columns: [['LUST_ID', 'Substance', 'Reported_Date']], shapes: ['points'] },
   }),
-  'power-plants': siteLoader('powerPlant', 'US Energy Information Administration, power plants', EIA, {
+  'power-plants': siteLoader('powerPlant', `${EIA_NAME}, power plants`, EIA, {
     describe:
       "EIA's monthly generators (EIA-860M, .xlsx): one plant of all its generators; or HIFLD or EIA power plants",
     signature: {
@@ -114,7 +115,7 @@ export const SITE_LOADERS = {
     vintage: EIA_PERIOD,
     vintageOfName: monthOfName,
   }),
-  'nuclear-reactors': siteLoader('nuclearReactors', 'US Energy Information Administration, nuclear plants', EIA, {
+  'nuclear-reactors': siteLoader('nuclearReactors', `${EIA_NAME}, nuclear plants`, EIA, {
     describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
     signature: {
       like: {
@@ -143,15 +144,10 @@ export const SITE_LOADERS = {
     zipFeatures: antennaStructures,
     vintage: { names: ['Changed'], as: 'day' },
   }),
-  'gas-pipelines': siteLoader(
-    'naturalGasPipeline',
-    'US Energy Information Administration, natural gas pipelines',
-    EIA,
-    {
-      describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
-      signature: { columns: [['TYPEPIPE', 'Operator']], shapes: ['lines'] },
-    },
-  ),
+  'gas-pipelines': siteLoader('naturalGasPipeline', `${EIA_NAME}, natural gas pipelines`, EIA, {
+    describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
+    signature: { columns: [['TYPEPIPE', 'Operator']], shapes: ['lines'] },
+  }),
   'alternative-fuels': siteLoader('alternativeFuels', 'Alternative Fuels Data Center', AFDC, {
     describe: 'DOE Alternative Fuels Data Center, stations: CSV, GeoJSON',
     signature: { columns: [['Fuel_Type_Code'], ['Station_Name', 'ID']], shapes: ['points'] },

@@ -181,10 +181,8 @@ export class StagedLoad implements Disposable {
 }
 
 function estimateSize(values: readonly unknown[]): number {
-  return values.reduce<number>(
-    (sum, value) => sum + (typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8),
-    0,
-  );
+  const sizeOf = (value: unknown) => (typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8);
+  return values.reduce<number>((sum, value) => sum + sizeOf(value), 0);
 }
 
 function nextOf(table: string): string {

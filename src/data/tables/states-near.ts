@@ -72,11 +72,9 @@ function readStates() {
 export type StatesOf = (record: unknown) => readonly string[];
 
 /** The agencies' names for the state column, as `plain` writes them. */
-const STATE_COLUMNS = new Set(
-  'state statecode stateabbrv stateabbr statename statenm st locstate poostate attrpoostate statefp stateusps stusps'.split(
-    ' ',
-  ),
-);
+const STATE_NAMES =
+  'state statecode stateabbrv stateabbr statename statenm st locstate poostate attrpoostate statefp stateusps stusps';
+const STATE_COLUMNS = new Set(STATE_NAMES.split(' '));
 
 /** Makes the function that finds the states of a layer's records: by the agency's state column, or else by the place (at 1:10m: near a
  * border it may be the neighbour). A line or outline belongs to the state that the agency names and to those that it touches. */

@@ -97,10 +97,8 @@ export function createMeasurementRule(
     const since = isSample && monitors.newest > 0 ? 0 : now - READING_MS;
     if (monitors.newest < since) return 'too_old';
     const near = boxesAround(location, MONITOR_METERS).flatMap(monitors.within);
-    const reading = nearestReading(
-      location,
-      near.filter((candidate) => candidate.measuredAt >= since),
-    );
+    const current = near.filter(({ measuredAt }) => measuredAt >= since);
+    const reading = nearestReading(location, current);
     if (reading === null) return 'no_data';
     return {
       measurement: { value: reading.concentration, unit: CONCENTRATION_UNIT },
