@@ -1,6 +1,5 @@
 import { type Call, formatPath } from '../contract/credits.ts';
-import { type Cell, type Location, locationOf } from '../geo/coordinates.ts';
-import { distanceMeters } from '../geo/distance.ts';
+import { type Cell, distanceMeters, type Location, locationOf } from '../geo/coordinates.ts';
 import type { HeaderMap } from './exchange.ts';
 import type { Malformed, NoData, Refused, Rejected, Verdict } from './verdict.ts';
 

@@ -11,8 +11,7 @@ import {
 import { statedText } from '../contract/stated-data.ts';
 import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
-import type { Location } from '../geo/coordinates.ts';
-import { distanceMeters } from '../geo/distance.ts';
+import { distanceMeters, type Location } from '../geo/coordinates.ts';
 import { field, findRequestId, MAX_MESSAGE, readErrorBody, withReason } from './error-body.ts';
 import type { Received } from './exchange.ts';
 import { cleanText } from './redact.ts';

@@ -14,7 +14,7 @@ export function boxOfLocation({ lat, lng }: Location): Box {
   return { minLng: lng, maxLng: lng, minLat: lat, maxLat: lat };
 }
 
-/** Slightly less than in geo/distance.ts (111,195.08 m), so that a box never cuts off a point just within the radius. */
+/** Slightly less than that of coordinates.ts (111,195.08 m), so that a box never cuts off a point just within the radius. */
 const METERS_PER_DEGREE = 111_190;
 
 /** The boxes that hold every point within `meters` of a location: one, or two where the 180th meridian cuts it.

@@ -1,5 +1,4 @@
-import type { Location } from './coordinates.ts';
-import { distanceMeters } from './distance.ts';
+import { distanceMeters, type Location } from './coordinates.ts';
 
 /** A big city: its centre, the approximate population of its metropolitan area, and the ZIP of its centre. */
 export interface City extends Location {

@@ -1,8 +1,7 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import polylabel from 'polylabel';
 import { resultOrNull } from '../base/errors.ts';
-import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
-import { METERS_PER_DEGREE } from './distance.ts';
+import { type Location, METERS_PER_DEGREE, UNITS_PER_DEGREE } from './coordinates.ts';
 import { isPosition } from './nearest.ts';
 import { polygonsOf } from './outline.ts';
 

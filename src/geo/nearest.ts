@@ -1,5 +1,4 @@
-import type { Location } from './coordinates.ts';
-import { distanceMeters } from './distance.ts';
+import { distanceMeters, type Location } from './coordinates.ts';
 
 /** A path: longitudes and latitudes alternate, in degrees. A single position is a point. */
 type Path = Float64Array;

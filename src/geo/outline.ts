@@ -1,7 +1,6 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { memo } from '../base/memo.ts';
-import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
-import { METERS_PER_DEGREE } from './distance.ts';
+import { type Location, METERS_PER_DEGREE, UNITS_PER_DEGREE } from './coordinates.ts';
 import { crossesEastward, NearestSearch } from './nearest.ts';
 
 /** Rings, outer ones and holes alike, in one array: the number of rings, the number of positions of each, then longitude and latitude in

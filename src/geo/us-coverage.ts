@@ -1,8 +1,7 @@
 import type { MultiPolygon } from 'geojson';
 import { feature } from 'topojson-client';
 import type { Topology, Polygon as TopologyPolygon } from 'topojson-specification';
-import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
-import { distanceMeters, METERS_PER_DEGREE } from './distance.ts';
+import { distanceMeters, type Location, METERS_PER_DEGREE, UNITS_PER_DEGREE } from './coordinates.ts';
 import foreignTopology from './foreign-land.json' with { type: 'json' };
 import { makeOutline, metersToEdges, type Outline, outlineHolds, packArea, relationToBox } from './outline.ts';
 import { usAtlas } from './us-atlas.ts';

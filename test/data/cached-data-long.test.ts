@@ -6,7 +6,7 @@ import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { type CachedFeature, createLayerSearch } from '../../src/data/tables/layer-search.ts';
 import type { EventRecord } from '../../src/data/tables/records.ts';
-import { distanceMeters } from '../../src/geo/distance.ts';
+import { distanceMeters } from '../../src/geo/coordinates.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
 import { feature, info, openDatabase, StillClock } from '../service/small-data.ts';

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Location } from '../../src/geo/coordinates.ts';
-import { createWithin, distanceMeters, unitVectorOf } from '../../src/geo/distance.ts';
+import { createWithin, distanceMeters, type Location, unitVectorOf } from '../../src/geo/coordinates.ts';
 import { crossesEastward, metersToShape, NearestSearch, nearestMeters, parseShape } from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
 import { positions } from './lines.ts';
 
 const HERE: Location = { lat: 40, lng: -100 };
-/** Metres of a degree of latitude, and of a degree of longitude at HERE, on the sphere of distance.ts. */
+/** Metres of a degree of latitude, and of a degree of longitude at HERE, on the sphere of coordinates.ts. */
 const NORTH = 111_195.08;
 const EAST = NORTH * Math.cos((40 * Math.PI) / 180);
 

@@ -6,7 +6,7 @@ import { createClient, requireSendable } from '../../client/client.ts';
 import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, makeRedactor } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
-import { distanceMeters } from '../../geo/distance.ts';
+import { distanceMeters } from '../../geo/coordinates.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/connection.ts';

@@ -1,6 +1,5 @@
 import { type Box, widenedBox } from '../../geo/bounding-boxes.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import { distanceMeters } from '../../geo/distance.ts';
+import { distanceMeters, type Location } from '../../geo/coordinates.ts';
 import { statesWithin } from '../tables/states-near.ts';
 import type { FileEntry } from './downloads-folder.ts';
 

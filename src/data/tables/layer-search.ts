@@ -1,7 +1,6 @@
 import type { Feature } from 'geojson';
 import type { Box } from '../../geo/bounding-boxes.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import { createWithin, distanceMeters, type UnitVector, unitVectorOf } from '../../geo/distance.ts';
+import { createWithin, distanceMeters, type Location, type UnitVector, unitVectorOf } from '../../geo/coordinates.ts';
 import { type MeasurableShape, metersToShape, NearestSearch, parseShape } from '../../geo/nearest.ts';
 import { createDataVersion, type DataDatabase, type DataVersion } from './data-database.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';

@@ -1,7 +1,6 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import { METERS_PER_DEGREE } from '../../geo/distance.ts';
+import { type Location, METERS_PER_DEGREE } from '../../geo/coordinates.ts';
 import { type DataVersion, oncePerVersion } from './data-database.ts';
 import type { FeatureTiles, ReadFeatures, TileFeature } from './feature-tiles.ts';
 import type { DatasetName, EventKind } from './records.ts';

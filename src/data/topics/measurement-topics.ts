@@ -7,8 +7,7 @@ import {
 } from '../../contract/topic-values.ts';
 import { type MeasurementSlug, ofPollutants, type PollutantSlug, type TopicSlug } from '../../contract/topics.ts';
 import { type Box, boxesAround, boxOfLocation } from '../../geo/bounding-boxes.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import { distanceMeters } from '../../geo/distance.ts';
+import { distanceMeters, type Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';

@@ -4,7 +4,7 @@ import { CREDITS, formatPath } from '../../contract/credits.ts';
 import { bundleEnvelope, location as locationShape, singleEnvelope } from '../../contract/envelopes.ts';
 import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import { distanceMeters } from '../../geo/distance.ts';
+import { distanceMeters } from '../../geo/coordinates.ts';
 import {
   type CheckContext,
   type CheckedExchange,
