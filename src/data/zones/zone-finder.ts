@@ -11,7 +11,6 @@ import {
   type RankedKind,
   type StoredFacts,
   specialAreaOf,
-  type ZoneLayer,
   type ZoneName,
 } from './zone-layer.ts';
 import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
@@ -32,13 +31,12 @@ export function createZoneFinder(
   versionOf: DataVersion,
   dataset: ZoneDataset,
 ): (location: Location, state: string) => ZoneValue | 'not_loaded' | null {
-  const layer = ZONE_LAYERS[dataset];
   const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`).pluck();
-  let loaded: LoadedZones | null = null;
+  let loaded: ReturnType<typeof loadZones> | null = null;
   const current = oncePerVersion(versionOf, () => {
     // Other datasets are replaced by the hour, and a state has 300,000 zones. Ids are never reused: every load has its own highest one.
     const highest = highestId.get()!;
-    if (loaded?.highest !== highest) loaded = new LoadedZones(database, dataset, layer, highest);
+    if (loaded?.highest !== highest) loaded = loadZones(database, dataset, highest);
     return loaded;
   });
   return (location, state) => (current().covers(location, state) ? current().find(location) : 'not_loaded');
@@ -46,74 +44,63 @@ export function createZoneFinder(
 
 interface NamedKind extends RankedKind, ZoneName {}
 
-class LoadedZones {
-  readonly highest: number | null;
-  readonly #layer: ZoneLayer;
-  readonly #zones: Polygons;
-  readonly #panels: Polygons;
-  /** The boxes that are loaded of a state, if not all of it. */
-  readonly #tiles: ReadonlyMap<string, (box: Box) => number[]>;
+/** Reads the zones and panels of one load. Of a state that is not loaded whole, `covers` knows the tiles. */
+function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number | null) {
+  const layer = ZONE_LAYERS[dataset];
+  const zones = readPolygons(database, dataset, 'zone');
+  const panels = readPolygons(database, dataset, 'panel');
+  const tilesByState = readTiles(database, dataset);
   /** By the number of a name. */
-  readonly #kinds: readonly NamedKind[];
-  readonly #factsOf: (id: number) => ZoneFacts;
+  const kinds = zones.names.map(([code, detail]) => {
+    const name = { code, subtype: detail };
+    return { ...name, ...kindOf(layer, name) };
+  });
+  const selectFacts = database.prepare<[number], { geoid: string; facts: string }>(
+    `SELECT geoid, facts FROM ${ZONE_TABLES[dataset].zones} WHERE id = ?`,
+  );
+  const factsOf = memo((id: number) => {
+    const row = selectFacts.get(id)!;
+    return { study: row.geoid, ...(JSON.parse(row.facts) as StoredFacts) };
+  }, KEPT_FACTS);
 
-  constructor(database: DataDatabase, dataset: ZoneDataset, layer: ZoneLayer, highest: number | null) {
-    this.highest = highest;
-    this.#layer = layer;
-    this.#zones = readPolygons(database, dataset, 'zone');
-    this.#panels = readPolygons(database, dataset, 'panel');
-    this.#tiles = readTiles(database, dataset);
-    this.#kinds = this.#zones.names.map(([code, detail]) => {
-      const name = { code, subtype: detail };
-      return { ...name, ...kindOf(layer, name) };
-    });
-    const facts = database.prepare<[number], { geoid: string; facts: string }>(
-      `SELECT geoid, facts FROM ${ZONE_TABLES[dataset].zones} WHERE id = ?`,
-    );
-    this.#factsOf = memo((id: number) => {
-      const row = facts.get(id)!;
-      return { study: row.geoid, ...(JSON.parse(row.facts) as StoredFacts) };
-    }, KEPT_FACTS);
-  }
-
-  covers(location: Location, state: string): boolean {
-    const tiles = this.#tiles.get(state);
+  function covers(location: Location, state: string): boolean {
+    const tiles = tilesByState.get(state);
     return tiles === undefined || tiles(boxOfLocation(location)).length > 0;
   }
 
-  find(location: Location): ZoneValue | null {
-    const { outlines } = this.#zones;
+  function find(location: Location): ZoneValue | null {
+    const { outlines } = zones;
     const holding = outlines.allHolding(location);
     const holders = holding.length > 0 ? holding : outlines.within(location, GAP_METERS);
-    const best = this.#mostHazardous(holders);
+    const best = mostHazardous(holders);
     if (best === null) return null;
     const { kind, code, subtype } = best;
-    const { study, special, facts } = this.#factsOf(this.#zones.ids[best.index]!);
-    const isOverlap = holders.some((index) => index !== best.index && this.#differs(index, best));
+    const { study, special, facts } = factsOf(zones.ids[best.index]!);
+    const isOverlap = holders.some((index) => index !== best.index && differs(index, best));
     return {
       zone: code,
       subtype: subtype || null,
-      specialArea: specialAreaOf(this.#layer, { kind, rank: best.rank }, special),
+      specialArea: specialAreaOf(layer, { kind, rank: best.rank }, special),
       facts,
-      ...this.#panelAt(location, study),
-      boundaryMeters: isOverlap ? 0 : this.#metersToOther(location, best),
+      ...panelAt(location, study),
+      boundaryMeters: isOverlap ? 0 : metersToOther(location, best),
     };
   }
 
   /** Of two of a kind, the one with the higher facts: the water stands higher, or deeper. Null if none was studied. */
-  #mostHazardous(holders: readonly number[]): (NamedKind & { readonly index: number }) | null {
+  function mostHazardous(holders: readonly number[]): (NamedKind & { readonly index: number }) | null {
     let best: number | null = null;
     for (const index of holders) {
-      if (this.#kindAt(index).kind?.isUnstudied) continue;
-      if (best === null || this.#isWorse(index, best)) best = index;
+      if (kindAt(index).kind?.isUnstudied) continue;
+      if (best === null || isWorse(index, best)) best = index;
     }
-    return best === null ? null : { index: best, ...this.#kindAt(best) };
+    return best === null ? null : { index: best, ...kindAt(best) };
   }
 
-  #isWorse(a: number, b: number): boolean {
-    const [rankA, rankB] = [this.#kindAt(a).rank, this.#kindAt(b).rank];
+  function isWorse(a: number, b: number): boolean {
+    const [rankA, rankB] = [kindAt(a).rank, kindAt(b).rank];
     if (rankA !== rankB) return rankA < rankB;
-    const [factsA, factsB] = [a, b].map((index) => this.#factsOf(this.#zones.ids[index]!).facts);
+    const [factsA, factsB] = [a, b].map((index) => factsOf(zones.ids[index]!).facts);
     for (const [name, value] of Object.entries(factsA!)) {
       const other = factsB![name] ?? null;
       if (typeof value === 'string' || typeof other === 'string' || value === other) continue;
@@ -123,45 +110,41 @@ class LoadedZones {
   }
 
   /** Whether a zone that holds the same place says something else of it. */
-  #differs(index: number, best: NamedKind & { readonly index: number }): boolean {
-    const { kind, code, subtype } = this.#kindAt(index);
+  function differs(index: number, best: NamedKind & { readonly index: number }): boolean {
+    const { kind, code, subtype } = kindAt(index);
     if (kind?.isUnstudied) return false;
     if (code !== best.code || subtype !== best.subtype) return true;
-    const [own, other] = [index, best.index].map((at) => JSON.stringify(this.#factsOf(this.#zones.ids[at]!).facts));
+    const [own, other] = [index, best.index].map((at) => JSON.stringify(factsOf(zones.ids[at]!).facts));
     return own !== other;
   }
 
-  #metersToOther(location: Location, best: NamedKind): number | null {
+  function metersToOther(location: Location, best: NamedKind): number | null {
     const isOther = (index: number) => {
-      const { kind, code, subtype } = this.#kindAt(index);
+      const { kind, code, subtype } = kindAt(index);
       return !kind?.isUnstudied && (code !== best.code || subtype !== best.subtype);
     };
-    const nearest = this.#zones.outlines.nearestEdge(location, BOUNDARY_METERS, isOther);
+    const nearest = zones.outlines.nearestEdge(location, BOUNDARY_METERS, isOther);
     return nearest === null ? null : Math.max(1, Math.ceil(nearest.meters));
   }
 
   /** The panel of the zone's own study, else of another; of several the newest. */
-  #panelAt(location: Location, study: string): Pick<ZoneValue, 'panel' | 'effective'> {
-    const { outlines, ids, nameOf, names } = this.#panels;
-    const panels = outlines.allHolding(location).map((index) => {
+  function panelAt(location: Location, study: string): Pick<ZoneValue, 'panel' | 'effective'> {
+    const { outlines, ids, nameOf, names } = panels;
+    const holding = outlines.allHolding(location).map((index) => {
       const [panel, effective] = names[nameOf[index]!]!;
-      return { panel, effective, isOwn: this.#factsOf(ids[index]!).study === study };
+      return { panel, effective, isOwn: factsOf(ids[index]!).study === study };
     });
-    panels.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || (a.effective < b.effective ? 1 : -1));
-    const [first] = panels;
+    holding.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || (a.effective < b.effective ? 1 : -1));
+    const [first] = holding;
     return { panel: first?.panel ?? null, effective: first?.effective || null };
   }
 
-  #kindAt(index: number): NamedKind {
-    return this.#kinds[this.#zones.nameOf[index]!]!;
+  function kindAt(index: number): NamedKind {
+    return kinds[zones.nameOf[index]!]!;
   }
-}
 
-interface ZoneFacts extends StoredFacts {
-  readonly study: string;
+  return { highest, covers, find };
 }
-
-type Polygons = ReturnType<typeof readPolygons>;
 
 function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<string, (box: Box) => number[]> {
   const rows = database
