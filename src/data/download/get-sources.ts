@@ -35,6 +35,9 @@ export interface SourceFolders {
   readonly copy?: string;
 }
 
+/** Those that may hold a key. */
+type KeyVariables = Readonly<Record<string, string | undefined>>;
+
 /** Concurrent sources; the web client limits the requests. */
 const SOURCES_AT_ONCE = 4;
 
@@ -53,7 +56,7 @@ export async function checkSources(
   sources: readonly Source[],
   downloads: string,
   stateRowsOf: StateRowsOf,
-  env: Readonly<Record<string, string | undefined>>,
+  env: KeyVariables,
   context: DownloadContext,
 ): Promise<CheckedSource[]> {
   const limit = pLimit(SOURCES_AT_ONCE);
@@ -98,11 +101,7 @@ export async function checkSources(
   );
 }
 
-async function awayAddresses(
-  source: Source,
-  env: Readonly<Record<string, string | undefined>>,
-  context: DownloadContext,
-): Promise<string[]> {
+async function awayAddresses(source: Source, env: KeyVariables, context: DownloadContext): Promise<string[]> {
   const away: string[] = [];
   for (const other of othersOf(source, env)) {
     try {
@@ -163,7 +162,7 @@ export function wantedSources(
 export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'missing'>>(
   wanted: readonly WantedSource[],
   folders: SourceFolders,
-  env: Readonly<Record<string, string | undefined>>,
+  env: KeyVariables,
   context: DownloadContext,
   use: (obtained: ObtainedSource) => Promise<T>,
 ): Promise<T[]> {
@@ -194,14 +193,14 @@ export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'mi
 }
 
 /** The second addresses of a source; one that needs a key only where there is one. */
-const othersOf = (source: Source, env: Readonly<Record<string, string | undefined>>): readonly OtherAddress[] =>
+const othersOf = (source: Source, env: KeyVariables): readonly OtherAddress[] =>
   (source.else ?? []).filter(({ keyVariable }) => keyVariable === undefined || Boolean(env[keyVariable]));
 
 /** The next address for what is missing or was refused; null after the last. One with the whole US alone would replace other states. */
 function orElse(
   { source, slices, tiles }: WantedSource,
   { missing = slices }: Pick<ObtainedSource, 'missing'>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: KeyVariables,
 ): WantedSource | null {
   const [other, ...others] = othersOf(source, env);
   if (other === undefined) return null;
@@ -219,7 +218,7 @@ const MOST_DOWN = 2;
 async function obtain(
   wanted: WantedSource,
   { downloads, copy }: SourceFolders,
-  env: Readonly<Record<string, string | undefined>>,
+  env: KeyVariables,
   context: DownloadContext,
 ): Promise<ObtainedSource> {
   const { source, slices, tiles } = wanted;
@@ -256,7 +255,7 @@ async function obtain(
 /** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */
 function keyHeaders(
   { name, download, isElsewhere, keyVariable, keyFile, note = '' }: Source,
-  env: Readonly<Record<string, string | undefined>>,
+  env: KeyVariables,
   mirror: string | undefined,
 ): Record<string, string> {
   if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined) return {};

@@ -56,13 +56,8 @@ const AT_ONCE_PER_HOST = 2;
 const SILENCE_MS = 60_000;
 const MOST_REDIRECTS = 5;
 
-export function createWebClient({
-  userAgent,
-  env,
-  mirror,
-  own = [],
-  silenceMs = SILENCE_MS,
-}: WebClientOptions): WebClient {
+export function createWebClient(options: WebClientOptions): WebClient {
+  const { userAgent, env, mirror, own = [], silenceMs = SILENCE_MS } = options;
   const timeouts = {
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
