@@ -1,13 +1,11 @@
 import { SaxesParser } from 'saxes';
-import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import type { Batches, TableRecord } from '../csv/parsed-records.ts';
 import { fieldOf, parseMilliseconds, type TypedText, type Value, type ValueType } from '../typed-value.ts';
 import { type SheetCell, sheetPieces } from './sheet-parser.ts';
-import { localName, openWorkbook, partDecoder, readElements, type Workbook } from './workbook.ts';
+import { localName, openWorkbook, parsePart, readElements, type Workbook } from './workbook.ts';
 
-/** What is needed to read the values of a sheet's cells. */
 export type SheetCellReader = Awaited<ReturnType<typeof sheetCellReader>>;
 
 /** Reads what the cells of a workbook name by number: shared texts and formats. */
@@ -184,7 +182,6 @@ function durationText(days: number): string {
   return (days < 0 && seconds > 0 ? '-' : '') + parts.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** The texts that cells name by number. */
 type SharedStrings = (index: number) => string | undefined;
 
 /** The most memory for shared texts. They are kept as one UTF-8 buffer: 4 million texts of 30 letters take 150 MB. */
@@ -228,14 +225,7 @@ async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook
     else if (local === 'rPh') phonetic--;
     else if (local === 't') isText = false;
   });
-  const decode = partDecoder();
-  try {
-    for await (const chunk of zip.unpacked(entry)) parser.write(decode(chunk));
-    parser.write(decode(null)).close();
-  } catch (error) {
-    if (error instanceof PerilbookError) throw error;
-    throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
-  }
+  await parsePart(zip, entry, parser);
   return (index) =>
     index >= 0 && index < offsets.length - 1 ? bytes.toString('utf8', offsets[index], offsets[index + 1]) : undefined;
 }

@@ -1,11 +1,10 @@
 import { posix } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { SaxesParser } from 'saxes';
+import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { type Damaged, readZip, type Zip, type ZipEntry } from '../zip/zip-reader.ts';
 
-/** A sheet of a workbook, and what is needed to read it. */
 export interface Workbook {
   readonly source: ByteSource;
   readonly zip: Zip;
@@ -96,14 +95,19 @@ export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promi
   if (entry.uncompressedSize > MOST_BYTES) {
     throw zip.damaged(`its part ${entry.fileName} is too large (${entry.uncompressedSize} bytes)`);
   }
-  const bytes = await buffer(zip.unpacked(entry));
-  try {
-    const decode = partDecoder();
-    parser.write(decode(bytes) + decode(null)).close();
-  } catch (error) {
-    throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
-  }
+  await parsePart(zip, entry, parser);
   return elements;
+}
+
+/** Gives a part to a parser of XML, chunk by chunk. */
+export async function parsePart(zip: Zip, entry: ZipEntry, parser: SaxesParser): Promise<void> {
+  const decode = partDecoder();
+  try {
+    for await (const chunk of zip.unpacked(entry)) parser.write(decode(chunk));
+    parser.write(decode(null)).close();
+  } catch (error) {
+    throw error instanceof PerilbookError ? error : zip.damaged(`its part ${entry.fileName} is not XML`, error);
+  }
 }
 
 export function localName(name: string): string {
