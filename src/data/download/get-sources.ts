@@ -11,8 +11,7 @@ import type { DownloadContext } from './download-file.ts';
 import { type Manifest, readManifest } from './downloads-folder.ts';
 import { fetchSlice } from './fetch-source.ts';
 import type { PlaceTiles } from './place-tiles.ts';
-import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
-import { ageWarnings } from './source-age.ts';
+import { ageWarnings, type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { isByState, listSlices, type Slice, sliceOfKey } from './source-requests.ts';
 import { askedOfMirror } from './web-client.ts';
 
