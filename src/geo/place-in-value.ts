@@ -14,7 +14,6 @@ export interface PlaceInValue {
   readonly order: PlaceOrder | null;
 }
 
-/** The two numbers of a value, in their order. */
 interface TwoNumbers {
   readonly first: unknown;
   readonly second: unknown;

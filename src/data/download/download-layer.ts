@@ -70,7 +70,6 @@ export async function downloadLayer(
   }
 }
 
-/** The ids of the rows that touch the request's tiles; null without tiles. */
 async function idsOf(request: LayerRequest, context: DownloadContext): Promise<readonly number[] | null> {
   const { tiles, target } = request;
   if (tiles === undefined) return null;

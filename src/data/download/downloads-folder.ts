@@ -14,7 +14,6 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { hasSystemCode, PerilbookError, resultOrNull } from '../../base/errors.ts';
 
-/** The record of a downloaded file, used to detect changes. */
 const fileEntry = z.object({
   file: z.string().regex(/^[^/\\]+$/),
   /** The agency's address, without a key. */
@@ -40,7 +39,6 @@ const fileEntry = z.object({
     .optional(),
   /** The second address that it comes from (`Source.from`). */
   from: z.string().optional(),
-  /** When it was loaded, and as which dataset. */
   loadedAt: z.number().optional(),
   dataset: z.string().optional(),
   level: z.string().optional(),

@@ -93,7 +93,6 @@ async function wholeTable(file: string): Promise<{ readonly columns: Columns; re
   return { columns: findColumns(rows[0]?.cells ?? [], file), rows: rows.slice(1) };
 }
 
-/** The most days that a county has of each year. */
 function mostDays(columns: Columns, rows: readonly TableRecord[]): ReadonlyMap<string, number> {
   const [year, measured] = [columns.need('Year'), columns.need(AQI_COLUMNS.daysWithAqi)];
   const most = new Map<string, number>();

@@ -132,7 +132,6 @@ export async function loadParts(
   };
 }
 
-/** What is read of a state for which the publisher has no records. */
 const NO_RECORDS: FileRecords = { records: (async function* () {})(), vintage: () => '' };
 
 function readDay(file: string | undefined): string {

@@ -120,7 +120,6 @@ export function earlierFiles(): () => (identity: string, positions?: readonly nu
   };
 }
 
-/** A reason why rows were rejected, their number, and the first of them. */
 interface Rejection {
   readonly reason: string;
   readonly count: number;

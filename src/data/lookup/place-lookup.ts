@@ -24,7 +24,6 @@ export type PlaceResult =
 export type PlaceLookup = (topics: readonly TopicSlug[], location: Location, now: number) => PlaceResult;
 
 export interface LookupOptions {
-  /** Whether the events of natural topics are counted. */
   readonly counts: boolean;
 }
 

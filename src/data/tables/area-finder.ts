@@ -87,7 +87,6 @@ export class LoadedAreas {
     this.#ringsOf = database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
   }
 
-  /** Reads the areas again if they were replaced. */
   refresh(): void {
     const highest = this.#highestId.get()!;
     if (highest === this.#highest) return;

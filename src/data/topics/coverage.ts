@@ -52,7 +52,6 @@ export class PartCoverage {
     return reaches !== null && !((reaches?.get(state) ?? 0) >= meters);
   }
 
-  /** The states without a part that a search around a location reaches. */
   lacking(name: DatasetName, location: Location, meters: number): string[] {
     return this.#statesWithin(location, meters).filter((state) => !this.covers(name, state));
   }

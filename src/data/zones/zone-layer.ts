@@ -33,7 +33,6 @@ export interface ZoneLayer {
     /** By the names of `ZONE_FACTS`. */
     readonly facts: Readonly<Record<string, FactField>>;
   };
-  /** The sheets of the map. */
   readonly panels: { readonly study: string; readonly code: string; readonly effective: string };
   /** Numbers that stand for none. */
   readonly none: readonly number[];
@@ -47,7 +46,6 @@ export interface ZoneLayer {
   readonly unknownCodesFrom: number;
 }
 
-/** What identifies the meaning of a zone. */
 export interface ZoneName {
   /** As published, without spaces around it. */
   readonly code: string;

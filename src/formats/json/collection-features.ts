@@ -1,7 +1,6 @@
 import { decodeText } from '../bytes/decode-text.ts';
 import { endOfValue } from './json-members.ts';
 
-/** A feature of a collection as it is written. */
 export interface FeatureText {
   readonly json: string;
   /** The line on which it begins, from 1. */

@@ -1,6 +1,5 @@
 import type { Chunks, MakeContentError } from '../bytes/byte-source.ts';
 
-/** What the headers of a shapefile state. */
 export interface ShapefileHeader {
   /** The length of the .shp, in bytes. */
   readonly length: number;

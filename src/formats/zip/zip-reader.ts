@@ -4,10 +4,8 @@ import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type Zip
 import { PerilbookError } from '../../base/errors.ts';
 import { type ByteSource, type Chunks, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
 
-/** A file in a zip, as the zip's directory lists it. */
 export type { Entry as ZipEntry } from 'yauzl';
 
-/** A zip whose directory was read. */
 export interface Zip {
   readonly entries: readonly Entry[];
   /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
