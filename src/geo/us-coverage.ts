@@ -147,9 +147,8 @@ function isOffCoast(location: Location): boolean {
   // Most places outside the shapes are near the coast, and a short search reads few edges.
   const near = metersToEdges(nationOutline(), location, 2_000);
   const meters = near < Number.POSITIVE_INFINITY ? near : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
-  if (meters <= BORDER_MARGIN_METERS || (meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters)))
-    return true;
-  return isNearIsland(location, 0);
+  const isNearCoast = () => meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters);
+  return meters <= BORDER_MARGIN_METERS || isNearCoast() || isNearIsland(location, 0);
 }
 
 /** Whether an omitted island, as far as its radius goes, is within some metres. */

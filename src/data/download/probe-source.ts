@@ -181,15 +181,12 @@ function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: M
       const isSame = source.download.kind === 'layer' ? url.startsWith(probe.url) : url === probe.url;
       if (isSame) return probe.changedAt !== undefined && here < probe.changedAt;
       const published = yearIn(source, probe.url);
-      if (published !== null && now < wholeFrom(source, published)) return false;
+      // A year that is published before its end is complete in June of the next one.
+      const isEarly = source.download.kind === 'file' && source.download.isWholeYear !== undefined;
+      if (published !== null && isEarly && now < Date.UTC(published + 1, 5)) return false;
       return year !== null && published !== null && year < published;
     });
   });
-}
-
-/** When a published year is complete: in June of the next year, for sources that publish it earlier. */
-function wholeFrom({ download }: Source, year: number): number {
-  return download.kind === 'file' && download.isWholeYear !== undefined ? Date.UTC(year + 1, 5) : 0;
 }
 
 /** The year of the data in an address of a source, or null. */

@@ -70,8 +70,11 @@ export function createWebClient(options: WebClientOptions): WebClient {
   const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
   const everywhere = pLimit(AT_ONCE);
 
-  const addressOf = (url: string) =>
-    mirror === undefined || own.some((start) => url.startsWith(start)) ? url : mirrored(url, mirror);
+  const addressOf = (url: string) => {
+    if (mirror === undefined || own.some((start) => url.startsWith(start))) return url;
+    const { host, pathname, search } = new URL(url);
+    return `${mirror.replace(/\/+$/, '')}/${host}${pathname}${search}`;
+  };
   const limitOf = memo((_host: string) => pLimit(AT_ONCE_PER_HOST));
 
   async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
@@ -125,12 +128,6 @@ export function createWebClient(options: WebClientOptions): WebClient {
       await dispatcher.destroy();
     },
   };
-}
-
-/** MIRROR/www2.census.gov/geo/…, with the query. */
-function mirrored(url: string, mirror: string): string {
-  const { host, pathname, search } = new URL(url);
-  return `${mirror.replace(/\/+$/, '')}/${host}${pathname}${search}`;
 }
 
 /** A message about an address, with the one that was asked. */

@@ -46,8 +46,8 @@ export async function* antennaStructures(file: string, report: LoadReporter): Ba
     const id = idOf(cells);
     const place = places.get(id) ?? 'the registration has no coordinates';
     const status = cells[STATUS]?.trim() ?? '';
-    const problem =
-      status !== 'C' ? `not constructed: ${STATUSES[status] ?? `status "${status}"`}` : seen.has(id) ? TWICE : place;
+    const unlisted = seen.has(id) ? 'the registration is listed twice' : place;
+    const problem = status === 'C' ? unlisted : `not constructed: ${STATUSES[status] ?? `status "${status}"`}`;
     if (typeof problem === 'string') {
       report.reject(problem, line, cells.join('|'));
       return [];
@@ -60,8 +60,6 @@ export async function* antennaStructures(file: string, report: LoadReporter): Ba
   };
   for await (const records of registrations!) yield records.flatMap(featureOf);
 }
-
-const TWICE = 'the registration is listed twice';
 
 // Copied: a slice of a file's text would keep the whole block in memory.
 const idOf = (cells: readonly string[]): string => Buffer.from(`${cells[3]} ${cells[4]}`).toString();

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import type { Geometry } from 'geojson';
 import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
-import type { Location } from '../../geo/coordinates.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
@@ -51,7 +50,8 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
           recordsOf(feature) {
             const { id, geometry, properties } = feature;
             const foreign = form.refuse?.(properties) ?? null;
-            if (foreign === null) countShape(shapes, geometry);
+            if (foreign === null && isEmptyGeometry(geometry)) shapes.lost += 1;
+            else if (foreign === null && (geometry as Geometry).type !== 'Point') shapes.drawn += 1;
             const problem = foreign ?? geometryProblem(geometry, name.startsWith('sites:'));
             const record = problem ?? recordOf(feature as FileFeature & SiteRecord);
             if (typeof record === 'string') return record;
@@ -73,20 +73,12 @@ function keyIn(properties: FileFeature['properties'], column: string): SiteRecor
   return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '') ? value : undefined;
 }
 
-function countShape(shapes: { drawn: number; lost: number }, geometry: unknown): void {
-  if (isEmptyGeometry(geometry)) shapes.lost += 1;
-  else if ((geometry as Geometry).type !== 'Point') shapes.drawn += 1;
-}
-
 /** Why a geometry cannot be searched; null when it can. @param isSite the agency lists places of the US alone */
 function geometryProblem(geometry: unknown, isSite: boolean): string | null {
   if (isEmptyGeometry(geometry)) return 'it has no geometry';
   const box = boxOfGeometry(geometry);
   if (box === null) return 'its coordinates are not degrees of longitude and latitude';
-  return isSite && lacksMinus({ lat: box.minLat, lng: box.minLng }) ? 'its longitude has lost its minus sign' : null;
-}
-
-/** Whether a place outside the US is in it with the other sign of its longitude. */
-function lacksMinus({ lat, lng }: Location): boolean {
-  return lng > 0 && !isCovered({ lat, lng }) && isCovered({ lat, lng: -lng });
+  const [lat, lng] = [box.minLat, box.minLng];
+  const lacksMinus = isSite && lng > 0 && !isCovered({ lat, lng }) && isCovered({ lat, lng: -lng });
+  return lacksMinus ? 'its longitude has lost its minus sign' : null;
 }

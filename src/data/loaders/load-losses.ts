@@ -62,9 +62,9 @@ export function refuseOlderData(
     const replaced =
       state === WHOLE_US ? stored : [partOf(state) ?? partOf(WHOLE_US)].filter((part) => part !== undefined);
     return replaced.flatMap((part) => {
-      const [now, before] =
-        forms.map((form) => [form.exec(vintage)?.[1], form.exec(part.vintage)?.[1]]).find(isBoth) ?? [];
-      if (now === undefined || before === undefined || timeOf(now) >= timeOf(before)) return [];
+      const dates = forms.map((form) => [form.exec(vintage)?.[1] ?? '', form.exec(part.vintage)?.[1] ?? ''] as const);
+      const [now, before] = dates.find((both) => !both.includes('')) ?? ['', ''];
+      if (now === '' || timeOf(now) >= timeOf(before)) return [];
       const of = state === WHOLE_US ? part.state : state;
       return [{ state, problem: `${of} is of ${before} here and of ${now} in the load` }];
     });
@@ -76,7 +76,6 @@ export function refuseOlderData(
  * file and the edit date of a layer are no dates of data. */
 const DATES = [/^(?:\d{4}-)?(\d{4})(?:,|$)/, /^(\d{4}-\d\d)(?:,|$)/, /^([A-Z][a-z]+ \d{4})(?:,|$)/, DAY_IN_VINTAGE];
 
-const isBoth = ([now, before]: readonly (string | undefined)[]) => now !== undefined && before !== undefined;
 const timeOf = (date: string): number => Date.parse(/^[A-Z]/.test(date) ? `1 ${date} UTC` : date);
 
 /** The number of ratings by state and hazard: `NE drought`. */

@@ -76,11 +76,6 @@ function identityOf(row: TornadoRow, event: 'hail' | 'tornado'): string {
   return names.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
 }
 
-function positionsOf(row: TornadoRow): number[] {
-  const [start, end = start] = findEnds(row);
-  return [...start!, ...end!];
-}
-
 interface ReportReading {
   readonly report: LoadReporter;
   readonly event: 'hail' | 'tornado';
@@ -99,11 +94,12 @@ async function* reportsIn(
       const start = parsePoint(own.slat, own.slon);
       return typeof start === 'string' ? [] : [{ track: makeTrack(start, own), row: own }];
     });
+    const [start, end = start] = placed.length === 0 ? [] : findEnds(placed[0]!.row);
     const problem = hasWhole
       ? 'a part of a tornado that another row has as a whole'
       : placed.length === 0
         ? (parsePoint(row.slat, row.slon) as string)
-        : isRepeated(identityOf(row, event), positionsOf(placed[0]!.row))
+        : isRepeated(identityOf(row, event), [...start!, ...end!])
           ? 'a report that an earlier file has'
           : null;
     if (problem !== null) {

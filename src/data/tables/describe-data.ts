@@ -57,15 +57,13 @@ export function describeData(database: DataDatabase): DataDescription {
   const loaded = new Set(rows.map(({ name }) => name));
   const missingOf = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
     TOPIC_SLUGS.map((topic) => ({ topic, missing: namesOf(topic).filter((name) => !loaded.has(name)) }));
-  const needs = missingOf(needsOf);
+  const [needs, withoutEvents] = [missingOf(needsOf), missingOf(eventDatasetsOf)];
   const isAnswered = new Set(needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic));
   return {
     datasets: rows.map((row) => described(database, row, parts.get(keyOfParts(row.name, row.level))!)),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
-    withoutRecords: missingOf(eventDatasetsOf).filter(
-      ({ topic, missing }) => missing.length > 0 && isAnswered.has(topic),
-    ),
+    withoutRecords: withoutEvents.filter(({ topic, missing }) => missing.length > 0 && isAnswered.has(topic)),
     removals: readRemovals(database),
     countyRatings: readCountyRatings(database),
     sample: rows.some(({ sample }) => sample === 1),

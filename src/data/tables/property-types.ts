@@ -33,7 +33,8 @@ export function createPropertyTypes() {
     see(properties: Properties): void {
       for (const name in properties) {
         const value = properties[name];
-        if (typeof value === 'string' && !texts.has(name) && !isBlank(value) && !isNumber(value)) texts.add(name);
+        if (typeof value !== 'string' || texts.has(name) || isBlank(value)) continue;
+        if (!NUMBER.test(value) || value.replace(/\D/g, '').length > MOST_DIGITS) texts.add(name);
       }
     },
     typed(properties: Properties): Record<string, unknown> {
@@ -50,10 +51,6 @@ export function createPropertyTypes() {
 
 function isBlank(text: string): boolean {
   return text === '' || text.trim() === '';
-}
-
-function isNumber(text: string): boolean {
-  return NUMBER.test(text) && text.replace(/\D/g, '').length <= MOST_DIGITS;
 }
 
 /** 2139 is 02139, and 21390001 is 021390001: five digits, or nine with the ZIP+4. */

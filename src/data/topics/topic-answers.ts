@@ -125,9 +125,8 @@ const FIRES = ['current', 'historical', 'perimeters'] as const;
 /** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/developer/service-api.md 4.4). */
 function wildfireText(eventsByKind: readonly (NearEvents | null)[]): readonly TextPart[] {
   if (eventsByKind.every((events) => events?.features.length === 0)) return ['{}'];
-  const loaded = FIRES.map((name, index) => [name, eventsByKind[index]!] as const).filter(
-    ([, events]) => events !== null,
-  );
+  const fires = FIRES.map((name, index) => [name, eventsByKind[index]!] as const);
+  const loaded = fires.filter(([, events]) => events !== null);
   const parts = loaded.flatMap(([name, { features }], index): TextPart[] => [
     `${index === 0 ? '{' : ','}"${name}":`,
     ...arrayText(features),

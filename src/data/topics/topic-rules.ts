@@ -131,14 +131,12 @@ function topicData(coverage: PartCoverage, topic: TopicSlug, state: string) {
   const events = layers
     .filter(({ layer }) => isEvent(layer))
     .map(({ layer: name, meters }): Search => ({ name, meters }));
-  const searches = [...neededSearches(topic), ...events];
+  const searches = [...neededSearches(topic), ...events].filter(({ name }) => coverage.covers(name, state));
   return {
     missing: needsOf(topic).filter((name) => !coverage.covers(name, state)),
     // Events that are not loaded are unknown: an empty list would mean that there are none.
     layers: layers.map((search) => (coverage.covers(search.layer, state) ? search : null)),
-    atBorders: searches.filter(
-      ({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters),
-    ),
+    atBorders: searches.filter(({ name, meters }) => coverage.hasBorders(name, state, meters)),
   };
 }
 
