@@ -112,7 +112,6 @@ export class NearestSearch {
     this.#takeSegment(this.#eastOf(aLng), aLat - lat, this.#eastOf(bLng), bLat - lat);
   }
 
-  /** Adds the nearest point of another search from the same location. */
   add(other: NearestSearch): void {
     if (other.squared < Number.POSITIVE_INFINITY) this.#take(other.#x, other.#y);
   }

@@ -142,7 +142,6 @@ export function isForeign(location: Location): boolean {
   return (isInside || Number.isFinite(meters)) && !isCovered(location);
 }
 
-/** Whether a place outside the shapes is covered. */
 function isOffCoast(location: Location): boolean {
   // Most places outside the shapes are near the coast, and a short search reads few edges.
   const near = metersToEdges(nationOutline(), location, 2_000);

@@ -96,7 +96,6 @@ async function fetchFiles(
   return fetched;
 }
 
-/** Fetches the newest published file; of years, the newest complete one. */
 async function fetchNewest(
   source: Source,
   requests: readonly FileRequest[],

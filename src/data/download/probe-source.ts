@@ -25,7 +25,6 @@ export interface ProbedSource {
   readonly lacking?: readonly string[];
 }
 
-/** A stored part, and its rows at the publisher now. */
 export interface ProbedPart {
   readonly state: string;
   /** The stored rows; 1 for a file. */

@@ -11,7 +11,6 @@ import type { Loader, LoadReporter } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { vintageByColumns } from './vintages.ts';
 
-/** The format of an agency's download of features. */
 export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly csv?: TextForm;
   /** Reads a zip with the files of `signature.zip`; any other zip is a shapefile. */

@@ -109,7 +109,6 @@ function loadersFor(profile: FileProfile): string[] {
     .map(([name]) => name);
 }
 
-/** The features by which agencies' files are told apart. */
 interface FileProfile {
   /** The names of its columns, normalized by `keyOf`. */
   readonly columns: ReadonlySet<string>;

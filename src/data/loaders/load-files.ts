@@ -27,7 +27,6 @@ export interface LoadResult extends LoadReport {
   readonly records: number;
 }
 
-/** Files that are loaded together, and what they cover. */
 export interface FilesOfPart extends Pick<Reading, 'of'> {
   /** Empty where the publisher has no record. */
   readonly files: readonly string[];

@@ -7,7 +7,6 @@ import type { DatasetInfo, DatasetName, LoadTarget, NaturalRatingRecord } from '
 import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderData, storedRatings } from './load-losses.ts';
 import type { LoadReporter } from './loader.ts';
 
-/** Files that are read together, and the states they cover. */
 export interface Reading {
   /** Its vintage is read after the last record. */
   readonly info: Pick<DatasetInfo, 'source' | 'vintage' | 'licence'>;

@@ -3,7 +3,6 @@ import type { Geometry } from 'geojson';
 import type { SiteRecord } from '../tables/records.ts';
 import { type PropertyFinder, propertyFinder } from './agency-table.ts';
 
-/** The columns of a file that has several rows for a site. */
 export interface GroupColumns {
   /** Names of the column that identifies the site. */
   readonly id: readonly string[];

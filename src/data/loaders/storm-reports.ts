@@ -189,7 +189,6 @@ function createTornadoParts() {
       else parts.push(part);
       return isWhole;
     },
-    /** The parts by number, and whether another row has the whole track. */
     *atEnd(): Generator<{ readonly parts: readonly TornadoPart[]; readonly hasWhole: boolean }> {
       const numbers = new Set(wholes.map(numberOf));
       const tracks = Map.groupBy(wholes, dayOf);

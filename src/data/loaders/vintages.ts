@@ -1,6 +1,5 @@
 import { propertyFinder } from './agency-table.ts';
 
-/** Collects the age of the rows of a load. */
 export interface Vintage {
   see(value: unknown): void;
   /** '' when no row has an age. */

@@ -15,7 +15,6 @@ export type PlaceResult =
   | {
       readonly kind: 'covered';
       readonly area: Area;
-      /** In the order of the topics. */
       readonly results: readonly (CountedResult | MissingResult)[];
     }
   | WithoutArea;

@@ -17,7 +17,6 @@ export function isCountyRated(topic: TopicSlug, rated: CountyRated): boolean {
   return rated !== '' && rated.split(' ').includes(topic);
 }
 
-/** How many areas have places that get the rating of their county instead of their tract. */
 export interface CountyRatings {
   /** Tracts with an outline. */
   readonly tracts: number;

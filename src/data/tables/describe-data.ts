@@ -16,7 +16,6 @@ import { STATES, TERRITORIES } from './states.ts';
  * of them. It is here because a plan needs it without loading the generator. */
 export const SAMPLE_VINTAGE = 'sample-3';
 
-/** A loaded dataset, or one level of it. */
 export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   readonly level: Level;
   readonly rows: number;

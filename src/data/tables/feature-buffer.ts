@@ -32,7 +32,6 @@ export class FeatureBuffer implements Disposable {
     return same === undefined;
   }
 
-  /** In the order in which they were added. */
   *features(): Generator<BufferedFeature> {
     if (this.#opened === null) return;
     yield* this.#opened.database

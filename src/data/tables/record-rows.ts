@@ -70,7 +70,6 @@ function existing(name: string): LoadTable {
   return { name, definition: null };
 }
 
-/** A table whose geoids begin with the state. */
 function byGeoid(name: string): LoadTable {
   return { ...existing(name), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
 }

@@ -22,7 +22,6 @@ import { createTopicRules, type TopicFinding } from './topic-rules.ts';
 /** Whether a topic fails at a location, for tests of clients. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
-/** The topics of a bundle as members of a JSON object, and whether they have results. */
 interface BundleText {
   readonly parts: readonly TextPart[];
   readonly answered: number;

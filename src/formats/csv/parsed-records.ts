@@ -17,7 +17,6 @@ export interface TextForm {
   readonly hasPlainQuotes?: boolean;
 }
 
-/** Records, some at a time. */
 export type Batches<T> = AsyncGenerator<readonly T[], void, void>;
 
 /** No publisher's cell has this many lines: a quote still open after them is a stray one, and everything after it would end up in its cell. */

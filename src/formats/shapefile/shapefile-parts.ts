@@ -120,7 +120,6 @@ export async function shapefileHead(
   return { type, columns };
 }
 
-/** The first bytes of a part; fewer if it ends before. */
 async function beginning({ start }: ShapefilePart, length: number): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   for await (const chunk of start()) {

@@ -113,7 +113,6 @@ function escaped(text: string): string {
 type NumberFormat = { readonly kind: TimeKind } | { readonly kind: 'zeros'; digits: number };
 type TimeKind = 'date' | 'time' | 'date and time' | 'duration';
 
-/** The formats of the cell styles, by the number that a cell names. */
 async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (NumberFormat | null)[]> {
   const elements = await readElements(zip, styles);
   const codes = new Map<number, string>();

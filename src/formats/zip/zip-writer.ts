@@ -91,7 +91,6 @@ export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () 
 const u16 = (...values: number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
 const u32 = (...values: number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer);
 
-/** The fields that both headers of a part have. */
 const common = (part: ZipPart): Buffer =>
   Buffer.concat([
     u16(part.generalPurposeBitFlag, part.compressionMethod, part.lastModFileTime, part.lastModFileDate),
