@@ -1,4 +1,3 @@
-/** How items are divided into batches. */
 export interface BatchLimits<Item> {
   /** Most items of a batch. Default: any number. */
   readonly most?: number;

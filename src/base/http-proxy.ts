@@ -1,6 +1,5 @@
 import { PerilbookError } from './errors.ts';
 
-/** The proxy for the requests to one address. */
 export interface HttpProxy {
   /** May hold a user and a password, and is never shown. */
   readonly url: string;

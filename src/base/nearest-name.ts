@@ -14,7 +14,6 @@ export function nearestNames(misspelt: string, names: readonly string[]): string
     .map(({ name }) => name);
 }
 
-/** The nearest known name, or null. */
 export function nearestName(misspelt: string, names: readonly string[]): string | null {
   return nearestNames(misspelt, names)[0] ?? null;
 }

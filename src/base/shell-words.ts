@@ -1,4 +1,3 @@
-/** A shell that reads a printed command. */
 export type Shell = 'posix' | 'cmd' | 'powershell';
 
 /** What needs no quotes. PowerShell makes a list of words with commas, and a variable of one that begins with `@`. */

@@ -14,7 +14,6 @@ interface Approval {
   readonly later: string;
 }
 
-/** Whether there is a terminal to ask on. */
 export function canAsk({ stdin, stderr, log }: CliContext): boolean {
   return log === undefined && stdin.isTTY === true && stderr.isTTY === true;
 }

@@ -44,7 +44,6 @@ const quota = {
 
 const store = { ...jobOptions(['store']), ...json } as const;
 
-/** All commands. */
 export const COMMAND_TABLE = {
   lookup: {
     argument: ['[location..]', 'latitude and longitude in decimal degrees, as two words or with a comma'],
@@ -183,7 +182,6 @@ export type CommandName = {
   [Name in keyof Table]: Table[Name] extends { readonly options: object } ? Name : never;
 }[keyof Table];
 
-/** The values of a command's options. */
 export type Flags<Name extends CommandName> = FlagsOf<Table[Name]['options']>;
 
 export const COMMANDS = commandTree(COMMAND_TABLE);

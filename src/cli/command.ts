@@ -41,12 +41,10 @@ export interface CommandOption {
   readonly group?: string;
   /** Only `help --all` shows it. */
   readonly hidden?: boolean;
-  /** The only values. */
   readonly choices?: readonly string[];
   /** Of a whole number: the least and the most. */
   readonly range?: readonly [least: number, most: number];
   readonly demandOption?: boolean;
-  /** Options that cannot be combined with it. */
   readonly conflicts?: string | readonly string[];
 }
 
@@ -64,7 +62,6 @@ interface CommandEntry {
 /** Commands by name; those of `cache` are `cache stats` and `cache prune`. */
 export type CommandTable = Readonly<Record<string, CommandEntry>>;
 
-/** A command with its subcommands. */
 export interface Command extends CommandEntry {
   readonly name: string;
   readonly subcommands: readonly Command[];
@@ -95,7 +92,6 @@ export function runnableCommands(commands: readonly Command[]): Command[] {
   ]);
 }
 
-/** The names and aliases of options. */
 export function optionNames(options: CommandOptions = {}): string[] {
   return Object.entries(options).flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias]));
 }
@@ -183,7 +179,6 @@ export function settingOf({ type, value = (given) => given }: JobOption, given: 
   }
 }
 
-/** Options by name, with the types of their values. */
 type JobOptionTable<Name extends JobOptionName> = {
   readonly [N in Name]: CommandOption & {
     readonly type: NonNullable<JobFlags[N]> extends number

@@ -53,7 +53,6 @@ export function printData(context: CliContext, text: string): void {
   context.stdout.write(`${shownOn(context, context.stdout, text)}\n`);
 }
 
-/** One JSON value on stdout. */
 export function sayJson(context: CliContext, value: unknown): void {
   context.stdout.write(`${printableJson(value, 2)}\n`);
 }
@@ -81,7 +80,6 @@ export function dataFolder({ env }: CliContext): string {
   return folder;
 }
 
-/** The process as the host of runs. */
 export function runHost(context: CliContext, notice: RunHost['notice'] = (message) => say(context, message)): RunHost {
   const { env, clock, random, workingFolder, owner, stdin, stdout, interrupt } = context;
   return {

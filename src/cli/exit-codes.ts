@@ -3,7 +3,6 @@ import type { RunResult } from '../run/run-job.ts';
 import { STOPS } from '../run/stop.ts';
 import type { PlanSummary } from '../run/summary.ts';
 
-/** The exit codes of the process. */
 export const EXIT = {
   complete: 0,
   bug: 1,

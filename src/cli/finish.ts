@@ -65,7 +65,6 @@ export function withoutSecrets(env: CliContext['env'], job: Job): CliContext['en
 
 const keysOf = ({ service }: Job) => (service.kind === 'remote' ? service.keys : []);
 
-/** The keys of a job. */
 async function findSecrets(job: Job, { env, interrupt }: CliContext): Promise<string[]> {
   const secrets: string[] = [];
   for (const key of keysOf(job)) {
@@ -79,7 +78,6 @@ async function findSecrets(job: Job, { env, interrupt }: CliContext): Promise<st
   return secrets;
 }
 
-/** A program that gets the result of a run. */
 interface FinishProgram {
   readonly command: readonly string[];
   readonly folder: string;
@@ -145,7 +143,6 @@ async function runProgram(
   return problem;
 }
 
-/** The result of `work`; undefined after the time limit. */
 async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result | undefined> {
   using limit = timeLimit(clock, ms);
   const over = once(limit.signal, 'abort').then(() => undefined);

@@ -55,7 +55,6 @@ function topicsWithoutData({ service, dataFile, topics }: Job, now: number): Top
 
 interface PublishedData {
   readonly topics: readonly TopicSlug[];
-  /** Of the job's input. */
   readonly area: LocationsArea;
 }
 

@@ -26,7 +26,6 @@ export interface ParsedCommand {
   readonly words: readonly string[];
 }
 
-/** The values that yargs gives. */
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** The width of help, where the terminal has room for it. */
@@ -145,7 +144,6 @@ const COMPLETION = 'completion';
 /** The option with which the scripts of yargs ask for completions. */
 const COMPLETIONS = '--get-yargs-completions';
 
-/** The line of help for the argument of a command. */
 function argumentText({ argument }: Command): string {
   return argument === undefined ? '' : `\n\n${/\w+/.exec(argument[0])![0]}: ${argument[1]}`;
 }
@@ -197,14 +195,12 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
   throw usageError(`${dashed(name)} ${value} is out of range`, `Give a whole number ${bounds}.`);
 }
 
-/** The values of a command's own options. */
 function parseFlags(argv: Arguments, { options = {} }: Command): Arguments {
   return Object.fromEntries(
     Object.keys(options).flatMap((name) => (argv[name] === undefined ? [] : [[name, asTyped(argv[name])]])),
   );
 }
 
-/** The words after a command's name. */
 function parseWords({ _: typed }: Arguments, command: Command): string[] {
   return (typed as readonly unknown[]).map((word) => String(asTyped(word))).slice(command.name.split(' ').length);
 }

@@ -39,7 +39,6 @@ function withHomeFolder(context: CliContext): CliContext {
   return { ...context, args: args.map(inArgument), env: { ...env, ...Object.fromEntries(replaced) } };
 }
 
-/** @throws what the command throws */
 async function runLine(context: CliContext): Promise<ExitCode> {
   const { args, version = '' } = context;
   if (args.length === 0) return void (await import('./commands/overview.ts')).overviewCommand(context);

@@ -33,7 +33,6 @@ const terms = {
 
 const key = { key: { type: 'number', demandOption: true, describe: 'number of a key, from key list' } } as const;
 
-/** `perilbook service`. */
 export const SERVICE_COMMANDS = {
   service: {
     describe: 'run your own lookup service: start it, check it, manage accounts and keys',

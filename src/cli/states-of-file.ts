@@ -13,7 +13,6 @@ import { readJob } from './job-of-options.ts';
 /** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
 const MARGIN_METERS = Math.max(...Object.values(SEARCH_RADII));
 
-/** Where some locations are. */
 export interface LocationsArea {
   /** Their states, and the states within the margin. */
   readonly states: readonly string[];

@@ -68,7 +68,6 @@ export async function tellResult(
   say(context, lines.join('\n'));
 }
 
-/** How messages on stderr are printed. */
 export function styleOf(context: CliContext): OutputStyle {
   const color = context.log === undefined ? colorFor(context, context.stderr) : noColor;
   return { width: lineWidth(context.stderr), color };

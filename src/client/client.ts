@@ -164,7 +164,6 @@ export function requireSendable(key: string): void {
   throw new PerilbookError('KEY_REFUSED', message, 'Copy the key again, without anything before or after it.');
 }
 
-/** Headers whose value is secret. */
 const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
 const HIDDEN = '[hidden]';
 const MAX_VALUE = 200;

@@ -37,7 +37,6 @@ interface Stated {
   readonly metaNote: string | null;
 }
 
-/** What a usable answer states. */
 export interface Answering extends Stated {
   readonly results: ReadonlyMap<TopicSlug, TopicReading>;
   /** The location that the service resolved. */
@@ -73,7 +72,6 @@ const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, 
 /** Entries are checked one by one later: one bad entry must not make a paid bundle unusable. */
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
 
-/** Makes the fields of a topic's result. */
 export type ToFields = (topic: TopicSlug, result: TopicResult) => readonly Field[];
 
 /** Reads the answer to a call. Never throws: it was paid for, and its call must be settled whatever the JSON does to our code. */

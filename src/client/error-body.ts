@@ -66,7 +66,6 @@ function messageOfText(text: string): string | null {
 
 const MOST_OF_PAGE = 20_000;
 
-/** The request's identifier, from an envelope's `meta`. */
 export function findRequestId(meta: unknown): string | null {
   return firstText([field(meta, 'request_id')], MAX_REQUEST_ID);
 }

@@ -87,7 +87,6 @@ export class Receiver implements Dispatcher.DispatchHandler {
       this.#fail(...explainFailure(error, this.#started, this.#status !== 0, this.#options.proxy ?? null));
   }
 
-  /** Settles with what has arrived, decompressed. */
   async #respond(): Promise<void> {
     const isAnswer = this.#status === 200;
     const most = isAnswer ? this.#options.maxBodyBytes : MOST_ERROR_BYTES;
@@ -187,7 +186,6 @@ function explainFailure(
 
 const NO_TLS = 'The service does not speak TLS there: if its address begins with http://, not https://, write that';
 
-/** Failures by the codes of undici and Node. */
 const FAILURES: ReadonlyMap<string, [FailureCode, string]> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', ['CONNECT_TIMEOUT', 'The service did not accept a connection in time']],
   ['UND_ERR_HEADERS_TIMEOUT', ['HEADERS_TIMEOUT', 'The service did not begin to answer in time']],

@@ -12,7 +12,6 @@ const INVISIBLE = /[\p{Cf}\p{Mn}]+/gu;
 /** The five characters for which HTML has names that every library knows. */
 const HTML_NAMES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
-/** Removes certain keys from parts of a service's answer. */
 export interface Redactor {
   text(text: string): string;
   /** A parsed JSON value without a key in any string, number or member name. Changes the value in place. */

@@ -1,7 +1,6 @@
 import { SHORTEST_RETRY_AFTER_MS } from '../contract/headers.ts';
 import type { Answered, Refused, Transport, Verdict } from './verdict.ts';
 
-/** How often a call is tried again. */
 export interface RetryPolicy {
   /** Most attempts in all, the first one included. */
   readonly attempts: number;

@@ -10,7 +10,6 @@ export interface ThrottleOptions {
   readonly clock: Clock;
 }
 
-/** Permission for a call to spend credits. */
 export interface Permit {
   readonly credits: number;
   /** How many credits had been returned in all when this call was sent: `correct` needs it. */

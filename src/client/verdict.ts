@@ -8,7 +8,6 @@ import { type Exchange, type FailureCode, type HeaderMap, type Rate, type Receiv
 import { cleanText } from './redact.ts';
 import { DENIALS, QUOTA_CODE, type StatusKind, saysLimit, statusKind } from './status-kind.ts';
 
-/** What every verdict has. */
 interface VerdictBase {
   /** Credits that this exchange cost; `unknown` where only the provider's bill can tell. */
   readonly charged: number | 'unknown';

@@ -10,7 +10,6 @@ export interface CellStatus {
   readonly note: string;
 }
 
-/** The words of a note about missing answers. */
 export interface StatusTexts {
   readonly missing: string;
   readonly stale: string;

@@ -116,7 +116,6 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
   floodZone: zoneColumns('floodZone'),
 };
 
-/** The columns of a topic, in order. */
 export const columnsOf = memo((slug: TopicSlug): readonly TopicColumn[] => {
   const { category } = topicOf(slug);
   if (category === 'natural') return naturalColumns(slug as NaturalSlug);

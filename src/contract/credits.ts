@@ -1,6 +1,5 @@
 import type { TopicSlug } from './topics.ts';
 
-/** The three kinds of call. */
 export type CallKind = 'single' | 'standard' | 'enterprise';
 
 /** A call that answers many topics at once. */

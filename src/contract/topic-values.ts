@@ -131,7 +131,6 @@ const MEASUREMENT_VALUES = {
   floodZone: zoneValue,
 } satisfies Record<MeasurementSlug, z.ZodType>;
 
-/** The value of a measurement topic. */
 export type MeasurementValue = z.infer<(typeof MEASUREMENT_VALUES)[MeasurementSlug]>;
 
 function valueSchema({ category, slug }: Topic): z.ZodType {

@@ -6,7 +6,6 @@ export type Category = 'natural' | 'proximity' | 'measurement';
 /** The content of `details`: nothing; an array of records; an object; wildfire's three arrays; a GeoJSON FeatureCollection. */
 export type DetailsKind = 'none' | 'array' | 'object' | 'wildfire' | 'features';
 
-/** The kinds of area that values are given for. */
 export type AreaLevel = 'tract' | 'county';
 
 /** How often the provider refreshes a topic. `unstated`: the contract names no interval. */
@@ -108,7 +107,6 @@ export type PollutantSlug = (typeof POLLUTANTS)[number];
 /** The topics whose values are the zone of an agency's map that holds a place. */
 const ZONE_TOPICS = ['floodZone'] as const satisfies readonly MeasurementSlug[];
 export type ZoneSlug = (typeof ZONE_TOPICS)[number];
-/** Whether a topic's value is a zone. */
 export function isZoneTopic(slug: TopicSlug): slug is ZoneSlug {
   return (ZONE_TOPICS as readonly TopicSlug[]).includes(slug);
 }
@@ -117,7 +115,6 @@ export function ofPollutants<Value>(make: (slug: PollutantSlug) => Value): Reado
   return Object.fromEntries(POLLUTANTS.map((slug) => [slug, make(slug)])) as Record<PollutantSlug, Value>;
 }
 
-/** The columns that count the records of `details`. */
 export type CountColumn = CountsOf<(typeof NATURAL)[number]>;
 type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence, ...infer Columns]
   ? Columns[number]
@@ -163,7 +160,6 @@ export function isTopicSlug(text: string): text is TopicSlug {
   return BY_SLUG.has(text);
 }
 
-/** The topic of a slug. */
 export function topicOf(slug: TopicSlug): Topic {
   return BY_SLUG.get(slug)!;
 }

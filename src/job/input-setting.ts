@@ -88,7 +88,6 @@ function isFolder(path: string): boolean {
 /** A file may be called `a[1].csv`. */
 const isPatternOfFiles = (path: string) => isPattern(path) && !existsSync(path);
 
-/** The folder of a source's parts. */
 function folderOf(source: string): string {
   if (isPatternOfFiles(source)) return patternFolder(source);
   return isFolder(source) ? source : dirname(source);

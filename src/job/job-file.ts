@@ -17,7 +17,6 @@ export const jobFileSchema = z.strictObject(
 
 export type JobFile = z.infer<typeof jobFileSchema>;
 
-/** The JSON Schema, for editors. */
 export function jobFileJsonSchema(): SettingsSchema {
   const schema = z.toJSONSchema(jobFileSchema, {
     target: 'draft-7',
@@ -67,7 +66,6 @@ export interface SettingsSchema {
   readonly description?: string;
 }
 
-/** An error in one setting. */
 export interface SettingIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -80,7 +78,6 @@ export interface SettingIssue {
 type Issue = z.core.$ZodIssue;
 type SettingPath = readonly PropertyKey[];
 
-/** The types of values, by zod's names. */
 const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
@@ -172,7 +169,6 @@ function flowText(value: unknown): string {
   return `{${members.map(([name, member]) => `${name}: ${flowText(member)}`).join(', ')}}`;
 }
 
-/** The names of settings below a path. */
 function namesAt({ anyOf = [], properties = {}, items }: SettingsSchema, path: SettingPath): string[] {
   const [key, ...rest] = path;
   const below = typeof key === 'number' ? items : properties[key as string];
@@ -250,7 +246,6 @@ function shown(value: unknown): string {
   return holdsKey(text) ? 'this value' : text;
 }
 
-/** The actual value, where another type is expected. */
 function valueText(path: SettingPath, value: unknown): string {
   if (typeof value === 'string') return path.length === 0 || mayHoldKey(path) ? 'a text' : shown(value);
   if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : String(value);
@@ -258,7 +253,6 @@ function valueText(path: SettingPath, value: unknown): string {
   return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';
 }
 
-/** The value at a path. */
 function valueAt(given: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>(
     (value, key) =>

@@ -11,7 +11,6 @@ const KEY_WITHIN = new RegExp(`(?<!${OF_TOKEN})(?:${KEY_SHAPE})`);
 /** An address with a user, password, query or fragment. */
 const LOADED_ADDRESS = /https?:\/\/\S*[@?#]/i;
 
-/** The usual form of a variable's name. */
 const VARIABLE = /^(?=.{1,64}$)[A-Z_][A-Z0-9]{0,15}(?:_[A-Z0-9]{0,15})*$/;
 
 /** Unlike the name of a file, which is short, has an extension, or has no number. */

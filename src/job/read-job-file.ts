@@ -21,7 +21,6 @@ const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
 
 const EXAMPLES = fileURLToPath(new URL('../../jobs', import.meta.url));
 
-/** An error in a job file. */
 export interface JobProblem {
   readonly line: number;
   /** In characters, from 1. */
@@ -87,7 +86,6 @@ export function parseJobFile(text: string, file: string): JobFile {
   );
 }
 
-/** Checks the text of a job file. */
 export function checkJobText(text: string): CheckedJobFile {
   const { LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();

@@ -87,7 +87,6 @@ const duration = z
   })
   .meta({ pattern: `^(never|${DURATION.source.slice(1, -1)})$`, examples: ['12h', '30d', 'never'] });
 
-/** The building blocks for the table. */
 export const SCHEMAS = {
   text,
   credits,

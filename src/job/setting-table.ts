@@ -23,7 +23,6 @@ export interface SettingFlag {
   readonly value?: (given: Given) => unknown;
 }
 
-/** A line of the table. */
 interface Setting {
   /** For `--help`, the reference and editors. Its default is added where it is a word or a number. */
   readonly help: string;
@@ -290,17 +289,14 @@ const GROUPS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Setting>>>>;
 
-/** The groups in which help and the reference list the settings. */
 export type SettingGroup = keyof typeof GROUPS;
 
-/** The settings of a group. */
 export type SettingsOf<Group extends SettingGroup> = keyof (typeof GROUPS)[Group];
 
 type Joined<Group> = (Group extends unknown ? (group: Group) => void : never) extends (all: infer All) => void
   ? All
   : never;
 
-/** The lines of the table by their names. */
 export type Settings = Joined<(typeof GROUPS)[SettingGroup]>;
 
 export type SettingName = keyof Settings;
@@ -322,10 +318,8 @@ export type JobOptionName = FlagTable extends infer Flags
     : never
   : never;
 
-/** The line of an option. */
 type FlagOf<Name extends JobOptionName> = Extract<FlagTable, Readonly<Record<Name, unknown>>>[Name];
 
-/** The values of options of the command line. */
 export type JobFlags = {
   readonly [Name in JobOptionName]?:
     | (FlagOf<Name> extends { type: 'number' } ? number : FlagOf<Name> extends { type: 'switch' } ? boolean : string)
@@ -339,12 +333,10 @@ type Defaults = {
   >['default'];
 };
 
-/** The defaults of all settings that have one. */
 export const DEFAULTS = Object.fromEntries(
   SETTING_LIST.flatMap(([name, setting]) => (setting.default === undefined ? [] : [[name, setting.default]])),
 ) as Defaults;
 
-/** The description of a setting, with its default. */
 export function formatHelp({ help, default: value, flags = {} }: Setting): string {
   if (typeof value === 'boolean' || value === undefined || value === '') return help;
   const isShare = Object.values(flags).some(({ type }) => type === 'share');

@@ -1,6 +1,5 @@
 import { PAID_TOPICS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
 
-/** Names of topic sets. */
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 
 /** A topic or a group of topics. */

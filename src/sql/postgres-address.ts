@@ -4,7 +4,6 @@ import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 import { readFileText } from '../base/pipes.ts';
 import { homeFolder, withHome } from '../base/platform-folders.ts';
 
-/** The content of a database, and its name in errors. */
 export interface DatabaseUse {
   /** With no article: "store". */
   readonly name: string;

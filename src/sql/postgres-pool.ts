@@ -10,13 +10,11 @@ export interface Session {
   rows<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A transaction that writes. */
 export interface Transaction extends Session {
   /** Sends a statement together with COMMIT, without waiting for it in between. The transaction is undone if it fails. */
   last(sql: string, values?: readonly unknown[]): void;
 }
 
-/** The options of a pool. */
 interface PoolSettings {
   /** How long an operation waits for an unreachable server, in milliseconds. */
   readonly patienceMs: number;

@@ -23,7 +23,6 @@
  * - A table joined with `records` comes after it, by LEFT JOIN: the planner may reverse a JOIN and read all of the table.
  */
 
-/** A parameter for both databases. */
 export type SqlValue = string | number | Buffer | null;
 
 declare const rowType: unique symbol;
@@ -76,7 +75,6 @@ export interface EngineDialect {
   newNumbers(table: string, column: string, highest: string, count: number): SqlStatement<{ readonly number: number }>;
 }
 
-/** A database on which work is done. */
 export interface SqlDatabase {
   readonly dialect: EngineDialect;
   /** Does work that writes nothing. On SQLite all of it sees one state of the database, on PostgreSQL each statement the latest. It

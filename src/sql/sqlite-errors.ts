@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type ErrorCode, PerilbookError, resultOrNull } from '../base/errors.ts';
 
-/** A SQLite file as its user knows it. */
 export interface FileUse {
   /** `The store /home/you/store.db`. */
   readonly subject: string;

@@ -46,7 +46,6 @@ interface StoreSettings extends LedgerTime {
   readonly widthOf: WidthOf;
 }
 
-/** The operations that differ between the engines. */
 interface OpenedDatabase {
   moved(): PerilbookError | null;
   bytes(): Promise<number>;

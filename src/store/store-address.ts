@@ -1,6 +1,5 @@
 import { type DatabaseUse, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
 
-/** The store in PostgreSQL. */
 export const STORE_DATABASE: DatabaseUse = {
   name: 'store',
   defaultSchema: 'perilbook',

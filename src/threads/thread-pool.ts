@@ -23,7 +23,6 @@ export interface PoolOptions {
 
 const YOUNG_MB = 6;
 
-/** Runs tasks of one work, one after the other. */
 export interface Lane<Task, Result> {
   /** @param transfer memory of the task that is moved and not copied */
   run(task: Task, transfer?: readonly ArrayBuffer[]): Promise<Result>;
@@ -141,7 +140,6 @@ export function moduleBeside(name: string, beside: string): string {
 
 const MODULE = new URL(moduleBeside('thread', import.meta.url));
 
-/** A thread, from this side. */
 class PoolThread {
   readonly #worker: Worker;
   readonly #asked: PromiseWithResolvers<unknown>[] = [];

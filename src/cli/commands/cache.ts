@@ -25,7 +25,6 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
   };
 }
 
-/** The commands of `perilbook cache`. */
 export const cacheCommands = { 'cache stats': onStore(showStats), 'cache prune': onStore(prune) };
 
 async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<undefined> {

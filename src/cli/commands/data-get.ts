@@ -120,7 +120,6 @@ function gotNothing({ loaded, without = [] }: SourceOutcome): boolean {
   return without.length > 0 && (loaded?.records ?? 0) === 0;
 }
 
-/** Warns about sample data beside real data. */
 function noteSample(context: CliContext, { open, file }: DataSettings): void {
   const made = describeData(open()).datasets.filter(({ sample }) => sample);
   if (made.length === 0) return;
@@ -210,7 +209,6 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** The web client with this program's User-Agent. */
 export function clientFor(
   { env, version = '0' }: CliContext,
   { contact, mirror, own }: Pick<DataSettings, 'contact' | 'mirror' | 'own'>,

@@ -112,7 +112,6 @@ interface SourceHere {
   readonly downloaded: ReturnType<typeof readDownloaded>;
 }
 
-/** The downloads of a source, or null. */
 function readDownloaded({ name }: Source, downloads: string) {
   const manifest = readManifest(join(downloads, name));
   if (manifest.size === 0) return null;
@@ -159,7 +158,6 @@ function updateLines(downloaded: readonly SourceHere[], now: number, width: numb
 
 type Downloaded = NonNullable<SourceHere['downloaded']>;
 
-/** The oldest time at which a part was last checked. */
 const oldestCheck = ({ parts }: Downloaded): number => Math.min(...parts.map(({ checkedAt }) => checkedAt));
 
 /** Whether the publisher has probably released newer data. A refused file is always downloaded again. */
@@ -167,7 +165,6 @@ function isDue(source: Source, downloaded: Downloaded, now: number): boolean {
   return downloaded.parts.some(({ refused }) => refused) || now - oldestCheck(downloaded) >= staleAfterMs(source);
 }
 
-/** The size of a dataset's downloads. */
 function downloadedBytes(name: string, level: string, here: readonly SourceHere[]): number {
   return here
     .flatMap(({ downloaded }) => downloaded?.parts ?? [])
@@ -212,7 +209,6 @@ function missingLines({ unavailable, withoutRecords }: DataDescription, sources:
   ];
 }
 
-/** The command that gets the data of some topics. */
 function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): string {
   const needsStates = sources.some(
     ({ when, topics: of }) => when === 'states' && of.some((topic) => topics.includes(topic)),

@@ -48,7 +48,6 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
   return problems.length === 0 ? EXIT.complete : EXIT.usage;
 };
 
-/** The commands of `perilbook job`. */
 export const jobCommands = {
   'job check': jobCheckCommand,
   'job schema': async (context: CliContext) => void sayJson(context, jobFileJsonSchema()),

@@ -139,7 +139,6 @@ function needsApproval(flags: Flags<'run'>, { job, summary }: Prepared): boolean
   return summary.credits > 0 && !flags.yes && job.budget === null && !isUnlimited(job);
 }
 
-/** Whether a question is asked before the run. */
 function asksToSpend(context: CliContext, flags: Flags<'run'>, prepared: Prepared): boolean {
   return needsApproval(flags, prepared) && canAsk(context) && prepared.job.input !== '-';
 }

@@ -37,7 +37,6 @@ const JOB_NAME = 'service check';
 /** Longest reason, in characters: a reason may quote the service. */
 const MAX_REASON = 400;
 
-/** What a check asks, and with which keys. */
 interface PlannedCheck {
   readonly job: Job;
   readonly baseUrl: string;
@@ -191,7 +190,6 @@ function parseCheckDegrees(
   throw usageError(`--${name} ${text} is not a coordinate`, 'Write decimal degrees, like --lat 39.7392.');
 }
 
-/** The first limit that prevented a request. */
 interface CheckLimits {
   reached: PerilbookError | null;
 }

@@ -27,7 +27,6 @@ import { checkCommand } from './service-check.ts';
 
 const DEFAULT_PORT = 8737;
 
-/** Options that name the files of a service. */
 type FileFlags = Pick<Flags<'service start'>, 'db' | 'accounts'>;
 
 /** A command that opens the accounts. Only the commands that make the first account may create them. */
@@ -43,7 +42,6 @@ function onAccounts<Name extends Extract<CommandName, `service ${'account' | 'ke
   };
 }
 
-/** The commands of `perilbook service`. */
 export const serviceCommands = {
   'service start': startCommand,
   'service check': checkCommand,
@@ -154,7 +152,6 @@ export const serviceCommands = {
   }),
 };
 
-/** Where the data and the accounts of a service are. */
 interface ServiceFiles {
   readonly data: string;
   /** A file, or the address of a database. */
@@ -261,7 +258,6 @@ const FIGURES = {
   overageRate: 'overage-rate',
 } as const;
 
-/** The options of an account's terms. */
 type TermsFlags = Flags<'service account create'> | Flags<'service account change'>;
 
 /** The figures of a custom subscription that are given; undefined if none is. */

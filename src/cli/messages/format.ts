@@ -120,7 +120,6 @@ interface Environment {
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Colors a text, or returns it unchanged. */
 export type Color = (format: Format, text: string) => string;
 
 export const noColor: Color = (_, text) => text;

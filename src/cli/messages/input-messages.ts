@@ -9,7 +9,6 @@ import type { PlanSummary } from '../../run/summary.ts';
 import { hasTooManyInvalid, unusableRows } from '../exit-codes.ts';
 import { type Color, shownPath, table } from './format.ts';
 
-/** How lines are printed. */
 export interface OutputStyle {
   /** Columns of the terminal; infinite where the output is no terminal. */
   readonly width: number;

@@ -128,7 +128,6 @@ function topicNames(topics: readonly TopicSlug[]): string {
 
 const MOST_NAMED = 5;
 
-/** One line: what a local run will do. */
 export function localVerdict({ plan, summary }: Prepared): string {
   const { cells_cached: cached, cells_rejected: rejected } = summary;
   if (plan.order.length === 0) {

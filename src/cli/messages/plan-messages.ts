@@ -210,7 +210,6 @@ function timeLimit(minutes: number): string {
   return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
 }
 
-/** One line: what the run will do. */
 function verdict(prepared: Prepared): string {
   const { rows, cells } = prepared.summary;
   if (rows === 0) return 'The file has no rows, only a header: nothing to look up. Check how it was exported.';

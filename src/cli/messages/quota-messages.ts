@@ -8,7 +8,6 @@ import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
 import { listed, table } from './format.ts';
 
-/** An account's billing period, printed above a statement. */
 export interface Quota {
   readonly state: AccountState;
   /** Without a known subscription, allowance, left and overage are not printed. */
@@ -17,7 +16,6 @@ export interface Quota {
   readonly freeCalls: number;
 }
 
-/** The period as `--json` prints it. */
 export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<string, unknown> {
   const { subscription, reserve, name, isAssumed = false } = state.account;
   const { period, spending, available } = state;
@@ -102,7 +100,6 @@ function exhaustedMessage({ account, spending: { exhaustedAt, exhaustedLeft }, p
   ];
 }
 
-/** The rows as `--json` prints them. */
 export function statementJson(by: StatementBy, rows: readonly StatementRow[]): unknown[] {
   return rows.map((row) => ({ ...formatSpender(by, row), ...figuresOf(row) }));
 }

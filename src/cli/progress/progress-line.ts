@@ -12,7 +12,6 @@ import {
 } from '../../run/estimate.ts';
 import type { Progress } from '../../run/progress.ts';
 
-/** The data of a line of progress. */
 export interface ProgressView {
   /** On the monotonic clock, which nobody sets. */
   readonly steady: number;
@@ -85,7 +84,6 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
   ].filter(Boolean);
 }
 
-/** Failures by the kind of the verdict. */
 const FAILURE_NAMES: Readonly<Record<string, string>> = {
   upstream: 'service failed',
   transport: 'network failed',

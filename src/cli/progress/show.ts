@@ -11,7 +11,6 @@ const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
 
-/** Shows the progress of a run on stderr, with messages in between. */
 export interface ProgressShow extends Disposable {
   readonly progress: Progress;
   /** Prints a message above the progress. */
@@ -40,7 +39,6 @@ function quietShow(context: CliContext): ProgressShow {
   };
 }
 
-/** Collects what a progress view shows. */
 function viewer(context: CliContext) {
   const progress = newProgress();
   const meter = new MinuteMeter();
@@ -113,7 +111,6 @@ function lineShow(context: CliContext): ProgressShow {
   });
 }
 
-/** Progress as events of `--log json`. */
 function logShow(context: CliContext, log: Log): ProgressShow {
   return periodicShow(context, (occasion, { progress, facts }) => {
     // May come too often for a line each.
@@ -136,7 +133,6 @@ function logShow(context: CliContext, log: Log): ProgressShow {
   });
 }
 
-/** One line, which is drawn again in its place. */
 function terminalShow(context: CliContext): ProgressShow {
   const { progress, learn, view } = viewer(context);
   const { draw, clear } = lineInPlace(context);

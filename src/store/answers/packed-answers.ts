@@ -20,7 +20,6 @@ import type { WantedAnswer } from './port.ts';
 const HEADER_BYTES = 13;
 const STATED = 128;
 
-/** One answer in the bytes of its cell. */
 interface PackedAnswer {
   /** The number of the topic's slug. */
   readonly slug: number;
@@ -92,7 +91,6 @@ export function answersSince(answers: Buffer, time: number): { kept: Buffer; dro
   return { kept: bytes, dropped: all.length - kept.length };
 }
 
-/** An answer to find in the bytes of cells. */
 interface SoughtAnswer extends WantedAnswer {
   /** The number of the topic's slug; -1 where the store has no answer to it. */
   readonly slug: number;

@@ -15,7 +15,6 @@ export interface WantedAnswer extends Wanted {
   readonly fields: number;
 }
 
-/** A cell that has all wanted answers. */
 export interface CompleteCell {
   /** When the oldest of the wanted answers was given. */
   readonly asOf: number;

@@ -21,7 +21,6 @@ import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
 
-/** The cells of an open store. */
 export interface StoredCells {
   readonly database: SqlDatabase;
   readonly texts: TextTable;
@@ -48,7 +47,6 @@ function isIntact(source: number, { lat7, lng7, answers, failures, checksum }: C
 
 /** Cells per statement. One statement per cell takes half as much time again. */
 const CELLS_A_STATEMENT = 2_000;
-/** Cells per page, when all cells are read. */
 const CELLS_A_PAGE = 1_000;
 
 /**
@@ -244,7 +242,6 @@ function writeCells({ dialect }: SqlDatabase, rows: readonly CellRow[]): SqlWork
   return write(...upserts);
 }
 
-/** A cell, and the name of its source. */
 export interface CellOfStore extends CheckedCell {
   readonly id: number;
   readonly source: string;

@@ -5,7 +5,6 @@ import type { Claim, ClaimLimits, PeriodSpending, Spending } from './port.ts';
  * that a single process is paced by its throttle and not by refused claims. */
 export const COUNTED_MS = RATE_WINDOW_MS + 100;
 
-/** The ledger's figures at the moment of a claim. */
 export interface Usage {
   readonly period: PeriodSpending;
   readonly run: Spending;
@@ -72,7 +71,6 @@ export class RecentCalls {
     return this.#credits;
   }
 
-  /** The calls of one run among them. */
   creditsOf(run: number): number {
     return this.#ofRuns.get(run) ?? 0;
   }

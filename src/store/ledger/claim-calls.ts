@@ -24,7 +24,6 @@ import { addToSums } from './ledger-moves.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
 import { giveUpCalls } from './settle-calls.ts';
 
-/** The context of claims, apart from the rows. */
 export interface ClaimTable extends LedgerTime, StoredCells {
   readonly owner: Owner;
   /** The calls of the last minute by account. Only new ones are read. */

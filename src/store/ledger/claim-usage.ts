@@ -9,7 +9,6 @@ import {
 import { COUNTED_MS, type RecentCall, RecentCalls, total, type Usage } from './admission.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
 
-/** The stored sums of one period of an account. */
 interface StoredPeriod extends Spending {
   readonly start: number;
   readonly exhaustedAt: number | null;

@@ -15,7 +15,6 @@ export interface LedgerCall {
   readonly credits_left: number | null;
 }
 
-/** A settlement, and the call of the ledger that it ends. */
 export interface SettledCall {
   readonly settlement: Settlement;
   readonly call: LedgerCall;

@@ -64,7 +64,6 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
   }));
 }
 
-/** The latest charged calls of a source, with their times. */
 export function* latestCallTimes(source: number, leaseMs: number): SqlWork<readonly TimedCall[]> {
   const sql = `SELECT kind, settled_at - lease_until + $1 AS ms FROM calls
     WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = $2 AND charge = 'charged' ORDER BY id DESC`;
@@ -95,7 +94,6 @@ export function* correctPeriod(
   return correction!;
 }
 
-/** How many calls of each charge there are, and their credits. */
 export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
   const sql = `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
     FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`;

@@ -17,7 +17,6 @@ import type { AreaAnswers, Wanted } from '../answers/port.ts';
 /** How a call was charged. `sent` has no outcome yet; whether `unknown` was charged cannot be known, so it counts as spent for every limit. */
 export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
 
-/** The limits under which a batch of calls may be claimed. */
 export interface ClaimLimits {
   readonly run: number;
   readonly source: number;
@@ -38,7 +37,6 @@ export interface ClaimLimits {
 /** What a service last charged for each kind of call, in credits, and when; null for a kind that it never charged. */
 export type ChargedPrices = Readonly<Record<CallKind, { readonly credits: number; readonly at: number } | null>>;
 
-/** A call that a run wants to make now. */
 export interface ClaimRequest {
   readonly cell: Cell;
   readonly call: Call;
@@ -125,7 +123,6 @@ export interface PeriodSpending extends Spending {
   readonly later?: number;
 }
 
-/** The difference between the provider's count of a period and the ledger's, when it was recorded. */
 export interface Correction {
   /** Credits that the provider counted beyond the ledger's charged and unknown ones; below 0 where it counted fewer. */
   readonly elsewhere: number;
@@ -134,7 +131,6 @@ export interface Correction {
 
 export type StatementBy = 'run' | 'job' | 'key' | 'day' | 'kind';
 
-/** The calls of the ledger that a statement sums, and the groups. */
 export interface StatementQuery {
   readonly by: StatementBy;
   readonly account?: string;

@@ -24,7 +24,6 @@ export interface RunRecord extends Spending {
   readonly summary: unknown;
 }
 
-/** The limits on an account's credits. */
 export interface AccountTerms {
   readonly subscription: Subscription;
   readonly anniversaryDay: number;

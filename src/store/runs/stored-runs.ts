@@ -19,7 +19,6 @@ type StoredRun = Omit<RunRecord, 'settings' | 'summary'> & {
 
 const LATEST = 200;
 
-/** Records a run and the terms of its account. */
 export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner): SqlWork<number> {
   const texts = [run.job, run.input, run.output, run.account, owner.name].map(storable);
   const [[row]] = yield* read(
@@ -45,14 +44,12 @@ export function endRun({ dialect }: SqlDatabase, run: number, end: RunConclusion
   return write(statement(sql, [run, end.state, end.resumeAfter, JSON.stringify(end.summary)]));
 }
 
-/** The accounts of runs, the latest run's first. */
 export function* readAccounts(): SqlWork<LedgerAccount[]> {
   const sql = 'SELECT account, terms FROM account_terms ORDER BY run DESC, account';
   const [rows] = yield* read(statement<{ account: string; terms: string }>(sql));
   return rows.map(({ account, terms }) => ({ name: account, ...(JSON.parse(terms) as AccountTerms) }));
 }
 
-/** The latest runs, newest first. */
 export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
   const sql = `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
       planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", settings, summary
