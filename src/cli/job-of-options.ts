@@ -97,16 +97,8 @@ function gatherSettings(
   flags: JobFlags,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
   const help = `See perilbook ${context.command ?? 'run'} --help.`;
-  const fromFlags = gather(
-    (option) => flags[option.flag],
-    (option) => `--${option.flag}`,
-    help,
-  );
-  const fromEnv = gather(
-    (option) => (option.env ? context.env[option.env] || undefined : undefined),
-    (option) => option.env!,
-    help,
-  );
+  const fromFlags = gather(help, ({ flag }) => [`--${flag}`, flags[flag]]);
+  const fromEnv = gather(help, ({ env = '' }) => [env, context.env[env] || undefined]);
   refuseTopics(context, words, flags);
   return [fromFlags, fromEnv, settingsOfWords(context, words)];
 }
@@ -138,16 +130,11 @@ export function readOptionalJob(context: CliContext, words: readonly string[], f
 }
 
 /** Checks each value on its own, so that a message can name its flag. */
-function gather(
-  read: (option: JobOption) => Given | undefined,
-  nameOf: (option: JobOption) => string,
-  help: string,
-): JobFile {
+function gather(help: string, read: (option: JobOption) => readonly [name: string, given: Given | undefined]): JobFile {
   let job: JobFile = {};
   for (const option of JOB_OPTIONS) {
-    const given = read(option);
+    const [name, given] = read(option);
     if (given === undefined) continue;
-    const name = nameOf(option);
     if (option.type === 'number' && (Number.isNaN(Number(given)) || String(given).trim() === '')) {
       throw notANumber(name);
     }

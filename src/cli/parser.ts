@@ -90,7 +90,9 @@ export async function parseCommandLine(
       command.describe,
       (own) => {
         named = command;
-        own.usage(`$0 ${usageOf(command)}\n\n${command.describe}${argumentText(command)}`);
+        const [name = '', meaning] = command.argument ?? [];
+        const argument = meaning === undefined ? '' : `\n\n${/\w+/.exec(name)![0]}: ${meaning}`;
+        own.usage(`$0 ${usageOf(command)}\n\n${command.describe}${argument}`);
         for (const example of command.examples ?? []) {
           const [line, note = ''] = example.split(/ {2,}/);
           own.example(`$0 ${line}`, note);
@@ -143,10 +145,6 @@ const COMPLETION = 'completion';
 
 /** The option with which the scripts of yargs ask for completions. */
 const COMPLETIONS = '--get-yargs-completions';
-
-function argumentText({ argument }: Command): string {
-  return argument === undefined ? '' : `\n\n${/\w+/.exec(argument[0])![0]}: ${argument[1]}`;
-}
 
 /** The options of the commands, with repetitions. */
 function allOptions(commands: readonly Command[]): (readonly [name: string, option: CommandOption])[] {
@@ -232,11 +230,8 @@ function unknownCommand(name: string | undefined, commands: readonly Command[]):
     const line = commandLine('plan', [name], {});
     return usageError(`"${name}" is not a command, but may be a file`, `To see what it would cost: ${line}`);
   }
-  const near = didYouMean(
-    name,
-    commands.map((command) => command.name),
-  );
-  return usageError(`Unknown command: ${name}${near}`, LIST_COMMANDS);
+  const names = commands.map((command) => command.name);
+  return usageError(`Unknown command: ${name}${didYouMean(name, names)}`, LIST_COMMANDS);
 }
 
 function usage(message: string, command: Command | null): PerilbookError {

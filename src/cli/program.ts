@@ -11,12 +11,8 @@ export async function program(host: CliContext, version: string): Promise<number
   const context = withLog({ ...host, version });
   const { args } = context;
   const former = formerFolder(context.env);
-  if (former !== null) {
-    say(
-      context,
-      `The store is in ${former}. To have it in the folder of today, move what is there to %LOCALAPPDATA%\\perilbook.`,
-    );
-  }
+  const move = 'To have it in the folder of today, move what is there to %LOCALAPPDATA%\\perilbook.';
+  if (former !== null) say(context, `The store is in ${former}. ${move}`);
   try {
     return (await runLine(withHomeFolder(context))) ?? EXIT.complete;
   } catch (error) {

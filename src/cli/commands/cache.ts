@@ -5,7 +5,7 @@ import { isFreeSource } from '../../library/connection.ts';
 import { bundlesAsSeen, lastPrices, priceCheapest } from '../../run/plan/cheapest-calls.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
-import type { Charges, Store, StoreStats } from '../../store/port.ts';
+import type { Charges, Store } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
 import { durationOption, type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
@@ -31,6 +31,7 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
   const stats = await store.stats();
   const paid = stats.chargesOf((source) => !isFreeSource(source));
   const sample = stats.chargesOf(isFreeSource);
+  const madeUp = `${counted(sample.calls.charged, 'call')}, ${counted(sample.credits.charged, 'credit')}`;
   const lines = [
     shownAddress(job.store),
     ...listed([
@@ -44,24 +45,13 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
         `${grouped(paid.calls.charged)} charged, ${grouped(paid.calls.free)} free, ${grouped(paid.calls.unknown)} unknown, ${grouped(paid.calls.sent)} in flight`,
       ],
       ['credits', `${grouped(paid.credits.charged)} charged, ${grouped(paid.credits.unknown)} unknown`],
-      ...(sample.calls.charged === 0 ? [] : [['sample', madeUpText(sample)] as const]),
+      ...(sample.calls.charged === 0 ? [] : [['sample', `${madeUp}: made up, nobody charges them`] as const]),
     ]),
   ];
-  printResult(context, flags, statsJson(stats, paid, sample), () => lines);
-}
-
-const madeUpText = ({ calls, credits }: Charges): string =>
-  `${counted(calls.charged, 'call')}, ${counted(credits.charged, 'credit')}: made up, nobody charges them`;
-
-/** The figures, under the same names as in `quota --json` and `status --json`. */
-function statsJson(stats: StoreStats, paid: Charges, sample: Charges): Record<string, unknown> {
-  return {
-    sources: stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
-    ...chargesJson(paid),
-    /** Made up: nobody charges them. */
-    sample: chargesJson(sample),
-    bytes: stats.bytes,
-  };
+  // The figures have the same names as in `quota --json` and `status --json`. Nobody charges those of the sample.
+  const sources = stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) }));
+  const value = { sources, ...chargesJson(paid), sample: chargesJson(sample), bytes: stats.bytes };
+  printResult(context, flags, value, () => lines);
 }
 
 function chargesJson({ calls, credits }: Charges): object {

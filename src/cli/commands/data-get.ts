@@ -106,7 +106,9 @@ async function obtainAndLoad(
   flags: Flags<'data get'>,
 ): Promise<ExitCode> {
   const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
-    const level = outcome.error !== undefined ? 'error' : gotNothing(outcome) ? 'warning' : 'info';
+    const { error, loaded, without = [] } = outcome;
+    const hasNothing = without.length > 0 && (loaded?.records ?? 0) === 0;
+    const level = error !== undefined ? 'error' : hasNothing ? 'warning' : 'info';
     if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
   });
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
@@ -115,18 +117,12 @@ async function obtainAndLoad(
   return failed && exitCodeOfError(failed.error);
 }
 
-/** Whether the publisher has no record of what was asked. */
-function gotNothing({ loaded, without = [] }: SourceOutcome): boolean {
-  return without.length > 0 && (loaded?.records ?? 0) === 0;
-}
-
 function noteSample(context: CliContext, { open, file }: DataSettings): void {
   const made = describeData(open()).datasets.filter(({ sample }) => sample);
   if (made.length === 0) return;
-  say(
-    context,
-    `${file} also holds sample data (made up): ${made.map(({ name }) => name).join(', ')}. For real data alone: --db NEW.db, or data get all.`,
-  );
+  const names = made.map(({ name }) => name).join(', ');
+  const alone = 'For real data alone: --db NEW.db, or data get all.';
+  say(context, `${file} also holds sample data (made up): ${names}. ${alone}`);
 }
 
 /** The downloaded sources, each with its downloaded slices and their tiles. */

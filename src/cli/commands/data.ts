@@ -15,7 +15,6 @@ import {
   needsOf,
 } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
-import type { DatasetName } from '../../data/tables/records.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, lineWidth, printResult } from '../context.ts';
@@ -127,7 +126,7 @@ function readDownloaded({ name }: Source, downloads: string) {
 
 function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
   const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states, parts }) => [
-    topicsText(topicsWithDataset(name)),
+    topicsText(TOPIC_SLUGS.filter((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)].includes(name))),
     datasetLabel(name, level),
     grouped(count),
     sizeText(downloadedBytes(name, level, here) + loadedBytes(parts)),
@@ -180,10 +179,6 @@ function loadedBytes(parts: LoadedDataset['parts']): number {
 /** '' where it is unknown: of sample data, and of files that an earlier version loaded. */
 const sizeText = (bytes: number): string => (bytes === 0 ? '' : byteSize(bytes));
 
-function topicsWithDataset(name: DatasetName): TopicSlug[] {
-  return TOPIC_SLUGS.filter((topic) => needsOf(topic).includes(name) || eventDatasetsOf(topic).includes(name));
-}
-
 function topicsText(topics: readonly TopicSlug[]): string {
   if (topics.length === TOPIC_SLUGS.length) return 'all topics';
   return isNatural(topics) ? 'natural topics' : topics.join(', ');
@@ -218,10 +213,8 @@ function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): s
 }
 
 function licenceLines(datasets: readonly LoadedDataset[]): string[] {
-  const groups = Map.groupBy(
-    datasets.filter(({ licence }) => licence !== ''),
-    ({ licence }) => licence,
-  );
+  const groups = Map.groupBy(datasets, ({ licence }) => licence);
+  groups.delete('');
   return [...groups].map(
     ([licence, of]) => `Licence of ${[...new Set(of.map(({ name }) => name))].join(', ')}: ${licence}`,
   );

@@ -94,7 +94,10 @@ async function planAndRun(
   const check = async (store: Store) => {
     const rows = rowsOutput(job.output, job, () => writtenOutputs(store, job));
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
-    await checkFiles(flags, job, outputs, job.parts === null ? [] : await findOutputs(job));
+    // No other output of the run may replace the rows.
+    const ofParts =
+      job.parts === null ? [] : (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
+    await checkFiles(flags, job, outputs, ofParts);
   };
   const opened = owned.use(
     await openRun(runHost(context, notice), job, {
@@ -141,11 +144,6 @@ function needsApproval(flags: Flags<'run'>, { job, summary }: Prepared): boolean
 
 function asksToSpend(context: CliContext, flags: Flags<'run'>, prepared: Prepared): boolean {
   return needsApproval(flags, prepared) && canAsk(context) && prepared.job.input !== '-';
-}
-
-/** The rows' outputs, which no other output of the run may replace. */
-async function findOutputs(job: Job): Promise<ProtectedFile[]> {
-  return (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
 }
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a

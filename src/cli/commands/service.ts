@@ -57,10 +57,8 @@ export const serviceCommands = {
     const last = day > 28 ? ' (or its last)' : '';
     // Day 1 is the default of clients.
     const clients = day === 1 ? '' : `: clients need --anniversary-day ${day}`;
-    say(
-      context,
-      `Made the account ${account.name} (${account.subscription.name}). Its billing periods begin on day ${day} of a month${last}${clients}.`,
-    );
+    const periods = `Its billing periods begin on day ${day} of a month${last}${clients}.`;
+    say(context, `Made the account ${account.name} (${account.subscription.name}). ${periods}`);
   }, true),
   /** Changes an account's subscription or its overages. By the contract, the account manager does this. */
   'service account change': onAccounts<'service account change'>(async (context, accounts, flags) => {
@@ -78,10 +76,8 @@ export const serviceCommands = {
     });
     const limits = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
     const beyond = account.overages ? `served${billed(terms)}` : 'refused';
-    say(
-      context,
-      `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}. This works from the next call on.`,
-    );
+    const changed = `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}.`;
+    say(context, `${changed} This works from the next call on.`);
   }),
   'service account list': onAccounts<'service account list'>(async (context, accounts, flags) => {
     const listed = await withStatements(accounts, await accounts.listAccounts());
@@ -202,10 +198,8 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {
-    say(
-      context,
-      `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (perilbook data shows how to get them; perilbook data load sample fills all with sample data)`,
-    );
+    const how = 'perilbook data shows how to get them; perilbook data load sample fills all with sample data';
+    say(context, `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (${how})`);
   }
   if (withoutRecords.length > 0) {
     const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);

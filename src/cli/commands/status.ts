@@ -29,10 +29,8 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
   const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
   const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
   if (flags.json) {
-    sayJson(
-      context,
-      runs.map((run) => asJson(run, callsOf(run))),
-    );
+    const values = runs.map((run) => asJson(run, callsOf(run)));
+    sayJson(context, values);
   } else if (flags.csv) {
     printData(context, asCsv(runs, callsOf).trimEnd());
   } else if (runs.length === 0) {

@@ -70,10 +70,8 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
 async function serve(context: CliContext, base: Job, ui: RunningUi, sample: boolean): Promise<number> {
   const address = ui.newAddress();
   if (sample) say(context, SAMPLE_DATA);
-  say(
-    context,
-    `Open this address on this machine; it works once:\n\n  ${address}\n\nPress Ctrl-C to stop the page and its runs.`,
-  );
+  const stop = 'Press Ctrl-C to stop the page and its runs.';
+  say(context, `Open this address on this machine; it works once:\n\n  ${address}\n\n${stop}`);
   const { stdin } = context;
   let removeEntry = () => {};
   const onEnter = () => say(context, `New address: ${ui.newAddress()}`);

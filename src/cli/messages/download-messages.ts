@@ -31,10 +31,8 @@ function sumBytes({ source, slices, tiles }: WantedSource): number | null {
     const own = tiles?.get(state);
     return own === undefined ? whole : Math.min(whole, bytesOfTiles(own, source));
   });
-  return Math.min(
-    source.bytes,
-    sizes.reduce((sum, size) => sum + size, 0),
-  );
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  return Math.min(source.bytes, all);
 }
 
 /** The US has some 1,000 square degrees; more lies where locations are. */
@@ -52,10 +50,8 @@ function bytesOfTiles(tiles: readonly Box[], { bytes }: Source): number {
 function partsText({ slices, tiles }: WantedSource): string {
   if (slices.includes('US')) return 'US';
   if (tiles === undefined) return counted(slices.length, 'state');
-  return counted(
-    slices.reduce((sum, state) => sum + (tiles.get(state)?.length ?? 0), 0),
-    'tile',
-  );
+  const count = slices.reduce((sum, state) => sum + (tiles.get(state)?.length ?? 0), 0);
+  return counted(count, 'tile');
 }
 
 /** Sizes, addresses and licences, shown before a download. @param mirror where the addresses are asked instead, an address or a folder */

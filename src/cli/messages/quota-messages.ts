@@ -1,5 +1,5 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import { type JobAccount, UNLIMITED } from '../../job/account-settings.ts';
+import { UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/field-bytes.ts';
 import { IN_LATER_PERIODS, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
 import type { AccountState } from '../../run/plan/account-state.ts';
@@ -64,7 +64,11 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
   if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
   if (hasSubscription) pairs.push(['left', `${counted(available, 'credit')}, by this store`]);
-  if (overage > 0) pairs.push(['overage', overageMessage(state.account, overage)]);
+  if (overage > 0) {
+    const { overageRate } = subscription;
+    const dollars = overageRate === null ? '' : `, $${(overage * overageRate).toFixed(2)}`;
+    pairs.push(['overage', `${counted(overage, 'credit')} beyond the allowance${dollars}`]);
+  }
   return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${resetText(state.account, period.end)}.`];
 }
 
@@ -75,11 +79,6 @@ const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or 
 function overageOf({ account: { subscription, overageCredits }, spending }: AccountState): number {
   const spent = overageCredits === 0 ? spending.charged : total(spending);
   return Math.max(0, spent + (spending.correction?.elsewhere ?? 0) - subscription.creditsPerMonth);
-}
-
-function overageMessage({ subscription: { overageRate } }: JobAccount, credits: number): string {
-  const dollars = overageRate === null ? '' : `, $${(credits * overageRate).toFixed(2)}`;
-  return `${counted(credits, 'credit')} beyond the allowance${dollars}`;
 }
 
 function correctionMessage({ elsewhere, at }: Correction): string {
