@@ -148,11 +148,10 @@ export class Throttle implements AsyncDisposable {
   }
 
   #overweight(credits: number): PerilbookError {
-    return new PerilbookError(
-      'USAGE',
-      `A call of ${counted(credits, 'credit')} can never start: the subscription allows ${counted(this.#limit, 'credit')} per minute`,
-      'Choose cheaper calls (single topics), or correct the credits per minute of the subscription in the job file.',
-    );
+    const allowed = `the subscription allows ${counted(this.#limit, 'credit')} per minute`;
+    const hint =
+      'Choose cheaper calls (single topics), or correct the credits per minute of the subscription in the job file.';
+    return new PerilbookError('USAGE', `A call of ${counted(credits, 'credit')} can never start: ${allowed}`, hint);
   }
 }
 

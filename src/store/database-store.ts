@@ -33,10 +33,10 @@ import {
   readChargeStats,
   readLedgerStatement,
 } from './ledger/ledger-sums.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Settlement, Spending } from './ledger/port.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
-import { endRun, forgetRuns, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
+import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
 import { readBundleContents, readChargedPrices, readRefusedScopes, readSampleMark } from './seen-services.ts';
 
 interface StoreSettings extends LedgerTime {
@@ -175,7 +175,10 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     finishRun: (run, end) => change(() => endRun(database, run, end)),
     runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
     forgetRuns: (before) => change(() => forgetRuns(database, before)),
-    runSpending: async (run) => (await ask(() => read(runSums(run))))[0][0]!,
+    async runSpending(run) {
+      const sums = statement<Spending>('SELECT charged, unknown, open FROM runs WHERE id = $1', [run]);
+      return (await ask(() => read(sums)))[0][0]!;
+    },
     async stats() {
       const sums = new Map();
       for await (const cells of pages()) addToStats(sums, cells);

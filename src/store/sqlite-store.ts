@@ -70,32 +70,23 @@ export function openDatabase(file: string): SqliteDatabase {
       pragmas: ['synchronous = FULL', 'foreign_keys = ON', 'cache_size = -16384'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       isPrivate: true,
-      otherVersion: (version, supported) =>
-        version < supported
-          ? new PerilbookError(
-              'STORE_UNUSABLE',
-              `The store ${file} was made by an earlier development version of Perilbook`,
-              'Name another file with --store.',
-              { file },
-            )
-          : new PerilbookError(
-              'STORE_TOO_NEW',
-              `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${supported})`,
-              'Update Perilbook, or name another file with --store.',
-              { file },
-            ),
+      otherVersion(version, supported) {
+        if (version < supported) {
+          const message = `The store ${file} was made by an earlier development version of Perilbook`;
+          return new PerilbookError('STORE_UNUSABLE', message, 'Name another file with --store.', { file });
+        }
+        const message = `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${supported})`;
+        const hint = 'Update Perilbook, or name another file with --store.';
+        return new PerilbookError('STORE_TOO_NEW', message, hint, { file });
+      },
     });
   } catch (error) {
     const storeError = asStoreError(file, error);
     if (storeError instanceof PerilbookError) throw storeError;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new PerilbookError(
-      'STORE_UNUSABLE',
-      `The store ${file} cannot be ${existsSync(file) ? 'used' : 'made'}: ${reason}`,
-      'Check the disk and the permissions, or name another file with --store.',
-      { file },
-      error,
-    );
+    const message = `The store ${file} cannot be ${existsSync(file) ? 'used' : 'made'}: ${reason}`;
+    const hint = 'Check the disk and the permissions, or name another file with --store.';
+    throw new PerilbookError('STORE_UNUSABLE', message, hint, { file }, error);
   }
 }
 
@@ -105,12 +96,9 @@ function refuseSecondName(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   const names = stats?.isFile() ? stats.nlink : 1;
   if (names <= 1) return;
-  throw new PerilbookError(
-    'STORE_UNUSABLE',
-    `The store ${file} has ${names} names (hard links): programs that open it by different names would corrupt it`,
-    'Copy it and use the copy with --store, or remove the other names.',
-    { file },
-  );
+  const message = `The store ${file} has ${names} names (hard links): programs that open it by different names would corrupt it`;
+  const hint = 'Copy it and use the copy with --store, or remove the other names.';
+  throw new PerilbookError('STORE_UNUSABLE', message, hint, { file });
 }
 
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */

@@ -351,9 +351,7 @@ export function* forgetRejections(stored: StoredCells): SqlWork<number> {
        ${database.dialect.forUpdate}`,
     ),
   );
-  yield* writeCells(
-    database,
-    rows.map((row) => ({ ...intact(stored, row.source, row), failures: withoutRejections(row.failures) })),
-  );
+  const left = rows.map((row) => ({ ...intact(stored, row.source, row), failures: withoutRejections(row.failures) }));
+  yield* writeCells(database, left);
   return rows.length;
 }

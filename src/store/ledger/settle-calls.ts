@@ -25,21 +25,14 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
   });
   if (settled.length === 0) return;
   const { now } = calls[0]!;
-  yield* mergeCells(
-    ledger,
-    settled.map(({ settlement: { answers, failures }, call }) => ({
-      source: call.source,
-      cell: call,
-      answers,
-      failures,
-    })),
-  );
+  const changes = settled.map(({ settlement: { answers, failures }, call }) => {
+    return { source: call.source, cell: call, answers, failures };
+  });
+  yield* mergeCells(ledger, changes);
   yield* mergeAreas(ledger.database, settled, now);
   yield* rememberObservations(ledger.database, settled, now);
-  yield* moveCalls(
-    ledger,
-    settled.map(({ settlement }) => settlement),
-  );
+  const moves = settled.map(({ settlement }) => settlement);
+  yield* moveCalls(ledger, moves);
   for (const { settlement, call } of settled) {
     // Just after an anniversary the provider's clock may still be before it, and its refusal concerns the old quota.
     if (!settlement.exhausted || call.claimed_at < call.period_start + CLOCKS_APART_MS) continue;
@@ -55,17 +48,13 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
 export function* giveUpCalls(ledger: LedgerTime, calls: readonly number[]): SqlWork<void> {
   const ids = JSON.stringify(calls);
   const ofCalls = `FROM calls WHERE id IN ${ledger.database.dialect.list('$1', 'bigint')}`;
-  const [accounts] = yield* read(statement<{ account: string }>(`SELECT account ${ofCalls}`, [ids]));
+  const [rows] = yield* read(statement<{ account: string }>(`SELECT account ${ofCalls}`, [ids]));
+  const accounts = rows.map(({ account }) => account);
   const [, open] = yield* readTogether(
-    lockAccounts(
-      ledger,
-      accounts.map(({ account }) => account),
-    ),
+    lockAccounts(ledger, accounts),
     // After the lock: a settlement that another process has written meanwhile is right.
     readRows(statement<{ id: number }>(`SELECT id ${ofCalls} AND charge = 'sent'`, [ids])),
   );
-  yield* moveCalls(
-    ledger,
-    open.map(({ id }) => ({ call: id, charge: 'unknown', outcome: 'process ended' })),
-  );
+  const moves = open.map(({ id }) => ({ call: id, charge: 'unknown', outcome: 'process ended' }) as const);
+  yield* moveCalls(ledger, moves);
 }

@@ -1,13 +1,4 @@
-import {
-  read,
-  type SqlDatabase,
-  type SqlStatement,
-  type SqlWork,
-  statement,
-  storable,
-  write,
-} from '../../sql/sql-work.ts';
-import type { Spending } from '../ledger/port.ts';
+import { read, type SqlDatabase, type SqlWork, statement, storable, write } from '../../sql/sql-work.ts';
 import type { Owner } from '../port.ts';
 import type { AccountTerms, LedgerAccount, NewRun, RunConclusion, RunRecord } from './port.ts';
 
@@ -73,8 +64,4 @@ export function* forgetRuns({ dialect }: SqlDatabase, before: number): SqlWork<n
   const nothing = "input = '', output = '', settings = NULL, summary = NULL";
   yield* write(statement(`UPDATE runs SET forgotten_at = ${dialect.now}, ${nothing} WHERE ${which}`, [before]));
   return row!.runs;
-}
-
-export function runSums(run: number): SqlStatement<Spending> {
-  return statement('SELECT charged, unknown, open FROM runs WHERE id = $1', [run]);
 }
