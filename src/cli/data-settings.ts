@@ -65,11 +65,7 @@ export function readSources(context: CliContext, flags: SourceFlags): Omit<DataS
   return { ...others, downloads: join(folder, 'downloads'), ...parseMirror(context, flags, mirror) };
 }
 
-function parseMirror(
-  context: CliContext,
-  flags: SourceFlags,
-  usual: string | undefined,
-): Pick<DataSettings, 'mirror' | 'copy'> {
+function parseMirror(context: CliContext, flags: SourceFlags, usual: string | undefined) {
   const given = flags.mirror ?? usual;
   if (given === undefined) return {};
   if (/^https?:\/\//i.test(given)) return { mirror: given };

@@ -63,17 +63,7 @@ export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
 }
 
 /** An error as `--json` prints it, with the place where it happened. */
-export interface ErrorReport {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-  readonly file?: string | undefined;
-  readonly line?: number | undefined;
-  readonly row?: number | undefined;
-  readonly column?: string | undefined;
-}
-
-export function errorReport(error: unknown): ErrorReport {
+export function errorReport(error: unknown) {
   if (!(error instanceof PerilbookError)) {
     const message = error instanceof Error ? error.message : String(error);
     return { code: 'BUG', message, hint: 'This is a bug in Perilbook. Please report it.' };

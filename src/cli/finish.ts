@@ -11,7 +11,7 @@ import { type CliContext, say } from './context.ts';
 import { errorReport } from './exit-codes.ts';
 
 /** What ended: a run, or an error before or in it. */
-export type RunOutcome =
+type RunOutcome =
   | { readonly kind: 'ended'; readonly result: RunResult; readonly exitCode: number }
   | { readonly kind: 'error'; readonly error: unknown; readonly exitCode: number };
 

@@ -11,7 +11,7 @@ import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Flags } from './command-table.ts';
 import { type CliContext, say } from './context.ts';
 import { openDataSettings, readSources } from './data-settings.ts';
-import { areaOfJob, type LocationsArea } from './states-of-file.ts';
+import { areaOfJob } from './states-of-file.ts';
 
 /** Offers to download the data that topics of a job lack, for the states of its input. Call it only on a terminal. After a no the run
  * continues without the data where other topics have theirs; without any data it ends. `--yes` approves credits, not downloads.
@@ -53,17 +53,10 @@ function topicsWithoutData({ service, dataFile, topics }: Job, now: number): Top
   return data?.sample ? [] : topics.filter((topic) => !data?.topics.has(topic));
 }
 
-interface PublishedData {
-  readonly topics: readonly TopicSlug[];
-  readonly area: LocationsArea;
-}
+type PublishedData = NonNullable<Awaited<ReturnType<typeof publishedFor>>>;
 
 /** The missing data that agencies publish for the input; null if they publish none of it. */
-async function publishedFor(
-  context: CliContext,
-  job: Job,
-  lacking: readonly TopicSlug[],
-): Promise<PublishedData | null> {
+async function publishedFor(context: CliContext, job: Job, lacking: readonly TopicSlug[]) {
   if (lacking.length === 0) return null;
   const area = await areaOfJob(context, job);
   const { sources } = readSources(context, {});

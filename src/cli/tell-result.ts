@@ -74,12 +74,7 @@ export function styleOf(context: CliContext): OutputStyle {
 }
 
 /** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. */
-export function lostMessage(
-  { words, flags }: RunLine,
-  job: Job,
-  lost: readonly TopicSlug[],
-  isWritten = true,
-): string[] {
+export function lostMessage({ words, flags }: RunLine, job: Job, lost: readonly TopicSlug[], isWritten = true) {
   if (lost.length === 0) return [];
   const topics = [...job.topics, ...lost];
   const all = parseTopics('all', topicsInGroups(job.service.kind));

@@ -64,12 +64,7 @@ interface ChosenAccount extends JobAccount {
 }
 
 /** The account of the job, or the one that is named. Without both: the accounts of the store's runs, with the settings of the last run. */
-async function chosenAccounts(
-  context: CliContext,
-  words: readonly string[],
-  flags: Flags<'quota set'>,
-  store: Store,
-): Promise<readonly ChosenAccount[]> {
+async function chosenAccounts(context: CliContext, words: readonly string[], flags: Flags<'quota set'>, store: Store) {
   const settings = settingsWithoutJobFile(context, words, flags);
   const job = readOptionalJob(context, words, flags);
   if (settings === null) return [{ ...(await withLastTerms(job, store)).job.account, hasSubscription: true }];
@@ -102,12 +97,7 @@ function noAccount(): PerilbookError {
   return usageError('No run has used an account with a quota: local data and the sample have none', hint);
 }
 
-async function recordCorrection(
-  context: CliContext,
-  store: Store,
-  account: ChosenAccount,
-  spent: number,
-): Promise<void> {
+async function recordCorrection(context: CliContext, store: Store, account: ChosenAccount, spent: number) {
   const { period } = await accountState(account, store, context.clock.now());
   await store.correct(account.name, period, spent);
   const { name, creditsPerMonth } = account.subscription;

@@ -20,7 +20,7 @@ import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
-import { openFinish, type RunOutcome } from '../finish.ts';
+import { openFinish } from '../finish.ts';
 import { readJob } from '../job-of-options.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';
@@ -43,12 +43,7 @@ export async function runCommand(context: CliContext, flags: Flags<'run'>, words
   }
 }
 
-async function runAndReport(
-  context: CliContext,
-  flags: Flags<'run'>,
-  words: readonly string[],
-  job: Job,
-): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
+async function runAndReport(context: CliContext, flags: Flags<'run'>, words: readonly string[], job: Job) {
   const messages = { ...context, isQuiet: flags.quiet === true };
   if (context.log === undefined) say(messages, readingMessage(words));
   const report = reportOfRun(context, flags, job);
@@ -68,7 +63,7 @@ async function runAndReport(
   // After the report, because an error of the report is JSON too and `--json` prints one value.
   if (flags.json) sayJson(context, result.summary);
   await tellResult(context, { words, flags }, { prepared, result }, asksToSpend(context, flags, prepared) ? [] : lost);
-  return { kind: 'ended', result, exitCode: exitCodeOfRun(result) };
+  return { kind: 'ended', result, exitCode: exitCodeOfRun(result) } as const;
 }
 
 /** The file of `--report`; null: none. @throws USAGE where two outputs would be one */

@@ -12,7 +12,7 @@ import type { Job } from '../../job/settings.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/connection.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
-import { Broken, type CheckedStatement, NotChecked, type Reply, type Send } from '../../service/check/statement.ts';
+import { Broken, type CheckedStatement, NotChecked, type Send } from '../../service/check/statement.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../service/check/statement-table.ts';
 import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
@@ -177,12 +177,7 @@ function formatStatement({ numbers, statement, outcome, reason }: CheckedStateme
   return `${outcome.padEnd(7)}  ${statement} (${numbers.join(', ')})${reason === '' ? '' : `\n           ${reason}`}`;
 }
 
-function parseCheckDegrees(
-  flags: Flags<'service check'>,
-  name: 'lat' | 'lng',
-  otherwise: number,
-  bound: number,
-): number {
+function parseCheckDegrees(flags: Flags<'service check'>, name: 'lat' | 'lng', otherwise: number, bound: number) {
   const text = flags[name];
   if (text === undefined) return otherwise;
   const degrees = Number(text);
@@ -213,7 +208,9 @@ function checkSender(
     });
     if (exchange.kind === 'response') {
       unanswered = 0;
-      return makeReply(exchange);
+      const { status, headers, content } = exchange;
+      if (content.kind === 'unread') throw new Broken(`the answer is too large to read: ${content.why}`);
+      return { status, headers, body: content.kind === 'json' ? content.value : null };
     }
     unanswered++;
     if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
@@ -222,9 +219,4 @@ function checkSender(
     }
     throw new Broken(exchange.message);
   };
-}
-
-function makeReply({ status, headers, content }: Extract<Exchange, { kind: 'response' }>): Reply {
-  if (content.kind === 'unread') throw new Broken(`the answer is too large to read: ${content.why}`);
-  return { status, headers, body: content.kind === 'json' ? content.value : null };
 }

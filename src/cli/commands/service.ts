@@ -12,7 +12,6 @@ import {
   openPostgresAccounts,
   sqliteAccounts,
 } from '../../service/accounts/open-accounts.ts';
-import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import type { KeyInfo, NewKey } from '../../service/accounts/service-keys.ts';
@@ -214,10 +213,7 @@ function billed({ overageRate }: Subscription): string {
 }
 
 /** Accounts with what they owe, one after the other. */
-async function withStatements(
-  accounts: ServiceAccounts,
-  listed: readonly ServiceAccount[],
-): Promise<(ServiceAccount & { readonly periods: readonly PeriodStatement[] })[]> {
+async function withStatements(accounts: ServiceAccounts, listed: readonly ServiceAccount[]) {
   const listing = [];
   for (const account of listed) listing.push({ ...account, periods: await accounts.statement(account) });
   return listing;

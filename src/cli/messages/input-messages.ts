@@ -39,14 +39,19 @@ export function inputMessages(
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   const { unit = 'line' } = plan.scan.rowFile;
+  /** The line of the first row, with the name of its part file. */
   const lineOf = ({ part, first_line }: UnusableKind) =>
     part === undefined ? `${first_line}` : `${shownPath(join(job.parts!.folder, part), folder)}:${first_line}`;
-  const table = { unit, lineOf, width };
+  const findingLines = (heading: string, found: readonly UnusableKind[]): string[] => {
+    const cells = found.map((finding) => [lineOf(finding), grouped(finding.rows), finding.note]);
+    const head = ['', `${heading} (with the first ${unit}):`];
+    return found.length === 0 ? [] : [...head, ...table([unit, 'rows', 'reason'], cells, '  ', width)];
+  };
   const unusable = findings.get(false) ?? [];
   // A single reason is in the message about invalid rows already.
   const isTold = unusable.length === 1 && invalid.length > 0;
-  lines.push(...findingLines('Rows that cannot be looked up', isTold ? [] : unusable, table));
-  lines.push(...findingLines('Rows to check', findings.get(true) ?? [], table));
+  lines.push(...findingLines('Rows that cannot be looked up', isTold ? [] : unusable));
+  lines.push(...findingLines('Rows to check', findings.get(true) ?? []));
   return lines;
 }
 
@@ -54,23 +59,6 @@ export function inputMessages(
 export const SAMPLE_DATA = 'Sample data from the embedded service: made up, do not base decisions on it.';
 
 type UnusableKind = Prepared['summary']['findings'][number];
-
-interface FindingTable {
-  readonly unit: string;
-  /** The line of the first row, with the name of its part file. */
-  readonly lineOf: (finding: UnusableKind) => string;
-  readonly width: number;
-}
-
-function findingLines(
-  heading: string,
-  findings: readonly UnusableKind[],
-  { unit, lineOf, width }: FindingTable,
-): string[] {
-  if (findings.length === 0) return [];
-  const rows = findings.map((finding) => [lineOf(finding), grouped(finding.rows), finding.note]);
-  return ['', `${heading} (with the first ${unit}):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
-}
 
 function rowsMessage({ rows, located, invalid, outside_us }: Prepared['summary']): string {
   const rest = [

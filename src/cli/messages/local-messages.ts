@@ -16,30 +16,22 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
   const source = summary.source as LocalSource;
   const { topics_without_data: without, topics_without_records: uncounted, places_without_data: states } = source;
   const { places_left_out: leftOut } = source;
-  return [
-    'Answers come from local data:',
-    ...datasetLines(source, job.topics, width),
-    ...(without.length > 0
-      ? [`No data here for ${topicNames(without)}. Get it: ${getCommand({ ...job, topics: without }, folder)}`]
-      : []),
-    ...(uncounted.length > 0
-      ? [
-          `No records of events here for ${topicNames(uncounted)}: their counts stay empty. ` +
-            `Get them: ${getCommand({ ...job, topics: uncounted }, folder)}`,
-        ]
-      : []),
-    ...partRecordLines(source, job, folder),
-    ...placesMessages(states, job, folder),
-    ...(leftOut.length > 0
-      ? [
-          `The loaded boundaries leave out ${placesIn(leftOut)}. ` +
-            `Get them: perilbook data get areas --states ${shellWord(leftOut.map(({ state }) => state).join(','))}`,
-        ]
-      : []),
-    ...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells),
-    ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
-    ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
-  ];
+  const get = (topics: readonly TopicSlug[]) => getCommand({ ...job, topics }, folder);
+  const lines = ['Answers come from local data:', ...datasetLines(source, job.topics, width)];
+  if (without.length > 0) lines.push(`No data here for ${topicNames(without)}. Get it: ${get(without)}`);
+  if (uncounted.length > 0) {
+    const fate = 'their counts stay empty';
+    lines.push(`No records of events here for ${topicNames(uncounted)}: ${fate}. Get them: ${get(uncounted)}`);
+  }
+  lines.push(...partRecordLines(source, job, folder), ...placesMessages(states, job, folder));
+  if (leftOut.length > 0) {
+    const getAreas = `perilbook data get areas --states ${leftOut.map(({ state }) => state).join(',')}`;
+    lines.push(`The loaded boundaries leave out ${placesIn(leftOut)}. Get them: ${getAreas}`);
+  }
+  lines.push(...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells));
+  if (job.budget !== null) lines.push('The budget has no effect: local answers cost nothing.');
+  if (job.areas !== null) lines.push('areas has no effect: local answers cost nothing.');
+  return lines;
 }
 
 function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], width: number): string[] {

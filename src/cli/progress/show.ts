@@ -23,20 +23,9 @@ export interface ProgressShow extends Disposable {
 
 /** On a terminal a line that is redrawn; elsewhere one every 30 s and at each change of phase; nothing if quiet. */
 export function showProgress(context: CliContext, isQuiet = false): ProgressShow {
-  if (isQuiet) return quietShow(context);
+  if (isQuiet) return periodicShow(context, () => false);
   if (context.log !== undefined) return logShow(context, context.log);
   return context.stderr.isTTY === true && !isDumb(context) ? terminalShow(context) : lineShow(context);
-}
-
-function quietShow(context: CliContext): ProgressShow {
-  const nothing = () => {};
-  return {
-    progress: newProgress(),
-    say: (text) => say(context, text),
-    pause: nothing,
-    resume: nothing,
-    [Symbol.dispose]: nothing,
-  };
 }
 
 function viewer(context: CliContext) {
