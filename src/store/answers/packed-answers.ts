@@ -1,11 +1,10 @@
-import type { PerilbookError } from '../../base/errors.ts';
+import { crc32 } from 'node:zlib';
+import { PerilbookError } from '../../base/errors.ts';
 import type { Answer } from '../../contract/answer.ts';
-import { damagedStore } from './checksums.ts';
 import { type FieldPacker, NULL, skipFields, type Texts } from './packed-fields.ts';
 import type { WantedAnswer } from './port.ts';
 
-/*
- * The answers of a cell are stored in its row, one after the other:
+/* The answers of a cell are stored in its row, one after the other:
  *
  *     2 bytes  the number of the topic's slug among the store's texts
  *     6 bytes  the time of the answer, in milliseconds since the epoch
@@ -15,8 +14,7 @@ import type { WantedAnswer } from './port.ts';
  *
  * All little-endian. Rejected (docs/developer/benchmarks.md, `npm run bench -- layouts`): a row an answer and JSON, which take twice the
  * space and time; the finished text of the added columns, which is twice as fast to read and fits one choice of topics, one delimiter
- * and one encoding.
- */
+ * and one encoding. */
 const HEADER_BYTES = 13;
 const STATED = 128;
 
@@ -185,4 +183,28 @@ function uint32(bytes: Uint8Array, at: number): number {
 
 function uint48(bytes: Uint8Array, at: number): number {
   return uint32(bytes, at) + uint16(bytes, at + 4) * 2 ** 32;
+}
+
+/** A stored row with the checksum of the rest of it; null where an earlier version wrote it. */
+export interface Checked {
+  readonly checksum: number | null;
+}
+
+/** The CRC-32 of a row's parts, as the signed number that takes four bytes in both databases. It finds a changed bit, not a forgery. The
+ * key is a part: an answer that came under another place is found, too. */
+export function checksumOf(key: readonly number[], ...parts: readonly (Buffer | string | null)[]): number {
+  // Numbers are mixed, not joined as text, which would take as long as the checksum of a cell.
+  let mixed = 0;
+  for (let at = 0; at < key.length; at++) mixed = (Math.imul(mixed, 31) + key[at]!) | 0;
+  let sum = mixed >>> 0;
+  for (const part of parts) if (part !== null) sum = crc32(part, sum);
+  return sum | 0;
+}
+
+/** The error for stored answers that have changed since they were written. @param store its file or address, where it is known */
+export function damagedStore(what: string, store = ''): PerilbookError {
+  const message = `The store ${store === '' ? '' : `${store} `}is damaged: ${what} changed since it was written`;
+  const hint =
+    'Put back a copy of the store. Without one, perilbook cache prune --damaged deletes what is damaged, and the next plan prices it.';
+  return new PerilbookError('STORE_UNUSABLE', message, hint);
 }

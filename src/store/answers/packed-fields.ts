@@ -1,10 +1,8 @@
 import type { Field, FieldSink } from '../../contract/answer.ts';
 
-/*
- * Fields as bytes, one tag per field: 18 natural topics take some 300 bytes a cell, where an array of strings and
+/* Fields as bytes, one tag per field: 18 natural topics take some 300 bytes a cell, where an array of strings and
  * boxed numbers takes about 900 and JSON 1,400. Unpacked fields equal the packed ones bit for bit. Store files contain the
- * tags, so a tag never gets another meaning.
- */
+ * tags, so a tag never gets another meaning. */
 export const NULL = 0;
 const DOUBLE = 1;
 const WHOLE = 2;

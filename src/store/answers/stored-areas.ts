@@ -2,7 +2,7 @@ import type { Answer, Field } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { read, type SqlDatabase, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import type { SettledCall } from '../ledger/ledger-moves.ts';
-import { type Checked, checksumOf, damagedStore } from './checksums.ts';
+import { type Checked, checksumOf, damagedStore } from './packed-answers.ts';
 import type { AreaAnswers, StoredArea, Wanted } from './port.ts';
 
 /** The stored row of an area: its answers as JSON. Areas are few, and read once a run. The answers have only the fields that are
@@ -38,10 +38,6 @@ function parseAnswers(json: string): Map<TopicSlug, Answer> {
 /** When two answers of the area last differed; null if that no longer counts. */
 function markOf({ mismatchedAt }: AreaRow, now: number): number | null {
   return mismatchedAt !== null && Math.abs(now - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
-}
-
-function storedArea(row: AreaRow, now: number): StoredArea {
-  return { answers: parseAnswers(row.answers), mismatchedAt: markOf(row, now) };
 }
 
 /** Whether an area has a fresh answer to a wanted topic. An area whose answers differ is not used. */
@@ -95,7 +91,7 @@ export function groupAreas(
       new Map(
         (rows as (StoredAreaRow & { now: number })[]).map((row) => {
           if (!isIntactArea(row)) throw damagedStore(`the answers of ${row.area}`);
-          return [row.area, storedArea(row, row.now)];
+          return [row.area, { answers: parseAnswers(row.answers), mismatchedAt: markOf(row, row.now) }];
         }),
       ),
   };

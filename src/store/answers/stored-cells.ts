@@ -15,8 +15,7 @@ import {
 } from '../../sql/sql-work.ts';
 import type { StoreStats } from '../port.ts';
 import { type AnswerReader, mergedCell, type PackedCell, withoutRejections } from './cell-answers.ts';
-import { type Checked, checksumOf, damagedStore } from './checksums.ts';
-import { answersIn, answersSince } from './packed-answers.ts';
+import { answersIn, answersSince, type Checked, checksumOf, damagedStore } from './packed-answers.ts';
 import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
@@ -49,11 +48,9 @@ function isIntact(source: number, { lat7, lng7, answers, failures, checksum }: C
 const CELLS_A_STATEMENT = 2_000;
 const CELLS_A_PAGE = 1_000;
 
-/**
- * The statement that reads cells in the given order, with a row of NULL for a missing cell. Each engine has its own, because this decides
+/** The statement that reads cells in the given order, with a row of NULL for a missing cell. Each engine has its own, because this decides
  * the speed of a plan. SQLite reads a JSON object with one latitude and longitude per member (its names may repeat) in two thirds of the
- * time of an array of pairs; PostgreSQL reads two arrays. LEFT JOIN, because the planner may reverse a JOIN and read all cells.
- */
+ * time of an array of pairs; PostgreSQL reads two arrays. LEFT JOIN, because the planner may reverse a JOIN and read all cells. */
 function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Cell[]): SqlStatement<AskedRow> {
   const columns = 'cells.lat7, cells.lng7, answers, failures, checksum';
   if (dialect.engine === 'sqlite') {
@@ -188,10 +185,8 @@ export function* mergeCells(
   yield* writeCells(stored.database, [...merged.values()]);
 }
 
-/**
- * The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing
- * rows so that they can be locked too. SQLite has one writer, and would write each new row twice.
- */
+/** The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing
+ * rows so that they can be locked too. SQLite has one writer, and would write each new row twice. */
 function* lockedCells(database: SqlDatabase, asked: readonly Omit<CellRow, keyof PackedCell>[]): SqlWork<CellRow[]> {
   if (database.dialect.engine === 'sqlite') {
     const bySource = [...Map.groupBy(asked, ({ source }) => source)];

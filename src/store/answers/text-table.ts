@@ -1,7 +1,6 @@
 import type { Answer } from '../../contract/answer.ts';
 import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import { type Checked, checksumOf, damagedStore } from './checksums.ts';
-import { packAnswers } from './packed-answers.ts';
+import { type Checked, checksumOf, damagedStore, packAnswers } from './packed-answers.ts';
 import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
 
 /** In place of a text whose checksum differs: no answer has such a text. */

@@ -11,7 +11,7 @@ INSERT INTO prices (source, kind, credits, charged_at)
 SELECT source, kind, credits, claimed_at FROM calls
 WHERE id IN (SELECT max(id) FROM calls WHERE charge = 'charged' GROUP BY source, kind);
 
--- The CRC-32 of a row, as a signed number (checksums.ts); NULL in rows that an earlier version wrote.
+-- The CRC-32 of a row, as a signed number (packed-answers.ts); NULL in rows that an earlier version wrote.
 ALTER TABLE cells ADD COLUMN checksum integer;
 ALTER TABLE texts ADD COLUMN checksum integer;
 ALTER TABLE areas ADD COLUMN checksum integer;
