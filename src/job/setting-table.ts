@@ -34,11 +34,9 @@ interface Setting {
   readonly flags?: Readonly<Record<string, SettingFlag>>;
 }
 
-/**
- * All settings of a job. The job file's schema, the command's options and their help, `jobs/job.schema.json`, the reference pages and
+/** All settings of a job. The job file's schema, the command's options and their help, `jobs/job.schema.json`, the reference pages and
  * the completion are made from this table. A job has each setting under its name in camel case (`Job`), except for those that
- * `makeJob` resolves.
- */
+ * `makeJob` resolves. */
 const GROUPS = {
   Input: {
     input: {

@@ -6,8 +6,8 @@ import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contrac
 import type { PlaceOrder } from '../geo/place-in-value.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
-import { completeAddress, isPostgresAddress } from '../sql/postgres-address.ts';
-import { refuseStorePassword } from '../store/store-address.ts';
+import { completeAddress, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
+import { STORE_DATABASE } from '../store/store-address.ts';
 import { type JobAccount, makeAccount, parseService, type ServiceSettings } from './account-settings.ts';
 import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
@@ -80,10 +80,8 @@ export interface Job extends PlainSettings {
   readonly account: JobAccount;
 }
 
-/**
- * `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one column; `recognized`:
- * of the value columns that are recognised by their names, and in the order of the rows where there are none.
- */
+/** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one column; `recognized`:
+ * of the value columns that are recognised by their names, and in the order of the rows where there are none. */
 export type OrderBy =
   | { readonly kind: 'file' | 'recognized' | 'tiv' }
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
@@ -161,7 +159,7 @@ function resolveStore(store: string | undefined, { workingFolder, dataFolder, en
     return resolve(workingFolder, join(dataFolder, 'store.db'));
   }
   if (!isPostgresAddress(store)) return resolve(workingFolder, store);
-  refuseStorePassword(store);
+  refusePassword(store, STORE_DATABASE);
   return completeAddress(store, env);
 }
 

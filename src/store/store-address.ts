@@ -1,4 +1,4 @@
-import { type DatabaseUse, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
+import { type DatabaseUse, isPostgresAddress } from '../sql/postgres-address.ts';
 
 export const STORE_DATABASE: DatabaseUse = {
   name: 'store',
@@ -14,9 +14,4 @@ export const STORE_DATABASE: DatabaseUse = {
 /** The files of a store, which no output may replace. */
 export function filesOfStore(store: string): readonly string[] {
   return isPostgresAddress(store) ? [] : [store];
-}
-
-/** @throws STORE_UNUSABLE for an address with a password: job files, shell histories and logs would show it */
-export function refuseStorePassword(store: string): void {
-  refusePassword(store, STORE_DATABASE);
 }

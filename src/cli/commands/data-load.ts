@@ -4,10 +4,10 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
-import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
+import { definedOnly } from '../../job/merge-settings.ts';
 import { importSample } from '../../sample/add-sample.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
@@ -26,7 +26,13 @@ export const loadAction: DataAction<Flags<'data load'>> = async (context, { open
   if (name === 'sample') {
     if (paths.length > 0) throw usageError('data load sample takes no file', 'Leave the file out.');
     const database = open();
-    refuseSample(database, flags);
+    // Sample data must not replace agencies' data by mistake.
+    const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
+    if (real.length > 0 && flags.replace !== true) {
+      const message = `Cannot load sample data: the database holds ${counted(real.length, 'data set')} from agencies' files (${real[0]!.name})`;
+      const hint = 'Name another file with --db, or add --replace to replace them.';
+      throw new PerilbookError('SERVICE_DATA', message, hint);
+    }
     importSample(database, context.clock);
     const { datasets } = describeData(database);
     say(context, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
@@ -45,22 +51,13 @@ export const loadAction: DataAction<Flags<'data load'>> = async (context, { open
   say(context, resultMessages(result).join('\n'));
 };
 
-/** Sample data must not replace agencies' data by mistake. */
-function refuseSample(database: DataDatabase, flags: Flags<'data load'>): void {
-  const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
-  if (real.length === 0 || flags.replace === true) return;
-  const message = `Cannot load sample data: the database holds ${counted(real.length, 'data set')} from agencies' files (${real[0]!.name})`;
-  throw new PerilbookError('SERVICE_DATA', message, 'Name another file with --db, or add --replace to replace them.');
-}
-
 function parseLoaderOptions({ workingFolder }: CliContext, flags: Flags<'data load'>): LoaderOptions {
   const { lat, lng, sites, source, vintage, licence, states, force, replace } = flags;
-  const options = {
+  return definedOnly({
     ...{ lat, lng, source, vintage, licence, force, replace },
     sites: sites === undefined ? undefined : resolve(workingFolder, sites),
     states: parseStateList(states),
-  };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  });
 }
 
 /** States in any spelling (CA, ca, California, 06, US-CA); an unknown one is refused later. */

@@ -5,14 +5,12 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { AreaAnswers, Wanted } from '../answers/port.ts';
 
-/*
- * Terms:
+/* Terms:
  * - source: the service and data set that gave an answer; answers of two sources never mix
  * - account: whose credits are spent; one quota and one minute limit each. Several keys may belong to one
  * - intent: a ledger row written before its call is sent; it holds the cell (a claim) until it is settled
  * - settlement: the outcome of the call (charged, free or unknown) with its answers
- * Everything is asked in batches and awaited, so that a store on another machine can implement the same interface.
- */
+ * Everything is asked in batches and awaited, so that a store on another machine can implement the same interface. */
 
 /** How a call was charged. `sent` has no outcome yet; whether `unknown` was charged cannot be known, so it counts as spent for every limit. */
 export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
@@ -58,16 +56,14 @@ export interface AreaWanted {
   readonly wanted: readonly Wanted[];
 }
 
-/**
- * - `granted`: the intent is durable; the call may be sent. `byOthers`: credits of the minute that other runs have spent.
+/** - `granted`: the intent is durable; the call may be sent. `byOthers`: credits of the minute that other runs have spent.
  * - `answered`: another run has answered a wanted topic since the plan, at this cell or for its area: plan the cell
  *   again.
  * - `claimed`: another run is buying at this cell, or for its area: come back later.
  * - `wait`: the minute is full; try again in `ms`.
  * - `first_call`: the first call of this kind is in flight; its price is not known yet.
  * - `price`: the service last charged another price than the run expects.
- * - `quota`, `budget`: the period or the run has too few credits left.
- */
+ * - `quota`, `budget`: the period or the run has too few credits left. */
 export type Claim =
   | { readonly outcome: 'granted'; readonly call: number; readonly byOthers: number }
   | { readonly outcome: 'answered' }
