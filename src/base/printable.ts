@@ -1,8 +1,6 @@
-/*
- * What is shown on a terminal may hold texts of files, of servers and of other people. Their control characters could clear the
+/* What is shown on a terminal may hold texts of files, of servers and of other people. Their control characters could clear the
  * screen, write into the clipboard or show another name than the real one. Imports next to nothing: main.ts needs it before anything
- * is loaded.
- */
+ * is loaded. */
 import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 

@@ -42,8 +42,7 @@ export function noDataNote(topics: readonly TopicSlug[]): string {
   return [...ofOthers, ...topics.filter(isZoneTopic).map(unstudiedNote)].join('; ');
 }
 
-/**
- * The status of a cell, from its stored answers and failures.
+/** The status of a cell, from its stored answers and failures.
  *
  * - `rejected`: the service refused this place.
  * - `deferred`: some topic was neither answered nor tried in this run: it is still to be bought, whatever else failed.
@@ -51,8 +50,7 @@ export function noDataNote(topics: readonly TopicSlug[]): string {
  *
  * A failure counts only if it happened in this run (`triedSince`): a later run tries again, so until then the topic is
  * deferred, not failed. A topic that was set aside counts as tried, with the note that it has there. `freshSince` gives the oldest time at which an answer to a topic still counts; an older answer
- * is written, and the row says that it is stale.
- */
+ * is written, and the row says that it is stale. */
 export function cellStatus(
   record: CellRecord,
   topics: readonly TopicSlug[],

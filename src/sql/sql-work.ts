@@ -1,5 +1,4 @@
-/*
- * Work on a database is a generator: it yields statements and is given their rows, so one text serves SQLite, which runs it
+/* Work on a database is a generator: it yields statements and is given their rows, so one text serves SQLite, which runs it
  * synchronously inside one transaction, and PostgreSQL, which sends the statements of a step together. Nothing but SQL can be
  * awaited inside a transaction.
  *
@@ -20,8 +19,7 @@
  * - INSERT … SELECT … ON CONFLICT needs WHERE true before ON CONFLICT, and an alias for the old row: INSERT INTO periods AS old.
  * - RETURNING and SELECT without ORDER BY promise no order: match rows by key.
  * - There is no boolean: 0 and 1.
- * - A table joined with `records` comes after it, by LEFT JOIN: the planner may reverse a JOIN and read all of the table.
- */
+ * - A table joined with `records` comes after it, by LEFT JOIN: the planner may reverse a JOIN and read all of the table. */
 
 export type SqlValue = string | number | Buffer | null;
 

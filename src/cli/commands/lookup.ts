@@ -19,10 +19,8 @@ import { readOptionalJob } from '../job-of-options.ts';
 import { listed } from '../messages/format.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
 
-/**
- * `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
- * the ledger and the store, as for a run.
- */
+/** `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
+ * the ledger and the store, as for a run. */
 export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags, words) => {
   const [lat, lng] = locationIn(words);
   const settings = readOptionalJob(context, [], flags);
