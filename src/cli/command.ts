@@ -164,19 +164,13 @@ export const JOB_OPTIONS: readonly JobOption[] = SETTING_LIST.flatMap(([setting,
 
 /** The setting that an option gives, in the terms of the job file. */
 export function settingOf({ type, value = (given) => given }: JobOption, given: Given): unknown {
-  switch (type) {
-    case 'number':
-      return value(Number(given));
-    case 'switch':
-      return value(given === true);
-    case 'list':
-      return listOf(given);
-    case 'share':
-      // `5 %` or 0.05. Anything else is left for the schema to refuse.
-      return value(String(given).trim() === '' || Number.isNaN(Number(given)) ? String(given).trim() : Number(given));
-    default:
-      return value(String(given));
-  }
+  const text = String(given);
+  if (type === 'list') return listOf(given);
+  if (type === 'number') return value(Number(given));
+  if (type === 'switch') return value(given === true);
+  if (type === undefined) return value(text);
+  // A share is `5 %` or 0.05. Anything else is left for the schema to refuse.
+  return value(text.trim() === '' || Number.isNaN(Number(given)) ? text.trim() : Number(given));
 }
 
 type JobOptionTable<Name extends JobOptionName> = {
@@ -189,21 +183,17 @@ type JobOptionTable<Name extends JobOptionName> = {
   };
 };
 
+/** The types of options for yargs. */
+const TYPES = { number: 'number', switch: 'boolean', share: 'string', list: 'string' } as const;
+
 /** The options of a command that reads a job: only `flags`, or all. Help hides the rarely used ones. */
 export function jobOptions<Name extends JobOptionName = JobOptionName>(flags?: readonly Name[]): JobOptionTable<Name> {
   const names: readonly string[] | undefined = flags;
-  return Object.fromEntries(
-    JOB_OPTIONS.filter(({ flag }) => names === undefined || names.includes(flag)).map(
-      ({ flag, alias, type, help, group, isFrequent }) => [
-        flag,
-        {
-          type: type === 'number' ? type : type === 'switch' ? 'boolean' : 'string',
-          describe: help,
-          group,
-          ...(alias ? { alias } : {}),
-          ...(flags === undefined && !isFrequent ? { hidden: true } : {}),
-        },
-      ],
-    ),
-  ) as JobOptionTable<Name>;
+  const own = JOB_OPTIONS.filter(({ flag }) => names === undefined || names.includes(flag));
+  const options = own.map(({ flag, alias, type, help, group, isFrequent }) => {
+    const described = { type: TYPES[type ?? 'list'], describe: help, group };
+    const isHidden = flags === undefined && !isFrequent;
+    return [flag, { ...described, ...(alias && { alias }), ...(isHidden && { hidden: true }) }];
+  });
+  return Object.fromEntries(options) as JobOptionTable<Name>;
 }
