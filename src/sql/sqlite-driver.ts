@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type Clock, steadyTime } from '../base/clock.ts';
 import { memo } from '../base/memo.ts';
-import { SQLITE } from './dialects.ts';
-import type { SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
+import { SQLITE, type SqlDatabase, type SqlStatement, type SqlWork } from './sql-work.ts';
 
 /** A SQLite file that runs work, also synchronously. */
 export interface SqliteDriver extends SqlDatabase {

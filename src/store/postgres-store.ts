@@ -1,9 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import { postgresDialect } from '../sql/dialects.ts';
 import { migratePostgres } from '../sql/migrate-postgres.ts';
 import { locatePostgres } from '../sql/postgres-address.ts';
 import { PostgresPool, postgresDriver } from '../sql/postgres-pool.ts';
-import { read, statement, write } from '../sql/sql-work.ts';
+import { postgresDialect, read, statement, write } from '../sql/sql-work.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
 import { giveUpDead, makeTables, storeOn } from './database-store.ts';
 import type { Owner, Store } from './port.ts';

@@ -3,8 +3,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
 import { checkCalls } from '../../src/service/accounts/calls.ts';
-import { SQLITE } from '../../src/sql/dialects.ts';
-import type { SqlValue, SqlWork } from '../../src/sql/sql-work.ts';
+import { SQLITE, type SqlValue, type SqlWork } from '../../src/sql/sql-work.ts';
 import { driverOf } from './file-accounts.ts';
 import { setUp } from './small-data.ts';
 

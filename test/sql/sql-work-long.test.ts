@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
-import { postgresDialect } from '../../src/sql/dialects.ts';
 import { migratePostgres } from '../../src/sql/migrate-postgres.ts';
 import { openSqlite } from '../../src/sql/open-sqlite.ts';
 import { locatePostgres } from '../../src/sql/postgres-address.ts';
 import { PostgresPool, postgresDriver } from '../../src/sql/postgres-pool.ts';
 import {
+  postgresDialect,
   read,
   type SqlDatabase,
   type SqlValue,

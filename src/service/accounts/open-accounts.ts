@@ -1,11 +1,11 @@
 import { format, parse } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
-import { postgresDialect } from '../../sql/dialects.ts';
 import { migratePostgres } from '../../sql/migrate-postgres.ts';
 import { openSqlite, type SqliteDatabase } from '../../sql/open-sqlite.ts';
 import { type DatabaseUse, locatePostgres } from '../../sql/postgres-address.ts';
 import { PostgresPool, postgresDriver } from '../../sql/postgres-pool.ts';
+import { postgresDialect } from '../../sql/sql-work.ts';
 import { sqliteDriver } from '../../sql/sqlite-driver.ts';
 import { leasePresence, lockPresence } from './presence.ts';
 import { ServiceAccounts } from './service-accounts.ts';
