@@ -21,7 +21,7 @@ export type Finish = (outcome: RunOutcome) => Promise<void>;
 /** The program of `on_finish`, ready to be started; does nothing where the job has none. Its failure is reported, and does not change the
  * exit code: the rows are written, and a repeated run would not help. */
 export async function openFinish(context: CliContext, job: Job): Promise<Finish> {
-  const { clock, version = '', workingFolder: folder } = context;
+  const { clock, version = '' } = context;
   const command = job.onFinish;
   if (command === null) return async () => {};
   const startedAt = clock.now();
@@ -47,8 +47,7 @@ export async function openFinish(context: CliContext, job: Job): Promise<Finish>
     };
     // No key is in a summary; should one get there, it stays on this machine.
     const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
-    const onOutput = (output: string) => say(context, output.trimEnd());
-    const problem = await runProgram({ command, folder, env, onOutput }, body, clock);
+    const problem = await runProgram({ ...context, env }, command, body);
     if (problem === null) return;
     say(context, `perilbook: on_finish failed: ${problem}. The run itself is not affected.`, 'warning');
   };
@@ -78,14 +77,6 @@ async function findSecrets(job: Job, { env, interrupt }: CliContext): Promise<st
   return secrets;
 }
 
-interface FinishProgram {
-  readonly command: readonly string[];
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Gets what the program prints, up to a bound. */
-  readonly onOutput: (text: string) => void;
-}
-
 /** A program that hangs must not keep a scheduler's job alive. */
 const LONGEST_MS = 60_000;
 /** Time between SIGTERM and SIGKILL, so that the program can clean up. */
@@ -95,15 +86,16 @@ const MOST_OUTPUT = 20_000;
 /** Time to read the last output after the program has ended: its child processes may keep the pipes open for ever. */
 const OUTPUT_MS = 1_000;
 
-/** Starts a program with a text on its standard input. @returns null when it ended with 0, else why not */
+/** Starts a program with a text on its standard input, and prints what it prints. @returns null when it ended with 0, else why not */
 async function runProgram(
-  { command: [program = '', ...args], folder, env, onOutput }: FinishProgram,
+  context: CliContext,
+  [program = '', ...args]: readonly string[],
   input: string,
-  clock: Clock,
 ): Promise<string | null> {
+  const { workingFolder: cwd, env, clock } = context;
   let child: ChildProcessWithoutNullStreams;
   try {
-    child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
   } catch (error) {
     // Some failures are thrown, not sent as an event: ENOTDIR, E2BIG; EINVAL for a batch file.
     const { code } = error as NodeJS.ErrnoException;
@@ -121,9 +113,9 @@ async function runProgram(
   let room = MOST_OUTPUT;
   const onText = (text: string) => {
     if (room <= 0) return;
-    onOutput(text.slice(0, room));
+    say(context, text.slice(0, room).trimEnd());
     room -= text.length;
-    if (room <= 0) onOutput(`${program} printed more, which is not shown.`);
+    if (room <= 0) say(context, `${program} printed more, which is not shown.`);
   };
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onText);
   // A program may end without reading.

@@ -165,7 +165,6 @@ export function requireSendable(key: string): void {
 }
 
 const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
-const HIDDEN = '[hidden]';
 const MAX_VALUE = 200;
 
 /** An answer as one line: status, time, stated credits, headers; or how the request failed. */
@@ -188,7 +187,7 @@ function headerText(headers: HeaderMap): string {
 }
 
 function shown(name: string, value: string): string {
-  if (SECRET_NAME.test(name)) return HIDDEN;
+  if (SECRET_NAME.test(name)) return '[hidden]';
   // The query of an address may contain a secret.
   return cleanText(name === 'location' ? value.replace(/[?#].*$/s, '?…') : value, MAX_VALUE);
 }

@@ -45,12 +45,11 @@ export function resolveInput(
     throw new PerilbookError('USAGE', 'Several input files cannot be written to standard output', hint);
   }
   // Spark names folders so: one that exists, or is named as a folder, is meant.
-  if (output !== undefined && !/[/\\]$/.test(output) && formatOfOutput(output) !== null) {
-    if (!isFolder(resolve(workingFolder, output))) {
-      const message = `${output} is the name of a file, and the output of several files is a folder`;
-      const hint = `Name a folder: -o enriched/. To make one with this name: -o ${output}/.`;
-      throw new PerilbookError('USAGE', message, hint);
-    }
+  const isFileName = output !== undefined && !/[/\\]$/.test(output) && formatOfOutput(output) !== null;
+  if (isFileName && !isFolder(resolve(workingFolder, output))) {
+    const message = `${output} is the name of a file, and the output of several files is a folder`;
+    const hint = `Name a folder: -o enriched/. To make one with this name: -o ${output}/.`;
+    throw new PerilbookError('USAGE', message, hint);
   }
   return {
     input: sources.length === 1 ? first : folder,

@@ -102,7 +102,8 @@ async function performCheck(
       budget,
     });
     const send = ledgerCalls({ store, client, account, keys, run, source, budget, clock, interrupt });
-    const limits: CheckLimits = { reached: null };
+    // The first limit that prevented a request.
+    const limits: { reached: PerilbookError | null } = { reached: null };
     const redactor = makeRedactor(secrets);
     const result = await runChecks({
       send: checkSender(send, baseUrl, limits),
@@ -185,10 +186,6 @@ function parseCheckDegrees(flags: Flags<'service check'>, name: 'lat' | 'lng', o
   throw usageError(`--${name} ${text} is not a coordinate`, 'Write decimal degrees, like --lat 39.7392.');
 }
 
-interface CheckLimits {
-  reached: PerilbookError | null;
-}
-
 /** So many requests in a row without an answer mean that the service is down; each may have waited two minutes. */
 const DOWN_AFTER = 3;
 
@@ -196,7 +193,7 @@ const DOWN_AFTER = 3;
 function checkSender(
   send: (request: Parameters<Send>[0]) => Promise<Exchange>,
   baseUrl: string,
-  limits: CheckLimits,
+  limits: { reached: PerilbookError | null },
 ): Send {
   let unanswered = 0;
   return async (request) => {
