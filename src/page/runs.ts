@@ -138,8 +138,7 @@ export type RunUpdate = ReturnType<typeof makeRunUpdate>;
 /** A run that has ended, as the store has it. */
 export type EndedRun = NonNullable<Awaited<ReturnType<typeof latestRun>>>;
 
-/** The latest run with an output; null before the first. It is not running in this process: one that the store calls running was cut off when
- * its process died. */
+/** The latest run with an output; null before the first. One that the store calls running was cut off when its process died. */
 export async function latestRun(store: RunsPort, output: string) {
   const run = (await store.runs()).find((record) => record.output === output);
   if (run === undefined) return null;

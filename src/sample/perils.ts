@@ -3,10 +3,8 @@ import type { NaturalSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { metersToShape, parseShape } from '../geo/nearest.ts';
 
-/*
- * Where each peril is strong: rough places and lines, drawn by eye from a map. They make the sample believable (hurricanes on
- * the coasts, hail on the plains); they are not science and no estimate of anything.
- */
+/* Where each peril is strong: rough places and lines, drawn by eye from a map. They make the sample believable (hurricanes on the coasts, hail
+ * on the plains); they are not science and no estimate of anything. */
 
 /** An exposure from 0 to 1, the kilometres at which it has fallen to a third, and a place or line: `lng lat, lng lat`. */
 type Zone = readonly [exposure: number, reachKm: number, line: string];
@@ -30,8 +28,7 @@ const MISSISSIPPI =
 interface Peril {
   /** The exposure of the contiguous states outside of the zones; 0 where the peril has no meaning there. */
   readonly elsewhere: number;
-  /** A year's frequency at full exposure: events or event days; a probability for coastalFlood, earthquake, landslide, tsunami,
-   * volcano and wildfire. */
+  /** A year's frequency at full exposure, or its probability (coastalFlood, earthquake, landslide, tsunami, volcano, wildfire). */
   readonly mostFrequent: number;
   readonly zones: readonly Zone[];
 }

@@ -204,8 +204,7 @@ export async function readAgain(header) {
   });
 }
 
-/* What is chosen for a file is the same in all tabs; what is chosen in a report stays in its tab. A browser may refuse storage: then a reload
- * forgets it. */
+/* What is chosen for a file is the same in all tabs; what is chosen in a report stays in its tab. */
 
 const keyOf = (id) => `perilbook ${id}`;
 
@@ -221,7 +220,7 @@ function keep(storage, id, value) {
   try {
     window[storage].setItem(keyOf(id), JSON.stringify(value));
   } catch {
-    // Without storage a reload forgets it.
+    // A browser may refuse storage: then a reload forgets it.
   }
 }
 

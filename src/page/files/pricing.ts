@@ -15,8 +15,7 @@ import { withoutTerminal } from '../web/page-words.ts';
 
 export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
 
-/** Prices the page's settings. The last scan is cached: it depends only on the file and its location columns, so other topics
- * are priced without reading a large file again. A run scans again. */
+/** Prices the page's settings. The last scan is cached: other topics are priced without reading a large file again. A run scans again. */
 export class Pricing implements Disposable {
   readonly #store: Store;
   readonly #effects: Effects;

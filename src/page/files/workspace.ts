@@ -121,8 +121,7 @@ export async function receiveUpload(workspace: Workspace, body: Readable, name: 
 /** In bytes: file systems allow 255, and the names of outputs and temporary files are longer. */
 const LONGEST = 120;
 
-/** The name of an uploaded file on the disk: without folders and without characters that file systems or terminals cannot
- * handle. Never empty, never hidden, never a path out of the folder. */
+/** The name of an upload on the disk, without characters that systems cannot handle. Never empty, hidden, or a path out of the folder. */
 export function safeFileName(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? '';
   const plain = base

@@ -38,8 +38,7 @@ export function readPage(): Asset & { readonly policy: string } {
 /** Functions that the page has in common with the server. Each is served as it is written, and so uses nothing but the others. */
 const NUMBERS = [grouped, counted, byteSize, timeSpan, percent, confirmation];
 
-/** The files of the page by name, its libraries, a sample, and style and script of the report. All are read at the start: no other file can be
- * requested. */
+/** The files of the page by name, its libraries, a sample, and style and script of the report: no other file can be requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   const assets = new Map<string, Asset>();
   const add = (name: string, body: string | Buffer) =>

@@ -62,8 +62,7 @@ const NUMBERED = [
   'DROP TABLE earlier_at_place; DROP TABLE current_at_place',
 ].join(';');
 
-/** Matches the rows of both files in a temporary SQLite file: maps of millions of keys would not fit into memory. Both files are read once.
- * @param decimals the decimals of the value units */
+/** Matches the rows of both files, which are read once, in a temporary SQLite file: maps of millions of keys would not fit into memory. */
 export async function matchRows(earlier: Side, current: Side, topics: readonly TopicSlug[], decimals: number) {
   using database = openTemporarySqlite();
   database.exec(TABLES);

@@ -24,8 +24,7 @@ export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'cou
 
 export type CellClasses = ReturnType<typeof makeCellClasses>;
 
-/** The classes of cells, a byte for each topic. The report takes the complete cells while the plan reads them: reading them again from the
- * store took a quarter of its time. */
+/** The classes of cells, a byte for each topic. Complete cells are taken while the plan reads them: reading them again took a quarter longer. */
 export function makeCellClasses(topics: readonly RatedTopic[], cells: number) {
   const width = topics.length;
   const classes = new Uint8Array(cells * width);

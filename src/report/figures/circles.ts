@@ -115,8 +115,7 @@ export function heaviestCircles(
   return circles;
 }
 
-/** The numbers below `size`, sorted by their keys of 32 bits: as numbers of 64 bits with the key in the high half, because a sort
- * with a comparison takes ten times as long. */
+/** The numbers below `size`, sorted by their keys of 32 bits, in 64 bits: a sort with a comparison takes ten times as long. */
 export function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Uint32Array; keys: Uint32Array } {
   const halves = new Uint32Array(size * 2);
   for (let number = 0; number < size; number++) {

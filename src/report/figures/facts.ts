@@ -9,7 +9,6 @@ import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';
 
 /** All facts of a run, as plain data whose size does not grow with the input: the report draws it, `report --json` prints it.
- *
  * A row is a line of the input. A location is a row with usable coordinates in the US. A place is a location rounded to the
  * job's precision, and is bought once. Values are in `currency`. The denominator of each share is here too. */
 export interface Facts {

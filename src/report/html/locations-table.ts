@@ -6,8 +6,7 @@ import { PLACES_KEPT } from '../figures/place-lists.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { capital, type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
 
-/** The places of largest value at risk, for each peril and for all. The page shows the first places of all; the script selects
- * a peril, sorts, filters and makes the CSV. */
+/** The places of largest value at risk, for each peril and for all. The script selects a peril, sorts, filters and makes the CSV. */
 export function locationsSection(facts: Facts): Html | null {
   const { highest, locations, topics, valueName, unit, output } = facts;
   if (highest === null) return null;

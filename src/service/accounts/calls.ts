@@ -75,8 +75,7 @@ interface KeyRow extends KeyTimes {
   readonly scopes: string;
 }
 
-/** The callers of a batch, and the limit that would refuse each call. Each key is read once, after its calls have arrived, so a
- * revocation takes effect at once. */
+/** The callers of a batch, and the limit that would refuse each call. Keys are read after their calls: a revocation takes effect at once. */
 export function* checkCalls(
   dialect: EngineDialect,
   lastCall: LastCall,
@@ -130,8 +129,7 @@ export interface ChargeOrder {
 /** The id of SQLite's newest charge, reversed ones included: ids are not reused. */
 const NEWEST_ID = "(SELECT seq FROM sqlite_sequence WHERE name = 'charges')";
 
-/** Checks and charges calls in order, by the present terms of their accounts. The first
- * round trip locks the accounts and reads all needed rows; the last one writes and commits. */
+/** Checks and charges calls in order, by the present terms of their accounts. The first round trip locks and reads, the last one writes. */
 export function* chargeCalls(
   dialect: EngineDialect,
   presence: Presence,
@@ -173,8 +171,7 @@ export function listAccounts(calls: readonly Chargeable[]): number[] {
   return [...new Set(calls.map(({ caller }) => caller.account.id))].sort((a, b) => a - b);
 }
 
-/** Writes charges as pending. As many VALUES as rows, of which a batch has at most 64: SQLite takes three times as long to read
- * them from JSON. */
+/** Writes charges as pending, at most 64 in a batch. As many VALUES as rows: SQLite takes three times as long to read them from JSON. */
 function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
   const tuples = rows.map((row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(', ')})`);
   const sql = `INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)

@@ -129,8 +129,7 @@ export function selectUsage({ now }: EngineDialect, account: string): string {
     FROM (SELECT *, ${now} AS now FROM accounts WHERE id = ${account} LIMIT 1) a`;
 }
 
-/** Locks accounts in the given order, and then reads the usage of each. The separate statements see everything that was committed
- * before the lock. */
+/** Locks accounts in the given order, and then reads the usage of each by statements that see what was committed before the lock. */
 export function lockedUsage(dialect: EngineDialect, accounts: readonly number[]): SqlReading<UsageRow[]> {
   const sql = selectUsage(dialect, '$1');
   return {

@@ -12,8 +12,7 @@ import { ServiceAccounts } from './service-accounts.ts';
 
 declare const holdsAccounts: unique symbol;
 
-/** The open accounts file: accounts, keys, charges and running instances. The function that opens it closes it. The mark,
- * which only the compiler sees, keeps a data file from being taken for it. */
+/** The open accounts file. Who opens it closes it. The mark, which only the compiler sees, keeps a data file from being taken for it. */
 export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true };
 
 /** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
@@ -87,8 +86,7 @@ const TIMEOUT_MS = 3_000;
 const LOCK_MS = TIMEOUT_MS - 500;
 /** A restart of the server takes less, in milliseconds. */
 const PATIENCE_MS = 3_000;
-/** How long an instance counts as running without a renewal, in milliseconds. Its pending charges count as spent that long.
- * Pauses of virtual machines are shorter. */
+/** How long an instance without a renewal runs, and its pending charges count, in milliseconds. Pauses of virtual machines are shorter. */
 const LEASE_MS = 15_000;
 /** Most batches of an instance at once: more make smaller batches, each with a commit of its own. */
 const BATCHES_AT_ONCE = 2;

@@ -171,8 +171,7 @@ function isLocked(file: string): boolean {
     probe.exec('BEGIN EXCLUSIVE');
     return false;
   } catch {
-    // Mostly SQLITE_BUSY, which means that the lock is held. After any other error (too many open files, for example) it counts as
-    // held too: the next check decides.
+    // Mostly SQLITE_BUSY: the lock is held. After any other error (too many open files) it counts as held too: the next check decides.
     return true;
   } finally {
     probe?.close();

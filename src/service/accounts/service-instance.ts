@@ -71,8 +71,7 @@ export class ServiceInstance implements AsyncDisposable {
     return this.#store.batchesAtOnce;
   }
 
-  /** Finds the callers of a batch, and whether each call by itself would be refused now. A key that was revoked before the
-   * batch is refused. */
+  /** Finds the callers of a batch, and whether each call by itself would be refused now. A key that was revoked before is refused. */
   check(calls: readonly PresentedCall[]): Promise<CallCheck[]> {
     return this.#track(async () => {
       const checks = await this.#checkOnce(calls);

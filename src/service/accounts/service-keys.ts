@@ -37,8 +37,7 @@ export interface NewKey {
 const SECRET_BYTES = 32;
 const KEY_SHAPE = /^pb_[A-Za-z0-9_-]{43}$/;
 
-/** The stored SHA-256 of a key; null for a text that cannot be a key. A slow hash protects passwords, which can
- * be guessed; 256 random bits cannot. */
+/** The stored SHA-256 of a key; null for a text that cannot be one. A slow hash is for passwords: 256 random bits cannot be guessed. */
 export function hashOfKey(key: string): Buffer | null {
   return KEY_SHAPE.test(key) ? hash('sha256', key, 'buffer') : null;
 }

@@ -87,8 +87,7 @@ export type Ask = (call: Call, options?: Partial<CheckRequest>) => Promise<Reply
 const MOST_RATE_WAITS = 2;
 const LONGEST_WAIT_S = 65;
 
-/** Makes the function that asks, and adds each exchange to `exchanges`. It waits for a 429 that names a time, because the checks may
- * cost more than a minute allows. */
+/** Makes the function that asks, and adds to `exchanges`. After a 429 with a time it waits: checks may cost more than a minute allows. */
 export function createAsk(check: CheckOptions, exchanges: CheckedExchange[]): Ask {
   const { send, key, clock, interrupt } = check;
   return async (call, options = {}) => {

@@ -38,7 +38,6 @@ interface ReadAnswer extends Chargeable {
 
 /** Makes the function that answers and charges calls. Calls in one batch share their transactions, because beginning and
  * committing one takes longer than answering.
- *
  * The accounts are read twice: before the data, because most refusals need no data, and for the charge. The answers are read in
  * one transaction on the data file in between, so all topics of a call are of one version of the data. Replacing a data set
  * before the charge is harmless: the answers are whole, they were current when the call arrived, and the price
@@ -71,7 +70,6 @@ export function createCallAnswers(
 }
 
 /** Makes the function that reads the answers of a batch in one transaction, or says why a call has none.
- *
  * The order of the checks decides which failure is reported: key, topic, scope, location, coverage, quota and minute, data.
  * The charge comes last, when only the network can still fail. */
 function createAnswerReader(data: DataDatabase, options: AnswerOptions) {

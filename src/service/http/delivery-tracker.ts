@@ -6,9 +6,7 @@ import type { DeliveryOutcomes } from '../accounts/calls.ts';
 const RETRY_MS = 500;
 
 /** Settles each pending charge by the outcome of its response: those that end in one turn of the event loop, or while others are being
- * settled, in one transaction.
- *
- * Disposing of it settles ended charges, and reverses the others. */
+ * settled, in one transaction. Disposing of it settles ended charges, and reverses the others. */
 export class DeliveryTracker implements AsyncDisposable {
   readonly #settle: (outcomes: DeliveryOutcomes) => Promise<void>;
   readonly #onError: (error: unknown) => void;

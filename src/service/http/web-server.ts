@@ -135,7 +135,6 @@ export async function closeWithin(app: FastifyInstance, ms: number): Promise<voi
 
 /** Closes connections that wait for a request where one address has more than `ofAddress`, so that its silent connections shut
  * out neither others nor its own calls.
- *
  * Also makes `closeIdleConnections` of a server close idle connections only. Node regards a connection as idle as soon as its
  * response has been ended, although megabytes may still have to be sent; `close` calls it first, which would cut bodies in
  * flight. To be called before the server listens. */

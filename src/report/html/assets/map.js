@@ -5,8 +5,7 @@ const PLACES = {
   county: [0, -16, 16].map((down) => [0, 0, down]),
 };
 
-// The map: topic and measure, zoom, the level of detail and the names that fit it. Without scripts the page shows one topic, one level.
-// `state` is what was chosen: it outlives the drawing.
+// The map: topic and measure, zoom, the level of detail and the names that fit it. `state` is what was chosen: it outlives the drawing.
 export function setUpMap(root, state) {
   const byId = (id) => root.getElementById(id);
   const read = (id) => JSON.parse(byId(id).textContent);

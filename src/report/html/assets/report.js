@@ -1,5 +1,4 @@
-// Makes the sections of a report work, in a document or a shadow root. `state` has what the reader chose in an earlier drawing of them:
-// topic, zoom, filter, order, folds.
+// Makes the sections of a report work, in a document or a shadow root. `state` is what the reader chose in an earlier drawing of them.
 export function setUpReport(root, state = {}) {
   for (const hidden of root.querySelectorAll('.scripted')) hidden.hidden = false;
   state.map ??= {};
