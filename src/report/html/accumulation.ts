@@ -2,8 +2,7 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../figures/facts.ts';
 import { lineText, measureOf, percent } from '../figures/measure.ts';
-import { heatCell } from './bars.ts';
-import { block, capital, type Html, html, quoted, section } from './html.ts';
+import { block, capital, type Html, heatCell, html, quoted, section } from './html.ts';
 
 /** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */
 const PERILS_PRINTED = 10;

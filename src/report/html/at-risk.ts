@@ -4,8 +4,7 @@ import { measureOf, percent } from '../figures/measure.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
 import type { MapFigures } from '../map/map-bins.ts';
-import { stackedBar, swatch } from './bars.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, stackedBar, swatch } from './html.ts';
 import { firstLayer, layerOf, mapFigure } from './map-figure.ts';
 
 /** The first screen: value (or locations) at risk by peril, the largest first, beside the map. */

@@ -4,8 +4,7 @@ import { type Measure, measureOf, percent } from '../figures/measure.ts';
 import { HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
-import { heatCell, shareCell, swatch } from './bars.ts';
-import { type Html, html, scrolling, section } from './html.ts';
+import { type Html, heatCell, html, scrolling, section, shareCell, swatch } from './html.ts';
 
 interface Line {
   readonly title: string;

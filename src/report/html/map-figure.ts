@@ -7,8 +7,7 @@ import { findHeadline } from '../figures/story.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { type MapName, makeOutlines } from '../map/outlines.ts';
-import { swatch } from './bars.ts';
-import { type Html, html, jsonData } from './html.ts';
+import { type Html, html, jsonData, swatch } from './html.ts';
 
 type NamedLayer = ReturnType<typeof layersOf>[number];
 

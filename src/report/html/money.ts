@@ -1,8 +1,7 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Credits, LedgerLine } from '../figures/facts.ts';
 import { percent } from '../figures/measure.ts';
-import { bar } from './bars.ts';
-import { type Html, html, scrolling, section } from './html.ts';
+import { bar, type Html, html, scrolling, section } from './html.ts';
 
 export function creditsSection(
   { isMadeUp, planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
