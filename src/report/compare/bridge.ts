@@ -21,9 +21,7 @@ export interface RowState {
   readonly rating: number;
 }
 
-export interface RowExample extends LineReference {
-  readonly key: string;
-}
+export type RowExample = LineReference & { readonly key: string };
 
 const EXAMPLES = 10;
 

@@ -21,9 +21,7 @@ import { type ComparedRow, type Comparison, matchRows } from './match-rows.ts';
 const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 
 /** An earlier output: a file, or part files. */
-export interface EarlierOutput extends Pick<Job, 'input' | 'parts'> {
-  readonly name: string;
-}
+export type EarlierOutput = Pick<Job, 'input' | 'parts'> & { readonly name: string };
 
 /** Compares a job's present output with an earlier output of Perilbook. Rows are matched by a common id column, else by
  * place and order. Spends nothing.

@@ -163,9 +163,7 @@ export interface Credits {
 }
 
 /** The calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
-export interface LedgerLine extends Pick<StatementRow, 'calls' | 'credits'> {
-  readonly kind: CallKind;
-}
+export type LedgerLine = Pick<StatementRow, 'calls' | 'credits'> & { readonly kind: CallKind };
 
 /** Facts as `--json` prints them: the same names in snake case. */
 export function factsJson(facts: Facts): object {

@@ -3,26 +3,20 @@ import type { LineReference } from '../../rows/port.ts';
 import type { Facts } from './facts.ts';
 import type { Sum } from './sums.ts';
 
-/** The measure of a report: the value if the input has one, else the number of locations. */
-export interface Measure {
-  readonly by: 'value' | 'locations';
-  /** The head of its column. */
-  readonly name: string;
-  readonly of: (sum: Sum) => number;
-  readonly shown: (measured: number) => string;
-  /** `$92.7 bn`, `36,600 locations`. */
-  readonly words: (sum: Sum) => string;
-}
+export type Measure = ReturnType<typeof measureOf>;
 
-export function measureOf({ valueName, currency }: Pick<Facts, 'valueName' | 'currency'>): Measure {
+/** The measure of a report: the value if the input has one, else the number of locations. `name` is the head of its column, `words` are
+ * `$92.7 bn` or `36,600 locations`. */
+export function measureOf({ valueName, currency }: Pick<Facts, 'valueName' | 'currency'>) {
   if (valueName === null) {
     const words = ({ locations }: Sum) => counted(locations, 'location');
-    return { by: 'locations', name: 'Locations', of: ({ locations }) => locations, shown: grouped, words };
+    const of = ({ locations }: Sum) => locations;
+    return { by: 'locations', name: 'Locations', of, shown: grouped, words } as const;
   }
   const of = ({ value }: Sum) => value ?? 0;
   const shown = (value: number) => amount(value, currency);
   const name = currency === null ? 'Value' : `Value, ${currency}`;
-  return { by: 'value', name, of, shown, words: (sum) => shown(of(sum)) };
+  return { by: 'value', name, of, shown, words: (sum: Sum) => shown(of(sum)) } as const;
 }
 
 /** A share in per cent: 12.3 %. 0 only for nothing, and 100 only for all. */

@@ -35,9 +35,7 @@ export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
 }
 
 /** The first row of a cell, and the texts of some columns of it. */
-interface NotedRow extends Pick<Row, 'number' | 'line' | 'part'> {
-  readonly texts: readonly string[];
-}
+type NotedRow = Pick<Row, 'number' | 'line' | 'part'> & { readonly texts: readonly string[] };
 
 /** Rows kept of each finding: enough to recognize the kind of rows. */
 const LINES_KEPT = 12;

@@ -13,9 +13,7 @@ export interface CellAtRisk extends CountedSum {
   readonly high: readonly TopicSlug[];
 }
 
-interface Ranked extends CellAtRisk {
-  readonly rank: number;
-}
+type Ranked = CellAtRisk & { readonly rank: number };
 
 /** The places of largest value among those rated Relatively High or Very High, for each natural topic and for the highest of
  * all. Equal values (all, in a file without values) are ordered by rating, rows, and place in the file.

@@ -8,16 +8,12 @@ import { knownWord, scaleOf, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type Rated, type Sum, sumMaker } from './sums.ts';
 
 /** The highest rating of any location for a peril, and the locations that have it. */
-export interface RatingFinding {
-  readonly title: string;
-  readonly answered: Sum;
-  readonly rating: 'Very High' | 'Relatively High';
-  readonly rated: Sum;
-}
+export type RatingFinding = NonNullable<ReturnType<typeof ratingFinding>>;
 
-function ratingFinding(title: string, answered: Sum, veryHigh: Sum, severe: Sum): RatingFinding | null {
-  if (veryHigh.locations > 0) return { title, answered, rating: 'Very High', rated: veryHigh };
-  return severe.locations > 0 ? { title, answered, rating: 'Relatively High', rated: severe } : null;
+function ratingFinding(title: string, answered: Sum, veryHigh: Sum, severe: Sum) {
+  const finding = (rating: 'Very High' | 'Relatively High', rated: Sum) => ({ title, answered, rating, rated });
+  if (veryHigh.locations > 0) return finding('Very High', veryHigh);
+  return severe.locations > 0 ? finding('Relatively High', severe) : null;
 }
 
 /** First the findings of Very High, with most value (or locations). */

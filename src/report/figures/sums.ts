@@ -25,15 +25,7 @@ export function sumMaker(decimals: number | null): SumOf {
 }
 
 /** The sums of a topic: the denominator of each share is the answered sum, of the severe one the known sum. */
-export interface Rated {
-  readonly answered: Sum;
-  /** The answered sum without the answers that leave open what the place is. */
-  readonly known: Sum;
-  readonly notAnswered: Sum;
-  readonly severe: Sum;
-  /** In the order of the scale's classes, without the unanswered class. */
-  readonly classes: readonly (Sum & { readonly name: string })[];
-}
+export type Rated = Readonly<ReturnType<LayerSums['rated']>>;
 
 /** No scale has more classes. */
 const CLASSES = CLASS_LETTERS.length;
@@ -77,14 +69,16 @@ export class LayerSums {
     return { rows: sum('rows'), value: sum('value') };
   }
 
-  rated(layer: number, scale: Scale, sumOf: SumOf): Rated {
+  rated(layer: number, scale: Scale, sumOf: SumOf) {
     const unanswered = unansweredClass(scale);
     const sum = (from: number, to: number) => sumOf(this.counted(layer, from, to));
     return {
       answered: sum(0, unanswered),
+      /** The answered sum without the answers that leave open what the place is. */
       known: sum(0, scale.known),
       notAnswered: sum(unanswered, unanswered + 1),
       severe: sum(scale.severe.from, scale.ordered),
+      /** In the order of the scale's classes, without the unanswered class. */
       classes: scale.classes.slice(0, unanswered).map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
     };
   }

@@ -1,4 +1,4 @@
-import { type GeoProjection, geoAlbersUsa, geoMercator } from 'd3-geo';
+import { geoAlbersUsa, geoMercator } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
 
 export type MapPoint = readonly [x: number, y: number];
@@ -32,23 +32,17 @@ const MARGIN = 1.14;
 type Corners = readonly [west: number, north: number, east: number, south: number];
 
 /** A territory as an inset: us-atlas's projection leaves the territories out. */
-interface Territory {
-  readonly name: string;
-  readonly codes: readonly string[];
-  readonly degrees: Corners;
-  /** Its position on the projected plane, where y grows to the south. */
-  readonly plane: Corners;
-  readonly projection: GeoProjection;
-}
+type Territory = ReturnType<typeof inset>;
 
 /** Insets below Florida, in the Gulf, beside Alaska and Hawaii. */
-export const TERRITORIES: readonly Territory[] = [
+export const TERRITORIES = [
   inset('Puerto Rico and Virgin Islands', ['72', '78'], [-67.4, 18.6, -64.5, 17.6], [862, 566, 958, 600]),
   inset('Guam and Northern Mariana Islands', ['66', '69'], [144.5, 20.6, 146.2, 13.1], [556, 532, 576, 608]),
   inset('American Samoa', ['60'], [-171.2, -11, -168.1, -14.7], [650, 560, 692, 606]),
 ];
 
-function inset(name: string, codes: readonly string[], degrees: Corners, plane: Corners): Territory {
+/** @param plane its position on the projected plane, where y grows to the south */
+function inset(name: string, codes: readonly string[], degrees: Corners, plane: Corners) {
   const pointsOf = ([west, north, east, south]: Corners): [[number, number], [number, number]] => [
     [west, north],
     [east, south],

@@ -2,7 +2,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../figures/scales.ts';
-import { knownOf, LayerSums, type Sum, type SumOf, typicalClass } from '../figures/sums.ts';
+import { knownOf, LayerSums, type SumOf, typicalClass } from '../figures/sums.ts';
 import type { Frame, MapPoint } from './frame.ts';
 
 export interface MapFigures {
@@ -14,20 +14,7 @@ export interface MapFigures {
   readonly notDrawn: number;
 }
 
-export interface MapLevel {
-  /** The size of a hexagon; 0 for points. */
-  readonly radius: number;
-  /** With the county of each bin's most valuable place; '' for none. */
-  readonly bins: readonly (Sum & { readonly at: MapPoint; readonly county: string })[];
-  /** For the highest rating and then each topic: the typical class of the answers in each bin as one letter of
-   * `CLASS_LETTERS`, by rows and by value, and the number of rows whose answers do not leave open what the place is. */
-  readonly layers: readonly {
-    readonly slug: TopicSlug | null;
-    readonly rows: string;
-    readonly value: string;
-    readonly answered: readonly number[];
-  }[];
-}
+export type MapLevel = ReturnType<MapBins['drawn']>;
 
 /** The form of locations on the map: points, or hexagons. */
 export interface Binning {
@@ -138,11 +125,15 @@ export class MapBins {
   }
 
   /** The bins with their answers, the largest first so that small ones are drawn on top. */
-  drawn(topics: readonly TopicSlug[], sumOf: SumOf): MapLevel {
+  drawn(topics: readonly TopicSlug[], sumOf: SumOf) {
     const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows || a.first - b.first);
     return {
+      /** The size of a hexagon; 0 for points. */
       radius: this.#binning.radius,
+      /** With the county of each bin's most valuable place; '' for none. */
       bins: bins.map(({ at, county, ...counted }) => ({ at, county: countyName(county), ...sumOf(counted) })),
+      /** Of the highest rating and then each topic: the typical class in each bin as one letter of `CLASS_LETTERS`, by rows and by value, and
+       * the rows whose answers do not leave open what the place is. */
       layers: [null, ...topics].map((slug, layer) => {
         const scale = this.#scales[layer]!;
         const byRows = bins.map(({ sums }) => sums.weights(layer, 'rows'));
