@@ -9,17 +9,12 @@ import { NATURAL_SLUGS, PAID_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from 
 import { onDataFile, openDataDatabase } from '../data/tables/data-database.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
-import { hashSecret, type Key } from '../run/plan/api-keys.ts';
+import { hashSecret } from '../run/plan/api-keys.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../service/accounts/service-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';
-
-export interface EmbeddedService extends AsyncDisposable {
-  readonly baseUrl: string;
-  readonly keys: readonly Key[];
-}
 
 /** Starts our own service on loopback with sample data for a job's topics, the job's account, and a key that is revoked at the end.
  * @param notice prints a message before a step that takes seconds */
@@ -27,7 +22,7 @@ export async function startEmbeddedService(
   context: Pick<JobFolders, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
   notice: (line: string) => void,
-): Promise<EmbeddedService> {
+) {
   // Beside the store, so that both are deleted together; in the data folder where the store is a database.
   const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
   if (folder === NO_FOLDER) throw noDataFolder('--store FILE');
@@ -41,7 +36,7 @@ async function startOn(
   context: Parameters<typeof startEmbeddedService>[0],
   job: Job,
   notice: (line: string) => void,
-): Promise<EmbeddedService> {
+) {
   const topics = topicsToLoad(job);
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openMadeUp(file, openDataDatabase));

@@ -17,9 +17,7 @@ export interface SampleCounty {
 }
 
 /** A place on land, with its county. */
-export interface SampleLocation extends Location {
-  readonly county: SampleCounty;
-}
+export type SampleLocation = Location & { readonly county: SampleCounty };
 
 /** The counties of the US; a place in none of them is not on land. */
 export interface Land {

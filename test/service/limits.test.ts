@@ -8,7 +8,6 @@ import {
   findRefusal,
   freedBy,
   type LastCall,
-  type LimitUsage,
 } from '../../src/service/accounts/limits.ts';
 import { periodStartOf, type ServiceAccount } from '../../src/service/accounts/service-account.ts';
 import { subscriptionOf } from './small-data.ts';
@@ -17,7 +16,7 @@ const NOW = 5 * 60_000 + 10_001;
 const SINGLE = { kind: 'single', topic: 'hail' } as const;
 const STANDARD = { kind: 'standard' } as const;
 
-const totalOf = (used: Partial<LimitUsage> = {}): BatchTotal => ({
+const totalOf = (used: Partial<BatchTotal['before']> = {}): BatchTotal => ({
   account: { subscription: subscriptionOf(40, 30), overages: false } as ServiceAccount,
   before: { now: NOW, periodStart: 0, periodCredits: 0, minuteFrom: 0, minuteCredits: 0, ...used },
   ...{ credits: 0, calls: { single: 0, standard: 0, enterprise: 0 } },

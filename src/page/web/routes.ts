@@ -12,9 +12,7 @@ import { HEADERS } from './access.ts';
 import { readAssets, readPage } from './assets.ts';
 import { RefusedRequest } from './page-words.ts';
 
-interface OfFile {
-  readonly Params: { readonly id: string };
-}
+type OfFile = { readonly Params: { readonly id: string } };
 
 /** The routes; the access check runs before them. */
 export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal): void {

@@ -13,7 +13,6 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import {
-  type AllowedCharge,
   addCharge,
   type BatchTotal,
   type ChargeRefusal,
@@ -57,9 +56,7 @@ export interface Chargeable {
   readonly requestId: string;
 }
 
-export interface Charge extends AllowedCharge {
-  readonly id: number;
-}
+export type Charge = ReturnType<typeof addCharge> & { readonly id: number };
 
 /** Ids of charges whose responses have ended. */
 export interface DeliveryOutcomes {

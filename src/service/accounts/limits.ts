@@ -1,13 +1,7 @@
 import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { type EngineDialect, read, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import {
-  ACCOUNT_COLUMNS,
-  type AccountRow,
-  parseAccount,
-  periodStartOf,
-  type ServiceAccount,
-} from './service-account.ts';
+import { ACCOUNT_COLUMNS, type AccountRow, parseAccount, periodStartOf } from './service-account.ts';
 
 /** The rule for a call that costs more than the rest of the period, with overages off: it is refused or, in another reading of
  * the contract (docs/developer/service-api.md, 7.9), served while any credit is left. */
@@ -17,24 +11,8 @@ export type LastCall = 'refused' | 'served';
  * may have charged after this one read the clock and before it got the lock. */
 const CLOCK_DIFFERENCE_MS = 1_000;
 
-/** The usage of an account that limits the next call. */
-export interface LimitUsage {
-  /** The time of reading, which is the time of new charges. */
-  readonly now: number;
-  readonly periodStart: number;
-  readonly periodCredits: number;
-  /** Charges after this instant count in the minute: those of the last 60 s. */
-  readonly minuteFrom: number;
-  readonly minuteCredits: number;
-}
-
 /** The usage of an account before a batch of calls, and the batch's additions. */
-export interface BatchTotal {
-  readonly account: ServiceAccount;
-  readonly before: LimitUsage;
-  credits: number;
-  readonly calls: Record<CallKind, number>;
-}
+export type BatchTotal = ReturnType<typeof totalOfRow>;
 
 /** Why a call may not be charged: the period lacks credits, or the minute lacks this many. */
 export type LimitRefusal = 'period' | { readonly missing: number };
@@ -47,14 +25,6 @@ export type ChargeRefusal =
       /** Whole seconds until the call would fit, rounded up. */
       readonly retryAfter: number;
     };
-
-/** An allowed charge, and the state of the minute after it. */
-export interface AllowedCharge {
-  readonly credits: number;
-  /** Credits a minute. */
-  readonly limit: number;
-  readonly remaining: number;
-}
 
 /** Why a call would be refused after the calls of a total, or null. */
 export function findRefusal(
@@ -70,7 +40,8 @@ export function findRefusal(
   return missing > 0 ? { missing } : null;
 }
 
-export function addCharge(total: BatchTotal, { kind }: Call): AllowedCharge {
+/** Adds an allowed call to the total of its account; returns the charge, the limit of credits a minute, and what remains of it. */
+export function addCharge(total: BatchTotal, { kind }: Call) {
   const credits = CREDITS[kind];
   total.credits += credits;
   total.calls[kind] += 1;
@@ -153,13 +124,15 @@ function isSetBack({ minuteFrom, now }: UsageRow): boolean {
 export function totalOfRow(
   row: UsageRow,
   minuteCredits: number = isSetBack(row) ? 0 : (row.minuteCredits ?? 0) - row.leftMinute,
-): BatchTotal {
+) {
   const account = parseAccount(row);
   const { now } = row;
   const periodStart = periodStartOf(account, now);
   const periodCredits = row.periodStart === periodStart ? row.periodCredits! : 0;
+  // New charges are of the time `now`. Those after `minuteFrom` count in the minute.
   const before = { now, periodStart, periodCredits, minuteFrom: now - RATE_WINDOW_MS, minuteCredits };
-  return { account, before, credits: 0, calls: { single: 0, standard: 0, enterprise: 0 } };
+  const calls: Record<CallKind, number> = { single: 0, standard: 0, enterprise: 0 };
+  return { account, before, credits: 0, calls };
 }
 
 /** The same in the charging transaction, which has locked the account. */

@@ -41,9 +41,7 @@ export interface CheckContext extends Pick<CheckOptions, 'key' | 'narrowKey' | '
   readonly exchanges: readonly CheckedExchange[];
 }
 
-export interface CheckedStatement {
-  readonly numbers: readonly string[];
-  readonly statement: string;
+export interface CheckedStatement extends Pick<Statement, 'numbers' | 'statement'> {
   readonly outcome: 'pass' | 'fail' | 'skipped';
   /** Why it failed or was skipped; '' when it passed. */
   readonly reason: string;
