@@ -59,8 +59,8 @@ export async function compareWithOutput(
       yield batch.map((row): ComparedRow => {
         const located = locate(row, earlierJob, layout);
         const place = located.ok ? placeOf(located.cell) : '';
-        const classes = ratings.map((_, index) => letterOf(row.fields[from + 2 + index] || null)).join('');
-        return { ...comparedRow(row, layout, place, currency !== null), classes };
+        const classes = ratings.map((_, index) => HIGHEST.classOf([row.fields[from + 2 + index] || null], 0));
+        return { ...comparedRow(row, layout, place, currency !== null), classes: lettersOf(classes) };
       });
     }
   }
@@ -124,10 +124,6 @@ function keyOf(row: Row, id: string | undefined, place: string): string {
   return place === '' ? `no location: ${row.fields[0] ?? ''}, ${row.fields[1] ?? ''}` : `place: ${place}`;
 }
 
-function letterOf(rating: string | null): string {
-  return CLASS_LETTERS[HIGHEST.classOf([rating], 0)]!;
-}
-
 /** The classes of each cell in the present output: one byte per topic and cell. */
 async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: readonly TopicSlug[]) {
   const { job, plan } = prepared;
@@ -139,9 +135,11 @@ async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: 
   }
   return (cell: number) => {
     const classes = complete.has(cell) ? complete : read;
-    return topics.map((topic) => CLASS_LETTERS[classes.classOf(cell, topic)]).join('');
+    return lettersOf(topics.map((topic) => classes.classOf(cell, topic)));
   };
 }
+
+const lettersOf = (classes: readonly number[]) => classes.map((of) => CLASS_LETTERS[of]).join('');
 
 function noOutput(name: string, file: string): PerilbookError {
   const message = `${name} is not an output of Perilbook: it has no hazard columns at its end`;

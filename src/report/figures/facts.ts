@@ -125,7 +125,7 @@ interface RowProblem {
   readonly places: readonly LineReference[];
 }
 
-export interface Missing {
+interface Missing {
   /** All rows by `hazard_status`. */
   readonly status: readonly { readonly status: string; readonly rows: number }[];
   /** Why rows are not complete, the commonest reason first. */

@@ -20,7 +20,7 @@ import { fitFrame } from '../map/frame.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
-import type { Credits, Facts, Missing, PlaceAtRisk } from './facts.ts';
+import type { Credits, Facts, PlaceAtRisk } from './facts.ts';
 import { namedRows } from './named-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
@@ -170,10 +170,7 @@ function nearOrder(cells: CellTable): Uint32Array {
 }
 
 /** The high ratings of the listed places with their numbers, which the classes do not contain. */
-async function sumRatings(
-  prepared: Prepared,
-  listed: readonly CellAtRisk[],
-): Promise<ReadonlyMap<number, PlaceAtRisk['ratings']>> {
+async function sumRatings(prepared: Prepared, listed: readonly CellAtRisk[]) {
   const firstField = new Map(ratedTopics(prepared.job).map(({ slug, from }) => [slug, from]));
   const places = new Map(listed.map((place) => [place.cell, place]));
   const ratings = new Map<number, PlaceAtRisk['ratings']>();
@@ -242,11 +239,7 @@ async function gatherCredits({ job, store, summary, connection }: Prepared, run:
 }
 
 /** The next run's purchases and the available credits. */
-async function leftOver(
-  { job, plan, store }: Prepared,
-  run: RunRecord | null,
-  now: number,
-): Promise<Omit<Missing, 'status' | 'reasons'>> {
+async function leftOver({ job, plan, store }: Prepared, run: RunRecord | null, now: number) {
   const state = plan.account && (await accountState(plan.account.account, store, now));
   const isPaused = run !== null && run.resumeAfter !== null && run.resumeAfter > now;
   const isUsedUp = state !== null && state.available === 0;

@@ -6,7 +6,7 @@ import { type MeasurementSlug, ofPollutants, type TopicSlug, topicOf } from '../
 /** How a class is drawn: 1 to 6 from light to dark; greys for classes without an order. */
 export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';
 
-export interface ScaleClass {
+interface ScaleClass {
   readonly name: string;
   readonly tone: Tone;
 }
@@ -30,18 +30,13 @@ export interface Scale {
 
 const TONES = ['1', '2', '3', '4', '5', '6'] as const;
 
-function makeScale(
-  {
-    ordered,
-    others,
-    ...scale
-  }: Omit<Scale, 'ordered' | 'known' | 'classes'> & {
-    ordered: readonly string[];
-    others: ScaleClass[];
-    known?: number;
-  },
-  tones: readonly Tone[] = TONES,
-): Scale {
+interface ScaleParts extends Omit<Scale, 'ordered' | 'known' | 'classes'> {
+  readonly ordered: readonly string[];
+  readonly others: readonly ScaleClass[];
+  readonly known?: number;
+}
+
+function makeScale({ ordered, others, ...scale }: ScaleParts, tones: readonly Tone[] = TONES): Scale {
   const classes = ordered.map((name, index) => ({ name, tone: tones[index]! }));
   const unanswered: ScaleClass = { name: 'Not answered', tone: 'unanswered' };
   const known = ordered.length + others.length;
@@ -211,10 +206,7 @@ export function knownWord(scale: Scale): 'answered' | 'determined' {
 export const CLASS_LETTERS = '0123456789';
 
 /** The classes in reading order: the most severe first, then the classes without an order. */
-export function reading({
-  ordered,
-  classes: all,
-}: Scale): readonly { readonly index: number; readonly of: ScaleClass }[] {
+export function reading({ ordered, classes: all }: Scale) {
   const entries = all.map((of, index) => ({ index, of }));
   return [...entries.slice(0, ordered).reverse(), ...entries.slice(ordered)];
 }

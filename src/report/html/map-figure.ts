@@ -153,13 +153,7 @@ ${
 `;
 }
 
-function drawing(
-  { kind, frame }: MapFigures,
-  level: LevelData,
-  layer: number,
-  scale: Scale,
-  by: 'rows' | 'value',
-): Html {
+function drawing({ kind, frame }: MapFigures, level: LevelData, layer: number, scale: Scale, by: 'rows' | 'value') {
   const { land, states, counties, names } = makeOutlines(frame, new Set(level.counties));
   // Dots are above the names, which the script keeps apart; a name stands on hexagons, which leave no room.
   const [below, above] = kind === 'point' ? [stateNames(names), ''] : ['', stateNames(names)];

@@ -30,7 +30,9 @@ export const reportScript = (): string => SCRIPTS.map(asset).join('');
 /** The page as one file. It loads nothing, and its content security policy forbids it to. */
 export function reportPage(facts: Facts, map: MapFigures): string {
   const sections = sectionsOf(facts, map);
-  const style = reportStyle() + pageNumbers(facts.sample ? 'Sample data' : 'Perilbook hazard report');
+  // Generated: a `@page` rule reads no variables.
+  const words = facts.sample ? 'Sample data' : 'Perilbook hazard report';
+  const style = `${reportStyle()}@page { @bottom-right { content: "${words} · page " counter(page); font: 8pt sans-serif; } }\n`;
   const script = `${reportScript()}setUpReport(document);\n`;
   const policy = `default-src 'none'; style-src '${hashText(style)}'; script-src '${hashText(script)}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
@@ -104,11 +106,6 @@ function sectionsOf(facts: Facts, map: MapFigures): Section[] {
 function contents(sections: readonly Section[]): Html {
   return html`<nav aria-label="Sections"><ul>
 ${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul></nav>`;
-}
-
-/** The style for the numbers of printed pages, generated because a `@page` rule reads no variables. */
-function pageNumbers(words: string): string {
-  return `@page { @bottom-right { content: "${words} · page " counter(page); font: 8pt sans-serif; } }\n`;
 }
 
 function asset(name: string): string {
