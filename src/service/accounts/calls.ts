@@ -106,16 +106,14 @@ export function* checkCalls(
   return { now: rows[0]?.[0][0]?.now ?? null, checks };
 }
 
-function findCaller(
-  [[key], [usage]]: readonly [KeyRow[], UsageRow[]],
-  hash: Buffer,
-): { readonly caller: Caller; readonly total: BatchTotal } | 'invalid' {
-  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'invalid';
+function findCaller([[key], [usage]]: readonly [KeyRow[], UsageRow[]], hash: Buffer) {
+  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'invalid' as const;
   const state = stateOf(key, key.now);
-  if (state !== 'active' && state !== 'rotating') return 'invalid';
+  if (state !== 'active' && state !== 'rotating') return 'invalid' as const;
   const scopes = new Set(key.scopes.split(','));
   const total = totalOfRow(usage);
-  return { caller: { key: key.id, account: total.account, may: (scope) => scopes.has(scope) }, total };
+  const caller: Caller = { key: key.id, account: total.account, may: (scope) => scopes.has(scope) };
+  return { caller, total };
 }
 
 export interface ChargeOrder {

@@ -25,11 +25,7 @@ export function* readStatement(account: ServiceAccount, now: number): SqlWork<Pe
 /** The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
  * period keeps the allowance and rate of its last call; the current period has the account's.
  * @param rows the periods in which it was charged, the oldest first */
-export function makeStatements(
-  rows: readonly ChargedPeriod[],
-  account: ServiceAccount,
-  now: number,
-): PeriodStatement[] {
+export function makeStatements(rows: readonly ChargedPeriod[], account: ServiceAccount, now: number) {
   const day = new Date(account.signedUpAt).getUTCDate();
   const current = periodStartOf(account, now);
   const charged = rows.map((row) => makeStatement(row, account, billingPeriod(day, row.periodStart).end, now));

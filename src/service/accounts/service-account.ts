@@ -2,7 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
-import { type EngineDialect, read, type SqlValue, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import { type EngineDialect, read, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 
 /** An account that is charged. All its keys share one quota and one rate limit. */
 export interface ServiceAccount {
@@ -132,10 +132,7 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
 }
 
 /** The values of subscription, credits_per_month, credits_per_minute, overage_rate and overages. */
-function parseTerms(
-  { name, creditsPerMonth, creditsPerMinute, overageRate }: Subscription,
-  overages: boolean,
-): SqlValue[] {
+function parseTerms({ name, creditsPerMonth, creditsPerMinute, overageRate }: Subscription, overages: boolean) {
   return [name, creditsPerMonth, creditsPerMinute, overageRate, overages ? 1 : 0];
 }
 

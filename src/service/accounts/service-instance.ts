@@ -50,11 +50,7 @@ export class ServiceInstance implements AsyncDisposable {
   }
 
   /** Registers a running service, and releases the pending charges of crashed ones. */
-  static async register(
-    store: AccountsStore,
-    onError: (error: unknown) => void,
-    lastCall: LastCall,
-  ): Promise<ServiceInstance> {
+  static async register(store: AccountsStore, onError: (error: unknown) => void, lastCall: LastCall) {
     await releaseCrashed(store);
     const { id, now } = await store.presence.begin();
     const instance = new ServiceInstance(store, id, onError, lastCall);

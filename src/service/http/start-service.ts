@@ -35,12 +35,7 @@ export interface ServiceOptions extends AnswerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-export interface RunningService extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  /** Accepts no more connections, lets requests in flight end within the time-out, and settles their charges. */
-  close(): Promise<void>;
-}
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 const CLOSE_TIMEOUT_MS = 10_000;
 /** Most calls of a batch: a larger one would keep the others waiting, and more bodies in memory. */
@@ -48,7 +43,7 @@ const MOST_CALLS = 64;
 
 /** Starts the lookup service.
  * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken */
-export async function startService(options: ServiceOptions): Promise<RunningService> {
+export async function startService(options: ServiceOptions) {
   const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
   // Released in the opposite order: requests end, their charges are settled, and the instance reverses the rest.
   await using starting = new AsyncDisposableStack();
@@ -70,6 +65,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { port } = app.server.address() as AddressInfo;
   const running = starting.move();
   let closing: Promise<void> | null = null;
+  /** Accepts no more connections, lets requests in flight end within the time-out, and settles their charges. */
   const close = () => {
     closing ??= running.disposeAsync();
     return closing;
@@ -86,11 +82,7 @@ function addRoutes(
   tracker: DeliveryTracker,
   answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>,
 ): void {
-  async function answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    asked: AskedCall['asked'],
-  ): Promise<FastifyReply> {
+  async function answer(request: FastifyRequest, reply: FastifyReply, asked: AskedCall['asked']) {
     const { socket } = request.raw;
     // Earlier responses on this connection have not been sent: Node gives a response its socket after that. A client that pipelines
     // requests and does not read has one answer in memory, and is not charged for later ones.
