@@ -7,8 +7,7 @@ import { perilbookColumns } from '../columns/row.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { PartSettings } from '../job/input-setting.ts';
 import type { Job } from '../job/settings.ts';
-import { checkFormat } from '../rows/file-formats.ts';
-import { checkOutput, isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
+import { asUnwritable, isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
 import { hasPerilbookColumns } from '../rows/kept-columns.ts';
 import { openRowFile } from '../rows/open-row-file.ts';
 import { listParts } from '../rows/parts/list-parts.ts';
@@ -109,7 +108,14 @@ export function rowsOutput(
 
 /** An output that is recognized by its first bytes. */
 export function recognizedOutput(path: string, what: string, start: RegExp): Output {
-  return { path, what, isOwn: (target) => start.test(readHead(target, HEAD_BYTES).toString('utf8')) };
+  const isOwn = (target: string) => {
+    try {
+      return start.test(readHead(target, HEAD_BYTES).toString('utf8'));
+    } catch (error) {
+      throw asUnwritable(path, error);
+    }
+  };
+  return { path, what, isOwn };
 }
 
 /** The path of each output that runs of the store have written. A run that was killed may have written some parts of a folder. */

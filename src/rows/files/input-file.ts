@@ -203,6 +203,9 @@ function asUnreadable(file: string, error: unknown): unknown {
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return unreadable(file, 'may not be read by this user', 'Change its permissions, or copy it.', error);
   }
+  if (error.code === 'EBUSY') {
+    return unreadable(file, 'is held by another program', 'Close it there, or give a copy of it.', error);
+  }
   if (error.code === 'ENOSPC') {
     return unreadable(file, 'does not fit in the temporary folder', 'Set TMPDIR to a folder with more room.', error);
   }

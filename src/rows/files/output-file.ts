@@ -228,6 +228,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 const HELD = 'is held by another program';
+const IS_HELD = [HELD, 'Close it there, or choose another output file.'] as const;
 const CLOSE_AND_RENAME = 'Close it there, then give it the rows: move the new file over it, or run again.';
 
 /** Whether a file could not be replaced because another program has it open: a workbook in Excel. @throws any other error */
@@ -248,7 +249,7 @@ async function refuseHeld(output: string, target: string): Promise<void> {
     if (hasSystemCode(error, 'EBUSY') || (process.platform === 'win32' && heldByOther(error))) return null;
     return undefined;
   });
-  if (handle === null) throw unwritable(output, HELD, 'Close it there, or choose another output file.');
+  if (handle === null) throw unwritable(output, ...IS_HELD);
   await handle?.close();
 }
 
@@ -278,6 +279,7 @@ const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> =
   ENOTDIR: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
   EACCES: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
   EPERM: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
+  EBUSY: IS_HELD,
   EROFS: ['lies on a disk that is read-only', 'Choose another output file.'],
   ENOSPC: NO_ROOM,
   EDQUOT: NO_ROOM,
@@ -293,7 +295,8 @@ async function orUnwritable<T>(file: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-function asUnwritable(file: string, error: unknown): unknown {
+/** What is thrown in place of an error of the system. */
+export function asUnwritable(file: string, error: unknown): unknown {
   if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
   const other = [`cannot be written (${error.message})`, 'Choose another output file.'] as const;
   const [what, hint] = REASONS[String(error.code)] ?? other;
