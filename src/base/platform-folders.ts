@@ -45,15 +45,17 @@ export function noDataFolder(option: string): PerilbookError {
 }
 
 /** Whether a path begins with somebody's home folder, as shells write it. */
-export function isOfHome(path: string): boolean {
-  return /^~[\w.-]*\//.test(path);
+export function isOfHome(path: string, system = process.platform): boolean {
+  return (system === 'win32' ? /^~[\w.-]*[/\\]/ : /^~[\w.-]*\//).test(path);
 }
 
-/** A path with the home folder in place of a leading `~/`, which a shell replaces only at the beginning of a word. Any other path stays.
+/** A path with the home folder in place of a leading `~/`, which a shell replaces only at the beginning of a word, and PowerShell
+ * before 7.5 not even there. Any other path stays.
  * @throws USAGE for the folder of another user, or without a home folder: never a folder called `~` */
-export function withHome(path: string, home: string | null): string {
-  if (!isOfHome(path)) return path;
-  if (path.startsWith('~/') && home !== null) return join(home, path.slice(2));
-  const why = path.startsWith('~/') ? 'this user has no home folder' : 'only ~/ is replaced by a home folder';
+export function withHome(path: string, home: string | null, system = process.platform): string {
+  if (!isOfHome(path, system)) return path;
+  const isOwn = /^~[/\\]/.test(path);
+  if (isOwn && home !== null) return join(home, path.slice(2));
+  const why = isOwn ? 'this user has no home folder' : 'only ~/ is replaced by a home folder';
   throw new PerilbookError('USAGE', `The path ${path} cannot be resolved: ${why}`, 'Write the whole path.');
 }
