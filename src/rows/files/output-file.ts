@@ -1,4 +1,4 @@
-import { createWriteStream, fstatSync, type Stats } from 'node:fs';
+import { createWriteStream, fstatSync, lstatSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, parse, resolve, win32 } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -154,7 +154,7 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
         await syncing;
         await handle.sync();
         await handle.close();
-        const isHeld = await rename(temporary, target).catch(heldByOther);
+        const isHeld = await rename(temporary, target).catch((error) => heldByOther(error, target));
         if (isHeld) await rename(temporary, besideOf(target));
         left = true;
         endTemporary(temporary);
@@ -231,8 +231,10 @@ const HELD = 'is held by another program';
 const IS_HELD = [HELD, 'Close it there, or choose another output file.'] as const;
 const CLOSE_AND_RENAME = 'Close it there, then give it the rows: move the new file over it, or run again.';
 
-/** Whether a file could not be replaced because another program has it open: a workbook in Excel. @throws any other error */
-function heldByOther(error: unknown): true {
+/** Whether a file could not be replaced because another program has it open: a workbook in Excel. @throws any other error, also that of
+ * a folder, to which Windows gives the same code */
+function heldByOther(error: unknown, target: string): true {
+  if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) throw error;
   if (['EBUSY', 'EPERM', 'EACCES'].some((code) => hasSystemCode(error, code))) return true;
   throw error;
 }
@@ -246,7 +248,7 @@ function besideOf(target: string): string {
 /** Windows finds a file that another program holds only when it is opened, so an old output is opened before anything is bought. */
 async function refuseHeld(output: string, target: string): Promise<void> {
   const handle = await open(target, 'r+').catch((error: unknown) => {
-    if (hasSystemCode(error, 'EBUSY') || (process.platform === 'win32' && heldByOther(error))) return null;
+    if (hasSystemCode(error, 'EBUSY') || (process.platform === 'win32' && heldByOther(error, target))) return null;
     return undefined;
   });
   if (handle === null) throw unwritable(output, ...IS_HELD);
