@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
-import { commandLine, shellWord } from '../base/shell-words.ts';
+import { isSamePath } from '../base/same-path.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
@@ -39,9 +40,9 @@ export async function jobOfReport(context: CliContext, words: readonly string[],
   const plain = readOptionalJob(context, words, flags);
   await using store = await openExistingStore(context, plain, flags);
   const runs = await store.runs(flags.name === undefined ? {} : { job: flags.name });
-  const ofInput = runs.find(({ input }) => input === plain.input);
+  const ofInput = runs.find(({ input }) => isSamePath(input, plain.input));
   // Many name the file that a run has written.
-  const last = ofInput ?? runs.find(({ output }) => output === plain.input);
+  const last = ofInput ?? runs.find(({ output }) => isSamePath(output, plain.input));
   const [fromFlags, fromEnv, ofWords] = gatherSettings(context, words, flags);
   if (last !== undefined) {
     const ofRun = { name: last.job, store: plain.store };

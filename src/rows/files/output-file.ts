@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { writePipe } from '../../base/pipes.ts';
+import { isSamePath } from '../../base/same-path.ts';
 import { isPlanted, PLANTED } from '../../base/users.ts';
 import type { TableTarget } from '../port.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
@@ -71,7 +72,7 @@ export async function resolvedPath(path: string): Promise<ResolvedPath> {
 }
 
 export function isSameFile(a: ResolvedPath, b: ResolvedPath): boolean {
-  return a.target === b.target || isSameInode(a.stats, b.stats);
+  return isSamePath(a.target, b.target) || isSameInode(a.stats, b.stats);
 }
 
 /** Whether two files are one, by whatever names; none is never the same. */
