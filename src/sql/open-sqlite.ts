@@ -45,7 +45,7 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
   if (file !== ':memory:') {
     if (!existsSync(file)) makeWhole(file, format);
     // No file that this program made is ever empty: what was in it is lost, and would be paid for again without a word.
-    else if (statSync(file).size === 0) throw new Database.SqliteError('it has 0 bytes', 'EMPTY_FILE');
+    else if (isEmptyFile(file)) throw new Database.SqliteError('it has 0 bytes', 'EMPTY_FILE');
   }
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
     refuseForeign(database);
@@ -54,6 +54,12 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
     for (const pragma of format.pragmas) database.pragma(pragma);
     migrate(database, format);
   });
+}
+
+/** Windows gives a folder no bytes, too. */
+function isEmptyFile(path: string): boolean {
+  const stats = statSync(path);
+  return stats.size === 0 && !stats.isDirectory();
 }
 
 /** Makes a database under another name, and gives it its own when it is whole: a process that is killed, or a full disk, leaves no empty
