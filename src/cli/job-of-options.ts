@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
 import { isSamePath } from '../base/same-path.ts';
-import { shellWord } from '../base/shell-words.ts';
+import { commandLine, shellWord } from '../base/shell-words.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';

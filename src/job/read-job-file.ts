@@ -77,7 +77,7 @@ export function parseJobFile(text: string, file: string): JobFile {
   const [first, ...others] = problems;
   if (first === undefined) return content;
   const { line, column, message, shown, isSecret } = first;
-  const more = others.length === 0 ? '' : ` It has more errors: perilbook job check ${file} lists them.`;
+  const more = others.length === 0 ? '' : ` It has more errors: perilbook job check ${shellWord(file)} lists them.`;
   const hint = (isSecret ? KEY_HINT : 'Correct this line.') + more;
   const place = { file, line, column: String(column) };
   throw new PerilbookError('JOB_FILE', `${file}:${line}:${column}: ${message}${shown}`, hint, place);

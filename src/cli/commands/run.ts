@@ -4,13 +4,7 @@ import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
-import {
-  outputFiles,
-  type ProtectedFile,
-  rowsOutput,
-  topicsOnlyBefore,
-  writtenOutputs,
-} from '../../run/job-outputs.ts';
+import { outputFiles, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/job-outputs.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';

@@ -25,7 +25,7 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
   }
   lines.push(...partRecordLines(source, job, folder), ...placesMessages(states, job, folder));
   if (leftOut.length > 0) {
-    const getAreas = `perilbook data get areas --states ${leftOut.map(({ state }) => state).join(',')}`;
+    const getAreas = `perilbook data get areas --states ${shellWord(leftOut.map(({ state }) => state).join(','))}`;
     lines.push(`The loaded boundaries leave out ${placesIn(leftOut)}. Get them: ${getAreas}`);
   }
   lines.push(...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells));

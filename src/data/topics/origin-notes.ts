@@ -78,7 +78,7 @@ export function localNotes(
   { datasets }: DatasetsHere,
   counts: boolean,
   originOf: OriginNotes['originOf'] = () => PLAIN,
-): OriginNotes {
+) {
   // A million rows have few sets of answered topics.
   const notes = new Map<string, string>();
   const noteOf: OriginNotes['noteOf'] = (topics, origin) => {
