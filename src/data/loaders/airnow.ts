@@ -82,7 +82,7 @@ function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Lo
   if (pollutant === undefined) return 'the parameter belongs to no topic';
   const { unit: expected, micrograms } = PARAMETERS[pollutant];
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
-  // An id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US); lists of the oldest have only the short one.
+  // An id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US). Hourly files use either, old lists only the short one.
   const location = monitors.get(id) ?? monitors.get(id.replace(/^\d{3}(\d{9})$/, '$1'));
   if (location === undefined) return 'the file of the sites has no location of the monitor';
   const measured = numberIn(value);

@@ -60,7 +60,7 @@ export class CompleteCells {
 
   fields(cell: number, complete: CompleteFields): readonly Field[] {
     const { block, from, packer, width } = this.#place(cell);
-    return complete.of(this.#times[cell]!, packer.unpack(block, from, width));
+    return complete.of(this.#times[cell]!, packer.unpack(block, from, width), this.#stated.get(cell));
   }
 
   /** Puts the same fields into a sink, which takes half the time. */
@@ -69,7 +69,7 @@ export class CompleteCells {
     if (complete.isOwn(this.#times[cell]!) || this.#withNull.has(cell)) putFields(sink, this.fields(cell, complete));
     else {
       const { block, from, packer, width } = this.#place(cell);
-      for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
+      for (const field of complete.leading(this.#times[cell]!, this.#stated.get(cell))) sink.put(field);
       packer.put(block, from, width, sink);
     }
   }
