@@ -37,7 +37,11 @@ test('with nothing near, counts are 0, arrays are empty and wildfire is an empty
   assert.deepEqual(body.data.topics.brownfield, {
     value: 0,
     details: { type: 'FeatureCollection', radius_m: 5_000, features: [] },
+    data: { vintages: ['areas 2026', 'sites:brownfield 2026'] },
   });
+  // NEXT_DOOR lies in a county without tracts.
+  const ofCounty = ['rating of the county, not of the tract'];
+  assert.deepEqual(body.data.topics.drought.data, { vintages: ['areas 2026', 'nri 2026'], remarks: ofCounty });
   assert.deepEqual(body.data.topics.hail.details, []);
   assert.deepEqual(body.data.topics.wildfire.details, {});
   assert.deepEqual(body.data.topics.wildfire.value, {
