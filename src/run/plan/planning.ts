@@ -8,12 +8,12 @@ import {
   TopicSets,
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { placeOrigins } from '../../data/lookup/place-origins.ts';
 import { localNotes, type OriginNotes } from '../../data/topics/origin-notes.ts';
 import type { Job } from '../../job/settings.ts';
 import type { CompleteCell } from '../../store/answers/port.ts';
 import type { ChargedPrices } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
-import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';

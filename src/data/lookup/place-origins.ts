@@ -1,24 +1,30 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { createCountyRatedCheck } from '../../data/lookup/place-lookup.ts';
-import { createAreaFinder } from '../../data/tables/area-finder.ts';
-import { EVERY_HAZARD } from '../../data/tables/county-ratings.ts';
-import { createDataVersion, openDataReadOnly } from '../../data/tables/data-database.ts';
-import { isOfArea } from '../../data/tables/describe-data.ts';
-import { stateOf } from '../../data/tables/states.ts';
-import { airQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
-import { hasVintagesByState, nearestLevel, type PlaceOrigin } from '../../data/topics/origin-notes.ts';
-import { locationOf } from '../../geo/coordinates.ts';
+import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import { isInland } from '../../geo/us-coverage.ts';
-import type { CellTable } from '../scan/cell-table.ts';
-import type { LocalData } from './local-data.ts';
+import { createAreaFinder } from '../tables/area-finder.ts';
+import { type CountyRatings, EVERY_HAZARD } from '../tables/county-ratings.ts';
+import { createDataVersion, openDataReadOnly } from '../tables/data-database.ts';
+import { isOfArea, type LoadedDataset } from '../tables/describe-data.ts';
+import { stateOf } from '../tables/states.ts';
+import { airQualityYears, TOPIC_OF_YEARS } from '../topics/measurement-topics.ts';
+import { hasVintagesByState, nearestLevel, type PlaceOrigin } from '../topics/origin-notes.ts';
+import { createCountyRatedCheck } from './place-lookup.ts';
+
+/** What is known of a data file without a look at places. */
+interface OriginFacts {
+  readonly file: string;
+  readonly datasets: readonly LoadedDataset[];
+  readonly countyRatings: CountyRatings | null;
+  readonly hasAirQualityYears: boolean;
+}
 
 /** Finds for each place, by its number, the hazards for which it gets its county's rating, the year of its air quality, and whether it is in
  * no outline. Equal origins are one object. */
 export function placeOrigins(
-  data: Pick<LocalData, 'file' | 'datasets' | 'countyRatings' | 'hasAirQualityYears'>,
+  data: OriginFacts,
   topics: readonly TopicSlug[],
-  cells: CellTable,
+  cells: { readonly size: number; cell(number: number): Cell },
 ): (cell: number) => PlaceOrigin {
   const { file, countyRatings, hasAirQualityYears } = data;
   const ratings = topics.some((topic) => topicOf(topic).category === 'natural') ? countyRatings : null;
