@@ -10,6 +10,7 @@ const AQI_YEARS = {
   // The last year is published too before it is complete, in summer. Loaded when needed: a plan reads this table too.
   isWholeYear: async (file: string) => await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
 } as const;
+const AIRNOW = 'files.airnowtech.org/airnow';
 /** The readings of the last hours and the monitors, in a folder. */
 const hourly = (folder: string): FileDownload => ({
   kind: 'file',
@@ -44,13 +45,10 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     name: 'airnow',
     title: 'EPA AirNow, ozone, PM2.5 and PM10 of the last hour',
     topics: POLLUTANTS,
-    download: hourly('https://files.airnowtech.org/airnow/today'),
+    download: hourly(`https://${AIRNOW}/today`),
     else: [
-      { from: 'the folder of the date', download: hourly('https://files.airnowtech.org/airnow/{year}/{date}') },
-      {
-        from: 'its storage',
-        download: hourly('https://s3-us-west-1.amazonaws.com/files.airnowtech.org/airnow/{year}/{date}'),
-      },
+      { from: 'the folder of the date', download: hourly(`https://${AIRNOW}/{year}/{date}`) },
+      { from: 'its storage', download: hourly(`https://s3-us-west-1.amazonaws.com/${AIRNOW}/{year}/{date}`) },
     ],
     least: 1_200,
     bytes: 5.5 * MB,

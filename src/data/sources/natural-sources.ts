@@ -1,10 +1,10 @@
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
-import { fileAt, layerAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
+import { fileAt, layerAt, linkedAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
 
 /** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
 const BOUNDARY_YEARS = { years: { newest: 0, oldest: 2022 } };
-const BOUNDARIES = 'https://www2.census.gov/geo/tiger/GENZ{year}/shp';
+const BOUNDARIES = 'https://www2.census.gov/geo/tiger/GENZ{year}/shp/cb_{year}';
 const BASE = {
   topics: [],
   when: 'base',
@@ -14,6 +14,8 @@ const BASE = {
 /** The same tracts and counties as a map service, which takes 1,000 outlines at a time; simplified to 10 m, a tenth of what the files are. */
 const TIGERWEB = 'https://tigerweb.geo.census.gov/arcgis/rest/services/TIGERweb';
 const OUTLINES = { simplifiedBy: 0.0001, pageRows: 1_000 } as const;
+const TRACT_OUTLINES = layerAt(`${TIGERWEB}/Tracts_Blocks/MapServer/0`, { ...OUTLINES, stateWhere: "STATE='{fips}'" });
+const COUNTY_OUTLINES = layerAt(`${TIGERWEB}/State_County/MapServer/1`, OUTLINES);
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
@@ -39,10 +41,15 @@ const NRI = {
 } as const;
 const SPC = 'https://www.spc.noaa.gov/wcm/';
 const SPC_YEARS = { years: { newest: 1, oldest: 2024 } };
+const TORNADO_FILE = { ...fileAt(`${SPC}data/1950-{year}_actual_tornadoes.csv`), ...SPC_YEARS };
 const YEARLY = published('yearly, in March or April', 180, 600);
 const IBTRACS =
   'https://www.ncei.noaa.gov/data/international-best-track-archive-for-climate-stewardship-ibtracs/v04r01/access/csv/ibtracs.since1980.list.v04r01.csv';
 const HURDAT = 'https://www.nhc.noaa.gov/data/hurdat/';
+const HURDAT_DATES = '-(\\d{4})-(\\d{6,8})\\.txt';
+const HURDAT_FILES = ['1851-2025-091226', 'nepac-1949-2025-091426'].map((name) => ({
+  url: `${HURDAT}hurdat2-${name}.txt`,
+}));
 const QUAKE_QUERY =
   'eventtype=earthquake&minmagnitude=2.5&starttime={from}&endtime={to}' +
   '&minlatitude={minlat}&maxlatitude={maxlat}&minlongitude={minlng}&maxlongitude={maxlng}';
@@ -50,6 +57,8 @@ const USGS = 'https://earthquake.usgs.gov/fdsnws/event/1';
 const NIFC = 'https://services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services';
 /** Without prescribed fires (RX). */
 const WILDFIRES = "IncidentTypeCategory='WF'";
+const ESRI = 'https://services9.arcgis.com/RHVPKKiFTONKtxq3/arcgis/rest/services';
+const FIRES_OF_ESRI = layerAt(`${ESRI}/USA_Wildfires_v1/FeatureServer/0`, { where: WILDFIRES });
 const NIFC_LICENCE =
   'National Interagency Fire Center, WFIGS (NIFC/WFIGS): a work of the US government, in the public domain, without any warranty.';
 const FIRES = { topics: ['wildfire'], licence: NIFC_LICENCE } as const satisfies Partial<SourceRow>;
@@ -60,18 +69,10 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of census tracts',
     download: {
-      ...fileAt(`${BOUNDARIES}/cb_{year}_us_tract_500k.zip`, {
-        stateUrl: `${BOUNDARIES}/cb_{year}_{fips}_tract_500k.zip`,
-      }),
+      ...fileAt(`${BOUNDARIES}_us_tract_500k.zip`, { stateUrl: `${BOUNDARIES}_{fips}_tract_500k.zip` }),
       ...BOUNDARY_YEARS,
     },
-    else: [
-      {
-        from: 'TIGERweb',
-        download: layerAt(`${TIGERWEB}/Tracts_Blocks/MapServer/0`, { ...OUTLINES, stateWhere: "STATE='{fips}'" }),
-        mostBytes: 2_000 * MB,
-      },
-    ],
+    else: [{ from: 'TIGERweb', download: TRACT_OUTLINES, mostBytes: 2_000 * MB }],
     bytes: 57.8 * MB,
     stateBytes: { CA: 4.28 * MB, PA: 1.68 * MB },
     rows: 85_185,
@@ -80,10 +81,8 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'counties',
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of counties',
-    download: { ...fileAt(`${BOUNDARIES}/cb_{year}_us_county_500k.zip`), ...BOUNDARY_YEARS },
-    else: [
-      { from: 'TIGERweb', download: layerAt(`${TIGERWEB}/State_County/MapServer/1`, OUTLINES), mostBytes: 500 * MB },
-    ],
+    download: { ...fileAt(`${BOUNDARIES}_us_county_500k.zip`), ...BOUNDARY_YEARS },
+    else: [{ from: 'TIGERweb', download: COUNTY_OUTLINES, mostBytes: 500 * MB }],
     bytes: 11.8 * MB,
     rows: 3_235,
   },
@@ -114,18 +113,8 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     title: 'NOAA Storm Prediction Center, tornadoes since 1950',
     topics: ['tornado'],
     // The file of all years is closed before its last year ends (2025: on September 9); that year has a file of its own.
-    download: {
-      kind: 'linked',
-      page: SPC,
-      links: ['1950-(\\d{4})_actual_tornadoes\\.csv'],
-      more: ['(\\d{4})_torn\\.csv'],
-    },
-    else: [
-      {
-        from: 'its usual address, without the file of the last year',
-        download: { ...fileAt(`${SPC}data/1950-{year}_actual_tornadoes.csv`), ...SPC_YEARS },
-      },
-    ],
+    download: { ...linkedAt(SPC, '1950-(\\d{4})_actual_tornadoes\\.csv'), more: ['(\\d{4})_torn\\.csv'] },
+    else: [{ from: 'its usual address, without the file of the last year', download: TORNADO_FILE }],
     bytes: 9 * MB,
     isMeasured: true,
     rows: 73_458,
@@ -136,7 +125,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     title: 'NOAA Storm Prediction Center, hail since 1955',
     topics: ['hail'],
     // The same file without .zip is 404.
-    download: { kind: 'linked', page: SPC, links: ['1955-(\\d{4})_hail\\.csv\\.zip'] },
+    download: linkedAt(SPC, '1955-(\\d{4})_hail\\.csv\\.zip'),
     else: [{ from: 'its usual address', download: { ...fileAt(`${SPC}data/1955-{year}_hail.csv.zip`), ...SPC_YEARS } }],
     bytes: 8.3 * MB,
     isMeasured: true,
@@ -147,23 +136,8 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     name: 'hurdat2',
     title: 'NOAA National Hurricane Center, HURDAT2: tracks of Atlantic and eastern Pacific storms',
     topics: ['hurricane'],
-    download: {
-      kind: 'linked',
-      page: HURDAT,
-      links: ['hurdat2-1851-(\\d{4})-(\\d{6,8})\\.txt', 'hurdat2-nepac-1949-(\\d{4})-(\\d{6,8})\\.txt'],
-    },
-    else: [
-      {
-        from: 'the files of September 2026',
-        download: {
-          kind: 'file',
-          files: [
-            { url: `${HURDAT}hurdat2-1851-2025-091226.txt` },
-            { url: `${HURDAT}hurdat2-nepac-1949-2025-091426.txt` },
-          ],
-        },
-      },
-    ],
+    download: linkedAt(HURDAT, `hurdat2-1851${HURDAT_DATES}`, `hurdat2-nepac-1949${HURDAT_DATES}`),
+    else: [{ from: 'the files of September 2026', download: { kind: 'file', files: HURDAT_FILES } }],
     bytes: 11.2 * MB,
     isMeasured: true,
     rows: 95_000,
@@ -221,15 +195,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...FIRES,
     // Not by state: most states have no fire at a given time.
     download: layerAt(`${NIFC}/WFIGS_Incident_Locations_Current/FeatureServer/0`, { where: WILDFIRES }),
-    else: [
-      {
-        from: "Esri's copy",
-        download: layerAt(
-          'https://services9.arcgis.com/RHVPKKiFTONKtxq3/arcgis/rest/services/USA_Wildfires_v1/FeatureServer/0',
-          { where: WILDFIRES },
-        ),
-      },
-    ],
+    else: [{ from: "Esri's copy", download: FIRES_OF_ESRI }],
     bytes: 2 * MB,
     rows: 650,
     ...published('every 5 minutes', 0, 2),

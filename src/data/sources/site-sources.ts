@@ -1,4 +1,4 @@
-import { fileAt, layerAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
+import { fileAt, layerAt, linkedAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
 
 const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
 const UST_FINDER = `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer`;
@@ -6,8 +6,12 @@ const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
 const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
 const TRI_FILE = { name: 'tri_{year}_{slice}.csv' };
 const TRI_YEARS = { years: { newest: 1, oldest: 2020 } };
+const TRI_COPY = { ...fileAt(`${NEWEST_COPY}${TRI}/{year}_US/csv`, TRI_FILE), ...TRI_YEARS };
+const LMOP_PAGE = 'https://www.epa.gov/lmop/landfill-technical-data';
+const LMOP_FILE = 'https://www.epa.gov/system/files/documents/2024-09/landfilllmopdata.xlsx';
 const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
 const POWER_PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
+const FEMA_PARTNERS = 'https://gis.fema.gov/arcgis/rest/services/Partner';
 const EF_POINTS = 'https://geopub.epa.gov/arcgis/rest/services/EMEF/efpoints/MapServer';
 /** The National Energy Technology Laboratory keeps copies of what EIA and HIFLD no longer publish. */
 const NETL = 'https://arcgis.netl.doe.gov/server/rest/services/Hosted';
@@ -17,7 +21,12 @@ const PARKS = {
   simplifiedBy: 0.0005,
   pageRows: 600,
 } as const;
+const PADUS = 'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services';
+const PARKS_OF_2024 = layerAt('https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0', PARKS);
 const LINES = { stateWhere: 'box', pageRows: 1_000 } as const;
+const LINES_OF_NETL = layerAt(`${NETL}/Energy_Transition_Atlas_493d6/FeatureServer/18`, LINES);
+const PIPELINES = layerAt(`${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`, LINES);
+const EIA_860M = 'https://www.eia.gov/electricity/data/eia860m/';
 const EIA_FILES = 'https://www.eia.gov/maps/map_data';
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
@@ -84,12 +93,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       ...fileAt(`${TRI}/{year}_US/csv`, { stateUrl: `${TRI}/{year}_{state}/csv`, ...TRI_FILE }),
       ...TRI_YEARS,
     },
-    else: [
-      {
-        from: 'the Internet Archive',
-        download: { ...fileAt(`${NEWEST_COPY}${TRI}/{year}_US/csv`, TRI_FILE), ...TRI_YEARS },
-      },
-    ],
+    else: [{ from: 'the Internet Archive', download: TRI_COPY }],
     bytes: 60.6 * MB,
     isMeasured: true,
     rows: 77_295,
@@ -101,18 +105,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'EPA Landfill Methane Outreach Program, landfills and projects',
     topics: ['solidWasteLandfill'],
     // Other files on the page end in lmopdata.xlsx too.
-    download: {
-      kind: 'linked',
-      page: 'https://www.epa.gov/lmop/landfill-technical-data',
-      links: ['[^"\']*/(\\d{4})-(\\d{2})/landfilllmopdata\\.xlsx'],
-    },
-    else: [
-      {
-        from: 'the file of September 2024',
-        vintage: 'September 2024',
-        download: fileAt('https://www.epa.gov/system/files/documents/2024-09/landfilllmopdata.xlsx'),
-      },
-    ],
+    download: linkedAt(LMOP_PAGE, '[^"\']*/(\\d{4})-(\\d{2})/landfilllmopdata\\.xlsx'),
+    else: [{ from: 'the file of September 2024', vintage: 'September 2024', download: fileAt(LMOP_FILE) }],
     bytes: 1 * MB,
     rows: 2_600,
     ...published('once or twice a year', 120, 600),
@@ -141,11 +135,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'US Energy Information Administration, power plants of 1 MW and more (EIA-860M)',
     topics: ['powerPlant'],
     // The page links the months of a year; those before the newest are in the archive.
-    download: {
-      kind: 'linked',
-      page: 'https://www.eia.gov/electricity/data/eia860m/',
-      links: ['(?<!archive/)xls/(?!layout)[a-z]+_generator(\\d{4})\\.xlsx'],
-    },
+    download: linkedAt(EIA_860M, '(?<!archive/)xls/(?!layout)[a-z]+_generator(\\d{4})\\.xlsx'),
     else: [
       // The spelling of the states in this layer is not documented, so it is filtered by box.
       { from: 'the archive of HIFLD', download: layerAt(POWER_PLANTS, { stateWhere: 'box' }) },
@@ -165,9 +155,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       {
         from: 'FEMA, operating plants',
         licence: 'Federal Emergency Management Agency: a work of the US government, in the public domain.',
-        download: layerAt(
-          'https://gis.fema.gov/arcgis/rest/services/Partner/Operating_Nuclear_Power_Plant_Sites/FeatureServer/0',
-        ),
+        download: layerAt(`${FEMA_PARTNERS}/Operating_Nuclear_Power_Plant_Sites/FeatureServer/0`),
       },
     ],
     bytes: 0.1 * MB,
@@ -180,13 +168,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'HIFLD electric power transmission lines, archived',
     topics: ['highVoltageLine'],
     download: layerAt(`${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`, LINES),
-    else: [
-      {
-        from: 'NETL (60,937 lines)',
-        vintage: undefined,
-        download: layerAt(`${NETL}/Energy_Transition_Atlas_493d6/FeatureServer/18`, LINES),
-      },
-    ],
+    else: [{ from: 'NETL (60,937 lines)', vintage: undefined, download: LINES_OF_NETL }],
     bytes: 161 * MB,
     isMeasured: true,
     rows: 94_619,
@@ -211,10 +193,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     topics: ['naturalGasPipeline'],
     download: layerAt(`${NETL}/EIA_pipeline_data/FeatureServer/3`, LINES),
     else: [
-      {
-        from: 'the copy beside the archive of HIFLD',
-        download: layerAt(`${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`, LINES),
-      },
+      { from: 'the copy beside the archive of HIFLD', download: PIPELINES },
       { from: 'eia.gov', download: fileAt(`${EIA_FILES}/NaturalGas_InterIntrastate_Pipelines_US_EIA.zip`) },
     ],
     bytes: 14.8 * MB,
@@ -258,17 +237,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: 'USGS PAD-US 4.1, protected areas with public access',
     topics: ['park'],
     when: 'states',
-    download: layerAt(
-      'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0',
-      PARKS,
-    ),
-    else: [
-      {
-        from: 'gis1.usgs.gov',
-        vintage: 'PAD-US 4.0 (2024)',
-        download: layerAt('https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0', PARKS),
-      },
-    ],
+    download: layerAt(`${PADUS}/Fee_Managers_PADUS/FeatureServer/0`, PARKS),
+    else: [{ from: 'gis1.usgs.gov', vintage: 'PAD-US 4.0 (2024)', download: PARKS_OF_2024 }],
     bytes: 3_000 * MB,
     vintage: 'PAD-US 4.1 (2024)',
     licence:
@@ -280,31 +250,25 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     title: "Oil and gas wells, each state's own agency (CA, CO, ND, NM, OH, OK, TX, UT, WV, WY)",
     topics: ['oilGasWell'],
     when: 'states',
-    download: {
-      kind: 'layer',
-      layer: {
-        CA: 'https://gis.conservation.ca.gov/server/rest/services/WellSTAR/Wells/MapServer/0',
-        CO: 'https://gisdnr.state.co.us/arcgis/rest/services/ECMC_Public/ECMC_Wells/MapServer/0',
-        ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/FeatureServer/0',
-        NM: 'https://gis.emnrd.nm.gov/arcgis/rest/services/OCDView/Wells_Public/FeatureServer/0',
-        OH: 'https://gis.ohiodnr.gov/arcgis/rest/services/DOG_Services/Oilgas_Wells_public/MapServer/0',
-        OK: 'https://gis.occ.ok.gov/server/rest/services/Hosted/RBDMS_WELLS/FeatureServer/220',
-        TX: 'https://gis.rrc.texas.gov/server/rest/services/rrc_public/RRC_Public_Viewer_Srvs/MapServer/1',
-        UT: 'https://gis.trustlands.utah.gov/mapping/rest/services/Energy_Wells_DOGM/FeatureServer/4',
-        WV: 'https://tagis.dep.wv.gov/arcgis/rest/services/WVDEP_enterprise/oil_gas/MapServer/7',
-        WY: 'https://gis.deq.wyoming.gov/arcgis_443/rest/services/WOGCC_WELLS/MapServer/0',
-      },
-    },
+    download: layerAt({
+      CA: 'https://gis.conservation.ca.gov/server/rest/services/WellSTAR/Wells/MapServer/0',
+      CO: 'https://gisdnr.state.co.us/arcgis/rest/services/ECMC_Public/ECMC_Wells/MapServer/0',
+      ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/FeatureServer/0',
+      NM: 'https://gis.emnrd.nm.gov/arcgis/rest/services/OCDView/Wells_Public/FeatureServer/0',
+      OH: 'https://gis.ohiodnr.gov/arcgis/rest/services/DOG_Services/Oilgas_Wells_public/MapServer/0',
+      OK: 'https://gis.occ.ok.gov/server/rest/services/Hosted/RBDMS_WELLS/FeatureServer/220',
+      TX: 'https://gis.rrc.texas.gov/server/rest/services/rrc_public/RRC_Public_Viewer_Srvs/MapServer/1',
+      UT: 'https://gis.trustlands.utah.gov/mapping/rest/services/Energy_Wells_DOGM/FeatureServer/4',
+      WV: 'https://tagis.dep.wv.gov/arcgis/rest/services/WVDEP_enterprise/oil_gas/MapServer/7',
+      WY: 'https://gis.deq.wyoming.gov/arcgis_443/rest/services/WOGCC_WELLS/MapServer/0',
+    }),
     else: [
       {
         from: 'its other map server',
-        download: {
-          kind: 'layer',
-          layer: {
-            CO: 'https://data.dnrgis.state.co.us/arcgis/rest/services/DNR_Public/OGCC_Wells/FeatureServer/0',
-            ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/MapServer/0',
-          },
-        },
+        download: layerAt({
+          CO: 'https://data.dnrgis.state.co.us/arcgis/rest/services/DNR_Public/OGCC_Wells/FeatureServer/0',
+          ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/MapServer/0',
+        }),
       },
     ],
     bytes: 600 * MB,

@@ -78,16 +78,19 @@ export function isPublishedFor(download: SourceDownload, state: string): boolean
   return download.kind !== 'layer' || typeof download.layer === 'string' || download.layer[state] !== undefined;
 }
 
-/** A file, or an ArcGIS layer, at one address. */
-export const fileAt = (url: string, rest: Omit<FileAddress, 'url'> = {}): FileDownload => ({
-  kind: 'file',
-  files: [{ url, ...rest }],
-});
-export const layerAt = (layer: string, rest: Omit<LayerDownload, 'kind' | 'layer'> = {}): LayerDownload => ({
-  kind: 'layer',
-  layer,
-  ...rest,
-});
+/** A file at one address, files that a page links to, an ArcGIS layer. */
+export function fileAt(url: string, rest: Omit<FileAddress, 'url'> = {}): FileDownload {
+  return { kind: 'file', files: [{ url, ...rest }] };
+}
+export function linkedAt(page: string, ...links: string[]): LinkedDownload {
+  return { kind: 'linked', page, links };
+}
+export function layerAt(
+  layer: LayerDownload['layer'],
+  rest: Omit<LayerDownload, 'kind' | 'layer'> = {},
+): LayerDownload {
+  return { kind: 'layer', layer, ...rest };
+}
 
 /** How often the agency publishes, and the two ages in days: see `Source`. */
 export function published(cadence: string, staleAfterDays: number, oldAfterDays?: number) {
