@@ -15,15 +15,8 @@ export function checkedSettings(given: object): JobFile {
   throw new PerilbookError('USAGE', `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`, hint);
 }
 
-/** Options of the library's functions that are not settings. */
-interface CallOptions {
-  readonly signal?: AbortSignal;
-  readonly onEvent?: unknown;
-  readonly locate?: unknown;
-}
-
-/** Options of a call. TypeScript checks their types, a program in JavaScript does not. @throws USAGE */
-export function checkOptions(options: CallOptions): void {
+/** Options of a call that are not settings. TypeScript checks their types, a program in JavaScript does not. @throws USAGE */
+export function checkOptions(options: Partial<Record<'signal' | 'onEvent' | 'locate', unknown>>): void {
   requireType('options', options, isObject, 'Pass an object with the options: docs/developer/library.md has them.');
   const { signal = NO_SIGNAL, onEvent = NO_FUNCTION, locate = NO_FUNCTION } = options;
   requireType('signal', signal, (value) => value instanceof AbortSignal, 'Pass the signal of an AbortController.');

@@ -25,22 +25,15 @@ export interface ProbedSource {
   readonly lacking?: readonly string[];
 }
 
-export interface ProbedPart {
-  readonly state: string;
-  /** The stored rows; 1 for a file. */
-  readonly here: number;
-  readonly rows: number;
-}
-
-/** Counts the rows of a layer by state, or the files of states. @param parts the states with the number of their stored rows */
+/** Counts the rows of a layer by state, or the files of states. @param parts the states with the number of their stored rows; 1 for a file */
 export async function probeParts(
   source: Source,
   parts: ReadonlyMap<string, number>,
   context: DownloadContext,
   headers: Readonly<Record<string, string>>,
-): Promise<ProbedPart[]> {
+) {
   const { download, firstLine } = source;
-  const probed: ProbedPart[] = [];
+  const probed: { readonly state: string; readonly here: number; readonly rows: number }[] = [];
   for (const [state, here] of parts) {
     let rows = 0;
     if (download.kind === 'file') {

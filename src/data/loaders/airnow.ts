@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { POLLUTANTS, type PollutantSlug } from '../../contract/topics.ts';
+import { POLLUTANTS } from '../../contract/topics.ts';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
@@ -9,15 +9,10 @@ import { inTurn, type Loader, type LoadReporter, rowsBegin } from './loader.ts';
 import { newest } from './vintages.ts';
 
 /** The name of each pollutant in the hourly file, the unit that it must have, and its value in µg/m³. */
-const PARAMETERS: Readonly<
-  Record<
-    PollutantSlug,
-    { readonly name: string; readonly unit: string; readonly micrograms: (value: number) => number }
-  >
-> = {
+const PARAMETERS = {
   ozone: { name: 'OZONE', unit: 'PPB', micrograms: ozoneMicrograms },
-  pm25: { name: 'PM2.5', unit: 'UG/M3', micrograms: (value) => value },
-  pm10: { name: 'PM10', unit: 'UG/M3', micrograms: (value) => value },
+  pm25: { name: 'PM2.5', unit: 'UG/M3', micrograms: (value: number) => value },
+  pm10: { name: 'PM10', unit: 'UG/M3', micrograms: (value: number) => value },
 };
 
 /** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring Site Fact Sheet). */

@@ -115,21 +115,15 @@ function findLevel(columns: Columns): 'tract' | 'county' {
   return columns.find('TRACTFIPS') >= 0 ? 'tract' : 'county';
 }
 
-interface Hazard {
-  readonly topic: NaturalSlug;
-  readonly rating: number;
-  readonly score: number;
-  readonly frequency: number;
-}
-
-function findHazards(columns: Columns, file: string, report: LoadReporter): Hazard[] {
-  const hazards: Hazard[] = [];
-  for (const [topic, ...prefixes] of NRI_PREFIXES) {
+/** The columns of each hazard. */
+function findHazards(columns: Columns, file: string, report: LoadReporter) {
+  const hazards = NRI_PREFIXES.flatMap(([topic, ...prefixes]) => {
     const find = (suffix: string) => columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
     const hazard = { topic, rating: find('RISKR'), score: find('RISKS'), frequency: find('AFREQ') };
-    if (Math.min(hazard.rating, hazard.score, hazard.frequency) >= 0) hazards.push(hazard);
-    else report.note(`${file}: no columns of ${topic} (${prefixes.join(' or ')})`);
-  }
+    if (Math.min(hazard.rating, hazard.score, hazard.frequency) >= 0) return [hazard];
+    report.note(`${file}: no columns of ${topic} (${prefixes.join(' or ')})`);
+    return [];
+  });
   if (hazards.length > 0) return hazards;
   const hint = 'Use the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.';
   throw invalidFile(file, 'it has no ratings, scores and frequencies of hazards', hint);
@@ -149,6 +143,8 @@ function blankOr(cell: string): number | null | undefined {
   const number = numberIn(cell);
   return number === -9999 ? null : (number ?? undefined);
 }
+
+type Hazard = ReturnType<typeof findHazards>[number];
 
 function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
   const rating = cells[hazard.rating]!.trim();

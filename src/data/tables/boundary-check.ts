@@ -5,13 +5,7 @@ import { isForeign } from '../../geo/us-coverage.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import { stateOf } from './states.ts';
 
-export interface BoundaryCheck {
-  /** A county that may hold a location outside all loaded areas, which may be nearer to another county's; null if none lacks boundaries. */
-  missingCounty(location: Location): string | null;
-  withoutArea(location: Location): WithoutArea;
-  /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
-  lacksTract(county: string): boolean;
-}
+export type BoundaryCheck = ReturnType<typeof createBoundaryCheck>;
 
 /** Why a location has no area: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the boundaries lack
  * a part of the state (`incomplete_areas`). The state has two letters; '' if it is unknown. */
@@ -19,7 +13,7 @@ export type WithoutArea =
   | { readonly kind: 'outside_coverage' }
   | { readonly kind: 'no_areas' | 'incomplete_areas'; readonly state: string };
 
-export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion): BoundaryCheck {
+export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion) {
   const outlined = oncePerVersion(versionOf, () => countiesIn(database, 'areas_county'));
   const loaded = oncePerVersion(versionOf, () => boundaryCounties(database));
   const states = oncePerVersion(versionOf, () => new Set([...loaded()].map(stateOf)));
@@ -32,16 +26,18 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
   const lacksTracts = oncePerVersion(versionOf, () =>
     memo((county: string) => lacking.get(county, county) !== undefined),
   );
+  /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
   const lacksTract = (county: string) => lacksTracts()(county);
   // The outline of a county is all of it; outlines of tracts alone may leave out some.
   const isMissing = (county: string) =>
     isLeftOut()(county) || (loaded().has(county) && !outlined().has(county) && lacksTract(county));
+  /** A county that may hold a location outside all loaded areas, which may be nearer to another county's; null if none lacks boundaries. */
   const missingCounty = (location: Location) =>
     possibleCounties(location).find(({ code }) => isMissing(code))?.code ?? null;
 
   return {
     missingCounty,
-    withoutArea(location) {
+    withoutArea(location: Location): WithoutArea {
       // Simplified outlines of counties cross the border: Windsor, Ontario is inside that of Detroit's county.
       const isNear = !isForeign(location);
       const county = isNear ? missingCounty(location) : null;

@@ -21,10 +21,8 @@ export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   readonly rows: number;
   /** When its records last changed, in milliseconds since the epoch. */
   readonly loadedAt: number;
-  readonly parts: readonly PartSummary[];
+  readonly parts: readonly ReturnType<typeof summaryOf>[];
 }
-
-type PartSummary = Pick<DatasetPart, 'state' | 'reach' | 'vintage' | 'rows' | 'loadedAt' | 'files'>;
 
 export interface DataDescription {
   readonly datasets: readonly LoadedDataset[];
@@ -89,15 +87,12 @@ function described(
     rows,
     loadedAt,
     ...(states === null ? {} : { states }),
-    parts: parts.map(({ state, reach, files, vintage, rows, loadedAt }) => ({
-      state,
-      reach,
-      files,
-      vintage,
-      rows,
-      loadedAt,
-    })),
+    parts: parts.map(summaryOf),
   };
+}
+
+function summaryOf({ state, reach, files, vintage, rows, loadedAt }: DatasetPart) {
+  return { state, reach, files, vintage, rows, loadedAt };
 }
 
 const SHOWN_FILES = 3;

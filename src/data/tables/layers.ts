@@ -40,20 +40,17 @@ export function membersOf(layer: Layer): string {
   return `${tableOf(layer)}_members`;
 }
 
-/** Visits the features that may lie within a radius of a location, each once: those whose boxes touch the box around it. */
-export type VisitNear<F> = (layer: Layer, location: Location, meters: number, visit: (feature: F) => void) => void;
-
-/** Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius`: about how many
- * tiles lie along the radius of a search. */
+/** Makes the function that visits the features that may lie within a radius of a location, each once: those whose boxes touch the box around
+ * it. Their tiles stay cached until a dataset is replaced. `tilesPerRadius`: about how many tiles lie along the radius of a search. */
 export function createVisitNear<F extends TileFeature>(
   tiles: FeatureTiles<F>,
   versionOf: DataVersion,
   readerOf: (layer: Layer) => ReadFeatures<F>,
   tilesPerRadius: (meters: number) => number,
-): VisitNear<F> {
+) {
   const refresh = oncePerVersion(versionOf, () => tiles.clear());
 
-  return (layer, location, meters, visit) => {
+  return (layer: Layer, location: Location, meters: number, visit: (feature: F) => void): void => {
     refresh();
     const perDegree = 2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
     const layerTiles = tiles.layer(layer, perDegree, () => readerOf(layer));

@@ -186,9 +186,6 @@ function ratingRows(level: Level): RecordRows {
   };
 }
 
-/** The columns of a layer's row before its JSON: its box, and a point's coordinates. */
-type FeatureBounds = readonly [number, number, number, number, lng: number | null, lat: number | null];
-
 /** Features are buffered: only after the last one are the types of properties known, and the parts of records in several files. */
 function layerRows(database: DataDatabase, layer: Layer): RecordRows {
   const buffer = new FeatureBuffer();
@@ -220,7 +217,7 @@ function layerRows(database: DataDatabase, layer: Layer): RecordRows {
         const typed = JSON.stringify(types.typed(JSON.parse(properties)));
         const own = partsOf(parts);
         id += 1;
-        const row: LoadRow = [0, [id, ...(JSON.parse(bounds) as FeatureBounds), `${head}${typed}}`]];
+        const row: LoadRow = [0, [id, ...(JSON.parse(bounds) as readonly unknown[]), `${head}${typed}}`]];
         yield [0, [row, [1, [id, identity, own]]], own];
       }
     },

@@ -39,12 +39,6 @@ const RADON_DESCRIPTION =
 
 type MonitorReading = Omit<ReadingRecord, 'pollutant'>;
 
-interface PollutantReadings {
-  /** The newest reading of each monitor within a box. */
-  readonly within: (box: Box) => readonly MonitorReading[];
-  readonly newest: number;
-}
-
 /** Makes the rule of the measurement topics. There is no data when the county has no row, or no monitor within 80 km reported in the last
  * hours; when no monitor anywhere reported, the readings are too old. `airQuality`: `metric` is the category of the year's median index
  * value, `progressValue` that median as a percentage of 500, at most 100; `additionalInfo.year` is our extension. Pollutants: the newest
@@ -65,11 +59,12 @@ export function createMeasurementRule(
   const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
   /** Read once per load: three searches of SQLite's R*Tree took longer than all other topics of a place. */
   const reported = oncePerVersion(versionOf, () => {
-    const of = (pollutant: PollutantSlug): PollutantReadings => {
+    const of = (pollutant: PollutantSlug) => {
       const readings = newestOf.all(pollutant);
       const touching = createBoxSearch(readings.map(boxOfLocation));
       const newest = readings.reduce((last, reading) => Math.max(last, reading.measuredAt), Number.NEGATIVE_INFINITY);
-      return { within: (box) => touching(box).map((index) => readings[index]!), newest };
+      // Of each monitor within a box the newest reading.
+      return { within: (box: Box) => touching(box).map((index) => readings[index]!), newest };
     };
     return { isSample: isSample.get() === 1, ...ofPollutants(of) };
   });

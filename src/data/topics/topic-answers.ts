@@ -22,25 +22,13 @@ import { createTopicRules, type TopicFinding } from './topic-rules.ts';
 /** Whether a topic fails at a location, for tests of clients. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
-interface BundleText {
-  readonly parts: readonly TextPart[];
-  readonly answered: number;
-  /** Whether a topic lacks its result because of data that is not available. */
-  readonly isIncomplete: boolean;
-}
-
 /** Answers topics at a location with a known area. Call it within a transaction, so that all topics of a call come from the same data. */
-export interface TopicAnswers {
-  single(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason;
-  bundle(topics: readonly TopicSlug[]): (location: Location, area: Area, now: number) => BundleText;
-}
-
 export function createTopicAnswers(
   database: DataDatabase,
   failures: RehearsedFailures | undefined,
   versionOf: DataVersion,
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
-): TopicAnswers {
+) {
   const { find } = createLayerSearch(database, 'json', new FeatureTiles(), versionOf);
   const decide = createTopicRules(database, versionOf, boundaries);
 
@@ -81,14 +69,15 @@ export function createTopicAnswers(
     return { value: String(features.length), details: collectionText(features, radius), stated };
   }
 
-  function bundle(topics: readonly TopicSlug[]): ReturnType<TopicAnswers['bundle']> {
-    return (location, area, now) => {
+  function bundle(topics: readonly TopicSlug[]) {
+    return (location: Location, area: Area, now: number) => {
       const results = topics.map((topic) => [topic, single(topic, location, area, now)] as const);
       const parts = results.flatMap(([topic, result], index) => [
         `${index === 0 ? '' : ','}"${topic}":`,
         ...(isMissing(result) ? [MISSING_ENTRIES[result]] : resultText(result)),
       ]);
       const answered = results.filter(([, result]) => !isMissing(result)).length;
+      // Incomplete: a topic lacks its result because of data that is not available.
       return { parts, answered, isIncomplete: results.some(([, result]) => result === 'unavailable') };
     };
   }

@@ -3,15 +3,6 @@ import type { Entry } from 'yauzl';
 import type { PerilbookError } from '../../base/errors.ts';
 import { throughEngine } from '../bytes/byte-source.ts';
 
-/** Writes a zip part by part (APPNOTE 4.3). yazl, the writer that goes with yauzl, cannot copy a compressed part as it is. */
-export interface ZipWriter {
-  /** Copies a part of another zip without unpacking it: bytes, name, time and attributes. */
-  copy(entry: Entry, content: AsyncIterable<Buffer>): Promise<void>;
-  /** Packs a new part; `like` gives its name, time and attributes. */
-  add(name: string, content: AsyncIterable<Buffer> | Iterable<Buffer>, like?: Entry): Promise<void>;
-  finish(): Promise<void>;
-}
-
 /** A part as the directory lists it, with yauzl's names, but without extra fields: they may hold offsets of the other zip (zip64). */
 type ZipPart = typeof NEW_PART & { readonly offset: number };
 
@@ -38,8 +29,11 @@ const LARGEST = 0xffff_ffff;
 /** Level 6 took 1.6 times as long for 6 % less of a sheet of 200,000 rows. */
 const LEVEL = 4;
 
-/** @param write waits until it can take more @param tooLarge makes the error for a zip that needs 64 bits */
-export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () => PerilbookError): ZipWriter {
+export type ZipWriter = ReturnType<typeof zipWriter>;
+
+/** Writes a zip part by part (APPNOTE 4.3). yazl, the writer that goes with yauzl, cannot copy a compressed part as it is.
+ * @param write waits until it can take more @param tooLarge makes the error for a zip that needs 64 bits */
+export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () => PerilbookError) {
   const parts: ZipPart[] = [];
   let position = 0;
   const put = async (bytes: Buffer) => {
@@ -48,14 +42,16 @@ export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () 
     await write(bytes);
   };
   return {
-    async copy(entry, content) {
+    /** Copies a part of another zip without unpacking it: bytes, name, time and attributes. */
+    async copy(entry: Entry, content: AsyncIterable<Buffer>): Promise<void> {
       const generalPurposeBitFlag = entry.generalPurposeBitFlag & ~SIZES_BEHIND;
       const part = { ...entry, generalPurposeBitFlag, offset: position };
       parts.push(part);
       await put(localHeader(part));
       for await (const chunk of content) await put(chunk);
     },
-    async add(name, content, like) {
+    /** Packs a new part; `like` gives its name, time and attributes. */
+    async add(name: string, content: AsyncIterable<Buffer> | Iterable<Buffer>, like?: Entry): Promise<void> {
       const model = like ?? { ...NEW_PART, fileNameRaw: Buffer.from(name) };
       const generalPurposeBitFlag = (model.generalPurposeBitFlag & UTF8) | SIZES_BEHIND;
       const unknown = { crc32: 0, compressedSize: 0, uncompressedSize: 0 };
@@ -77,7 +73,7 @@ export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () 
       if (part.uncompressedSize > LARGEST) throw tooLarge();
       await put(u32(0x0807_4b50, part.crc32, part.compressedSize, part.uncompressedSize));
     },
-    async finish() {
+    async finish(): Promise<void> {
       const start = position;
       for (const part of parts) await put(directoryHeader(part));
       const { length } = parts;
