@@ -79,14 +79,10 @@ const ROWS: readonly CityRow[] = [
   ['Billings', 'MT', 45.7833, -108.5007, 190, '59101'],
 ];
 
-export const CITIES: readonly City[] = ROWS.map(([name, state, lat, lng, people, zip]) => ({
-  name,
-  state,
-  lat,
-  lng,
-  people,
-  zip,
-}));
+export const CITIES: readonly City[] = ROWS.map((row) => {
+  const [name, state, lat, lng, people, zip] = row;
+  return { name, state, lat, lng, people, zip };
+});
 
 /** How urban a location is, 0 to 1: 1 in the middle of the largest city. */
 export function findUrbanity(location: Location): number {

@@ -68,8 +68,9 @@ function requireBudget({ job, summary }: Prepared): void {
 function readJobOptions(job: string | JobFile, options: JobOptions) {
   requireType('job', job, (value) => isText(value) || isObject(value), 'Pass the path of a job file, or its settings.');
   checkOptions(options);
-  const { env = {}, onEvent = () => {}, ...others } = options;
-  const folders = { ...defaultFolders(), ...foldersOf(others) };
+  const { env = {}, onEvent = () => {}, workingFolder = '.', dataFolder } = options;
+  const named = dataFolder === undefined ? {} : { dataFolder: resolve(dataFolder) };
+  const folders = { ...defaultFolders(), workingFolder: resolve(workingFolder), ...named };
   const host = libraryHost(folders, env, onEvent);
   const settings =
     typeof job === 'string'
@@ -78,13 +79,6 @@ function readJobOptions(job: string | JobFile, options: JobOptions) {
   const resolved = makeJob([settings], { ...folders, ...(typeof job === 'string' && { jobFile: job }) });
   refuseStreams(resolved);
   return { resolved, host, onEvent };
-}
-
-function foldersOf({ workingFolder, dataFolder }: JobOptions) {
-  return {
-    ...(workingFolder === undefined ? {} : { workingFolder: resolve(workingFolder) }),
-    ...(dataFolder === undefined ? {} : { dataFolder: resolve(dataFolder) }),
-  };
 }
 
 /** Standard input and output belong to the program. */

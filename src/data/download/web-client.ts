@@ -85,7 +85,8 @@ export function createWebClient(options: WebClientOptions): WebClient {
       const answer = await request(at, { dispatcher, headers: sent, signal, method: 'GET' });
       const location = answer.headers.location;
       if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
-        return { status: answer.statusCode, headers: plainHeaders(answer.headers), body: answer.body };
+        const all = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
+        return { status: answer.statusCode, headers: Object.fromEntries(all), body: answer.body };
       }
       answer.body.on('error', () => {}).destroy();
       const next = new URL(location, at);
@@ -140,15 +141,9 @@ export function askedAddress(message: string, { addressOf }: WebClient): string 
 export function askedOfMirror(error: PerilbookError, client: WebClient): PerilbookError {
   const message = askedAddress(error.message, client);
   if (message === error.message) return error;
-  const hint =
-    error.hint === ADDRESS_MOVED
-      ? `The mirror ${client.mirror} may not have it; the stored data is unchanged.`
-      : error.hint;
+  const lacking = `The mirror ${client.mirror} may not have it; the stored data is unchanged.`;
+  const hint = error.hint === ADDRESS_MOVED ? lacking : error.hint;
   return new PerilbookError(error.code, message, hint, error.context, error);
-}
-
-function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
 /** Whether an error comes from the socket, undici or zlib. */

@@ -59,7 +59,7 @@ function findCode(properties: FileFeature['properties'], level: BoundaryLevel): 
   // "1400000US51079030101" and "0500000US01029".
   const code = findText(properties, ...CENSUS_CODE).replace(/^\d+US/, '');
   if (code === '') return { problem: `it has no code of a ${level}` };
-  return readGeoid(code, level, { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' });
+  return readGeoid(code, level, { stateFips: /^\d{1,2}$/.test(state) ? state : '' });
 }
 
 function findText(properties: FileFeature['properties'], ...names: string[]): string {

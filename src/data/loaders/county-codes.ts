@@ -4,12 +4,12 @@ import { stateNamed, stateOf } from '../tables/states.ts';
 /** The census code of a county (5 digits) or a tract (11), or why there is none. */
 export type CodeFinding = { readonly geoid: string } | { readonly problem: string };
 
-/** The state that a row gives; a repaired code must agree with it. */
-export interface StatedArea {
-  /** Two digits, or one without its leading zero; '' when not given. */
-  readonly stateFips: string;
-  /** Two letters; '' when not given. */
-  readonly stateAbbreviation: string;
+/** The state that a row gives, '' if it gives none; a repaired code must agree with it. */
+interface StatedArea {
+  /** Two digits, or one without its leading zero. */
+  readonly stateFips?: string;
+  /** Two letters. */
+  readonly stateAbbreviation?: string;
 }
 
 const LENGTHS = { county: 5, tract: 11 } as const;
@@ -17,7 +17,11 @@ const LENGTHS = { county: 5, tract: 11 } as const;
 /** Reads the code of a county or tract. A spreadsheet turns `06001400100` into the number 6001400100 (or 6001400100.0), so codes of
  * states 01 to 09 are one digit short. The zero is put back if the code is then in a state and the row names no other; anything else is
  * refused, because a wrong code would give a place another's risk. */
-export function readGeoid(text: string, level: 'county' | 'tract', stated: StatedArea): CodeFinding {
+export function readGeoid(
+  text: string,
+  level: 'county' | 'tract',
+  { stateFips = '', stateAbbreviation = '' }: StatedArea = {},
+): CodeFinding {
   const digits = text.trim().replace(/\.0+$/, '');
   const length = LENGTHS[level];
   if (!/^\d+$/.test(digits)) return { problem: `the code of the ${level} is not a number` };
@@ -27,10 +31,10 @@ export function readGeoid(text: string, level: 'county' | 'tract', stated: State
   const geoid = digits.padStart(length, '0');
   const state = stateOf(geoid);
   if (state === '') return { problem: `the code of the ${level} is not in any state` };
-  const fips = stated.stateFips.trim().replace(/\.0+$/, '');
+  const fips = stateFips.trim().replace(/\.0+$/, '');
   const isOther =
     (fips !== '' && fips.padStart(2, '0') !== geoid.slice(0, 2)) ||
-    (stated.stateAbbreviation.trim() !== '' && stated.stateAbbreviation.trim().toUpperCase() !== state);
+    (stateAbbreviation.trim() !== '' && stateAbbreviation.trim().toUpperCase() !== state);
   return isOther ? { problem: `the code of the ${level} is not in the state that the row names` } : { geoid };
 }
 
@@ -75,11 +79,8 @@ export function countyNamed(state: string, name: string): CodeFinding {
   const abbreviation = stateNamed(state);
   if (abbreviation === null) return { problem: `"${state.trim()}" is not a US state` };
   const county = plain(name);
-  const geoid =
-    gazetteer.get(`${abbreviation}/${county}`) ??
-    gazetteer.get(
-      `${abbreviation}/${county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '')}`,
-    );
+  const bare = county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '');
+  const geoid = gazetteer.get(`${abbreviation}/${county}`) ?? gazetteer.get(`${abbreviation}/${bare}`);
   return geoid === undefined ? { problem: `${state.trim()} has no county of this name` } : { geoid };
 }
 
@@ -130,7 +131,6 @@ const FORMER_COUNTIES: Readonly<Record<string, readonly string[]>> = {
 
 /** The codes that a county's row serves: its own, or those that followed it, and those of Connecticut's planning regions. */
 export function countiesServedBy(county: string): readonly string[] {
-  return (
-    FORMER_COUNTIES[county] ?? [county, ...REGIONS.filter(([, , old]) => old === county).map(([, region]) => region)]
-  );
+  const regions = REGIONS.filter(([, , old]) => old === county).map(([, region]) => region);
+  return FORMER_COUNTIES[county] ?? [county, ...regions];
 }

@@ -174,9 +174,7 @@ const radon: Loader = {
 
 function countyReader(columns: Columns): (cells: readonly string[]) => CodeFinding {
   const fips = columns.find('CountyFIPS', 'FIPS', 'GEOID');
-  if (fips >= 0) {
-    return (cells) => readGeoid(cells[fips] ?? '', 'county', { stateFips: '', stateAbbreviation: '' });
-  }
+  if (fips >= 0) return (cells) => readGeoid(cells[fips] ?? '', 'county');
   const both = columns.find('County,State');
   if (both >= 0) {
     return (cells) => {

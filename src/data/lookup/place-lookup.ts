@@ -12,11 +12,7 @@ import { createLayerSearch } from '../tables/layer-search.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
 export type PlaceResult =
-  | {
-      readonly kind: 'covered';
-      readonly area: Area;
-      readonly results: readonly (CountedResult | MissingResult)[];
-    }
+  | { readonly kind: 'covered'; readonly area: Area; readonly results: readonly (CountedResult | MissingResult)[] }
   | WithoutArea;
 
 /** Looks up topics at a place. `now` decides whether readings are current. */

@@ -42,17 +42,14 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
       // NORMAL: a commit survives a killed process; only a power cut can lose the last commits.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      otherVersion: (version, supported) =>
-        new PerilbookError(
-          'SERVICE_DATA',
-          version < supported
-            ? `Cannot read the data file "${file}": it was made by an earlier development version of Perilbook`
-            : `Cannot read the data file "${file}": it has version ${version}, and this program knows up to ${supported}`,
-          version < supported
-            ? 'Remove it, or name another file; perilbook data update loads the downloads again.'
-            : 'Update Perilbook, or name another file.',
-          { file, version },
-        ),
+      otherVersion(version, supported) {
+        const newer = `it has version ${version}, and this program knows up to ${supported}`;
+        const problem = version < supported ? 'it was made by an earlier development version of Perilbook' : newer;
+        const remove = 'Remove it, or name another file; perilbook data update loads the downloads again.';
+        const hint = version < supported ? remove : 'Update Perilbook, or name another file.';
+        const message = `Cannot read the data file "${file}": ${problem}`;
+        return new PerilbookError('SERVICE_DATA', message, hint, { file, version });
+      },
     });
   } catch (error) {
     if (error instanceof PerilbookError) throw error;

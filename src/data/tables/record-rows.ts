@@ -66,12 +66,8 @@ export function recordRows(database: DataDatabase, { name, level }: LoadTarget):
   }
 }
 
-function existing(name: string): LoadTable {
-  return { name, definition: null };
-}
-
 function byGeoid(name: string): LoadTable {
-  return { ...existing(name), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
+  return { name, ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
 }
 
 function countyRows(name: CountyDataset): RecordRows {
@@ -84,15 +80,18 @@ function countyRows(name: CountyDataset): RecordRows {
 }
 
 function readingRows(database: DataDatabase): RecordRows {
+  const stored = database.prepare<[], ReadingRecord>(
+    'SELECT pollutant, monitor, lat, lng, concentration, measured_at AS measuredAt FROM reading_boxes',
+  );
   return {
-    levels: [{ level: '', tables: [existing('reading_boxes')] }],
+    levels: [{ level: '', tables: [{ name: 'reading_boxes' }] }],
     statesOf: (record) => stateAt(record as ReadingRecord),
     rowsOf(record) {
       const { pollutant, monitor, lat, lng, concentration, measuredAt } = record as ReadingRecord;
       const values = [null, lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt];
       return [0, [[0, values]]];
     },
-    stored: () => storedReadings(database),
+    stored: () => stored.all().map((record) => ({ record })),
   };
 }
 
@@ -106,10 +105,12 @@ function areaRows(database: DataDatabase, level: Level): RecordRows {
   const levels = levelsOf(level);
   const nextId = takenIds(database, 'areas');
   return {
-    levels: levels.map((name) => ({
-      level: name,
-      tables: [byGeoid(`areas_${name}`), { ...existing(`area_boxes_${name}`), ofGeoids: boxesOfGeoids(name) }],
-    })),
+    levels: levels.map((name) => {
+      // By id: an R*Tree has no index on geoids.
+      const ofGeoids = `SELECT box.* FROM areas_${name} AS area JOIN area_boxes_${name} AS box ON box.id = area.id
+                        WHERE area.geoid BETWEEN ? AND ?`;
+      return { level: name, tables: [byGeoid(`areas_${name}`), { name: `area_boxes_${name}`, ofGeoids }] };
+    }),
     statesOf: stateOfGeoid,
     rowsOf(record) {
       const { geoid, level: own, name, state, geometry } = record as AreaRecord;
@@ -120,12 +121,6 @@ function areaRows(database: DataDatabase, level: Level): RecordRows {
       return [levels.indexOf(own), [area, bounds]];
     },
   };
-}
-
-/** By id: an R*Tree has no index on geoids. */
-function boxesOfGeoids(level: 'tract' | 'county'): string {
-  return `SELECT box.* FROM areas_${level} AS area JOIN area_boxes_${level} AS box ON box.id = area.id
-          WHERE area.geoid BETWEEN ? AND ?`;
 }
 
 const IDS_AT_ONCE = 10_000;
@@ -155,7 +150,7 @@ function zoneRows(database: DataDatabase, name: ZoneDataset): RecordRows {
   const ofGeoids = `SELECT outline.* FROM ${zones} AS zone JOIN ${outlines} AS outline ON outline.id = zone.id
                     WHERE zone.geoid BETWEEN ? AND ?`;
   return {
-    levels: [{ level: '', tables: [byGeoid(zones), { ...existing(outlines), ofGeoids }] }],
+    levels: [{ level: '', tables: [byGeoid(zones), { name: outlines, ofGeoids }] }],
     statesOf: stateOfGeoid,
     rowsOf(record) {
       const { kind, geoid, code, detail, facts, geometry } = record as ZoneRecord;
@@ -290,16 +285,6 @@ interface StoredRecord {
   readonly record: object;
   readonly identity?: Buffer;
   readonly parts?: readonly string[];
-}
-
-/** The stored readings. */
-function storedReadings(database: DataDatabase): StoredRecord[] {
-  return database
-    .prepare<[], ReadingRecord>(
-      'SELECT pollutant, monitor, lat, lng, concentration, measured_at AS measuredAt FROM reading_boxes',
-    )
-    .all()
-    .map((record) => ({ record }));
 }
 
 /** The records of a layer, in the order of their ids. One by one, because an R*Tree is fast by id but reads all rows for a range of ids,

@@ -9,8 +9,8 @@ import type { DatasetName, Level } from './records.ts';
 /** A table that a load fills and then replaces as a whole. */
 export interface LoadTable {
   readonly name: string;
-  /** The SQL that creates it, with `$NAME` for its name; null copies the definition of the existing table. */
-  readonly definition: string | null;
+  /** The SQL that creates it, with `$NAME` for its name; left out to copy the definition of the existing table. */
+  readonly definition?: string;
   /** The SQL that selects the rows between two geoids, with the columns in order. */
   readonly ofGeoids?: string;
 }

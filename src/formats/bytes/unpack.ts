@@ -18,7 +18,7 @@ export function isZip(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'PK\x03\x04';
 }
 
-const BYTES_A_CHUNK = 256 * 1024;
+const IN_CHUNKS = { chunkSize: 256 * 1024 };
 
 /** Unpacks member by member. Node's zstd stream ends silently after the first frame, a skippable one included, when more of them come in
  * one chunk, and both ignore unknown bytes after a member: rows would be lost silently. */
@@ -30,10 +30,7 @@ export async function* unpackedBytes(pass: BytePass, source: ByteSource, compres
       if (compression === 'gzip' && (await isPadding(pass, position))) return;
       throw damaged(source, compression, 'has other bytes after its end');
     }
-    const engine =
-      compression === 'gzip'
-        ? createGunzip({ chunkSize: BYTES_A_CHUNK })
-        : createZstdDecompress({ chunkSize: BYTES_A_CHUNK });
+    const engine = compression === 'gzip' ? createGunzip(IN_CHUNKS) : createZstdDecompress(IN_CHUNKS);
     try {
       yield* throughEngine(chunksFrom(pass, position), engine);
     } catch (error) {
