@@ -101,7 +101,7 @@ async function readPages(
   let isOrdered = true;
   try {
     if (file.state.bytes === 0) {
-      write(as === 'csv' ? stringify([layer.fields as string[]]) : '{"type":"FeatureCollection","features":[');
+      write(as === 'csv' ? stringify([layer.fields]) : '{"type":"FeatureCollection","features":[');
     }
     let { pageRows } = layer;
     let sent = 0;

@@ -32,13 +32,7 @@ const layerInfo = z.object({
   editingInfo: z.object({ lastEditDate: z.number().nullish(), dataLastEditDate: z.number().nullish() }).nullish(),
 });
 
-export interface ArcgisLayer {
-  readonly idField: string;
-  readonly fields: readonly string[];
-  readonly pageRows: number;
-  readonly hasOffset: boolean;
-  readonly edited: number | null;
-}
+export type ArcgisLayer = Awaited<ReturnType<typeof parseLayer>>;
 
 const PAGE_ROWS = 2_000;
 
@@ -77,10 +71,7 @@ async function fetchNewest(request: LayerRequest, field: string, context: Downlo
 
 const attributesOf = ({ attributes, properties }: LayerFeature) => attributes ?? properties ?? {};
 
-export async function parseLayer(
-  { layer, as, fields, pageRows }: LayerRequest,
-  context: DownloadContext,
-): Promise<ArcgisLayer> {
+export async function parseLayer({ layer, as, fields, pageRows }: LayerRequest, context: DownloadContext) {
   const read = layerInfo.safeParse(await getArcgisJson(`${layer}?f=json`, context));
   const info = read.success ? read.data : {};
   const all = info.fields ?? [];

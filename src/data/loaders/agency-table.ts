@@ -47,22 +47,16 @@ export async function columnsIn(file: string): Promise<Columns> {
   return findColumns([], file);
 }
 
-export interface Columns {
-  /** As in the file, trimmed. */
-  readonly names: readonly string[];
-  /** The index of the first of these names that the file has, or -1. */
-  find(...names: string[]): number;
-  /** As `find`; throws when the file has none of them. */
-  need(...names: string[]): number;
-}
+export type Columns = ReturnType<typeof findColumns>;
 
 /** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12. LATITUDE"). */
-export function findColumns(header: readonly string[], file: string): Columns {
+export function findColumns(header: readonly string[], file: string) {
   const indexes = new Map<string, number>();
   for (const [index, name] of header.entries()) {
     const key = keyOf(name);
     if (key !== '' && !indexes.has(key)) indexes.set(key, index);
   }
+  /** The index of the first of these names that the file has, or -1. */
   const find = (...names: string[]) => {
     for (const name of names) {
       const index = indexes.get(keyOf(name));
@@ -71,9 +65,11 @@ export function findColumns(header: readonly string[], file: string): Columns {
     return -1;
   };
   return {
+    /** As in the file, trimmed. */
     names: header.map((name) => name.trim()),
     find,
-    need(...names) {
+    /** As `find`; throws when the file has none of them. */
+    need(...names: string[]): number {
       const index = find(...names);
       if (index >= 0) return index;
       const message = `Cannot load "${file}": it has no column ${names.join(' or ')}`;

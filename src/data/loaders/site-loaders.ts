@@ -14,14 +14,8 @@ const AFDC = publicDomain('US Department of Energy, Alternative Fuels Data Cente
 const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
 
 /** In which the generators of a plant differ. */
-const GENERATOR_COLUMNS = [
-  'Generator ID',
-  'Technology',
-  'Energy Source Code',
-  'Nameplate Capacity (MW)',
-  'Status',
-  'Operating Year',
-];
+const GENERATOR_COLUMNS =
+  'Generator ID,Technology,Energy Source Code,Nameplate Capacity (MW),Status,Operating Year'.split(',');
 
 /** `august_generator2026.xlsx` is of August 2026. */
 function monthOfName(name: string): string {

@@ -68,17 +68,10 @@ export function createPlaceLookup(
 
 const NONE: readonly (number | null)[] = [];
 
-/** Looks up places in one version of the data file. The opener disposes of it. */
-export interface OpenPlaceLookup extends Disposable {
-  readonly lookUp: PlaceLookup;
-  /** The version of the data: equal for two handles that were opened on the same data. */
-  readonly version: number;
-}
-
 /** Opens the data file for a run: read-only, in one read transaction until it is disposed of, so that all results are of one version even
  * if a dataset is replaced meanwhile (the load's changes wait in the WAL file). Each thread opens its own.
  * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version */
-export function openPlaceLookup(file: string, options: LookupOptions): OpenPlaceLookup {
+export function openPlaceLookup(file: string, options: LookupOptions) {
   const database = openDataReadOnly(file);
   try {
     const version = createHeldVersion(database);
@@ -87,6 +80,7 @@ export function openPlaceLookup(file: string, options: LookupOptions): OpenPlace
     version.read();
     return {
       lookUp: createPlaceLookup(database, options, version.held),
+      /** Equal for two handles that were opened on the same data. */
       version: version.held(),
       [Symbol.dispose]: () => void database.close(),
     };

@@ -15,16 +15,10 @@ export const SOURCES: readonly Source[] = [...NATURAL_SOURCES, ...MEASUREMENT_SO
   ...row,
 }));
 
-export interface ChosenSources {
-  readonly sources: readonly Source[];
-  /** Sources that `all` leaves out, each with the reason. */
-  readonly leftOut: readonly { readonly source: Source; readonly reason: string }[];
-}
-
 /** The sources for names of sources, loaders or topics, `natural` or `all`. Topics and the National Risk Index include the boundaries.
  * @param hasStates whether states were named: parks and wells need them
  * @throws PerilbookError USAGE when a name is none of these */
-export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES): ChosenSources {
+export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES) {
   const chosen = new Set<Source>();
   const leftOut = new Map<Source, string>();
   for (const name of names) {
@@ -50,6 +44,7 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   }
   return {
     sources: all.filter((source) => chosen.has(source)),
+    /** Sources that `all` leaves out, each with the reason. */
     leftOut: [...leftOut].filter(([source]) => !chosen.has(source)).map(([source, reason]) => ({ source, reason })),
   };
 }

@@ -28,20 +28,8 @@ export interface NearFeature {
   readonly meters: number;
 }
 
-/** Searches a layer around a location. The distance of a feature is that to the nearest point of it; 0 inside its outlines. */
-export interface LayerSearch {
-  /** The features within a radius, the nearest first; equally near ones in the order of the file. */
-  readonly find: (layer: Layer, location: Location, meters: number) => readonly NearFeature[];
-  readonly count: (layer: Layer, location: Location, meters: number) => number;
-  /** The number of features, and the metres to the nearest as a client measures them (geo/nearest.ts); null if there is none. */
-  readonly measure: (
-    layer: Layer,
-    location: Location,
-    meters: number,
-  ) => { readonly count: number; readonly nearestMeters: number | null };
-}
-
-/** Makes the search. Features stay cached until a dataset is replaced.
+/** Makes the search of layers around a location. The distance of a feature is that to the nearest point of it; 0 inside its outlines.
+ * Features stay cached until a dataset is replaced.
  * @param keeps `json` for `find`: reading and encoding 12,000 rows takes six times as long as copying their bytes. `places` for `count` and
  * `measure`, which do not read the JSON of points */
 export function createLayerSearch(
@@ -49,10 +37,11 @@ export function createLayerSearch(
   keeps: 'json' | 'places',
   tiles: FeatureTiles<CachedFeature> = new FeatureTiles(),
   versionOf: DataVersion = createDataVersion(database),
-): LayerSearch {
+) {
   const readerOf = (layer: Layer) => featureReader(database, layer, keeps === 'json');
   const visitNear = createVisitNear(tiles, versionOf, readerOf, keeps === 'json' ? tilesOfSearch : () => 1);
 
+  /** The features within a radius, the nearest first; equally near ones in the order of the file. */
   function find(layer: Layer, location: Location, meters: number): readonly NearFeature[] {
     const features: NearFeature[] = [];
     const isWithin = createWithin(location, meters);
@@ -80,7 +69,8 @@ export function createLayerSearch(
     return total;
   }
 
-  function measure(layer: Layer, location: Location, meters: number): ReturnType<LayerSearch['measure']> {
+  /** The number of features, and the metres to the nearest as a client measures them (geo/nearest.ts); null if there is none. */
+  function measure(layer: Layer, location: Location, meters: number) {
     const isWithin = createWithin(location, meters);
     const nearest = new NearestSearch(location);
     let total = 0;

@@ -6,16 +6,7 @@ import { type ByteSource, type Chunks, chunksFrom, readWhole, throughEngine } fr
 
 export type { Entry as ZipEntry } from 'yauzl';
 
-export interface Zip {
-  readonly entries: readonly Entry[];
-  /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
-  find(name: string): Entry | undefined;
-  /** The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a
-   * small file cannot fill the disk. */
-  unpacked(entry: Entry): Chunks;
-  packed(entry: Entry): Chunks;
-  readonly damaged: Damaged;
-}
+export type Zip = Awaited<ReturnType<typeof readZip>>;
 
 /** Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null if its directory cannot be read:
  * it may be no zip at all */
@@ -25,7 +16,7 @@ export type Damaged = (what: string | null, cause?: unknown) => PerilbookError;
 const MOST_ENTRIES = 100_000;
 
 /** Reads the directory of a zip, which is at its end: a truncated zip has none and is refused. */
-export async function readZip(source: ByteSource, damaged: Damaged): Promise<Zip> {
+export async function readZip(source: ByteSource, damaged: Damaged) {
   return await withZip(source, damaged, async (zip) => {
     const entries: Entry[] = [];
     const byName = new Map<string, Entry>();
@@ -36,14 +27,17 @@ export async function readZip(source: ByteSource, damaged: Damaged): Promise<Zip
     }
     return {
       entries,
-      find: (name) => byName.get(name.toLowerCase()),
-      unpacked: (entry) => unpackedEntry(source, damaged, entry),
-      packed: (entry) => packedEntry(source, damaged, entry),
+      /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
+      find: (name: string) => byName.get(name.toLowerCase()),
+      unpacked: (entry: Entry) => unpackedEntry(source, damaged, entry),
+      packed: (entry: Entry) => packedEntry(source, damaged, entry),
       damaged,
     };
   });
 }
 
+/** The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a
+ * small file cannot fill the disk. */
 async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry): Chunks {
   const { fileName } = entry;
   if (entry.isEncrypted()) throw damaged(`its part ${fileName} is encrypted`);
