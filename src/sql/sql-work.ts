@@ -32,15 +32,12 @@ export interface SqlStatement<Row extends object = object> {
   readonly [rowType]?: Row;
 }
 
-/** Statements that are sent together, and run in their order. */
-interface SqlStep {
-  readonly statements: readonly SqlStatement[];
-  /** Whether the work waits for their rows. */
-  readonly isRead: boolean;
-}
-
-/** Yields statements and is given the rows of each. */
-export type SqlWork<T> = Generator<SqlStep, T, readonly (readonly object[])[]>;
+/** Yields statements, which are sent together and run in their order, and is given the rows of each. `isRead`: it waits for the rows. */
+export type SqlWork<T> = Generator<
+  { readonly statements: readonly SqlStatement[]; readonly isRead: boolean },
+  T,
+  readonly (readonly object[])[]
+>;
 
 /** The type of a column of rows that are given to a statement. */
 type RecordType = 'integer' | 'bigint' | 'double precision' | 'text' | 'blob';

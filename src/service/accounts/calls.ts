@@ -7,7 +7,6 @@ import {
   readTogether,
   type SqlStatement,
   type SqlValue,
-  type SqlWork,
   statement,
   together,
   write,
@@ -73,11 +72,7 @@ interface KeyRow extends KeyTimes {
 }
 
 /** The callers of a batch, and the limit that would refuse each call. Keys are read after their calls: a revocation takes effect at once. */
-export function* checkCalls(
-  dialect: EngineDialect,
-  lastCall: LastCall,
-  calls: readonly PresentedCall[],
-): SqlWork<{ readonly now: number | null; readonly checks: CallCheck[] }> {
+export function* checkCalls(dialect: EngineDialect, lastCall: LastCall, calls: readonly PresentedCall[]) {
   // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it takes
   // reveals nothing about the keys. Computing the SHA-256 for each call would take as long as finding its tract.
   const hashes = new Map(calls.map(({ key = '' }) => [key, null as Buffer | null]));
@@ -125,12 +120,7 @@ export interface ChargeOrder {
 const NEWEST_ID = "(SELECT seq FROM sqlite_sequence WHERE name = 'charges')";
 
 /** Checks and charges calls in order, by the present terms of their accounts. The first round trip locks and reads, the last one writes. */
-export function* chargeCalls(
-  dialect: EngineDialect,
-  presence: Presence,
-  lastCall: LastCall,
-  order: ChargeOrder,
-): SqlWork<{ readonly now: number; readonly results: (Charge | ChargeRefusal)[] }> {
+export function* chargeCalls(dialect: EngineDialect, presence: Presence, lastCall: LastCall, order: ChargeOrder) {
   const { calls, instance } = order;
   const [usage, isDue, numbers] = yield* readTogether(
     lockedUsage(dialect, listAccounts(calls)),

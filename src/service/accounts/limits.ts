@@ -14,24 +14,17 @@ const CLOCK_DIFFERENCE_MS = 1_000;
 /** The usage of an account before a batch of calls, and the batch's additions. */
 export type BatchTotal = ReturnType<typeof totalOfRow>;
 
-/** Why a call may not be charged: the period lacks credits, or the minute lacks this many. */
-export type LimitRefusal = 'period' | { readonly missing: number };
-
-/** Why a call may not be charged now. */
+/** Why a call may not be charged now. `retryAfter`: whole seconds until it would fit, rounded up. */
 export type ChargeRefusal =
   | { readonly failure: 'QUOTA_EXCEEDED' }
-  | {
-      readonly failure: 'RATE_LIMITED';
-      /** Whole seconds until the call would fit, rounded up. */
-      readonly retryAfter: number;
-    };
+  | { readonly failure: 'RATE_LIMITED'; readonly retryAfter: number };
 
-/** Why a call would be refused after the calls of a total, or null. */
-export function findRefusal(
-  { account, before, credits: added }: BatchTotal,
-  { kind }: Call,
-  lastCall: LastCall,
-): LimitRefusal | null {
+/** Why a call may not be charged: the period lacks credits, or the minute lacks this many; null: it may. */
+export type LimitRefusal = 'period' | { readonly missing: number } | null;
+
+/** Why a call would be refused after the calls of a total. */
+export function findRefusal(total: BatchTotal, { kind }: Call, lastCall: LastCall): LimitRefusal {
+  const { account, before, credits: added } = total;
   const credits = CREDITS[kind];
   const { creditsPerMonth, creditsPerMinute } = account.subscription;
   const left = creditsPerMonth - before.periodCredits - added;
@@ -45,12 +38,8 @@ export function addCharge(total: BatchTotal, { kind }: Call) {
   const credits = CREDITS[kind];
   total.credits += credits;
   total.calls[kind] += 1;
-  const { creditsPerMinute } = total.account.subscription;
-  return {
-    credits,
-    limit: creditsPerMinute,
-    remaining: creditsPerMinute - total.before.minuteCredits - total.credits,
-  };
+  const { creditsPerMinute: limit } = total.account.subscription;
+  return { credits, limit, remaining: limit - total.before.minuteCredits - total.credits };
 }
 
 interface LeavingCharge {
@@ -166,7 +155,7 @@ function* creditsAfterSetBack({ id, now }: UsageRow): SqlWork<number> {
 
 /** Why each call is refused, or null; for the minute limit, with the seconds until the call fits. */
 export function* chargeRefusals(
-  calls: readonly { readonly total: BatchTotal; readonly refusal: LimitRefusal | null }[],
+  calls: readonly { readonly total: BatchTotal; readonly refusal: LimitRefusal }[],
 ): SqlWork<(ChargeRefusal | null)[]> {
   const missingOf = new Map<BatchTotal, number>();
   for (const { total, refusal } of calls) {

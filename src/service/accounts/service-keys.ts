@@ -54,13 +54,8 @@ export function stateOf(row: KeyTimes, now: number): KeyState {
  * @param scopes `bundle` and topic slugs, at least one
  * @param lifetimeMs after which it stops working; null for never
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such account, a scope is unknown, or the lifetime is not above 0 */
-export function* createKey(
-  dialect: EngineDialect,
-  account: string,
-  scopes: readonly string[],
-  lifetimeMs: number | null,
-): SqlWork<NewKey> {
-  const { id } = yield* findAccount(account);
+export function* createKey(dialect: EngineDialect, name: string, scopes: readonly string[], lifetimeMs: number | null) {
+  const { id } = yield* findAccount(name);
   const unknown = scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope));
   if (scopes.length === 0 || unknown.length > 0) {
     throw refused(

@@ -57,11 +57,7 @@ function subtractions(charges: readonly TakenBack[]): SqlStatement[] {
 }
 
 /** Reverses the pending charges of an instance; with request ids, only those of these requests. */
-export function* takeBackPending(
-  dialect: EngineDialect,
-  instance: number,
-  requestIds?: ReadonlySet<string>,
-): SqlWork<void> {
+export function* takeBackPending(dialect: EngineDialect, instance: number, requestIds?: ReadonlySet<string>) {
   const sql = 'SELECT id, request_id AS "requestId" FROM charges WHERE pending_by = $1';
   const [pending] = yield* read(statement<{ readonly id: number; readonly requestId: string }>(sql, [instance]));
   const chosen = pending.filter(({ requestId }) => requestIds?.has(requestId) ?? true).map(({ id }) => id);
