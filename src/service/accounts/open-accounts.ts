@@ -116,10 +116,8 @@ export async function openPostgresAccounts(
     await close();
     throw error;
   }
-  const database = postgresDriver(
-    pool,
-    postgresDialect(() => 'clock_ms()'),
-  );
+  const dialect = postgresDialect(() => 'clock_ms()');
+  const database = postgresDriver(pool, dialect);
   const presence = leasePresence(database, leaseMs);
   return new ServiceAccounts({ database, presence, clock, batchesAtOnce: BATCHES_AT_ONCE }, close);
 }

@@ -111,12 +111,8 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
           yield* write(statement('DELETE FROM instances WHERE id = $1', [other.id]));
           if (file !== null) rmSync(lockFile(file, other.token), { force: true });
         }
-        const [[added]] = yield* read(
-          statement<{ readonly id: number; readonly now: number }>(
-            `INSERT INTO instances (token, started_at) VALUES ($1, ${now}) RETURNING id, started_at AS now`,
-            [token],
-          ),
-        );
+        const insert = `INSERT INTO instances (token, started_at) VALUES ($1, ${now}) RETURNING id, started_at AS now`;
+        const [[added]] = yield* read(statement<{ readonly id: number; readonly now: number }>(insert, [token]));
         return added!;
       });
       held.set(row.id, lock);

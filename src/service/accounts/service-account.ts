@@ -43,11 +43,13 @@ function checkSubscription(subscription: Subscription): void {
   const whole = (credits: number) => Number.isSafeInteger(credits) && credits > 0;
   const rate = overageRate === null || (Number.isFinite(overageRate) && overageRate >= 0);
   if (whole(creditsPerMonth) && whole(creditsPerMinute) && rate) return;
-  throw new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot use subscription "${subscription.name}" with ${creditsPerMonth} credits a month and ${creditsPerMinute} a minute`,
-    'Give whole numbers of credits above 0, and an overage rate of 0 or more dollars.',
-  );
+  const terms = `${creditsPerMonth} credits a month and ${creditsPerMinute} a minute`;
+  const hint = 'Give whole numbers of credits above 0, and an overage rate of 0 or more dollars.';
+  throw accountError(`Cannot use subscription "${subscription.name}" with ${terms}`, hint);
+}
+
+export function accountError(message: string, hint: string): PerilbookError {
+  return new PerilbookError('SERVICE_ACCOUNT', message, hint);
 }
 
 /** An account after a change of its terms, which takes effect at once (docs/developer/service-api.md, 7.6).
@@ -62,11 +64,10 @@ function changedAccount(account: ServiceAccount, change: AccountChange, charged:
   const { creditsPerMonth: before } = account.subscription;
   const included = Math.min(charged, before);
   if (subscription.creditsPerMonth >= included) return { ...account, subscription, overages };
-  throw new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot lower account "${account.name}" to ${grouped(subscription.creditsPerMonth)} credits a month: ${grouped(included)} of its ${grouped(before)} are charged in this billing period`,
-    `Give ${grouped(included)} or more, or change it when the next billing period has begun.`,
-  );
+  const refused = `Cannot lower account "${account.name}" to ${grouped(subscription.creditsPerMonth)} credits a month`;
+  const reason = `${grouped(included)} of its ${grouped(before)} are charged in this billing period`;
+  const hint = `Give ${grouped(included)} or more, or change it when the next billing period has begun.`;
+  throw accountError(`${refused}: ${reason}`, hint);
 }
 
 /** A row with ACCOUNT_COLUMNS. */
@@ -93,15 +94,14 @@ export function instant({ now }: EngineDialect) {
 export function* createAccount({ now }: EngineDialect, account: NewAccount): SqlWork<ServiceAccount> {
   const { name, subscription, overages = false, signedUpAt = null } = account;
   if (name.trim() === '') {
-    throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
+    throw accountError('Cannot make an account without a name', 'Give the account a name.');
   }
   checkSubscription(subscription);
   const sql = `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
     VALUES ($1, $2, $3, $4, $5, $6, coalesce(CAST($7 AS bigint), ${now})) ON CONFLICT (name) DO NOTHING RETURNING id`;
   const [added] = yield* read(statement(sql, [name, ...parseTerms(subscription, overages), signedUpAt]));
   if (added.length === 0) {
-    const hint = 'Choose another name.';
-    throw new PerilbookError('SERVICE_ACCOUNT', `Cannot make account "${name}": the name is taken`, hint);
+    throw accountError(`Cannot make account "${name}": the name is taken`, 'Choose another name.');
   }
   return yield* findAccount(name);
 }
@@ -116,17 +116,12 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
   const [[charged]] = yield* read(statement<{ readonly credits: number }>(sql, period));
   const after = changedAccount(before, change, charged?.credits ?? 0);
   const { subscription, overages } = after;
+  const ofAccount = `UPDATE accounts SET subscription = $2, credits_per_month = $3, credits_per_minute = $4, overage_rate = $5,
+    overages = $6 WHERE id = $1`;
+  const ofPeriod = 'UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2';
   yield* write(
-    statement(
-      `UPDATE accounts SET subscription = $2, credits_per_month = $3, credits_per_minute = $4, overage_rate = $5, overages = $6
-       WHERE id = $1`,
-      [after.id, ...parseTerms(subscription, overages)],
-    ),
-    statement('UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2', [
-      ...period,
-      subscription.creditsPerMonth,
-      subscription.overageRate,
-    ]),
+    statement(ofAccount, [after.id, ...parseTerms(subscription, overages)]),
+    statement(ofPeriod, [...period, subscription.creditsPerMonth, subscription.overageRate]),
   );
   return after;
 }
@@ -144,8 +139,7 @@ const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
 export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   const [[row]] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]));
   if (row === undefined) {
-    const hint = '`perilbook service account list` shows the accounts.';
-    throw new PerilbookError('SERVICE_ACCOUNT', `Cannot find account "${name}"`, hint);
+    throw accountError(`Cannot find account "${name}"`, '`perilbook service account list` shows the accounts.');
   }
   return parseAccount(row);
 }

@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
-import { PerilbookError } from '../../base/errors.ts';
 import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
 import { type EngineDialect, read, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import { findAccount, instant } from './service-account.ts';
+import { accountError, findAccount, instant } from './service-account.ts';
 
 /** `rotating`: the key has a successor and works until the grace period ends. `retired`: the grace period has ended. */
 type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';
@@ -58,13 +57,11 @@ export function* createKey(dialect: EngineDialect, name: string, scopes: readonl
   const { id } = yield* findAccount(name);
   const unknown = scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope));
   if (scopes.length === 0 || unknown.length > 0) {
-    throw refused(
-      scopes.length === 0 ? 'Cannot make a key without scopes' : `Cannot make a key with scope "${unknown[0]}"`,
-      'Give `bundle`, topic slugs, or both.',
-    );
+    const what = scopes.length === 0 ? 'without scopes' : `with scope "${unknown[0]}"`;
+    throw accountError(`Cannot make a key ${what}`, 'Give `bundle`, topic slugs, or both.');
   }
   if (lifetimeMs !== null && lifetimeMs <= 0) {
-    throw refused('Cannot make a key that has already expired', 'Give a time in the future, or none.');
+    throw accountError('Cannot make a key that has already expired', 'Give a time in the future, or none.');
   }
   const [[instantRow]] = yield* read(instant(dialect));
   const { now } = instantRow!;
@@ -78,7 +75,7 @@ export function* createKey(dialect: EngineDialect, name: string, scopes: readonl
 export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: number): SqlWork<NewKey> {
   if (!(graceSeconds >= 0 && graceSeconds < Number.POSITIVE_INFINITY)) {
     const hint = 'Give a number of seconds, 0 or more.';
-    throw refused(`Cannot rotate key ${keyId} with a grace of ${graceSeconds} seconds`, hint);
+    throw accountError(`Cannot rotate key ${keyId} with a grace of ${graceSeconds} seconds`, hint);
   }
   const [, [old], [instantRow]] = yield* read(
     statement(`SELECT id FROM keys WHERE id = $1 ${dialect.forUpdate}`, [keyId]),
@@ -90,14 +87,13 @@ export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: 
   const state = stateOf(old, now);
   if (state !== 'active') {
     const hint = state === 'rotating' ? `Rotate its successor, key ${old.replacedBy}.` : 'Make a new key.';
-    throw refused(`Cannot rotate key ${keyId}: it is ${state}`, hint);
+    throw accountError(`Cannot rotate key ${keyId}: it is ${state}`, hint);
   }
   const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt);
   const successor = yield* insertKey(old.accountId, old.scopes, now, expiresAt);
   const retiresAt = now + Math.round(graceSeconds * 1_000);
-  yield* write(
-    statement('UPDATE keys SET retires_at = $1, replaced_by = $2 WHERE id = $3', [retiresAt, successor.id, keyId]),
-  );
+  const sql = 'UPDATE keys SET retires_at = $1, replaced_by = $2 WHERE id = $3';
+  yield* write(statement(sql, [retiresAt, successor.id, keyId]));
   return successor;
 }
 
@@ -124,19 +120,13 @@ const SELECT_KEYS = `SELECT k.id, k.account AS "accountId", a.name AS account, k
 
 function* insertKey(account: number, scopes: string, now: number, expiresAt: number | null): SqlWork<NewKey> {
   const key = `pb_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-  const [[row]] = yield* read(
-    statement<{ readonly id: number }>(
-      'INSERT INTO keys (account, hash, scopes, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id',
-      [account, hashOfKey(key), scopes, now, expiresAt],
-    ),
-  );
+  const sql =
+    'INSERT INTO keys (account, hash, scopes, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id';
+  const values = [account, hashOfKey(key), scopes, now, expiresAt];
+  const [[row]] = yield* read(statement<{ readonly id: number }>(sql, values));
   return { id: row!.id, key };
 }
 
-function keyNotFound(keyId: number): PerilbookError {
-  return refused(`Cannot find key ${keyId}`, '`perilbook service key list` shows the keys.');
-}
-
-function refused(problem: string, remedy: string): PerilbookError {
-  return new PerilbookError('SERVICE_ACCOUNT', problem, remedy);
+function keyNotFound(keyId: number) {
+  return accountError(`Cannot find key ${keyId}`, '`perilbook service key list` shows the keys.');
 }

@@ -40,19 +40,14 @@ function subtractions(charges: readonly TakenBack[]): SqlStatement[] {
     sums[kind] += 1;
     periods.set(name, sums);
   }
+  const ofPeriod = `UPDATE periods SET credits = credits - $3, single = single - $4, standard = standard - $5,
+    enterprise = enterprise - $6 WHERE account = $1 AND period_start = $2`;
+  const ofMinute = 'UPDATE minutes SET minute_credits = minute_credits - $2 WHERE account = $1 AND minute_from < $3';
   return [
     ...[...periods.values()].map(({ account, periodStart, credits, single, standard, enterprise }) =>
-      statement(
-        `UPDATE periods SET credits = credits - $3, single = single - $4, standard = standard - $5, enterprise = enterprise - $6
-         WHERE account = $1 AND period_start = $2`,
-        [account, periodStart, credits, single, standard, enterprise],
-      ),
+      statement(ofPeriod, [account, periodStart, credits, single, standard, enterprise]),
     ),
-    ...charges.map(({ account, credits, chargedAt }) =>
-      statement('UPDATE minutes SET minute_credits = minute_credits - $2 WHERE account = $1 AND minute_from < $3', [
-        ...[account, credits, chargedAt],
-      ]),
-    ),
+    ...charges.map(({ account, credits, chargedAt }) => statement(ofMinute, [account, credits, chargedAt])),
   ];
 }
 
