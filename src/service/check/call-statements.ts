@@ -41,19 +41,16 @@ export const CALL_STATEMENTS: readonly Statement[] = [
       for (const name of [HEADERS.rateLimit, HEADERS.rateRemaining, HEADERS.rateReset]) {
         expect(count(headers[name]) !== null, `${name} is ${headers[name] ?? 'missing'}`);
       }
-      const [limit, remaining] = [HEADERS.rateLimit, HEADERS.rateRemaining].map((name) => Number(headers[name]));
+      const [limit, remaining] = [headers[HEADERS.rateLimit], headers[HEADERS.rateRemaining]].map(Number);
       const before = first!.reply.headers[HEADERS.rateLimit];
       expect(Number(before) === limit, `the limit is ${limit}, and was ${before} before`);
-      expect(
-        remaining! <= limit! - CREDITS[call.kind],
-        `${counted(remaining!, 'credit')} of ${limit} remain after a call of ${CREDITS[call.kind]}`,
-      );
+      const price = CREDITS[call.kind];
+      const words = `${counted(remaining!, 'credit')} of ${limit} remain after a call of ${price}`;
+      expect(remaining! <= limit! - price, words);
       const reset = resetMs(headers[HEADERS.rateReset], at);
       const away = reset === null ? 'more than a year' : `${Math.round(reset / 60_000)} minutes`;
-      expect(
-        reset !== null && reset <= RATE_WINDOW_MS + CLOCKS_APART_MS,
-        `X-RateLimit-Reset is ${headers[HEADERS.rateReset]}: ${away} from now`,
-      );
+      const isSoon = reset !== null && reset <= RATE_WINDOW_MS + CLOCKS_APART_MS;
+      expect(isSoon, `X-RateLimit-Reset is ${headers[HEADERS.rateReset]}: ${away} from now`);
     },
   ),
   {
@@ -71,10 +68,9 @@ export const CALL_STATEMENTS: readonly Statement[] = [
   ofReplies(['3.3'], 'meta.request_id is another for each request', ({ reply }, all) => {
     const id = partOf(reply.body, 'meta').request_id;
     if (id === undefined) return;
-    const other = all.find(
-      (exchange) => exchange.reply !== reply && partOf(exchange.reply.body, 'meta').request_id === id,
-    );
-    expect(other === undefined, `${id} is that of another`);
+    const others = all.filter((exchange) => exchange.reply !== reply);
+    const isOther = others.every((exchange) => partOf(exchange.reply.body, 'meta').request_id !== id);
+    expect(isOther, `${id} is that of another`);
   }),
   ofReplies(['3.3'], 'meta.timestamp is the time of the answer, by the clock of this machine', ({ reply, at }) => {
     const { timestamp } = partOf(reply.body, 'meta');
@@ -114,19 +110,15 @@ type Look = (exchange: CheckedExchange, all: readonly CheckedExchange[]) => void
 
 /** A statement that holds if it holds for each call that was answered. */
 function ofSuccesses(numbers: readonly string[], statement: string, look: Look): Statement {
-  return ofEach(numbers, statement, successesOf, look);
+  return ofReplies(numbers, statement, look, successesOf);
 }
 
-/** A statement that holds if it holds for each reply. */
-function ofReplies(numbers: readonly string[], statement: string, look: Look): Statement {
-  return ofEach(numbers, statement, ({ exchanges }) => exchanges, look);
-}
-
-function ofEach(
+/** A statement that holds if it holds for each reply, or each of the chosen ones. */
+function ofReplies(
   numbers: readonly string[],
   statement: string,
-  choose: (context: CheckContext) => readonly CheckedExchange[],
   look: Look,
+  choose = ({ exchanges }: CheckContext) => exchanges,
 ): Statement {
   return {
     numbers,
@@ -183,10 +175,8 @@ function checkValuesAgree(context: CheckContext): void {
       const first = firsts.get(slug);
       if (first === undefined) firsts.set(slug, { name: exchange.request.call.kind, value });
       else if (haveSameTime(first.value, value)) {
-        expect(
-          isDeepStrictEqual(first.value, value),
-          `${slug}: the value of the ${first.name} call is another than that of the ${name} bundle`,
-        );
+        const isSame = isDeepStrictEqual(first.value, value);
+        expect(isSame, `${slug}: the value of the ${first.name} call is another than that of the ${name} bundle`);
       }
     }
   }

@@ -14,7 +14,6 @@ import {
 import { CALL_STATEMENTS } from './call-statements.ts';
 import {
   Broken,
-  type CheckContext,
   type CheckedExchange,
   type CheckedStatement,
   type CheckOptions,
@@ -25,13 +24,12 @@ import {
   expectShape,
   NotChecked,
   partOf,
-  type Reply,
   type Statement,
 } from './statement.ts';
-import { checkResult, type ResultContext } from './topic-results.ts';
+import { checkResult } from './topic-results.ts';
 
-const AT_SEA = { lat: 30, lng: -140 };
 const DROUGHT = { kind: 'single', topic: 'drought' } as const;
+const AT_SEA = formatPath(DROUGHT, 30, -140);
 
 /** The statement on the value of each measurement. */
 const MEASUREMENTS: Readonly<Record<PaidMeasurementSlug, string>> = {
@@ -99,9 +97,7 @@ export const STATEMENTS: readonly Statement[] = [
   refused(['2.4', '6.8'], 'lat is required', (path) => ({ path: path.replace(/lat=[^&]*&/, '') })),
   refused(['2.4', '6.8'], 'lng is required', (path) => ({ path: path.replace(/&lng=.*/, '') })),
   refused(['2.4', '6.8'], 'lat and lng are numbers', (path) => ({ path: path.replace(/lat=[^&]*/, 'lat=north') })),
-  refused(['2.4', '2.8'], 'A location outside the US is refused', () => ({
-    path: formatPath(DROUGHT, AT_SEA.lat, AT_SEA.lng),
-  })),
+  refused(['2.4', '2.8'], 'A location outside the US is refused', () => ({ path: AT_SEA })),
   refused(['1.3', '2.11'], 'All endpoints use GET', () => ({ method: 'POST' })),
   ...CALL_STATEMENTS,
   unchecked(['6.3', '7.4', '7.9'], 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota'),
@@ -119,10 +115,8 @@ export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits = 0 }) => sum + 
 
 /** The credits that it may spend beyond that, if the service answers calls that it must refuse. */
 export function creditsAtRisk(hasNarrowKey: boolean): number {
-  return STATEMENTS.reduce(
-    (sum, { atRisk = 0, needsNarrowKey }) => sum + (needsNarrowKey && !hasNarrowKey ? 0 : atRisk),
-    0,
-  );
+  const checked = STATEMENTS.filter(({ needsNarrowKey }) => hasNarrowKey || !needsNarrowKey);
+  return checked.reduce((sum, { atRisk = 0 }) => sum + atRisk, 0);
 }
 
 /** Checks a service against docs/developer/service-api.md, one statement after the other. */
@@ -167,7 +161,7 @@ function singleCall(topic: Topic): Statement {
       const { data } = expectShape(singleEnvelope, reply.body, 'body');
       expect(data.topic === topic.slug, `data.topic is ${data.topic}`);
       expect(data.result.error === undefined, `data.result.error is ${JSON.stringify(data.result.error)}`);
-      checkResult(topic, data.result, resultContext(context));
+      checkResult(topic, data.result, context);
     },
   };
 }
@@ -187,17 +181,12 @@ function bundleCall(
       expectAnswered(reply);
       const { data } = expectShape(bundleEnvelope, reply.body, 'body');
       checkSlugs(Object.keys(data.topics));
-      const at = resultContext(context);
       for (const [slug, entry] of Object.entries(data.topics)) {
-        if (entry.error === undefined) checkResult(topicOf(slug as TopicSlug), entry, at);
+        if (entry.error === undefined) checkResult(topicOf(slug as TopicSlug), entry, context);
         else expect(entry.error === UNAVAILABLE, `${slug}: error is "${entry.error}", not "${UNAVAILABLE}"`);
       }
     },
   };
-}
-
-function resultContext({ location, exchanges }: CheckContext): ResultContext {
-  return { location, at: exchanges.at(-1)!.at };
 }
 
 /** An older measurement is not current; services differ in hours, not in weeks. */
@@ -248,9 +237,9 @@ function narrowKey(
       if (key === undefined) {
         throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
       }
-      const replies: Reply[] = [];
-      for (const call of calls) replies.push(await ask(call, { key }));
-      checkStatuses(replies.map(({ status }) => status));
+      const statuses: number[] = [];
+      for (const call of calls) statuses.push((await ask(call, { key })).status);
+      checkStatuses(statuses);
     },
   };
 }

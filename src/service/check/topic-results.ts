@@ -10,7 +10,7 @@ import {
 import { type DetailsKind, ofPollutants, type Topic, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../geo/nearest.ts';
-import { expect, expectShape } from './statement.ts';
+import { type CheckContext, expect, expectShape } from './statement.ts';
 
 /** How far the clocks of service and client may differ: less than a time zone. */
 export const CLOCKS_APART_MS = 10 * 60_000;
@@ -20,14 +20,9 @@ const NEARBY_METERS = 1_000_000;
 
 const DAYS_OF_YEAR = 366;
 
-export interface ResultContext {
-  readonly location: Location;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** Checks value and details (docs/developer/service-api.md, section 4) more strictly than the client reads them. @throws Broken */
-export function checkResult(topic: Topic, result: unknown, context: ResultContext): void {
+/** Checks value and details of the last reply (docs/developer/service-api.md, section 4) more strictly than the client reads them.
+ * @throws Broken */
+export function checkResult(topic: Topic, result: unknown, context: CheckContext): void {
   const { slug } = topic;
   const parsed = expectShape(RESULT_SCHEMAS.get(slug)!, result, slug);
   expect('details' in parsed, `${slug}: details is missing`);
@@ -37,7 +32,7 @@ export function checkResult(topic: Topic, result: unknown, context: ResultContex
 }
 
 /** What a topic's result must be beyond its schema. */
-type Check = (slug: string, result: TopicResult, context: ResultContext) => void;
+type Check = (slug: string, result: TopicResult, context: CheckContext) => void;
 
 const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
   none: (slug, { details }) => expect(details === null, `${slug}: details is not null`),
@@ -52,10 +47,8 @@ const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
   features(slug, { value, details }, { location }) {
     expect(isObject(details), `${slug}: details is not a FeatureCollection`);
     const features = details.features as unknown[];
-    expect(
-      features.length === 0 || features.length === value,
-      `${slug}: ${features.length} features and a count of ${value}`,
-    );
+    const isCounted = features.length === 0 || features.length === value;
+    expect(isCounted, `${slug}: ${features.length} features and a count of ${value}`);
     for (const [index, feature] of features.entries()) checkFeature(`${slug}: feature ${index + 1}`, feature, location);
   },
 };
@@ -83,10 +76,8 @@ function checkFeature(what: string, feature: unknown, location: Location): void 
 
 function checkRating(slug: string, { title, rating, score, frequency }: NaturalValue): void {
   expect(title !== '', `${slug}: value.title is empty`);
-  expect(
-    RATINGS_WITHOUT_SCORE.has(rating) || (score !== null && frequency !== null),
-    `${slug}: "${rating}" has no score or no frequency`,
-  );
+  const isWhole = RATINGS_WITHOUT_SCORE.has(rating) || (score !== null && frequency !== null);
+  expect(isWhole, `${slug}: "${rating}" has no score or no frequency`);
   expect((frequency ?? 0) >= 0, `${slug}: value.frequency is ${frequency}, fewer events than none`);
 }
 
@@ -95,17 +86,16 @@ function checkAirQuality({ additionalInfo }: AirQualityValue): void {
   for (const name of AIR_QUALITY_DAYS) {
     const value = additionalInfo[name];
     expect(value !== null && value >= 0, `airQuality: ${name} is ${value}`);
-    expect(
-      !name.endsWith('Days') || value <= daysWithAqi!,
-      `airQuality: ${name} is ${value}, and daysWithAqi ${daysWithAqi}`,
-    );
+    const isPart = !name.endsWith('Days') || value <= daysWithAqi!;
+    expect(isPart, `airQuality: ${name} is ${value}, and daysWithAqi ${daysWithAqi}`);
   }
   expect(daysWithAqi! <= DAYS_OF_YEAR, `airQuality: a year of ${daysWithAqi} days`);
   expect(medianAqi! <= maxAqi!, `airQuality: medianAqi is ${medianAqi}, and maxAqi ${maxAqi}`);
 }
 
-function checkMeasurement(slug: string, { value }: TopicResult, context: ResultContext): void {
+function checkMeasurement(slug: string, { value }: TopicResult, { exchanges }: CheckContext): void {
   const { measurement, timestamp } = value as PollutantValue;
   expect(measurement.value !== null, `${slug}: measurement.value is null`);
-  expect(Date.parse(timestamp) - context.at <= CLOCKS_APART_MS, `${slug}: timestamp is ${timestamp}, which is to come`);
+  const ahead = Date.parse(timestamp) - exchanges.at(-1)!.at;
+  expect(ahead <= CLOCKS_APART_MS, `${slug}: timestamp is ${timestamp}, which is to come`);
 }
