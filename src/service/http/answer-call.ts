@@ -49,9 +49,8 @@ export function createCallAnswers(
 ): (asked: readonly AskedCall[]) => Promise<(PaidAnswer | FailureReply)[]> {
   const readAnswers = createAnswerReader(data, options);
   return async (calls) => {
-    const checks = await instance.check(
-      calls.map(({ key, asked }) => ({ key, call: isValidCall(asked) ? asked : null })),
-    );
+    const presented = calls.map(({ key, asked }) => ({ key, call: isValidCall(asked) ? asked : null }));
+    const checks = await instance.check(presented);
     const results = readAnswers(calls, checks, instance.now());
     const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
     // Nothing is written for calls that are refused.
@@ -112,11 +111,6 @@ function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
     version.read();
     return calls.map((asked, index) => readCall(asked, checks[index]!, now));
   });
-}
-
-/** Whether a call's answer takes so long that it gets a batch of its own. */
-export function isLarge({ asked }: AskedCall): boolean {
-  return asked.kind === 'enterprise';
 }
 
 const UNAUTHENTICATED: FailureReply = {

@@ -71,19 +71,16 @@ function bundleEnvelope(slugs: readonly TopicSlug[]): z.ZodType {
 
 function lookup(kind: CallKind, summary: string, envelope: z.ZodType, path: readonly unknown[] = []): unknown {
   const headers = [HEADERS.creditCost, HEADERS.rateLimit, HEADERS.rateRemaining, HEADERS.rateReset];
+  const integers = headers.map((name) => [name, { required: true, schema: { type: 'integer' } }]);
+  const failures = FAILURES.map(({ status }) => [status, { $ref: `#/components/responses/Failure${status}` }]);
   return {
     operationId: kind,
     summary,
     description: `Costs ${CREDITS[kind]} on success, nothing on failure.`,
     parameters: [...path, degrees('lat', 90), degrees('lng', 180)],
     responses: {
-      200: {
-        ...response(summary, envelope),
-        headers: Object.fromEntries(headers.map((name) => [name, { required: true, schema: { type: 'integer' } }])),
-      },
-      ...Object.fromEntries(
-        FAILURES.map(({ status }) => [status, { $ref: `#/components/responses/Failure${status}` }]),
-      ),
+      200: { ...response(summary, envelope), headers: Object.fromEntries(integers) },
+      ...Object.fromEntries(failures),
     },
   };
 }

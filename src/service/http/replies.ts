@@ -30,7 +30,7 @@ function failureEnvelope({ failure, message, sample }: FailureReply, requestId: 
   return { error: { code: failure, message }, meta };
 }
 
-export function sendFailure(reply: FastifyReply, failure: FailureReply, requestId: string, now: number): FastifyReply {
+export function sendFailure(reply: FastifyReply, failure: FailureReply, now: number): FastifyReply {
   if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
   if (failure.sample) reply.header(HEADERS.sampleData, 'true');
   if (failure.failure === 'UNAUTHENTICATED') reply.header('www-authenticate', 'ApiKey realm="perilbook"');
@@ -38,7 +38,7 @@ export function sendFailure(reply: FastifyReply, failure: FailureReply, requestI
     .code(failure.status ?? SERVICE_FAILURES[failure.failure])
     .header('cache-control', 'no-store')
     .header('date', new Date(now).toUTCString())
-    .send(failureEnvelope(failure, requestId, now));
+    .send(failureEnvelope(failure, reply.request.id, now));
 }
 
 /** A body, and the charge that is pending until the body is delivered. */

@@ -11,7 +11,7 @@ import { describeData } from '../../data/tables/describe-data.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import type { ServiceAccounts } from '../accounts/service-accounts.ts';
 import type { ServiceInstance } from '../accounts/service-instance.ts';
-import { type AnswerOptions, type AskedCall, createCallAnswers, isLarge } from './answer-call.ts';
+import { type AnswerOptions, type AskedCall, createCallAnswers } from './answer-call.ts';
 import { encodedBody } from './content-encoding.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
@@ -48,17 +48,15 @@ export async function startService(options: ServiceOptions) {
   // Released in the opposite order: requests end, their charges are settled, and the instance reverses the rest.
   await using starting = new AsyncDisposableStack();
   const instance = starting.use(await accounts.register(onError, options.lastCall));
-  const tracker = starting.use(
-    new DeliveryTracker(
-      (outcomes) => instance.settle(outcomes),
-      (error) => isAccountsFailure(error) || onError(error),
-    ),
-  );
+  const onOther = (error: unknown) => isAccountsFailure(error) || onError(error);
+  const tracker = starting.use(new DeliveryTracker((outcomes) => instance.settle(outcomes), onOther));
   const answerCalls = createCallAnswers(data, instance, options);
   const app = createWebServer(instance, onError, options.limits);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
-  const atOnce = instance.batchesAtOnce;
-  addRoutes(app, options, instance, tracker, inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce }));
+  // An answer with all topics takes so long that it gets a batch of its own.
+  const isAlone = ({ asked }: AskedCall) => asked.kind === 'enterprise';
+  const answerCall = inBatches(answerCalls, { most: MOST_CALLS, isAlone, atOnce: instance.batchesAtOnce });
+  addRoutes(app, options, instance, tracker, answerCall);
   await app.listen({ port: options.port, host }).catch((error) => {
     throw listenFailure(error, host, options.port);
   });
@@ -96,7 +94,7 @@ function addRoutes(
       query: request.query as Record<string, unknown>,
       requestId: request.id,
     });
-    if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
+    if ('failure' in answered) return sendFailure(reply, answered, clock.now());
     // Before the body is compressed: a client that leaves meanwhile is not charged.
     tracker.watch(reply.raw, socket, answered.charge.id);
     const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type RouteHandlerMethod,
-} from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type RouteHandlerMethod } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
@@ -57,20 +52,20 @@ export function createWebServer(
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     bodyLimit: 1_024,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => {
-      sendFailure(reply as FastifyReply, failureOfError(error), request.id, clock.now());
+    frameworkErrors: (error, _request, reply) => {
+      sendFailure(reply as FastifyReply, failureOfError(error), clock.now());
     },
   });
   app.server.maxConnections = connections;
   limitConnections(app.server, ofAddress);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  app.setNotFoundHandler((request, reply) =>
-    sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, request.id, clock.now()),
+  app.setNotFoundHandler((_request, reply) =>
+    sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, clock.now()),
   );
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler((error, _request, reply) => {
     const failure = failureOfError(error);
     if (failure.failure !== 'INVALID_PARAMETER' && !isAccountsFailure(error)) onError(error);
-    return sendFailure(reply, failure, request.id, clock.now());
+    return sendFailure(reply, failure, clock.now());
   });
   return app;
 }
@@ -86,22 +81,17 @@ export function addReading(
 ): void {
   const allowed = head === 'refused' ? ['GET'] : ['GET', 'HEAD'];
   const allow = allowed.join(', ');
-  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
-    const message = `The method ${request.method} is not allowed here; allowed: ${allow}`;
-    return sendFailure(
-      reply.header('allow', allow),
-      { failure: 'METHOD_NOT_ALLOWED', message },
-      request.id,
-      clock.now(),
-    );
+  const refuse = (reply: FastifyReply) => {
+    const message = `The method ${reply.request.method} is not allowed here; allowed: ${allow}`;
+    return sendFailure(reply.header('allow', allow), { failure: 'METHOD_NOT_ALLOWED', message }, clock.now());
   };
   app.route({ method: allowed, url, handler });
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url,
     // Before the body is parsed, whatever its content type.
-    onRequest: async (request, reply) => refuse(request, reply),
-    handler: refuse,
+    onRequest: async (_request, reply) => refuse(reply),
+    handler: (_request, reply) => refuse(reply),
   });
 }
 
