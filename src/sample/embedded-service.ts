@@ -19,44 +19,37 @@ import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';
 /** Starts our own service on loopback with sample data for a job's topics, the job's account, and a key that is revoked at the end.
  * @param notice prints a message before a step that takes seconds */
 export async function startEmbeddedService(
-  context: Pick<JobFolders, 'dataFolder'> & { readonly clock: Clock },
+  { dataFolder, clock }: Pick<JobFolders, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
   notice: (line: string) => void,
 ) {
   // Beside the store, so that both are deleted together; in the data folder where the store is a database.
-  const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
+  const folder = isPostgresAddress(job.store) ? dataFolder : dirname(job.store);
   if (folder === NO_FOLDER) throw noDataFolder('--store FILE');
   const file = join(folder, 'sample-data.db');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return await onDataFile(file, () => startOn(file, context, job, notice));
-}
-
-async function startOn(
-  file: string,
-  context: Parameters<typeof startEmbeddedService>[0],
-  job: Job,
-  notice: (line: string) => void,
-) {
-  const topics = topicsToLoad(job);
-  await using opened = new AsyncDisposableStack();
-  const data = opened.use(openMadeUp(file, openDataDatabase));
-  if (lacksSample(data, topics)) {
-    notice('Creating the sample data (takes seconds) …');
-    addSample(data, topics, context.clock);
-  }
-  const accounts = sqliteAccounts(opened.use(openMadeUp(accountsFileFor(file), openAccounts)), context.clock);
-  refreshSampleReadings(data, context.clock);
-  const account = await embeddedAccount(accounts, job);
-  const { key: secret, id } = await accounts.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
-  // On a full disk it stays: a key of made-up data. The reason why the run failed matters more.
-  opened.defer(() => accounts.revokeKey(id).catch(() => {}));
-  const service = opened.use(await startService({ data, accounts, port: 0 }));
-  const running = opened.move();
-  return {
-    baseUrl: service.url,
-    keys: [{ secret, fingerprint: hashSecret(secret), scopes: null }],
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
+  return await onDataFile(file, async () => {
+    const topics = topicsToLoad(job);
+    await using opened = new AsyncDisposableStack();
+    const data = opened.use(openMadeUp(file, openDataDatabase));
+    if (lacksSample(data, topics)) {
+      notice('Creating the sample data (takes seconds) …');
+      addSample(data, topics, clock);
+    }
+    const accounts = sqliteAccounts(opened.use(openMadeUp(accountsFileFor(file), openAccounts)), clock);
+    refreshSampleReadings(data, clock);
+    const account = await embeddedAccount(accounts, job);
+    const { key: secret, id } = await accounts.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
+    // On a full disk it stays: a key of made-up data. The reason why the run failed matters more.
+    opened.defer(() => accounts.revokeKey(id).catch(() => {}));
+    const service = opened.use(await startService({ data, accounts, port: 0 }));
+    const running = opened.move();
+    return {
+      baseUrl: service.url,
+      keys: [{ secret, fingerprint: hashSecret(secret), scopes: null }],
+      [Symbol.asyncDispose]: () => running.disposeAsync(),
+    };
+  });
 }
 
 /** Opens a made-up database; one that another version of Perilbook has left is deleted first. */
@@ -76,9 +69,8 @@ function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const others = topics.filter((topic) => topicOf(topic).category !== 'natural');
   const natural = others.length < topics.length ? NATURAL_SLUGS : [];
   // A standard bundle may lack one natural topic.
-  const withoutEnterprise =
-    (natural.length > 0 ? CREDITS.standard + CREDITS.single : 0) + others.length * CREDITS.single;
-  const isEnterprise = optimize !== 'credits' || withoutEnterprise >= CREDITS.enterprise;
+  const ofNatural = natural.length > 0 ? CREDITS.standard + CREDITS.single : 0;
+  const isEnterprise = optimize !== 'credits' || ofNatural + others.length * CREDITS.single >= CREDITS.enterprise;
   return [...new Set(isEnterprise ? [...PAID_SLUGS, ...topics] : [...natural, ...others])];
 }
 

@@ -56,18 +56,13 @@ function pollutionAt(location: Location): number {
 }
 
 /** Air quality of every county for the full year before `now`. The days by category add up to `daysWithAqi`. */
-export function* airQualityYears(
-  counties: readonly SampleCounty[],
-  now: number,
-  random: Random,
-): Generator<AirQualityRecord> {
+export function* airQualityYears(counties: readonly SampleCounty[], now: number, random: Random) {
   const year = new Date(now).getUTCFullYear() - 1;
   for (const county of counties) {
     const pollution = pollutionAt(county.centre);
     const daysWithAqi = random() < 0.8 ? 365 : whole(random, 120, 364);
-    const days = AIR_CATEGORIES.map(([name, share]) => {
-      return [name, Math.floor(daysWithAqi * pollution * share * between(random, 0.6, 1.2) + 0.3)] as const;
-    });
+    const daysOf = (share: number) => Math.floor(daysWithAqi * pollution * share * between(random, 0.6, 1.2) + 0.3);
+    const days = AIR_CATEGORIES.map(([name, share]) => [name, daysOf(share)] as const);
     const goodDays = daysWithAqi - days.reduce((sum, [, count]) => sum + count, 0);
     const worst = AIR_CATEGORIES[days.findIndex(([, count]) => count > 0)]?.[2] ?? 50;
     yield {
@@ -79,7 +74,7 @@ export function* airQualityYears(
       maxAqi: whole(random, worst - 45, worst),
       // The median day is good if more than half of the days are.
       medianAqi: 2 * goodDays > daysWithAqi ? whole(random, 22, 49) : whole(random, 51, 55),
-    };
+    } satisfies AirQualityRecord;
   }
 }
 
@@ -94,11 +89,7 @@ const HOUR_MS = 3_600_000;
 
 /** The last reading of every monitor, in micrograms per cubic metre, at the last full hour before `now`: two in each big city, and one in
  * the middle of each third county and each large one, so that hardly a county's centre is farther than 80 km from one. */
-export function* monitorReadings(
-  counties: readonly SampleCounty[],
-  now: number,
-  random: Random,
-): Generator<ReadingRecord> {
+export function* monitorReadings(counties: readonly SampleCounty[], now: number, random: Random) {
   const measuredAt = Math.floor((now - 1) / HOUR_MS) * HOUR_MS;
   const rural = counties.filter(({ geoid, centre }, index) => index % 3 === 0 || centre.lng < -100 || geoid >= '60');
   const monitors = [...CITIES, ...CITIES, ...rural.map(({ centre }) => centre)];
@@ -116,7 +107,8 @@ export function* monitorReadings(
     };
     for (const pollutant of POLLUTANTS) {
       const monitor = `sample-${String(index + 1).padStart(5, '0')}`;
-      yield { pollutant, monitor, ...location, concentration: concentrations[pollutant], measuredAt };
+      const concentration = concentrations[pollutant];
+      yield { pollutant, monitor, ...location, concentration, measuredAt } satisfies ReadingRecord;
     }
   }
 }

@@ -61,10 +61,8 @@ function zone(geoid: string, code: string, detail: string, special: 'T' | 'F', f
 }
 
 function lowZone(geoid: string, isCoastal: boolean, index: number, random: Random): BareZone {
-  const elevation = {
-    baseElevationFt: whole(random, isCoastal ? 6 : 60, isCoastal ? 18 : 900),
-    baseElevationDatum: 'NAVD88',
-  };
+  const baseElevationFt = whole(random, isCoastal ? 6 : 60, isCoastal ? 18 : 900);
+  const elevation = { baseElevationFt, baseElevationDatum: 'NAVD88' };
   if (index === 0) return zone(geoid, isCoastal ? 'VE' : 'AE', isCoastal ? '' : 'FLOODWAY', 'T', elevation);
   const kind = random();
   if (kind < 0.2) return zone(geoid, 'AO', '', 'T', { depthFt: whole(random, 1, 3) });
@@ -80,10 +78,9 @@ interface Basin {
 /** Low places that lie in a county with their belts, apart from each other. */
 function basinsIn(county: SampleCounty, cities: readonly Location[], land: Land, random: Random): Basin[] {
   const basins: Basin[] = [];
+  const near = (place: Location, km: number) => awayFrom(place, between(random, 0, km), anyDirection(random));
   const around = (place: Location, most: number) =>
-    Array.from({ length: most }, (_, index) =>
-      awayFrom(place, between(random, 0, 4 + 2 * index), anyDirection(random)),
-    );
+    Array.from({ length: most }, (_, index) => near(place, 4 + 2 * index));
   const middles = [...around(county.centre, MOST_BASINS), ...cities.flatMap((city) => around(city, MOST_AT_CITY))];
   for (const middle of middles) {
     const size = between(random, 0.5, 2);
