@@ -1,17 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { hasSystemCode, resultOrNull } from '../../base/errors.ts';
 import type { JobFile } from '../../job/job-file.ts';
@@ -106,7 +97,7 @@ export class Workspace {
 export async function receiveUpload(workspace: Workspace, body: Readable, name: string): Promise<ChosenFile> {
   const reserved = workspace.reserve(safeFileName(name));
   try {
-    await pipeline(body, createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
+    await writeFile(reserved.path, body, { flag: 'wx', mode: 0o600 });
     return workspace.add({ ...reserved, isUpload: true });
   } catch (error) {
     workspace.discard(reserved.id);
