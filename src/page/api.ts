@@ -10,21 +10,12 @@ import { extensionOf } from '../rows/files/compression.ts';
 import { keyRefusal } from '../run/ledger-calls.ts';
 import { withLastTerms } from '../run/plan/account-state.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
-import {
-  type AvailableChoices,
-  availableChoices,
-  type Choice,
-  type ChosenSource,
-  confirmation,
-  firstChoice,
-  makeJobFile,
-  settingsFor,
-} from './files/choice.ts';
-import { type FilePreview, previewFile } from './files/file-preview.ts';
+import { availableChoices, type Choice, confirmation, firstChoice, makeJobFile, settingsFor } from './files/choice.ts';
+import { previewFile } from './files/file-preview.ts';
 import { type PriceRequest, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { type EndedRun, latestRun, Runs, type RunUpdate } from './runs.ts';
-import { type ErrorMessage, makeErrorMessage, RefusedRequest } from './web/page-words.ts';
+import { makeErrorMessage, RefusedRequest } from './web/page-words.ts';
 
 /** The operations of the page, without HTTP: one method for each route. */
 export class UiApi {
@@ -42,10 +33,8 @@ export class UiApi {
     this.dependencies = dependencies;
     this.workspace = new Workspace(dependencies.workspace, dependencies.clock.now());
     this.runs = new Runs(dependencies);
-    this.#pricing = new Pricing(
-      dependencies.store,
-      pageEffects(dependencies, () => {}),
-    );
+    const effects = pageEffects(dependencies, () => {});
+    this.#pricing = new Pricing(dependencies.store, effects);
   }
 
   /** Opens the file that was named at the start. @throws INPUT_UNREADABLE */
@@ -107,14 +96,14 @@ export class UiApi {
     return end && { phase: 'ended', end };
   }
 
-  async choices(file: ChosenFile, choice: Choice): Promise<AvailableChoices> {
+  async choices(file: ChosenFile, choice: Choice) {
     const { topics } = makeJobFile(choice, await this.#columnsOf(file, choice));
     const input = file.isUpload ? '-' : file.path;
     return await availableChoices(this.dependencies, { input, topics });
   }
 
   /** Why the paid service refuses the page's keys; null where it does not say so. Asked once for each set of keys, free of charge. */
-  async keyRefusal(): Promise<{ readonly refusal: ErrorMessage | null }> {
+  async keyRefusal() {
     const job = this.#anyJob();
     const connection = await this.dependencies.connectionOf(job);
     if (connection.kind === 'local' || connection.sample) return { refusal: null };
@@ -134,11 +123,11 @@ export class UiApi {
     return { words: await this.dependencies.dataFor(job, isApproved) };
   }
 
-  async price(file: ChosenFile, choice: Choice): ReturnType<Pricing['price']> {
+  async price(file: ChosenFile, choice: Choice) {
     return await this.#pricing.price(await this.#request(file, choice));
   }
 
-  async reach(file: ChosenFile, choice: Choice, budget: number): ReturnType<Pricing['reach']> {
+  async reach(file: ChosenFile, choice: Choice, budget: number) {
     return await this.#pricing.reach(await this.#request(file, choice), budget);
   }
 
@@ -192,7 +181,7 @@ export class UiApi {
     return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
   }
 
-  #usualSource(): ChosenSource {
+  #usualSource() {
     const { kind } = this.#anyJob().service;
     return kind === 'remote' ? 'service' : kind;
   }
@@ -214,7 +203,7 @@ export class UiApi {
     throw new RefusedRequest(422, 'COLUMNS', 'Unknown column', 'Reload the page: the file may have changed.');
   }
 
-  async #preview(file: ChosenFile, header: boolean): Promise<FilePreview> {
+  async #preview(file: ChosenFile, header: boolean) {
     const preview = await previewFile(file, header);
     this.#columns.set(`${file.id} ${header}`, preview.columns);
     return preview;

@@ -4,6 +4,7 @@ import { listenFailure, resultOrNull } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { accessRefusal, cookieName, HEADERS, hostRefusal, isOwnPeer, requestRefusal, Sessions } from './web/access.ts';
+import { HTML } from './web/assets.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/page-words.ts';
 import { addRoutes } from './web/routes.ts';
 
@@ -77,8 +78,6 @@ export async function startUi(options: UiDependencies) {
     },
   };
 }
-
-const HTML = 'text/html; charset=utf-8';
 
 const ENTRY =
   '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="/assets/icon.svg" type="image/svg+xml"><title>Perilbook</title>\n';

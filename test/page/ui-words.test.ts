@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PerilbookError } from '../../src/base/errors.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { type Choice, choiceSchema, confirmation, firstChoice, makeJobFile } from '../../src/page/files/choice.ts';
@@ -147,11 +148,11 @@ const UPLOAD = '/home/ann/.local/share/perilbook/ui/0123456789abcdef/input/';
 test('a hint on the page names no flag, no job file, no command and no folder of the workspace', () => {
   const message = 'No latitude column was found in';
   const hint = 'Name it: --lat COLUMN (location: in the job file).';
-  assert.deepEqual(pageMessage({ code: 'INPUT_COLUMNS', message: `${message} ${UPLOAD}book.csv`, hint }), {
+  assert.deepEqual(pageMessage(new PerilbookError('INPUT_COLUMNS', `${message} ${UPLOAD}book.csv`, hint)), {
     message: `${message} book.csv`,
     hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
   });
-  const kept = { code: 'BUG', message: 'a', hint: 'Use another name.' } as const;
+  const kept = new PerilbookError('BUG', 'a', 'Use another name.');
   assert.deepEqual(pageMessage(kept), { message: 'a', hint: 'Use another name.' });
 });
 

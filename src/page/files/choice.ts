@@ -45,11 +45,12 @@ export const startSchema = z.strictObject({ ...reachSchema.shape, confirmed: z.s
 export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
   const { lat, lng, placeOrder, optimize, header, order, source } = choice;
   const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
+  const place = columnReference(columns, lat);
   return {
     location:
       lat === lng
-        ? { column: columnReference(columns, lat), ...(placeOrder && { order: placeOrder }) }
-        : { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
+        ? { column: place, ...(placeOrder && { order: placeOrder }) }
+        : { lat: place, lng: columnReference(columns, lng) },
     topics,
     optimize,
     ...(header === false ? { header } : {}),
@@ -68,12 +69,7 @@ export function firstChoice(
 ) {
   const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
   return {
-    ...(keptColumns(settings, header, columns) ?? {
-      lat: null,
-      lng: null,
-      ...location,
-      order: order ?? 'file',
-    }),
+    ...(keptColumns(settings, header, columns) ?? { lat: null, lng: null, ...location, order: order ?? 'file' }),
     topics: parseTopics(topics),
     optimize,
     source: typeof service === 'string' ? service : usual,
@@ -104,8 +100,6 @@ const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_AP
 /** The account for made-up answers if the page was started with a paid service: the paid account's quota must not change. */
 const SAMPLE_ACCOUNT = 'sample data';
 
-export type AvailableChoices = Awaited<ReturnType<typeof availableChoices>>;
-
 /** The sources, and the levels of areas by which one answer serves several places: null, or why it is unavailable now and what to do.
  * @param settings the topics and the input; `-` for an upload, whose path the user does not know */
 export async function availableChoices(
@@ -128,12 +122,12 @@ export async function availableChoices(
   };
 }
 
+const OF_COUNTIES = TOPICS.filter(({ area }) => area === 'county').map(({ title }) => title.toLowerCase());
+
 /** Why one answer for each area saves nothing. */
 const SHARED: Readonly<Record<AreaLevel, string>> = {
   tract: 'No chosen topic is the same in all of a census tract: natural ratings are.',
-  county: `No chosen topic is the same in all of a county: ${TOPICS.filter(({ area }) => area === 'county')
-    .map(({ title }) => title.toLowerCase())
-    .join(' and ')} are.`,
+  county: `No chosen topic is the same in all of a county: ${OF_COUNTIES.join(' and ')} are.`,
 };
 
 /** The settings of a job whose answers come from a source. @throws RefusedRequest where there is no paid service */

@@ -6,13 +6,10 @@ import { baseStyle, reportScript, reportStyle } from '../../report/html/page.ts'
 import { confirmation } from '../files/choice.ts';
 import { HEADERS } from './access.ts';
 
-export interface Asset {
-  readonly type: string;
-  readonly body: Buffer;
-}
+export const HTML = 'text/html; charset=utf-8';
 
 const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
+  '.html': HTML,
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -25,22 +22,22 @@ const FOLDER = new URL('../assets/', import.meta.url);
 const SAMPLE = new URL('../../../sample-data/portfolio-oed.csv', import.meta.url);
 
 /** The page itself. Its policy allows one inline script by its hash: the map of the libraries. */
-export function readPage(): Asset & { readonly policy: string } {
+export function readPage() {
   const imports = PAGE_LIBRARIES.map((specifier) => [specifier, `/assets/${libraryFile(specifier)}`]);
   const map = JSON.stringify({ imports: Object.fromEntries(imports) });
   const empty = '<script type="importmap"></script>';
   const page = readFileSync(new URL('page.html', FOLDER), 'utf8');
   const hash = createHash('sha256').update(map).digest('base64');
   const policy = HEADERS['content-security-policy']!.replace("script-src 'self'", `$& 'sha256-${hash}'`);
-  return { type: TYPES['.html']!, body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
+  return { body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
 }
 
 /** Functions that the page has in common with the server. Each is served as it is written, and so uses nothing but the others. */
 const NUMBERS = [grouped, counted, byteSize, timeSpan, percent, confirmation];
 
 /** The files of the page by name, its libraries, a sample, and style and script of the report: no other file can be requested. */
-export function readAssets(): ReadonlyMap<string, Asset> {
-  const assets = new Map<string, Asset>();
+export function readAssets() {
+  const assets = new Map<string, { readonly type: string; readonly body: Buffer }>();
   const add = (name: string, body: string | Buffer) =>
     assets.set(name, { type: TYPES[extname(name)]!, body: Buffer.from(body) });
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);

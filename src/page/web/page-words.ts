@@ -25,11 +25,8 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_A
 export function makeErrorMessage(error: unknown): ErrorMessage {
   if (error instanceof RefusedRequest) return error.words;
   if (error instanceof PerilbookError) return { code: error.code, ...pageMessage(error) };
-  return {
-    code: 'BUG',
-    message: 'This is a bug in Perilbook',
-    hint: 'Please report it with the lines in the terminal.',
-  };
+  const hint = 'Please report it with the lines in the terminal.';
+  return { code: 'BUG', message: 'This is a bug in Perilbook', hint };
 }
 
 export function statusOfError(error: unknown): number {
@@ -42,14 +39,12 @@ export function statusOfError(error: unknown): number {
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const status = statusOfError(error);
   const isRequest = status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
-  const words = isRequest
-    ? { code: 'REQUEST', message: 'Invalid request', hint: 'Reload the page.' }
-    : makeErrorMessage(error);
-  return reply.code(status).send({ error: words });
+  const invalid = { code: 'REQUEST', message: 'Invalid request', hint: 'Reload the page.' };
+  return reply.code(status).send({ error: isRequest ? invalid : makeErrorMessage(error) });
 }
 
 /** Hints for the page, because an error's own hint names flags, the job file and commands, which the page does not have. */
-const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
+const PAGE_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   INPUT_COLUMNS: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
   INPUT_UNREADABLE: 'Check the file, or choose another one.',
   SCOPE_MISSING: 'Leave these topics out, or ask the provider for a key that may buy them.',
@@ -76,15 +71,7 @@ export function withoutDataFile(message: string, file: string | undefined): stri
 }
 
 /** An error's message and hint for the page. */
-export function pageMessage({
-  code,
-  message,
-  hint,
-  context = {},
-}: Pick<PerilbookError, 'code' | 'message' | 'hint'> & Partial<Pick<PerilbookError, 'context'>>): {
-  readonly message: string;
-  readonly hint: string;
-} {
+export function pageMessage({ code, message, hint, context }: PerilbookError) {
   return {
     message: code === 'LOCAL_DATA' ? withoutDataFile(message, context.file) : withoutFolders(message),
     hint: TERMINAL_WORDS.test(hint) ? (PAGE_HINTS[code] ?? withoutTerminal(hint)) : withoutFolders(hint),

@@ -9,7 +9,7 @@ import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { type ChosenFile, receiveUpload } from '../files/workspace.ts';
 import { HEADERS } from './access.ts';
-import { readAssets, readPage } from './assets.ts';
+import { HTML, readAssets, readPage } from './assets.ts';
 import { RefusedRequest } from './page-words.ts';
 
 type OfFile = { readonly Params: { readonly id: string } };
@@ -70,14 +70,11 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   });
   app.get<OfFile>('/api/files/:id/report', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
-    return reply
-      .header('content-security-policy', REPORT_POLICY)
-      .type('text/html; charset=utf-8')
-      .send(reportPage(facts, map));
+    return reply.header('content-security-policy', REPORT_POLICY).type(HTML).send(reportPage(facts, map));
   });
   app.get<OfFile>('/api/files/:id/sections', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
-    return reply.type('text/html; charset=utf-8').send(reportSections(facts, map));
+    return reply.type(HTML).send(reportSections(facts, map));
   });
 }
 
@@ -97,9 +94,7 @@ async function requireUpload({ headers }: FastifyRequest): Promise<void> {
 function addPage(app: FastifyInstance): void {
   const assets = readAssets();
   const page = readPage();
-  app.get('/', (_request, reply) =>
-    reply.header('content-security-policy', page.policy).type(page.type).send(page.body),
-  );
+  app.get('/', (_request, reply) => reply.header('content-security-policy', page.policy).type(HTML).send(page.body));
   app.get<{ Params: { name: string } }>('/assets/:name', ({ params }, reply) => {
     const asset = assets.get(params.name);
     if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'Unknown path', 'Reload the page.');
