@@ -99,25 +99,22 @@ function Form() {
     event.preventDefault();
     void ask();
   };
+  const type = ({ currentTarget }) => {
+    state.budgetText.value = currentTarget.value;
+  };
+  const takePrice = () => {
+    setBudget(planned);
+    document.getElementById('budget').focus();
+  };
   const start = html`<button type="submit" id="start" class=${isDone() ? 'button' : 'button primary'} aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isDone() ? 'Run again' : isUncharged() ? 'Start' : 'Start…'}</button>`;
   if (state.isLocal.value || isDone()) {
     return html`<form id="budget-form" class="free" onSubmit=${submit}><span id="budget-words" class=${stale} role="status">${freeWords(state.priced.value.summary)}</span>${start}</form>`;
   }
   return html`<form id="budget-form" novalidate onSubmit=${submit}>
     <div class="dock-row"><label for="budget">Budget in credits</label>
-      <input id="budget" type="text" inputmode="numeric" autocomplete="off" aria-describedby="budget-words" aria-invalid=${isWrong() ? 'true' : undefined} value=${state.budgetText.value} onInput=${({
-        currentTarget,
-      }) => {
-        state.budgetText.value = currentTarget.value;
-      }} />
+      <input id="budget" type="text" inputmode="numeric" autocomplete="off" aria-describedby="budget-words" aria-invalid=${isWrong() ? 'true' : undefined} value=${state.budgetText.value} onInput=${type} />
       <${Slider} />
-      ${
-        isSuggested &&
-        html`<button type="button" id="budget-plan" class="button small" onClick=${() => {
-          setBudget(planned);
-          document.getElementById('budget').focus();
-        }}>Use the price</button>`
-      }
+      ${isSuggested && html`<button type="button" id="budget-plan" class="button small" onClick=${takePrice}>Use the price</button>`}
       ${start}</div>
     <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>
   </form>`;

@@ -6,7 +6,6 @@ import { choose, chosen, file, folds, price, readAgain } from './state.js';
 const readError = signal(null);
 
 const nameOf = (name, index) => name || `column ${index + 1}`;
-const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 async function chooseHeader(header) {
   readError.value = null;
@@ -24,11 +23,10 @@ const PLACE_ORDERS = [
 
 /** What is bought first: the most valuable rows where a column looks like a value. */
 function orders({ columns: names, order }) {
-  const named = [...names.entries()].filter(([, name]) => name !== '');
   return [
     ['file', 'None: in the order of the file'],
     ...(order === 'tiv' ? [['tiv', 'Sum of the TIV columns']] : []),
-    ...named,
+    ...names.entries().filter(([, name]) => name !== ''),
   ];
 }
 
@@ -60,6 +58,7 @@ export function ColumnsStep() {
 function Pickers() {
   const { columns: names, hasHeaderLine, header } = file.value;
   const options = names.map((name, index) => [index, nameOf(name, index)]);
+  const isOne = chosen.value.lat !== null && chosen.value.lat === chosen.value.lng;
   const picker = (name, label) => {
     const index = chosen.value[name];
     const values = index === null ? [['', 'Choose a column'], ...options] : options;
@@ -71,8 +70,7 @@ function Pickers() {
       ${picker('lat', 'Latitude')}
       ${picker('lng', 'Longitude')}
       ${
-        chosen.value.lat !== null &&
-        chosen.value.lat === chosen.value.lng &&
+        isOne &&
         html`<p><label for="place-order">In this column comes first</label><select id="place-order" onChange=${({ currentTarget: { value } }) => choose({ placeOrder: value || null })}>
         <${Options} values=${PLACE_ORDERS} chosen=${chosen.value.placeOrder ?? ''} />
       </select></p>`
@@ -110,7 +108,7 @@ function FirstRows() {
   const order = [...places, ...names.keys().filter((index) => !places.includes(index))];
   const kind = (index) => (places.includes(index) ? 'place' : undefined);
   return html`<table id="first" class="data">
-    <thead><tr><th scope="col" class="number">${capital(unit)}</th>${order.map((index) => html`<th key=${index} scope="col" class=${kind(index)}>${nameOf(names[index], index)}</th>`)}</tr></thead>
+    <thead><tr><th scope="col" class="number">${unit[0].toUpperCase() + unit.slice(1)}</th>${order.map((index) => html`<th key=${index} scope="col" class=${kind(index)}>${nameOf(names[index], index)}</th>`)}</tr></thead>
     <tbody>${first.map(({ line, fields }) => html`<tr key=${line}><th scope="row" class="number">${grouped(line)}</th>${order.map((index) => html`<td key=${index} class=${kind(index)}>${fields[index] ?? ''}</td>`)}</tr>`)}</tbody>
   </table>`;
 }

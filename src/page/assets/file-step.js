@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted } from './numbers.js';
 import { closeRun, focusOn, openRun, run } from './run.js';
-import { needsServer, post, Refusal, upload } from './server.js';
+import { needsServer, post, upload } from './server.js';
 import { file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 
 const error = signal(null);
@@ -53,11 +53,7 @@ async function sendSample() {
   void send(new File([text], 'sample.csv'));
 }
 
-const NO_PATH = new Refusal({
-  code: 'REQUEST',
-  message: 'Enter the path of a file on this machine',
-  hint: 'For instance /folder/portfolio.csv.',
-});
+const NO_PATH = { message: 'Enter the path of a file on this machine', hint: 'For instance /folder/portfolio.csv.' };
 
 const FORMATS = { xlsx: 'Excel', xlsm: 'Excel', parquet: 'Parquet', geojson: 'GeoJSON' };
 

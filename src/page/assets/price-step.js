@@ -69,12 +69,9 @@ function Ways({ ways }) {
 function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {
   const late = finish_by === null ? 'never' : `${counted(periods, 'period')}, by ${day(finish_by)}`;
   const name = html`<span>${title}<span class="lacks soft">${lacks.length > 0 && `without ${firstTitles(lacks, 2)}`}</span></span>`;
+  const radio = html`<input type="radio" name="optimize" value=${value} checked=${chosen.value.optimize === value} onChange=${() => choose({ optimize: value })} />`;
   return html`<tr data-way=${way}>
-    ${
-      value === null
-        ? html`<th scope="row" class="compared">${name}</th>`
-        : html`<th scope="row"><label><input type="radio" name="optimize" value=${value} checked=${chosen.value.optimize === value} onChange=${() => choose({ optimize: value })} />${name}</label></th>`
-    }
+    ${value === null ? html`<th scope="row" class="compared">${name}</th>` : html`<th scope="row"><label>${radio}${name}</label></th>`}
     <td class="number">${grouped(credits)}</td><td class="number calls">${grouped(calls)}</td><td class="number wide">${byteSize(bytes)}</td>
     <td class="number">${timeSpan(minutes)}</td><td>${fits ? 'this\u00a0period' : late}</td>
   </tr>`;
@@ -104,8 +101,7 @@ function sourceNotes(source) {
   const lacks = topics.length > 0 ? ` No data here for ${topics.join(', ')}: these stay empty.` : '';
   const counts =
     uncounted.length > 0 ? ` No records of events for ${uncounted.join(', ')}: their counts stay empty.` : '';
-  const placesIn = (states) =>
-    states.map(({ state, places: count }) => `${state} (${counted(count, 'place')})`).join(', ');
+  const placesIn = (states) => states.map(({ state, places }) => `${state} (${counted(places, 'place')})`).join(', ');
   const beyond = placesIn(source.places_without_data);
   const missing = beyond === '' ? '' : ` Some data is not here for ${beyond}.`;
   const outside = placesIn(source.places_left_out);

@@ -141,15 +141,13 @@ function lookupFacts({ cells, cells_done, activity, rows, rows_all, source }) {
 function purchaseFacts(live) {
   const { cells, cells_all, credits_spent, credits_planned, credits_all, budget, period_left } = live;
   const { last_minute, per_minute_limit, in_flight, failures, slowed_down, credits_unknown } = live;
+  const limit = per_minute_limit === null ? '' : ` of ${grouped(per_minute_limit)}`;
   const beyond = `${counted(cells_all - cells, 'place')}, ${counted(Math.max(0, credits_all - credits_planned), 'credit')}`;
   return [
     ['Budget', `${grouped(credits_spent)} of ${grouped(budget)}`],
     ['Value', live.value_done === null ? null : `${percent(live.value_done)} done`],
     ['This period', `${grouped(Math.max(0, period_left - credits_spent))} credits left`],
-    [
-      'Last minute',
-      `${grouped(last_minute)}${per_minute_limit === null ? '' : ` of ${grouped(per_minute_limit)}`} credits`,
-    ],
+    ['Last minute', `${grouped(last_minute)}${limit} credits`],
     ['Calls', live.pause === null ? `${grouped(in_flight)} in flight` : PAUSES[live.pause]],
     ['Failures', grouped(failures)],
     ['Asked to slow down', slowed_down > 0 ? counted(slowed_down, 'time') : null],
@@ -169,14 +167,10 @@ export function RunLive() {
       ? `${finishing}, then writing the output.`
       : `Time left: ${leftOf(run.value)}. You can close this page; the run goes on.`;
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
-  const bar = isPaid
-    ? {
-        words: `${grouped(credits_spent)} of ${grouped(credits_planned)} spent; ${places} complete`,
-        done: credits_planned === 0 ? 0 : Math.min(1, credits_spent / credits_planned),
-      }
-    : { words: `${places} looked up`, done: cells === 0 ? 0 : cells_done / cells };
+  const spent = `${grouped(credits_spent)} of ${grouped(credits_planned)} spent; ${places} complete`;
+  const [part, whole] = isPaid ? [credits_spent, credits_planned] : [cells_done, cells];
   return html`<div id="run-live" class=${isUnknown.value ? 'stale' : ''}>
-    <p class="bar"><label for="run-bar">${isPaid ? 'Credits' : 'Places'}</label> <span id="run-bar-words">${bar.words}</span><progress id="run-bar" max="1" value=${bar.done}></progress></p>
+    <p class="bar"><label for="run-bar">${isPaid ? 'Credits' : 'Places'}</label> <span id="run-bar-words">${isPaid ? spent : `${places} looked up`}</span><progress id="run-bar" max="1" value=${whole === 0 ? 0 : Math.min(1, part / whole)}></progress></p>
     <p class="row"><button type="button" id="stop" class="button" aria-disabled=${isOff || isUnknown.value ? 'true' : undefined} onClick=${() => isOff || void stop()}>Stop</button> <span id="stop-words" class="soft small">${words}</span></p>
   </div>`;
 }

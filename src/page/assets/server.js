@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-export class Refusal extends Error {
+class Refusal extends Error {
   constructor({ code, message, hint }) {
     super(message);
     this.code = code;
@@ -9,7 +9,6 @@ export class Refusal extends Error {
 }
 
 const GONE = {
-  code: 'GONE',
   message: 'Perilbook does not respond',
   hint: 'Start perilbook ui again in the terminal, and open the address that it prints. Bought answers are kept.',
 };
@@ -31,13 +30,10 @@ export const get = (path, signal) => ask(path, { signal });
 
 export const getText = (path, signal) => ask(path, { signal }, (response) => response.text());
 
-export const post = (path, body, signal) =>
-  ask(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body ?? {}),
-    signal,
-  });
+export function post(path, body, signal) {
+  const headers = { 'content-type': 'application/json' };
+  return ask(path, { method: 'POST', headers, body: JSON.stringify(body ?? {}), signal });
+}
 
 /** Uploads a file. `fetch` reports no upload progress. */
 export function upload(picked, onProgress) {
@@ -85,9 +81,8 @@ async function lose(error) {
   for (let reason = error; reason !== null; ) {
     goneError.value = reason;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    reason = await isAlive()
-      .then(() => null)
-      .catch((next) => next);
+    const alive = isAlive().then(() => null);
+    reason = await alive.catch((next) => next);
   }
   heard();
   isLost.value = false;
@@ -104,18 +99,13 @@ export const needsServer = () => (isLost.value ? { 'aria-disabled': 'true' } : {
 /** Watches the connection. `whenBack` is called when it is there again. */
 export function watchConnection(whenBack) {
   onBack = whenBack;
-  for (const kind of ['click', 'submit', 'change']) {
-    document.addEventListener(
-      kind,
-      (event) => {
-        const isOff = event.target.closest?.('[aria-disabled="true"], label[for="file"], #path-form, #budget-form');
-        if (!isLost.value || !isOff) return;
-        event.preventDefault();
-        event.stopImmediatePropagation();
-      },
-      { capture: true },
-    );
-  }
+  const refuse = (event) => {
+    const isOff = event.target.closest?.('[aria-disabled="true"], label[for="file"], #path-form, #budget-form');
+    if (!isLost.value || !isOff) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  for (const kind of ['click', 'submit', 'change']) document.addEventListener(kind, refuse, { capture: true });
   setInterval(() => {
     if (!isLost.value && performance.now() - heardAt > SILENCE_MS) void check();
   }, RETRY_MS);

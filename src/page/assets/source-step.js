@@ -20,17 +20,12 @@ const LEVELS = [
 export function SourceStep() {
   const level = state.chosen.value.areas;
   const name = SOURCES.find(([value]) => value === state.source.value)[1];
-  const line = state.isArea.value
-    ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}`
-    : name;
+  const area = state.isArea.value ? `, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : '';
   const { service } = state.about.value;
-  const sources = SOURCES.map(([value, title, what]) => [
-    value,
-    value === 'service' && service !== null ? `${title} ${service}` : title,
-    what,
-  ]);
+  const titleOf = (value, title) => (value === 'service' && service !== null ? `${title} ${service}` : title);
+  const sources = SOURCES.map(([value, title, what]) => [value, titleOf(value, title), what]);
   return html`<section id="source-step" aria-labelledby="source-title">
-    <${Fold} name="source" title="Source" line=${line} isOpen=${state.folds.source}>
+    <${Fold} name="source" title="Source" line=${name + area} isOpen=${state.folds.source}>
       <${ErrorBox} id="source-error" error=${state.choicesError.value} />
       <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${state.source.value}
         whyNot=${(value) => state.offered.value.sources[value] ?? null} onChoose=${(value) => state.choose({ source: value })} />
@@ -53,10 +48,8 @@ async function askForData(path) {
   data.value = { words: path === 'offer' ? 'Looking for it…' : 'Downloading…', isBusy: true };
   try {
     const { words } = await post(`/api/files/${state.file.value.id}/${path}`, state.choice.value);
-    data.value = {
-      words: words ?? 'Nothing can be downloaded for these topics.',
-      isOffer: path === 'offer' && words !== null,
-    };
+    const isOffer = path === 'offer' && words !== null;
+    data.value = { words: words ?? 'Nothing can be downloaded for these topics.', isOffer };
     if (path === 'download') state.priceAgain();
   } catch (error) {
     data.value = { words: '', error };
@@ -66,11 +59,8 @@ async function askForData(path) {
 /** Where chosen topics have no data here: what there is to download, and then a button that does. */
 function PublicData() {
   const lacks = state.priced.value?.summary.source.topics_without_data ?? [];
-  if (
-    data.value === null &&
-    (state.choice.value === null || (!state.offered.value.sources.local && lacks.length === 0))
-  )
-    return null;
+  const isWhole = !state.offered.value.sources.local && lacks.length === 0;
+  if (data.value === null && (state.choice.value === null || isWhole)) return null;
   const { words = '', isOffer = false, isBusy = false, error = null } = data.value ?? {};
   return html`<div id="data">
     <pre id="data-words" role="status" class="small scroll" tabindex=${words === '' ? undefined : 0}>${words}</pre>

@@ -17,10 +17,9 @@ function take(changed, isOn) {
 }
 
 export function TopicsStep() {
-  const all = about.value.topics;
   const { topics } = chosen.value;
-  const words = `${grouped(topics.length)} of ${all.length}`;
-  const slugs = all.map(({ slug }) => slug);
+  const slugs = about.value.topics.map(({ slug }) => slug);
+  const words = `${grouped(topics.length)} of ${slugs.length}`;
   return html`<section id="topics-step" aria-labelledby="topics-title">
     <${Fold} name="topics" title="Topics" line=${words} isOpen=${folds.topics}>
       <p class="row"><span id="topics-count" role="status">${topics.length === 0 ? 'Choose at least one topic.' : `${words} chosen`}</span>${' '}
