@@ -1,7 +1,6 @@
 import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
-import type { AreaFacts, AreaList, TopicFacts } from './facts.ts';
 import { HIGH, HIGHEST, type Scale, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type CountedSum, LayerSums, type SumOf } from './sums.ts';
 
@@ -21,6 +20,10 @@ interface SummedArea {
 const ELSEWHERE = 'Elsewhere';
 
 const UNANSWERED = unansweredClass(HIGHEST);
+
+/** The largest states or counties, the rest together, and all. */
+export type AreaList = ReturnType<ReturnType<typeof makeConcentration>['totals']>['states'];
+export type AreaFacts = AreaList['all'];
 
 /** Locations and value in each state and county, by the highest rating and by topic.
  * @param layers the highest rating, then each topic */
@@ -55,18 +58,22 @@ export function makeConcentration(layers: number) {
       }));
       const states = [...Map.groupBy(counties, ({ state }) => state)].map(([name, of]) => addedUp(name, of));
       const all = addedUp('All', counties);
-      const factsOf = ({ name, sums, all: whole }: SummedArea): AreaFacts => ({
+      const factsOf = ({ name, sums, all: whole }: SummedArea) => ({
         name,
         ...sumOf(whole),
+        /** With an answer to at least one natural topic. */
         answered: sumOf(sums.counted(0, 0, UNANSWERED)),
+        /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
         veryHigh: sumOf(sums.counted(0, VERY_HIGH, VERY_HIGH + 1)),
+        /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For flood zones: the sum whose zone is
+         * determined, and its part in a Special Flood Hazard Area. */
         perils: perils.map(({ slug, layer, scale: { known, severe, ordered } }) => ({
           topic: slug,
           answered: sumOf(sums.counted(layer, 0, known)),
           severe: sumOf(sums.counted(layer, severe.from, ordered)),
         })),
       });
-      const listOf = (areas: readonly SummedArea[], most: number): AreaList => {
+      const listOf = (areas: readonly SummedArea[], most: number) => {
         const sorted = byValue(areas);
         const rest = sorted.slice(most);
         return {
@@ -77,7 +84,7 @@ export function makeConcentration(layers: number) {
         };
       };
       /** The areas with most of a natural topic's Very High sum; if it is 0, of its severe sum. */
-      const mostIn = (layer: number): TopicFacts['mostIn'] => {
+      const mostIn = (layer: number) => {
         const of = (from: number) =>
           byValue(counties.map(({ name, sums }) => ({ name, all: sums.counted(layer, from, VERY_HIGH + 1) }))).filter(
             (county) => county.all.rows > 0,

@@ -1,11 +1,12 @@
 import type { Field } from '../../contract/answer.ts';
-import type { CallKind } from '../../contract/credits.ts';
 import type { Category, TopicSlug } from '../../contract/topics.ts';
 import type { LineReference } from '../../rows/port.ts';
 import type { PlanSummary } from '../../run/summary.ts';
-import type { StatementRow } from '../../store/ledger/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
+import type { AreaList } from './concentration.ts';
+import type { PlaceLabel } from './named-rows.ts';
 import type { Units } from './scales.ts';
+import type { Credits, leftOver } from './spending.ts';
 import type { Rated, Sum } from './sums.ts';
 
 /** All facts of a run, as plain data whose size does not grow with the input: the report draws it, `report --json` prints it.
@@ -55,8 +56,18 @@ export interface Facts {
   readonly locations: readonly PlaceAtRisk[];
   /** What changed since an earlier output; null if none was named. */
   readonly changes: Comparison | null;
-  readonly problems: readonly RowProblem[];
-  readonly missing: Missing;
+  /** With the first rows of each. */
+  readonly problems: readonly {
+    readonly note: string;
+    readonly rows: number;
+    readonly places: readonly LineReference[];
+  }[];
+  readonly missing: Awaited<ReturnType<typeof leftOver>> & {
+    /** All rows by `hazard_status`. */
+    readonly status: readonly { readonly status: string; readonly rows: number }[];
+    /** Why rows are not complete, the commonest reason first. */
+    readonly reasons: readonly { readonly note: string; readonly rows: number }[];
+  };
   /** Null for answers from local data. */
   readonly credits: Credits | null;
 }
@@ -75,95 +86,15 @@ export interface TopicFacts extends Rated {
   readonly mostIn: readonly (Sum & { readonly county: string })[];
 }
 
-/** The largest states or counties, the rest together, and all. */
-export interface AreaList {
-  readonly count: number;
-  readonly largest: readonly AreaFacts[];
-  readonly others: AreaFacts | null;
-  readonly all: AreaFacts;
-}
-
-export interface AreaFacts extends Sum {
-  readonly name: string;
-  /** With an answer to at least one natural topic. */
-  readonly answered: Sum;
-  /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
-  readonly veryHigh: Sum;
-  /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For flood zones: the sum whose zone is
-   * determined, and its part in a Special Flood Hazard Area. */
-  readonly perils: readonly { readonly topic: TopicSlug; readonly answered: Sum; readonly severe: Sum }[];
-}
-
-/** The line of a place in the input, and its id and name; '' for none. */
-export interface PlaceLabel extends LineReference {
-  /** The number of its first row: 1 for the first of the input. */
-  readonly order: number;
-  readonly id: string;
-  readonly name: string;
-  readonly lat: number;
-  readonly lng: number;
-  readonly county: string;
-}
-
 export interface PlaceAtRisk extends PlaceLabel, Sum {
-  /** The Very High ratings first, then the Relatively High ones. */
-  readonly ratings: readonly TopicRating[];
+  /** The answers as in the output: the Very High ratings first, then the Relatively High ones. */
+  readonly ratings: readonly {
+    readonly topic: TopicSlug;
+    readonly rating: 'Very High' | 'Relatively High';
+    readonly score: Field;
+    readonly frequency: Field;
+  }[];
 }
-
-/** The answers of a place, as in the output. */
-interface TopicRating {
-  readonly topic: TopicSlug;
-  readonly rating: 'Very High' | 'Relatively High';
-  readonly score: Field;
-  readonly frequency: Field;
-}
-
-interface RowProblem {
-  readonly note: string;
-  readonly rows: number;
-  /** The first rows with the problem. */
-  readonly places: readonly LineReference[];
-}
-
-interface Missing {
-  /** All rows by `hazard_status`. */
-  readonly status: readonly { readonly status: string; readonly rows: number }[];
-  /** Why rows are not complete, the commonest reason first. */
-  readonly reasons: readonly { readonly note: string; readonly rows: number }[];
-  /** Credits that the missing answers cost now. */
-  readonly credits: number;
-  readonly places: number;
-  /** Why the last run stopped early, or null. */
-  readonly stopped: string | null;
-  readonly resumeAfter: string | null;
-  /** The credits left of the account in its period, and the time of the reset; null for local data. */
-  readonly account: {
-    readonly name: string;
-    readonly allowance: number;
-    readonly left: number;
-    /** The subscription that is assumed; null where a job or an option names it. */
-    readonly assumed: string | null;
-    readonly resetsAt: string;
-  } | null;
-}
-
-export interface Credits {
-  /** Of the sample, which charges none: these are what a paid service would charge. */
-  readonly isMadeUp: boolean;
-  /** The credits that the last run planned, spent, and may have spent. */
-  readonly planned: number;
-  readonly charged: number;
-  readonly unknown: number;
-  readonly inFlight: number;
-  /** The run's spending limit; null before the first run. */
-  readonly allowed: number | null;
-  /** The plan's saving over all places. With `planned` it is the price without savings. */
-  readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
-  readonly ledger: readonly LedgerLine[];
-}
-
-/** The calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
-export type LedgerLine = Pick<StatementRow, 'calls' | 'credits'> & { readonly kind: CallKind };
 
 /** Facts as `--json` prints them: the same names in snake case. */
 export function factsJson(facts: Facts): object {

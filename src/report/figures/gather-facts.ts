@@ -1,13 +1,9 @@
 import { basename } from 'node:path';
-import { z } from 'zod';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import { isSampleAccount, isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
-import { subscriptionText } from '../../run/notices.ts';
-import { accountState } from '../../run/plan/account-state.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext } from '../../run/run-context.ts';
 import type { CellTable } from '../../run/scan/cell-table.ts';
@@ -20,10 +16,11 @@ import { fitFrame } from '../map/frame.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
-import type { Credits, Facts, PlaceAtRisk } from './facts.ts';
+import type { Facts, PlaceAtRisk } from './facts.ts';
 import { namedRows } from './named-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
+import { gatherCredits, leftOver } from './spending.ts';
 import { formatStory } from './story.ts';
 import { type FileCurrencies, sumCurrencies, sumMaker } from './sums.ts';
 import { makeTally } from './tally.ts';
@@ -209,55 +206,4 @@ function sourceName(connection: Connection): string {
   if (connection.sample) return 'the embedded service';
   const { host, pathname } = new URL(connection.baseUrl);
   return host + (pathname === '/' ? '' : pathname);
-}
-
-/** The parts of a run's summary that the report reads. A summary of another version may lack them. */
-const storedSummary = z
-  .object({
-    stopped: z.string().nullable(),
-    saved_by_plan: z.object({ by_cells: z.number(), by_cache: z.number(), by_areas: z.number() }),
-  })
-  .nullable()
-  .catch(null);
-
-async function gatherCredits({ job, store, summary, connection }: Prepared, run: RunRecord | null): Promise<Credits> {
-  const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
-  return {
-    isMadeUp: connection.sample,
-    planned: run?.plannedCredits ?? summary.credits,
-    charged: run?.charged ?? 0,
-    unknown: run?.unknown ?? 0,
-    inFlight: run?.open ?? 0,
-    allowed: run?.budget ?? null,
-    saved: { byCells: saved.by_cells, byCache: saved.by_cache, byAreas: saved.by_areas },
-    ledger: (await store.statement({ by: 'kind', job: job.name })).map(({ name, calls, credits }) => ({
-      kind: name as Credits['ledger'][number]['kind'],
-      calls,
-      credits,
-    })),
-  };
-}
-
-/** The next run's purchases and the available credits. */
-async function leftOver({ job, plan, store }: Prepared, run: RunRecord | null, now: number) {
-  const state = plan.account && (await accountState(plan.account.account, store, now));
-  const isPaused = run !== null && run.resumeAfter !== null && run.resumeAfter > now;
-  const isUsedUp = state !== null && state.available === 0;
-  const resumeAfter = isPaused ? run.resumeAfter : isUsedUp ? state.period.end : null;
-  return {
-    credits: plan.price.credits,
-    places: plan.order.length,
-    stopped: storedSummary.parse(run?.summary ?? null)?.stopped ?? null,
-    resumeAfter: resumeAfter === null ? null : timeOf(resumeAfter),
-    account:
-      state !== null && !isUnlimited(job)
-        ? {
-            name: isSampleAccount(state.account.name) ? 'Sample account' : state.account.name,
-            allowance: state.account.subscription.creditsPerMonth,
-            left: state.available,
-            assumed: state.account.isAssumed ? subscriptionText(state.account) : null,
-            resetsAt: timeOf(state.period.end),
-          }
-        : null,
-  };
 }

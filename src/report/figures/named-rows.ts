@@ -6,7 +6,8 @@ import { rowValue } from '../../run/scan/read-row.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { type Finding, VALUE_NOTES } from '../../run/scan/scan-tally.ts';
 import { FIRST_VALUE } from '../../run/scan/value.ts';
-import type { PlaceLabel } from './facts.ts';
+
+export type PlaceLabel = ReturnType<Awaited<ReturnType<typeof namedRows>>['labels']>;
 
 /** The names and lines of the shown cells and the first rows of each problem. */
 export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
@@ -14,11 +15,13 @@ export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const { id, name } = labelColumns(rowFile.columns, layout.id);
   const read = [id, name].filter((index) => index !== null);
   const { first, lines } = await notedRows(scan, shown, read);
-  const labels = (cell: number): PlaceLabel => {
+  /** The line of a place in the input, and its id and name; '' for none. */
+  const labels = (cell: number) => {
     const { number, texts, ...row } = first.get(cell)!;
     const location = locationOf(cells.cell(cell));
     return {
       ...lineReference(row),
+      /** The number of its first row: 1 for the first of the input. */
       order: number,
       id: id === null ? '' : labelOf(texts[0]),
       name: name === null ? '' : labelOf(texts[read.length - 1]),

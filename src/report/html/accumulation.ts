@@ -1,7 +1,9 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { isZoneTopic, topicOf } from '../../contract/topics.ts';
-import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../figures/facts.ts';
+import type { AreaFacts, AreaList } from '../figures/concentration.ts';
+import type { Facts } from '../figures/facts.ts';
 import { lineText, measureOf, percent } from '../figures/measure.ts';
+import type { PlaceLabel } from '../figures/named-rows.ts';
 import { block, capital, type Html, heatCell, html, quoted, section } from './html.ts';
 
 /** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */

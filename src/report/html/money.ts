@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { Credits, LedgerLine } from '../figures/facts.ts';
 import { percent } from '../figures/measure.ts';
+import type { Credits } from '../figures/spending.ts';
 import { bar, type Html, html, scrolling, section } from './html.ts';
 
 export function creditsSection(
@@ -53,6 +53,8 @@ ${ledger.map(
 </table>`,
   );
 }
+
+type LedgerLine = Credits['ledger'][number];
 
 const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise: 'Enterprise bundle' } as const;
 
