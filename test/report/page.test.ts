@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { amount } from '../../src/base/format-numbers.ts';
-import { lineText, measureOf, percent } from '../../src/report/figures/measure.ts';
+import { lineText, measureOf, percent } from '../../src/report/figures/facts.ts';
 import { labelColumns, labelOf } from '../../src/report/figures/named-rows.ts';
 import { escaped, html, jsonData } from '../../src/report/html/html.ts';
 import { fc } from '../properties.ts';

@@ -2,8 +2,7 @@ import { isZoneTopic } from '../../contract/topics.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { hasOneCurrency } from '../../run/scan/currency.ts';
 import type { TopicRatings } from '../../run/write/rating-counts.ts';
-import type { Facts, TopicFacts } from './facts.ts';
-import { type Measure, measureOf, percent } from './measure.ts';
+import { type Facts, type Measure, measureOf, percent, type TopicFacts } from './facts.ts';
 import { knownWord, scaleOf, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type Rated, type Sum, sumMaker } from './sums.ts';
 

@@ -1,8 +1,7 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList } from '../figures/concentration.ts';
-import type { Facts } from '../figures/facts.ts';
-import { lineText, measureOf, percent } from '../figures/measure.ts';
+import { type Facts, lineText, measureOf, percent } from '../figures/facts.ts';
 import type { PlaceLabel } from '../figures/named-rows.ts';
 import { block, capital, type Html, heatCell, html, quoted, section } from './html.ts';
 

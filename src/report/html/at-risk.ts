@@ -1,6 +1,5 @@
 import { counted } from '../../base/format-numbers.ts';
-import type { Facts, TopicFacts } from '../figures/facts.ts';
-import { measureOf, percent } from '../figures/measure.ts';
+import { type Facts, measureOf, percent, type TopicFacts } from '../figures/facts.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
 import type { MapFigures } from '../map/map-bins.ts';

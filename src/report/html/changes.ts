@@ -2,8 +2,7 @@ import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
 import { type Bridge, STEP_NAMES, STEPS } from '../compare/bridge.ts';
 import type { ComparedSum } from '../compare/match-rows.ts';
-import type { Facts } from '../figures/facts.ts';
-import { lineText } from '../figures/measure.ts';
+import { type Facts, lineText } from '../figures/facts.ts';
 import type { CountedSum } from '../figures/sums.ts';
 import { block, type Html, html, quoted, scrolling, section } from './html.ts';
 

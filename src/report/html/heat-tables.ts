@@ -1,6 +1,5 @@
 import { grouped } from '../../base/format-numbers.ts';
-import type { Facts } from '../figures/facts.ts';
-import { type Measure, measureOf, percent } from '../figures/measure.ts';
+import { type Facts, type Measure, measureOf, percent } from '../figures/facts.ts';
 import { HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';

@@ -1,5 +1,5 @@
 import { shareOf } from '../../base/format-numbers.ts';
-import { percent } from '../figures/measure.ts';
+import { percent } from '../figures/facts.ts';
 import type { Tone } from '../figures/scales.ts';
 
 /** Text that is markup. Only `html` and `markup` create it, so everything else is escaped. */

@@ -1,7 +1,6 @@
 import { grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import type { Facts, PlaceAtRisk, TopicFacts } from '../figures/facts.ts';
-import { lineText, measureOf } from '../figures/measure.ts';
+import { type Facts, lineText, measureOf, type PlaceAtRisk, type TopicFacts } from '../figures/facts.ts';
 import { PLACES_KEPT } from '../figures/place-lists.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { capital, type Html, html, jsonData, quoted, scrolling, section } from './html.ts';

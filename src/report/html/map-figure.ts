@@ -1,7 +1,6 @@
 import { amount, counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { Facts } from '../figures/facts.ts';
-import { measureOf, percent } from '../figures/measure.ts';
+import { type Facts, measureOf, percent } from '../figures/facts.ts';
 import { CLASS_LETTERS, HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';

@@ -1,5 +1,5 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import { percent } from '../figures/measure.ts';
+import { percent } from '../figures/facts.ts';
 import type { Credits } from '../figures/spending.ts';
 import { bar, type Html, html, scrolling, section } from './html.ts';
 

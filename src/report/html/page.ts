@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { Facts } from '../figures/facts.ts';
-import { measureOf, percent } from '../figures/measure.ts';
+import { type Facts, measureOf, percent } from '../figures/facts.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';

@@ -1,6 +1,5 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { Facts, LocalDataset } from '../figures/facts.ts';
-import { lineText, percent } from '../figures/measure.ts';
+import { type Facts, type LocalDataset, lineText, percent } from '../figures/facts.ts';
 import { capital, type Html, html, quoted, scrolling, section } from './html.ts';
 
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
