@@ -37,9 +37,6 @@ export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   return { labels, problems };
 }
 
-/** The first row of a cell, and the texts of some columns of it. */
-type NotedRow = Pick<Row, 'number' | 'line' | 'part'> & { readonly texts: readonly string[] };
-
 /** Rows kept of each finding: enough to recognize the kind of rows. */
 const LINES_KEPT = 12;
 
@@ -53,8 +50,8 @@ const ROWS_AT_ONCE = 16_384;
  * read: they took a second and 50 MB in the report of a million rows. */
 async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns: readonly number[]) {
   const { rowFile, layout, cells, places, findings } = scan;
-  /** By the number of the cell. */
-  const first = new Map<number, NotedRow>();
+  /** By the number of the cell, with the texts of some columns. */
+  const first = new Map<number, Pick<Row, 'number' | 'line' | 'part'> & { readonly texts: readonly string[] }>();
   const noted = new Map<Finding['finding'], LineReference[]>();
   const note = (finding: Finding['finding'], row: Row) => {
     const lines = noted.get(finding);

@@ -11,20 +11,14 @@ interface Line {
   readonly rated: Rated;
 }
 
-interface HeatSection {
-  readonly id: string;
-  readonly name: string;
-  readonly introduction: string;
-}
-
-const MEASUREMENTS: HeatSection = {
+const MEASUREMENTS = {
   id: 'measurements',
   name: 'Measurements',
   introduction: 'The category of each location, by measurements nearby or for the county.',
 };
 
 /** The section of each scale, in the order of the page. */
-const SECTIONS: Readonly<Record<Scale['id'], HeatSection>> = {
+const SECTIONS: Readonly<Record<Scale['id'], typeof MEASUREMENTS>> = {
   rating: {
     id: 'hazards',
     name: 'Hazards',
@@ -48,7 +42,7 @@ const SECTIONS: Readonly<Record<Scale['id'], HeatSection>> = {
 };
 
 /** The sections of the job's topics, with a table for each scale. */
-export function heatSections(facts: Facts): { readonly id: string; readonly name: string; readonly body: Html }[] {
+export function heatSections(facts: Facts) {
   const { highest, topics, units } = facts;
   const lines: Line[] = topics.map((rated) => ({ title: rated.title, scale: scaleOf(rated.topic, units), rated }));
   if (highest !== null) lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest });
@@ -58,7 +52,11 @@ export function heatSections(facts: Facts): { readonly id: string; readonly name
     .map((of) => ({ ...of, body: heatSection(facts, of, bySection.get(of)!) }));
 }
 
-function heatSection(facts: Facts, { id, name: title, introduction }: HeatSection, lines: readonly Line[]): Html {
+function heatSection(
+  facts: Facts,
+  { id, name: title, introduction }: typeof MEASUREMENTS,
+  lines: readonly Line[],
+): Html {
   const measure = measureOf(facts);
   const parts = Object.values(Object.groupBy(lines, ({ scale }) => scale.id)).map((of) => {
     const name = of.length === lines.length ? title : `${title}, ${of.map((line) => line.title).join(', ')}`;

@@ -79,16 +79,10 @@ ${closing(facts)}
 `.text;
 }
 
-interface Section {
-  readonly id: string;
-  /** In the table of contents. */
-  readonly name: string;
-  readonly body: Html | null;
-}
-
-function sectionsOf(facts: Facts, map: MapFigures): Section[] {
+/** The names are those of the table of contents. */
+function sectionsOf(facts: Facts, map: MapFigures) {
   const { highest, datasets, credits, runAt } = facts;
-  const all: readonly Section[] = [
+  const all = [
     { id: 'risk', name: highest === null ? 'Map' : 'At risk', body: riskSection(facts, map) },
     { id: 'changes', name: 'Changes', body: changesSection(facts) },
     { id: 'accumulation', name: 'Accumulation', body: accumulationSection(facts) },
@@ -102,7 +96,7 @@ function sectionsOf(facts: Facts, map: MapFigures): Section[] {
   return all.filter(({ body }) => body !== null);
 }
 
-function contents(sections: readonly Section[]): Html {
+function contents(sections: ReturnType<typeof sectionsOf>): Html {
   return html`<nav aria-label="Sections"><ul>
 ${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul></nav>`;
 }

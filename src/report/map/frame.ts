@@ -31,10 +31,7 @@ const MARGIN = 1.14;
 
 type Corners = readonly [west: number, north: number, east: number, south: number];
 
-/** A territory as an inset: us-atlas's projection leaves the territories out. */
-type Territory = ReturnType<typeof inset>;
-
-/** Insets below Florida, in the Gulf, beside Alaska and Hawaii. */
+/** The territories, which us-atlas's projection leaves out: insets below Florida, in the Gulf, beside Alaska and Hawaii. */
 export const TERRITORIES = [
   inset('Puerto Rico and Virgin Islands', ['72', '78'], [-67.4, 18.6, -64.5, 17.6], [862, 566, 958, 600]),
   inset('Guam and Northern Mariana Islands', ['66', '69'], [144.5, 20.6, 146.2, 13.1], [556, 532, 576, 608]),
@@ -52,7 +49,7 @@ function inset(name: string, codes: readonly string[], degrees: Corners, plane: 
 }
 
 /** The territory of a location; undefined for the states. */
-function territoryAt({ lat, lng }: Location): Territory | undefined {
+function territoryAt({ lat, lng }: Location) {
   return TERRITORIES.find(
     ({ degrees: [west, north, east, south] }) => lat > south && lat < north && lng > west && lng < east,
   );

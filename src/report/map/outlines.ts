@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
-import type { GeometryCollection, Topology } from 'topojson-specification';
 import { CITIES } from '../../geo/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, TERRITORIES, WIDTH } from './frame.ts';
@@ -14,13 +13,6 @@ export interface MapName {
   readonly width: number;
 }
 
-/** Shapes on the projected plane of the map. */
-type ProjectedAtlas = Topology<{
-  counties: GeometryCollection<{ name: string }>;
-  states: GeometryCollection<{ name: string }>;
-  nation: GeometryCollection;
-}>;
-
 type NamedArea = GeoJSON.Feature<GeoJSON.Geometry, { name: string }>;
 
 /** Points closer to the previous one are dropped: less than a line's width. */
@@ -32,7 +24,8 @@ const PAPER = 12;
  * data, and the names on it, the most important first.
  * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
 export function makeOutlines(frame: Frame, named: ReadonlySet<string>) {
-  const atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as ProjectedAtlas;
+  // The same shapes on the projected plane of the map.
+  const atlas: ReturnType<typeof usAtlas> = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json');
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
@@ -66,13 +59,8 @@ function territoryPaths(frame: Frame): string[] {
     states
       .filter(({ id }) => codes.includes(String(id)))
       .flatMap(({ geometry }) => polygonsOf(geometry))
-      .map((rings) =>
-        linesPath(
-          rings.map((ring) => ring.map((point) => projection([point[0]!, point[1]!])!)),
-          frame,
-          true,
-        ),
-      ),
+      .map((rings) => rings.map((ring) => ring.map((point) => projection([point[0]!, point[1]!])!)))
+      .map((lines) => linesPath(lines, frame, true)),
   );
 }
 
