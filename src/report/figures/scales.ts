@@ -28,15 +28,14 @@ export interface Scale {
   readonly limits?: string;
 }
 
-const TONES = ['1', '2', '3', '4', '5', '6'] as const;
-
 interface ScaleParts extends Omit<Scale, 'ordered' | 'known' | 'classes'> {
   readonly ordered: readonly string[];
   readonly others: readonly ScaleClass[];
   readonly known?: number;
+  readonly tones?: readonly Tone[];
 }
 
-function makeScale({ ordered, others, ...scale }: ScaleParts, tones: readonly Tone[] = TONES): Scale {
+function makeScale({ ordered, others, tones = ['1', '2', '3', '4', '5', '6'], ...scale }: ScaleParts): Scale {
   const classes = ordered.map((name, index) => ({ name, tone: tones[index]! }));
   const unanswered: ScaleClass = { name: 'Not answered', tone: 'unanswered' };
   const known = ordered.length + others.length;
@@ -97,16 +96,8 @@ function distanceScale(unit: number, words: string, ordered: readonly string[]):
   });
 }
 
-const AIR_CATEGORIES = [
-  'Good',
-  'Moderate',
-  'Unhealthy for Sensitive Groups',
-  'Unhealthy',
-  'Very Unhealthy',
-  'Hazardous',
-];
-
-/** The upper bound of each category of the US air quality index (40 CFR 58 App. G). */
+/** The categories of the US air quality index, and the upper bound of each (40 CFR 58 App. G). */
+const CATEGORIES = ['Good', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'];
 const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 
 /** By the median index of the year, or the service's rating. */
@@ -114,7 +105,7 @@ function airScale(slug: MeasurementSlug): Scale {
   const shown = columnsOf(slug).findIndex(({ name }) => /_(median_aqi|rating)$/.test(name));
   return makeScale({
     id: 'air',
-    ordered: AIR_CATEGORIES,
+    ordered: CATEGORIES,
     others: [{ name: 'Other', tone: 'none' }],
     severe: { from: 2, words: 'worse than Moderate' },
     fields: shown + 1,
@@ -122,7 +113,7 @@ function airScale(slug: MeasurementSlug): Scale {
       const rated = fields[from + shown] ?? null;
       if (rated === null) return fields[from] === null ? 7 : 6;
       if (typeof rated === 'number') return AIR_REACHES.findIndex((reach) => Math.round(rated) <= reach);
-      const index = AIR_CATEGORIES.indexOf(rated);
+      const index = CATEGORIES.indexOf(rated);
       return index < 0 ? 6 : index;
     },
   });
@@ -130,22 +121,20 @@ function airScale(slug: MeasurementSlug): Scale {
 
 const ZONES = ['Zone 3', 'Zone 2', 'Zone 1'];
 
-const RADON = makeScale(
-  {
-    id: 'radon',
-    ordered: ZONES,
-    others: [{ name: 'Other', tone: 'none' }],
-    severe: { from: 2, words: 'in Zone 1' },
-    fields: 1,
-    classOf: (fields, from) => {
-      const zone = fields[from] ?? null;
-      if (zone === null) return 4;
-      const index = ZONES.indexOf(String(zone));
-      return index < 0 ? 3 : index;
-    },
+const RADON = makeScale({
+  id: 'radon',
+  ordered: ZONES,
+  tones: ['1', '3', '5'],
+  others: [{ name: 'Other', tone: 'none' }],
+  severe: { from: 2, words: 'in Zone 1' },
+  fields: 1,
+  classOf: (fields, from) => {
+    const zone = fields[from] ?? null;
+    if (zone === null) return 4;
+    const index = ZONES.indexOf(String(zone));
+    return index < 0 ? 3 : index;
   },
-  ['1', '3', '5'],
-);
+});
 
 /** The zones of special areas after the first class of them, which has all others. */
 const SPECIAL_ZONES = [/^A[OH]$/, /^A(E|[1-9]|[12]\d|30)$/, /^V/];

@@ -55,9 +55,7 @@ export class LayerSums {
   /** The rows or the value of each class. */
   weights(layer: number, measure: 'rows' | 'value'): number[] {
     const from = fromOf(layer, measure);
-    const weights = new Array<number>(CLASSES);
-    for (let index = 0; index < CLASSES; index++) weights[index] = this.#sums[from + index]!;
-    return weights;
+    return [...this.#sums.subarray(from, from + CLASSES)];
   }
 
   /** The sum of the classes of a layer from one index up to, not including, another. */
