@@ -39,7 +39,11 @@ export async function compareWithOutput(
   const output = (!isPartFiles(opened) && (await opened.entire?.())) || opened;
   const earlierJob = { ...job, input: file, parts };
   const layout = await findLayout(output, earlierJob);
-  if (layout.dropFrom === null) throw noOutput(name, file);
+  if (layout.dropFrom === null) {
+    const message = `${name} is not an output of Perilbook: it has no hazard columns at its end`;
+    const hint = 'Name the output of an earlier run, written with the same prefix.';
+    throw new PerilbookError('INPUT_COLUMNS', message, hint, { file });
+  }
   const natural = job.topics.filter((slug) => topicOf(slug).category === 'natural');
   const ratingColumn = (slug: TopicSlug) =>
     output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
@@ -140,9 +144,3 @@ async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: 
 }
 
 const lettersOf = (classes: readonly number[]) => classes.map((of) => CLASS_LETTERS[of]).join('');
-
-function noOutput(name: string, file: string): PerilbookError {
-  const message = `${name} is not an output of Perilbook: it has no hazard columns at its end`;
-  const hint = 'Name the output of an earlier run, written with the same prefix.';
-  return new PerilbookError('INPUT_COLUMNS', message, hint, { file });
-}

@@ -129,12 +129,7 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
-async function tallied(
-  prepared: Prepared,
-  { valueOfCell }: FileCurrencies,
-  decimals: number | null,
-  classes: CellClasses,
-) {
+async function tallied(prepared: Prepared, values: FileCurrencies, decimals: number | null, classes: CellClasses) {
   const { topics, counts, units } = prepared.job;
   const { cells } = prepared.plan.scan;
   const order = nearOrder(cells);
@@ -148,7 +143,7 @@ async function tallied(
     }
   }
   for (const number of order) {
-    const cell = { ...cellOfInput(cells, number), value: valueOfCell(number) };
+    const cell = { ...cellOfInput(cells, number), value: values.valueOfCell(number) };
     tally.add(cell, countyAt(cell.location), classes);
   }
   return tally.tallied();

@@ -38,8 +38,10 @@ export function findingsOfRun(
   return { findings: sorted.slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
 }
 
+type Headline = NonNullable<ReturnType<typeof findHeadline>>;
+
 /** The peril of the first sentence; null without a high rating. */
-export function findHeadline(facts: Pick<Facts, 'topics'>): (RatingFinding & { readonly peril: TopicFacts }) | null {
+export function findHeadline(facts: Pick<Facts, 'topics'>) {
   const findings = naturalOf(facts).flatMap((peril) => {
     const finding = ratingFinding(peril.title, peril.answered, peril.classes[VERY_HIGH]!, peril.severe);
     return finding === null ? [] : [{ ...finding, peril }];
@@ -57,14 +59,7 @@ export function formatStory(facts: Omit<Facts, 'story'>): string {
   if (answered.length === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
   const finding = findHeadline(facts);
   if (finding === null && highest !== null) return sentence(quietClauses(naturalOf(facts), facts, highest, measure));
-  const clauses =
-    finding === null
-      ? severeClauses(answered[0]!, facts, measure)
-      : [
-          highClause(finding, measure),
-          countiesClause(finding, facts, measure),
-          unansweredClause(finding.peril, measure),
-        ];
+  const clauses = finding === null ? severeClauses(answered[0]!, facts, measure) : highClauses(finding, facts, measure);
   return lacking.length > 0 ? `${formatNames(lacking)}: not answered. ${sentence(clauses)}` : sentence(clauses);
 }
 
@@ -97,10 +92,6 @@ function quietClauses(natural: readonly TopicFacts[], { all }: Pick<Facts, 'all'
   ];
 }
 
-function highClause({ title, answered, rating, rated }: RatingFinding, measure: Measure): string {
-  return shareText(rated, answered, `rated ${rating} for ${title.toLowerCase()}`, measure);
-}
-
 function severeClauses(topic: TopicFacts, { units }: Pick<Facts, 'units'>, measure: Measure): string[] {
   const scale = scaleOf(topic.topic, units);
   const of = topic.category === 'proximity' ? 'of' : 'for';
@@ -113,17 +104,21 @@ function severeClauses(topic: TopicFacts, { units }: Pick<Facts, 'units'>, measu
   ];
 }
 
+function highClauses(finding: Headline, facts: Pick<Facts, 'states' | 'counties'>, measure: Measure): string[] {
+  const { title, answered, rating, rated, peril } = finding;
+  const high = shareText(rated, answered, `rated ${rating} for ${title.toLowerCase()}`, measure);
+  return [high, countiesClause(finding, facts, measure), unansweredClause(peril, measure)];
+}
+
 /** `Miami-Dade and Orange hold 34 % of it`; '' where there are no other counties. */
-function countiesClause(
-  { rated, peril: { mostIn } }: { readonly rated: Sum; readonly peril: TopicFacts },
-  { states, counties }: Pick<Facts, 'states' | 'counties'>,
-  measure: Measure,
-): string {
+function countiesClause(finding: Headline, facts: Pick<Facts, 'states' | 'counties'>, measure: Measure): string {
+  const { mostIn } = finding.peril;
   const shown = mostIn.slice(0, 2);
-  if (counties.count <= shown.length) return '';
-  const names = shown.map(({ county }) => (states.count === 1 ? county.replace(/, .*/, '') : county));
+  if (facts.counties.count <= shown.length) return '';
+  const names = shown.map(({ county }) => (facts.states.count === 1 ? county.replace(/, .*/, '') : county));
   const held = shown.reduce((sum, county) => sum + measure.of(county), 0);
-  const share = percent(mostIn.length === shown.length ? measure.of(rated) : held, measure.of(rated), 0);
+  const all = measure.of(finding.rated);
+  const share = percent(mostIn.length === shown.length ? all : held, all, 0);
   return `${names.join(' and ')} ${names.length === 1 ? 'holds' : 'hold'} ${share} of it`;
 }
 

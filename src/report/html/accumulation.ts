@@ -3,7 +3,7 @@ import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList } from '../figures/concentration.ts';
 import { type Facts, lineText, measureOf, percent } from '../figures/facts.ts';
 import type { PlaceLabel } from '../figures/named-rows.ts';
-import { block, capital, type Html, heatCell, html, quoted, section } from './html.ts';
+import { block, capital, type Html, type HtmlPart, heatCell, html, quoted, section } from './html.ts';
 
 /** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */
 const PERILS_PRINTED = 10;
@@ -52,6 +52,7 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
   );
   const known = all.perils.some(({ topic }) => isZoneTopic(topic)) ? 'answered or determined' : 'answered';
   const by = `By ${head.toLowerCase()}`;
+  const risk = `At risk ${by.toLowerCase()} and peril`;
   return html`${block(
     by,
     html`The ${head.toLowerCase()} is the one whose outline contains the location.${
@@ -62,19 +63,12 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
   )}${
     perils.length > 0 &&
     block(
-      `At risk ${by.toLowerCase()} and peril`,
+      risk,
       html`The ${measure.by} ${atRiskWords(all)}. A dot (·) is none of what was ${known}, a dash (–) not ${known}.${
         perils.length > PERILS_PRINTED &&
         html`<span class="printed"> Printed: the ${PERILS_PRINTED} perils with most at risk, of ${perils.length}.</span>`
       }`,
-      areaTable(
-        `At risk ${by.toLowerCase()} and peril`,
-        head,
-        list,
-        'matrix',
-        html`${perilHeads}`,
-        (area, isHot) => html`${cells(area, isHot)}`,
-      ),
+      areaTable(risk, head, list, 'matrix', perilHeads, cells),
     )
   }`;
 }
@@ -95,8 +89,8 @@ function areaTable(
   head: 'County' | 'State',
   { count, largest, others, all }: AreaList,
   style: 'areas' | 'matrix',
-  heads: Html,
-  cells: (area: AreaFacts, isHot: boolean) => Html,
+  heads: HtmlPart,
+  cells: (area: AreaFacts, isHot: boolean) => HtmlPart,
 ): Html {
   const line = (area: AreaFacts, isHot: boolean) => html`<th scope="row">${area.name}</th>${cells(area, isHot)}`;
   return html`<table class="${style}">

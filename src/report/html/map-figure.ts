@@ -31,7 +31,7 @@ ${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 <p class="sizes">${SIZES.map((size, index) => html`<span><svg width="20" height="20" viewBox="-1 -1 2 2" aria-hidden="true" focusable="false"><use href="#mark" transform="scale(${size})"/></svg> <span id="size-${index}">${levels[drawn]!.legend[by][index] ?? ''}</span></span> `)}</p>
 <p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map, scales)}<span class="scripted" hidden> Keys on the map: + and − zoom, arrows move, n and p go through the largest counties.</span></p>
-<p class="says">${mapSummary(facts)} ${notDrawn(map)}</p>
+<p class="says">${mapSummary(facts)} ${map.notDrawn > 0 && `Not on the map, but counted: ${counted(map.notDrawn, 'location')} outside the area that it shows.`}</p>
 </figcaption>
 <script type="application/json" id="map-data">${jsonData({
     kind: map.kind,
@@ -57,21 +57,19 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
 }
 
 function layersOf({ topics, units, highest }: Facts) {
-  const all = topics.map((rated) => ({
-    slug: rated.topic,
-    name: rated.title,
-    rated,
-    scale: scaleOf(rated.topic, units),
-  }));
+  const all = topics.map((rated) => {
+    const { topic, title } = rated;
+    return { slug: topic, name: title, rated, scale: scaleOf(topic, units) };
+  });
   if (highest === null) return all;
   return [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST, rated: highest }, ...all];
 }
 
-/** Sizes of marks in the legend: of the full amount, of a quarter of it, of next to nothing. */
-const SIZES = [1, 0.78, 0.56];
-
 /** The smallest size of a mark is this part of the largest. */
 const LEAST = 0.56;
+
+/** Sizes of marks in the legend: of the full amount, of a quarter of it, of next to nothing. */
+const SIZES = [1, 0.78, LEAST];
 
 /** From the smallest to the largest size, as one digit. */
 const STEPS = 9;
@@ -79,12 +77,8 @@ const STEPS = 9;
 type LevelData = ReturnType<typeof levelData>;
 
 /** The script's data for a level. Most layers have the same answered locations, so these lists are stored once. */
-function levelData(
-  kind: MapFigures['kind'],
-  { radius, bins, layers }: MapLevel,
-  named: readonly NamedLayer[],
-  facts: Facts,
-) {
+function levelData(kind: MapFigures['kind'], level: MapLevel, named: readonly NamedLayer[], facts: Facts) {
+  const { radius, bins, layers } = level;
   const valued = facts.valueName !== null;
   const own = named.map(({ slug }) => layers.find((layer) => layer.slug === slug)!);
   const texts = own.map(({ answered }) => answered.join());
@@ -92,6 +86,8 @@ function levelData(
   const counties = [...new Set(bins.map(({ county }) => county))];
   const rows = sizesOf(bins.map(({ locations }) => locations));
   const value = sizesOf(bins.map((bin) => bin.value ?? 0));
+  // In small hexagons, mostly of one place, the classes by value and by locations are equal, and are stored once.
+  const isSmall = valued && radius > 0 && radius < SMALL;
   return {
     radius,
     most: kind === 'hexagon' ? radius * 0.97 : bins.length > 600 ? 7 : 10,
@@ -105,17 +101,13 @@ function levelData(
       rows: legendTexts(rows.full, (full) => counted(Math.ceil(full), 'location')),
       value: legendTexts(value.full, (full) => amount(full, facts.currency)),
     },
-    letters: encodeLayers(own, radius, valued),
+    letters: {
+      rows: own.map((layer) => (isSmall ? layer.value : layer.rows)),
+      value: valued && !isSmall ? own.map((layer) => layer.value) : null,
+    },
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
   };
-}
-
-/** In small hexagons, mostly of one place, the classes by value and by locations are equal, and are stored once. */
-function encodeLayers(layers: MapLevel['layers'], radius: number, valued: boolean) {
-  const [rows, value] = [layers.map((layer) => layer.rows), layers.map((layer) => layer.value)];
-  if (!valued) return { rows, value: null };
-  return radius > 0 && radius < SMALL ? { rows: value, value: null } : { rows, value };
 }
 
 const SMALL = 9;
@@ -166,7 +158,7 @@ ${below}<g id="marks">
 ${marks(level, layer, scale, by)}</g>
 ${above}</g>
 </svg>
-<script type="application/json" id="map-names">${jsonData(names.map(({ kind: of, name, at: [x, y], width }: MapName) => [of, name, tenth(x), tenth(y), Math.round(width)]))}</script>
+<script type="application/json" id="map-names">${jsonData(names.map(({ kind: of, name, at: [x, y], width }) => [of, name, tenth(x), tenth(y), Math.round(width)]))}</script>
 `;
 }
 
@@ -191,10 +183,8 @@ function countyTexts(facts: Facts): Readonly<Record<string, string>> {
         .slice(0, HAZARDS_NAMED)
         .map(({ topic, severe }) => `${title(topic)} ${words(severe)}`);
       const risk = most.length === 0 ? '' : ` Most at risk: ${most.join(', ')}.`;
-      return [
-        county.name,
-        `${county.name}: ${words(county)}, ${percent(of(county), of(facts.all))} of the ${by}.${risk}`,
-      ];
+      const share = percent(of(county), of(facts.all));
+      return [county.name, `${county.name}: ${words(county)}, ${share} of the ${by}.${risk}`];
     }),
   );
 }
@@ -203,12 +193,8 @@ function countyTexts(facts: Facts): Readonly<Record<string, string>> {
 const LEAST_PART = 0.45;
 
 /** As in map.js: where only a part was answered, the colored part of the mark is as large as the share answered. */
-function marks(
-  { at, rows, most, sizes, letters, answered, answeredOf }: LevelData,
-  layer: number,
-  scale: Scale,
-  by: 'rows' | 'value',
-): Html[] {
+function marks(level: LevelData, layer: number, scale: Scale, by: 'rows' | 'value'): Html[] {
+  const { at, rows, most, sizes, letters, answered, answeredOf } = level;
   return at.map(([x, y], bin) => {
     const typical = CLASS_LETTERS.indexOf((letters[by] ?? letters.rows)[layer]![bin]!);
     const share = answered[answeredOf[layer]!]![bin]! / rows[bin]!;
@@ -245,10 +231,4 @@ function mapSummary({ states, all, places }: Facts): string {
   const largest = [...states.largest].sort((a, b) => b.locations - a.locations).slice(0, 3);
   const names = largest.map((state) => `${state.name} (${percent(state.locations, all.locations)} of locations)`);
   return `${counted(all.locations, 'location')} at ${counted(places, 'place')}, most in ${names.join(', ')}.`;
-}
-
-function notDrawn({ notDrawn: locations }: MapFigures): string {
-  return locations === 0
-    ? ''
-    : `Not on the map, but counted: ${counted(locations, 'location')} outside the area that it shows.`;
 }
