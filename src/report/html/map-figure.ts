@@ -86,8 +86,6 @@ function levelData(kind: MapFigures['kind'], level: MapLevel, named: readonly Na
   const counties = [...new Set(bins.map(({ county }) => county))];
   const rows = sizesOf(bins.map(({ locations }) => locations));
   const value = sizesOf(bins.map((bin) => bin.value ?? 0));
-  // In small hexagons, mostly of one place, the classes by value and by locations are equal, and are stored once.
-  const isSmall = valued && radius > 0 && radius < SMALL;
   return {
     radius,
     most: kind === 'hexagon' ? radius * 0.97 : bins.length > 600 ? 7 : 10,
@@ -101,16 +99,11 @@ function levelData(kind: MapFigures['kind'], level: MapLevel, named: readonly Na
       rows: legendTexts(rows.full, (full) => counted(Math.ceil(full), 'location')),
       value: legendTexts(value.full, (full) => amount(full, facts.currency)),
     },
-    letters: {
-      rows: own.map((layer) => (isSmall ? layer.value : layer.rows)),
-      value: valued && !isSmall ? own.map((layer) => layer.value) : null,
-    },
+    letters: { rows: own.map((layer) => layer.rows), value: valued ? own.map((layer) => layer.value) : null },
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
   };
 }
-
-const SMALL = 9;
 
 function tenth(value: number): number {
   return Math.round(value * 10) / 10;
