@@ -3,7 +3,7 @@ import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList } from '../figures/concentration.ts';
 import { type Facts, lineText, measureOf, percent } from '../figures/facts.ts';
 import type { PlaceLabel } from '../figures/named-rows.ts';
-import { block, capital, type Html, type HtmlPart, heatCell, html, quoted, section } from './html.ts';
+import { block, capital, type Html, type HtmlPart, heatCell, html, quoted, section, table } from './html.ts';
 
 /** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */
 const PERILS_PRINTED = 10;
@@ -93,15 +93,10 @@ function areaTable(
   cells: (area: AreaFacts, isHot: boolean) => HtmlPart,
 ): Html {
   const line = (area: AreaFacts, isHot: boolean) => html`<th scope="row">${area.name}</th>${cells(area, isHot)}`;
-  return html`<table class="${style}">
-<caption class="unseen">${title}: ${counted(count, head === 'State' ? 'state' : 'county', head === 'State' ? 'states' : 'counties')}</caption>
-<thead><tr><th scope="col">${head}</th>${heads}</tr></thead>
-<tbody>
-${largest.map((area) => html`<tr>${line(area, true)}</tr>\n`)}${
-  others !== null && html`<tr class="rest">${line(others, false)}</tr>\n`
-}</tbody>
-<tfoot><tr>${line(all, false)}</tr></tfoot>
-</table>`;
+  const rest = others !== null && html`<tr class="rest">${line(others, false)}</tr>\n`;
+  const lines = [...largest.map((area) => html`<tr>${line(area, true)}</tr>\n`), rest];
+  const caption = `${title}: ${head === 'State' ? counted(count, 'state') : counted(count, 'county', 'counties')}`;
+  return table(caption, html`<th scope="col">${head}</th>${heads}`, lines, style, line(all, false));
 }
 
 function circles(facts: Facts): Html | false {
@@ -110,18 +105,15 @@ function circles(facts: Facts): Html | false {
   const measure = measureOf(facts);
   const width = units === 'miles' ? '1 mile' : '1 km';
   const title = `Top ${shown.length === 1 ? 'circle' : `${shown.length} circles`} with a radius of ${width}`;
+  const heads = html`<th scope="col" class="n">#</th><th scope="col">Center</th><th scope="col" class="n">${capital(unit)} of the file</th><th scope="col" class="n">Places</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share of ${measure.by}</th>`;
+  const lines = shown.map(
+    (circle, index) =>
+      html`<tr><td class="n">${index + 1}</td><th scope="row">${formatCenter(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>\n`,
+  );
   return block(
     title,
     html`Each is centered on a place. A place counts in one circle only.`,
-    html`<table class="circles">
-<caption class="unseen">${title}</caption>
-<thead><tr><th scope="col" class="n">#</th><th scope="col">Center</th><th scope="col" class="n">${capital(unit)} of the file</th><th scope="col" class="n">Places</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share of ${measure.by}</th></tr></thead>
-<tbody>
-${shown.map(
-  (circle, index) =>
-    html`<tr><td class="n">${index + 1}</td><th scope="row">${formatCenter(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>\n`,
-)}</tbody>
-</table>`,
+    table(title, heads, lines, 'circles'),
   );
 }
 

@@ -3,7 +3,7 @@ import { type Facts, measureOf, percent, type TopicFacts } from '../figures/fact
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
 import type { MapFigures } from '../map/map-bins.ts';
-import { type Html, html, stackedBar, swatch } from './html.ts';
+import { type Html, html, stackedBar, swatch, table } from './html.ts';
 import { firstLayer, layerOf, mapFigure } from './map-figure.ts';
 
 /** The first screen: value (or locations) at risk by peril, the largest first, beside the map. */
@@ -49,29 +49,23 @@ function perilsTable(facts: Facts): Html {
   const of_ = measure.by === 'value' ? 'of the value' : 'of the locations';
   const first = firstLayer(facts);
   const isPartly = lines.some(({ notAnswered }) => of(notAnswered) > 0);
+  const heads = html`<th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">Very High</th><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th>${answered === null && html`<th scope="col" class="n">${answeredName(facts)}</th>`}`;
+  const rows = lines.map((peril) => {
+    const veryHigh = of(peril.classes[VERY_HIGH]!);
+    const parts = [
+      { tone: '5', part: veryHigh },
+      { tone: '4', part: of(peril.classes[HIGH]!) },
+      { tone: 'rest', part: of(peril.answered) - of(peril.severe) },
+    ] as const;
+    const whole = [...parts, { tone: 'unanswered', part: of(peril.notAnswered) }] as const;
+    const layer = layerOf(facts, peril.topic);
+    return html`<tr data-layer="${layer}"${layer === first && html` class="chosen"`}><th scope="row">${peril.title}</th><td class="long"><div class="of-answered">${stackedBar(parts)}</div>${isPartly && html`<div class="of-all">${stackedBar(whole)}</div>`}</td><td class="n">${percent(veryHigh, of(peril.answered))}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>\n`;
+  });
   return html`<div class="perils">
 <p class="says">At risk: rated Relatively High or Very High, most first. Shares are of what was answered${
     answered === null ? '' : `: ${answered} ${of_}`
   }. <span class="scripted" hidden>Choose a peril to see it on the map.</span></p>
-${
-  lines.length > 0 &&
-  html`<table>
-<caption class="unseen">${atRiskTitle(facts)}, the largest first</caption>
-<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">Very High</th><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th>${answered === null && html`<th scope="col" class="n">${answeredName(facts)}</th>`}</tr></thead>
-<tbody>
-${lines.map((peril) => {
-  const veryHigh = of(peril.classes[VERY_HIGH]!);
-  const parts = [
-    { tone: '5', part: veryHigh },
-    { tone: '4', part: of(peril.classes[HIGH]!) },
-    { tone: 'rest', part: of(peril.answered) - of(peril.severe) },
-  ] as const;
-  const whole = [...parts, { tone: 'unanswered', part: of(peril.notAnswered) }] as const;
-  const layer = layerOf(facts, peril.topic);
-  return html`<tr data-layer="${layer}"${layer === first && html` class="chosen"`}><th scope="row">${peril.title}</th><td class="long"><div class="of-answered">${stackedBar(parts)}</div>${isPartly && html`<div class="of-all">${stackedBar(whole)}</div>`}</td><td class="n">${percent(veryHigh, of(peril.answered))}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>\n`;
-})}</tbody>
-</table>`
-}
+${lines.length > 0 && table(`${atRiskTitle(facts)}, the largest first`, heads, rows)}
 ${without(perils, lines)}
 ${headline(facts)}
 ${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> ${isPartly ? html`<span class="item of-all">${swatch('unanswered')}not answered</span> <label class="item unprinted"><input type="checkbox" id="bars-of-all"> Bars of all ${measure.by}: ${measure.words(facts.all)}</label>` : html`<span class="item">A whole bar is ${measure.words(facts.all)}.</span>`}</p>`}

@@ -4,7 +4,7 @@ import { type Bridge, STEP_NAMES, STEPS } from '../compare/bridge.ts';
 import type { ComparedSum } from '../compare/match-rows.ts';
 import { type Facts, lineText } from '../figures/facts.ts';
 import type { CountedSum } from '../figures/sums.ts';
-import { block, type Html, html, quoted, scrolling, section } from './html.ts';
+import { block, type Html, html, quoted, scrolling, section, table } from './html.ts';
 
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
@@ -72,35 +72,26 @@ function bridgeTable(facts: Facts, title: string, bridges: readonly NamedBridge[
   const used = STEP_NAMES.filter((name) =>
     bridges.some(({ bridge }) => bridge.steps.some(({ step }) => step === name)),
   );
-  return html`<table class="bridge">
-<caption class="unseen">${title}</caption>
-<thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th>${used.map((name) => html`<th scope="col" class="n">${STEPS[name]}</th>`)}<th scope="col" class="n">Now</th></tr></thead>
-<tbody>
-${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
-  const cells = used.map((wanted) => {
-    const taken = steps.find(({ step }) => step === wanted);
-    return html`<td class="n">${taken === undefined ? '·' : signed(facts, taken.change)}</td>`;
+  const heads = html`<th scope="col">Peril</th><th scope="col" class="n">Then</th>${used.map((name) => html`<th scope="col" class="n">${STEPS[name]}</th>`)}<th scope="col" class="n">Now</th>`;
+  const lines = bridges.map(({ title: name, bridge: { before, steps, now } }) => {
+    const cells = used.map((wanted) => {
+      const taken = steps.find(({ step }) => step === wanted);
+      return html`<td class="n">${taken === undefined ? '·' : signed(facts, taken.change)}</td>`;
+    });
+    return html`<tr><th scope="row">${name}</th><td class="n">${shownSum(facts, before)}</td>${cells}<td class="n"><b>${shownSum(facts, now)}</b></td></tr>\n`;
   });
-  return html`<tr><th scope="row">${name}</th><td class="n">${shownSum(facts, before)}</td>${cells}<td class="n"><b>${shownSum(facts, now)}</b></td></tr>\n`;
-})}</tbody>
-</table>`;
+  return table(title, heads, lines, 'bridge');
 }
 
 function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
-  const lines = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
+  const sums = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
+  const heads = html`<th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">The first of them, by ${facts.unit} and id</th>`;
+  const lines = sums.map(
+    ({ title, step, rows, change, examples }) =>
+      html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
+  );
   const name = 'Rows of each step';
   return html`<details class="numbers"><summary>${name}</summary>
-${scrolling(
-  name,
-  html`<table>
-<caption class="unseen">${name}</caption>
-<thead><tr><th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">The first of them, by ${facts.unit} and id</th></tr></thead>
-<tbody>
-${lines.map(
-  ({ title, step, rows, change, examples }) =>
-    html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
-)}</tbody>
-</table>`,
-)}</details>
+${scrolling(name, table(name, heads, lines))}</details>
 `;
 }

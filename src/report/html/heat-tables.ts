@@ -3,7 +3,7 @@ import { type Facts, type Measure, measureOf, percent } from '../figures/facts.t
 import { HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
-import { type Html, heatCell, html, scrolling, section, shareCell, swatch } from './html.ts';
+import { type Html, heatCell, html, scrolling, section, shareCell, swatch, table } from './html.ts';
 
 interface Line {
   readonly title: string;
@@ -78,18 +78,12 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
       (index < unansweredClass(scale) && lines.some(({ rated }) => rated.classes[index]!.locations > 0)),
   );
   const name = `${title}: share of each class`;
-  return scrolling(
-    name,
-    html`<table class="heat">
-<caption class="unseen">${name}</caption>
-<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}${knownWord(scale) === 'answered' ? '' : `, of ${knownWord(scale)}`}</th><th scope="col" class="n">${answeredName(facts)}</th></tr></thead>
-<tbody>
-${lines.map(({ title: topic, rated: { answered, known, severe, classes } }) => {
-  const whole = of(answered);
-  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), of(known))}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
-})}</tbody>
-</table>`,
-  );
+  const heads = html`<th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}${knownWord(scale) === 'answered' ? '' : `, of ${knownWord(scale)}`}</th><th scope="col" class="n">${answeredName(facts)}</th>`;
+  const shares = lines.map(({ title: topic, rated: { answered, known, severe, classes } }) => {
+    const whole = of(answered);
+    return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), of(known))}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
+  });
+  return scrolling(name, table(name, heads, shares, 'heat'));
 }
 
 /** The numbers behind the shares, folded. */

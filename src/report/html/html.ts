@@ -90,6 +90,16 @@ export function scrolling(title: string, table: Html): Html {
 `;
 }
 
+/** A table whose caption is for screen readers alone. */
+export function table(caption: string, heads: HtmlPart, lines: HtmlPart, style = '', foot: HtmlPart = null): Html {
+  return html`<table${style !== '' && html` class="${style}"`}>
+<caption class="unseen">${caption}</caption>
+<thead><tr>${heads}</tr></thead>
+<tbody>
+${lines}</tbody>${foot !== null && html`\n<tfoot><tr>${foot}</tr></tfoot>`}
+</table>`;
+}
+
 export function capital(word: string): string {
   return word[0]!.toUpperCase() + word.slice(1);
 }

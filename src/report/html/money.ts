@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { percent } from '../figures/facts.ts';
 import type { Credits } from '../figures/spending.ts';
-import { bar, type Html, html, scrolling, section } from './html.ts';
+import { bar, type Html, html, scrolling, section, table } from './html.ts';
 
 export function creditsSection(
   { isMadeUp, planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
@@ -40,18 +40,12 @@ function ledgerTable(ledger: Credits['ledger']): Html {
   ];
   const cells = (of: (column: (line: LedgerLine) => number) => number) =>
     columns.map(([, column]) => html`<td class="n">${grouped(of(column))}</td>`);
-  return scrolling(
-    'The ledger',
-    html`<table>
-<caption class="unseen">Calls and credits by kind of call</caption>
-<thead><tr><th scope="col">Kind of call</th>${columns.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
-<tbody>
-${ledger.map(
-  (line) => html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>\n`,
-)}</tbody>
-<tfoot><tr><th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}</tr></tfoot>
-</table>`,
+  const heads = html`<th scope="col">Kind of call</th>${columns.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}`;
+  const lines = ledger.map(
+    (line) => html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>\n`,
   );
+  const foot = html`<th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}`;
+  return scrolling('The ledger', table('Calls and credits by kind of call', heads, lines, '', foot));
 }
 
 type LedgerLine = Credits['ledger'][number];

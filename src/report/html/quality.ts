@@ -1,29 +1,20 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type Facts, type LocalDataset, lineText, percent } from '../figures/facts.ts';
-import { capital, type Html, html, quoted, scrolling, section } from './html.ts';
+import { capital, type Html, html, quoted, scrolling, section, table } from './html.ts';
 
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
   const located = all.locations;
+  const heads = html`<th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th>`;
+  const lines = problems.map(
+    (problem) =>
+      html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>\n`,
+  );
+  const listed = scrolling('Data quality', table(`Problems, by rows and ${unit}s`, heads, lines));
   return section(
     'quality',
     'Data quality',
     html`<p class="says">${counted(located, 'row')} of ${grouped(rows)} (${percent(located, rows)}) have a usable location in the US. Perilbook corrects nothing: problems are listed here and in the output.</p>
-${
-  problems.length === 0
-    ? html`<p>No problems found.</p>`
-    : scrolling(
-        'Data quality',
-        html`<table>
-<caption class="unseen">Problems, by rows and ${unit}s</caption>
-<thead><tr><th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th></tr></thead>
-<tbody>
-${problems.map(
-  (problem) =>
-    html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>\n`,
-)}</tbody>
-</table>`,
-      )
-}`,
+${problems.length === 0 ? html`<p>No problems found.</p>` : listed}`,
   );
 }
 
@@ -55,6 +46,13 @@ export function missingSection({ rows, missing, datasets }: Facts): Html {
   const counts = new Map(missing.status.map((counted) => [counted.status, counted.rows]));
   const { account } = missing;
   const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => counts.has(status));
+  const title = 'Rows by status';
+  const heads = html`<th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th>`;
+  const lines = shown.map(
+    ([status, meaning]) =>
+      html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts.get(status)!)}</td><td class="n">${percent(counts.get(status)!, rows)}</td><td>${meaning}</td></tr>\n`,
+  );
+  const foot = html`<th scope="row">All</th><td class="n">${grouped(rows)}</td><td class="n">${percent(rows, rows)}</td><td></td>`;
   return section(
     'missing',
     'Missing answers',
@@ -71,19 +69,7 @@ ${
 }
 ${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left${account.assumed !== null && ` (${account.assumed})`}; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
 </ul>
-${scrolling(
-  'Rows by status',
-  html`<table>
-<caption class="unseen">Rows by status</caption>
-<thead><tr><th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-${shown.map(
-  ([status, meaning]) =>
-    html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts.get(status)!)}</td><td class="n">${percent(counts.get(status)!, rows)}</td><td>${meaning}</td></tr>\n`,
-)}</tbody>
-<tfoot><tr><th scope="row">All</th><td class="n">${grouped(rows)}</td><td class="n">${percent(rows, rows)}</td><td></td></tr></tfoot>
-</table>`,
-)}${missing.reasons.length > 0 && reasons(missing.reasons)}`,
+${scrolling(title, table(title, heads, lines, '', foot))}${missing.reasons.length > 0 && reasons(missing.reasons)}`,
   );
 }
 
@@ -102,22 +88,16 @@ export function sourcesSection(datasets: readonly LocalDataset[]): Html {
   const licences = new Map(
     datasets.filter(({ licence }) => licence !== '').map(({ licence, source }) => [licence, source]),
   );
+  const heads = ['Dataset', 'Vintage', 'States', 'Source'].map((head) => html`<th scope="col">${head}</th>`);
+  const lines = datasets.map(
+    ({ name, level, vintage, states, source }) =>
+      html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>\n`,
+  );
   return section(
     'sources',
     'Sources',
     html`<p class="says">The answers come from public data on this machine, as it was when the report was made.</p>
-${scrolling(
-  'Sources',
-  html`<table>
-<caption class="unseen">Datasets with vintage and states</caption>
-<thead><tr><th scope="col">Dataset</th><th scope="col">Vintage</th><th scope="col">States</th><th scope="col">Source</th></tr></thead>
-<tbody>
-${datasets.map(
-  ({ name, level, vintage, states, source }) =>
-    html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>\n`,
-)}</tbody>
-</table>`,
-)}${
+${scrolling('Sources', table('Datasets with vintage and states', heads, lines))}${
   licences.size > 0 &&
   html`<h3>Licences</h3>
 <ul class="plain">
