@@ -262,36 +262,28 @@ function overageText({ job: { account }, plan, summary }: Prepared): string {
   return `, ${inDollars(beyond)} of it as overage, of which the ceiling allows $${summary.overage_dollars.toFixed(2)}`;
 }
 
-const WAY_NAMES: readonly (readonly [way: keyof Prepared['plan']['ways'], name: string])[] = [
-  ['cheapest', 'fewest credits'],
-  ['fewest_calls', 'fewest calls'],
+/** The ways to buy; those that buy the same topics with their option. */
+const WAYS: readonly (readonly [way: keyof Prepared['plan']['ways'], name: string, option?: string])[] = [
+  ['cheapest', 'fewest credits', '--optimize credits'],
+  ['fewest_calls', 'fewest calls', '--optimize calls'],
   ['standard', 'standard bundles'],
   ['enterprise', 'enterprise bundles'],
 ];
-
-/** The options of the ways that buy the same topics. */
-const WAY_OPTIONS: Readonly<Partial<Record<keyof Prepared['plan']['ways'], string>>> = {
-  cheapest: '--optimize credits',
-  fewest_calls: '--optimize calls',
-};
 
 /** A way that leaves out more topics than this answers another question. */
 const MOST_LACKING = 3;
 
 /** The cheapest other way to buy, where it is cheaper than the plan. All ways are in `--json`. */
-function otherWay({ plan, summary }: Prepared): (readonly [string, string])[] {
-  const { planned } = plan.ways;
-  const others = WAY_NAMES.map(([way, name]) => ({
-    way,
-    name,
-    ...plan.ways[way],
-    lacks: summary.ways[way].lacks,
-  })).filter(({ lacks }) => lacks.length <= MOST_LACKING);
-  const cheapest = others.toSorted((a, b) => a.price.credits - b.price.credits)[0];
-  if (cheapest === undefined || cheapest.price.credits >= planned.price.credits) return [];
-  const option = WAY_OPTIONS[cheapest.way];
-  const how = option === undefined ? `without ${firstNames(cheapest.lacks)}: leave out in --topics` : option;
-  return [['cheaper', `${cheapest.name}, ${counted(cheapest.price.credits, 'credit')} (${how})`]];
+function otherWay({ summary }: Prepared): (readonly [string, string])[] {
+  const { ways } = summary;
+  const others = WAYS.filter(([way]) => ways[way].lacks.length <= MOST_LACKING);
+  const [cheapest] = others.toSorted(([a], [b]) => ways[a].credits - ways[b].credits);
+  if (cheapest === undefined) return [];
+  const [way, name, option] = cheapest;
+  const { credits, lacks } = ways[way];
+  if (credits >= ways.planned.credits) return [];
+  const how = option ?? `without ${firstNames(lacks)}: leave out in --topics`;
+  return [['cheaper', `${name}, ${counted(credits, 'credit')} (${how})`]];
 }
 
 /** `hail`, `hail, park and drought`, `hail, park and 17 more` */
