@@ -51,9 +51,8 @@ export function openDataSettings(context: CliContext, flags: SourceFlags, file: 
 /** A misspelled name must be an error, not an empty data file. */
 export function refuseMissing(file: string, option: string): void {
   if (existsSync(file)) return;
-  throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, `Check the name that ${option} gives.`, {
-    file,
-  });
+  const hint = `Check the name that ${option} gives.`;
+  throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, hint, { file });
 }
 
 /** The sources, with the addresses of `sources.yaml`, and the folder of their files. */

@@ -194,9 +194,8 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
 }
 
 function parseFlags(argv: Arguments, { options = {} }: Command): Arguments {
-  return Object.fromEntries(
-    Object.keys(options).flatMap((name) => (argv[name] === undefined ? [] : [[name, asTyped(argv[name])]])),
-  );
+  const given = Object.keys(options).filter((name) => argv[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, asTyped(argv[name])]));
 }
 
 function parseWords({ _: typed }: Arguments, command: Command): string[] {
@@ -248,9 +247,7 @@ function refuseUnknownOptions(argv: Arguments, command: Command, commands: reado
     // yargs gives an option under its letter, too.
     .filter((name, _, all) => !all.includes(letters.get(name) ?? ''));
   if (unknown.length === 0) return;
-  const near = unknown
-    .map((name) => (name.length === 1 ? null : nearestName(name, options)))
-    .filter((name) => name !== null);
+  const near = unknown.flatMap((name) => (name.length === 1 ? [] : (nearestName(name, options) ?? [])));
   const meant = near.length === 0 ? '' : `; did you mean ${near.map(dashed).join(' and ')}?`;
   const [family] = command.name.split(' ');
   const owners = runnableCommands(commands.filter((other) => other.name === family)).filter((other) =>

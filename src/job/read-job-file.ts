@@ -59,15 +59,10 @@ export function readJobText(path: string, file: string): string {
   try {
     return readFileText(path);
   } catch (error) {
-    throw new PerilbookError(
-      'JOB_FILE',
-      hasSystemCode(error, 'ENOENT')
-        ? `Job file ${file} does not exist${didYouMeanFile(path)}`
-        : `Cannot read job file ${file}: ${String(error)}`,
-      `Check the path. ${EXAMPLES} has examples.`,
-      { file },
-      error,
-    );
+    const message = hasSystemCode(error, 'ENOENT')
+      ? `Job file ${file} does not exist${didYouMeanFile(path)}`
+      : `Cannot read job file ${file}: ${String(error)}`;
+    throw new PerilbookError('JOB_FILE', message, `Check the path. ${EXAMPLES} has examples.`, { file }, error);
   }
 }
 

@@ -42,11 +42,9 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     return problemAt(path.length > 0 ? path : (findSetting(message) ?? []), text);
   };
   // The command line may name the input.
-  const made = await resultOf(() =>
-    makeJob([relativeTo(dirname(file), { input: '-', ...content })], { ...outside, jobFile: file }),
-  );
-  if (made instanceof PerilbookError) return { problems: [at(made)], warnings: [] };
-  const job = made;
+  const settings = relativeTo(dirname(file), { input: '-', ...content });
+  const job = await resultOf(() => makeJob([settings], { ...outside, jobFile: file }));
+  if (job instanceof PerilbookError) return { problems: [at(job)], warnings: [] };
   const issues = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
     problem: problemAt(content.service === undefined ? [] : ['service', 'api_keys', index], message),
     isWrong,

@@ -80,18 +80,14 @@ async function claimed(
     switch (claim.outcome) {
       case 'granted':
         return { number: claim.call, price };
-      case 'quota':
-        throw new PerilbookError(
-          'QUOTA_EXCEEDED',
-          `The quota of ${account.name} is too small for another ${counted(price, 'credit')}`,
-          'Go on after it resets: perilbook quota says when.',
-        );
-      case 'budget':
-        throw new PerilbookError(
-          'BUDGET_REACHED',
-          `The budget of ${counted(budget, 'credit')} is too small for another ${price}`,
-          'Raise the budget: --budget.',
-        );
+      case 'quota': {
+        const message = `The quota of ${account.name} is too small for another ${counted(price, 'credit')}`;
+        throw new PerilbookError('QUOTA_EXCEEDED', message, 'Go on after it resets: perilbook quota says when.');
+      }
+      case 'budget': {
+        const message = `The budget of ${counted(budget, 'credit')} is too small for another ${price}`;
+        throw new PerilbookError('BUDGET_REACHED', message, 'Raise the budget: --budget.');
+      }
       case 'price':
         break;
       default:

@@ -120,14 +120,9 @@ async function approve(context: CliContext, flags: Flags<'cache prune'>, store: 
     const number = await store.source(source);
     const seen = bundlesAsSeen(await store.bundleContents(number));
     const prices = lastPrices(await store.chargedPrices(number));
-    // With all scopes: which key will buy them is not known.
-    credits += priceCheapest(sets, {
-      ...seen,
-      credits: prices,
-      bundles: true,
-      singles: () => true,
-      optimize: 'credits',
-    }).credits;
+    // Which key will buy them is not known.
+    const allScopes = { bundles: true, singles: () => true };
+    credits += priceCheapest(sets, { ...seen, ...allScopes, credits: prices, optimize: 'credits' }).credits;
   }
   if (answers === 0) return;
   const what = counted(answers, 'paid answer');

@@ -29,19 +29,13 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (contex
     keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
   const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
   const client = clientFor(context, settings);
-  const download = {
-    client,
-    clock,
-    random,
-    signal,
-    onBytes: () => {},
-    freeBytes: () => Number.POSITIVE_INFINITY,
-  };
+  const nothingKept = { onBytes: () => {}, freeBytes: () => Number.POSITIVE_INFINITY };
   try {
     const stateRowsOf = (source: string) =>
       existsSync(file)
         ? (readPartsOfSource(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ?? {})
         : {};
+    const download = { client, clock, random, signal, ...nothingKept };
     const checked = await checkSources(chosen, downloads, stateRowsOf, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
@@ -131,12 +125,8 @@ function checkedJson(checked: CheckedSource): unknown {
 
 /** `perilbook data remove NAME… [--states …]`: removes downloads and what was loaded from them, what a loader has loaded by hand, or loaded
  * datasets by their names. */
-export const removeAction: DataAction<Flags<'data remove'>> = async (
-  context,
-  { sources, downloads, file, open },
-  names,
-  flags,
-) => {
+export const removeAction: DataAction<Flags<'data remove'>> = async (context, settings, names, flags) => {
+  const { sources, downloads, file, open } = settings;
   if (flags.db !== undefined) refuseMissing(file, '--db');
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
   const namesOf = ({ name, level, sample }: (typeof loaded)[number]): string[] => [

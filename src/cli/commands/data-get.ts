@@ -205,10 +205,7 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-export function clientFor(
-  { env, version = '0' }: CliContext,
-  { contact, mirror, own }: Pick<DataSettings, 'contact' | 'mirror' | 'own'>,
-): WebClient {
+export function clientFor({ env, version = '0' }: CliContext, { contact, mirror, own }: DataSettings): WebClient {
   const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
   return createWebClient({ userAgent, env, mirror, own });
 }
@@ -230,10 +227,8 @@ async function load(
   const rivals = sources.filter(({ name, replaces }) => replaces === source.name || source.replaces === name);
   try {
     const onRecords = (records: number) => showLoading(() => `${source.name}: ${counted(records, 'record')} loaded …`);
-    const [files, options] = [
-      { downloads, rivals },
-      { replace, onRecords },
-    ];
+    const files = { downloads, rivals };
+    const options = { replace, onRecords };
     const { loaded, without, error } = await loadDownloads(database, source, slices, files, options, context.clock);
     const failed = obtained.error ?? error;
     return { ...obtained, without, ...(loaded && { loaded }), ...(failed === undefined ? {} : { error: failed }) };

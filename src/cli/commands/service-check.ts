@@ -93,14 +93,8 @@ async function performCheck(
   let run: number | null = null;
   try {
     const source = await store.source(sourceName(baseUrl));
-    const files = { input: '-', output: '-' };
-    run = await store.startRun({
-      job: JOB_NAME,
-      ...files,
-      account: account.name,
-      plannedCredits: CREDITS_NEEDED,
-      budget,
-    });
+    const named = { job: JOB_NAME, input: '-', output: '-', account: account.name };
+    run = await store.startRun({ ...named, plannedCredits: CREDITS_NEEDED, budget });
     const send = ledgerCalls({ store, client, account, keys, run, source, budget, clock, interrupt });
     // The first limit that prevented a request.
     const limits: { reached: PerilbookError | null } = { reached: null };

@@ -46,12 +46,9 @@ export const serviceCommands = {
   'service check': checkCommand,
   'service account create': onAccounts<'service account create'>(async (context, accounts, flags) => {
     const signedUpAt = parseDay('signed-up', flags['signed-up']);
-    const account = await accounts.createAccount({
-      name: flags.account,
-      subscription: parseCustomSubscription(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'],
-      overages: parseOverages(flags) ?? false,
-      signedUpAt,
-    });
+    const subscription = parseCustomSubscription(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'];
+    const overages = parseOverages(flags) ?? false;
+    const account = await accounts.createAccount({ name: flags.account, subscription, overages, signedUpAt });
     const day = new Date(account.signedUpAt).getUTCDate();
     const last = day > 28 ? ' (or its last)' : '';
     // Day 1 is the default of clients.
@@ -147,13 +144,10 @@ export const serviceCommands = {
   }),
 };
 
-interface ServiceFiles {
-  readonly data: string;
-  /** A file, or the address of a database. */
-  readonly accounts: string;
-}
+type ServiceFiles = ReturnType<typeof resolveServiceFiles>;
 
-function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
+/** @returns for the accounts a file, or the address of a database */
+function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags) {
   const pathOf = (file: string | undefined, otherwise: string) => resolve(context.workingFolder, file ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/data.db`);
   if (accounts !== undefined && isPostgresAddress(accounts))

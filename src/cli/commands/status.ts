@@ -36,10 +36,8 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
   } else if (runs.length === 0) {
     print(context, `No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}`);
   } else {
-    const lines = [
-      ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
-      ...whenToResume(runs, context.clock.now()),
-    ];
+    const lines = asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout));
+    lines.push(...whenToResume(runs, context.clock.now()));
     if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     print(context, lines.join('\n'));
   }
