@@ -3,7 +3,8 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { PerilbookError, resultOrNull } from './errors.ts';
 
-type Variables = Readonly<Record<string, string | undefined>>;
+/** Variables of the environment. */
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The home folder of the user: HOME, which cron, containers and `su` may lack, else that of the user's entry in the system's list. Null
  * for a user without either. */

@@ -15,19 +15,17 @@ type RunOutcome =
   | { readonly kind: 'ended'; readonly result: RunResult; readonly exitCode: number }
   | { readonly kind: 'error'; readonly error: unknown; readonly exitCode: number };
 
-/** Called once, when a run has ended or an error has ended it. Never rejects. */
-export type Finish = (outcome: RunOutcome) => Promise<void>;
-
 /** The program of `on_finish`, ready to be started; does nothing where the job has none. Its failure is reported, and does not change the
- * exit code: the rows are written, and a repeated run would not help. */
-export async function openFinish(context: CliContext, job: Job): Promise<Finish> {
+ * exit code: the rows are written, and a repeated run would not help.
+ * @returns to be called once, when a run has ended or an error has ended it; never rejects */
+export async function openFinish(context: CliContext, job: Job) {
   const { clock, version = '' } = context;
   const command = job.onFinish;
   if (command === null) return async () => {};
   const startedAt = clock.now();
   const redactor = makeRedactor(await findSecrets(job, context));
   const env = withoutSecrets(context.env, job);
-  return async (outcome) => {
+  return async (outcome: RunOutcome) => {
     const result = outcome.kind === 'ended' ? outcome.result : null;
     // Stable names, snake case.
     const finished = {
@@ -87,11 +85,7 @@ const MOST_OUTPUT = 20_000;
 const OUTPUT_MS = 1_000;
 
 /** Starts a program with a text on its standard input, and prints what it prints. @returns null when it ended with 0, else why not */
-async function runProgram(
-  context: CliContext,
-  [program = '', ...args]: readonly string[],
-  input: string,
-): Promise<string | null> {
+async function runProgram(context: CliContext, [program = '', ...args]: readonly string[], input: string) {
   const { workingFolder: cwd, env, clock } = context;
   let child: ChildProcessWithoutNullStreams;
   try {

@@ -92,16 +92,12 @@ function isJobFile(word: string): boolean {
   return /\.ya?ml$/i.test(word);
 }
 
-function gatherSettings(
-  context: CliContext,
-  words: readonly string[],
-  flags: JobFlags,
-): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
+function gatherSettings(context: CliContext, words: readonly string[], flags: JobFlags) {
   const help = `See perilbook ${context.command ?? 'run'} --help.`;
   const fromFlags = gather(help, ({ flag }) => [`--${flag}`, flags[flag]]);
   const fromEnv = gather(help, ({ env = '' }) => [env, context.env[env] || undefined]);
   refuseTopics(context, words, flags);
-  return [fromFlags, fromEnv, settingsOfWords(context, words)];
+  return [fromFlags, fromEnv, settingsOfWords(context, words)] as const;
 }
 
 /** `--topics wildfire hail` names a file that is called hail. @throws USAGE */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
+import type { JobFlags } from '../job/setting-table.ts';
 import type { Job } from '../job/settings.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
 import { isSqliteFile } from '../sql/open-sqlite.ts';
@@ -12,12 +13,7 @@ import type { CliContext } from './context.ts';
 
 /** Opens the store of a job for a command that only looks into it, to be held by `await using`: a mistyped `--store` makes no store. One that
  * a job file names, and the default one, is as good as empty before the first run. @param writes the command records something: then the default store is made @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
-export async function openExistingStore(
-  context: CliContext,
-  { store }: Pick<Job, 'store'>,
-  flags: { readonly store?: string | undefined },
-  writes = false,
-): Promise<Store> {
+export async function openExistingStore(context: CliContext, { store }: Job, flags: JobFlags, writes = false) {
   const { clock, owner, env } = context;
   if (isPostgresAddress(store)) return openStoreAt(store, clock, owner, { mustExist: true });
   if (existsSync(store)) return openStoreAt(store, clock, owner);

@@ -94,11 +94,7 @@ export function createClient(options: ClientOptions): Client {
     makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails),
   );
 
-  async function exchange(
-    { method, path: below, key }: PlainRequest,
-    kind: Call['kind'],
-    isFresh = false,
-  ): Promise<Exchange> {
+  async function exchange({ method, path: below, key }: PlainRequest, kind: Call['kind'], isFresh = false) {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);

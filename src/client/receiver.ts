@@ -52,11 +52,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     if (this.#settled) controller.abort(new Error('The request was ended before it was sent'));
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = plainHeaders(headers, this.#options.redactor);
@@ -141,7 +137,9 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 }
 
-function plainHeaders(headers: Record<string, string | string[] | undefined>, redactor: Redactor): HeaderMap {
+type RawHeaders = Record<string, string | string[] | undefined>;
+
+function plainHeaders(headers: RawHeaders, redactor: Redactor): HeaderMap {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
@@ -161,12 +159,7 @@ function explainProxy({ name, variable }: HttpProxy, error: Error): string {
   return `Cannot connect to the service through the proxy ${name} (${variable}): ${detail}`;
 }
 
-function explainFailure(
-  error: Error,
-  started: boolean,
-  answered: boolean,
-  proxy: HttpProxy | null,
-): [FailureCode, string] {
+function explainFailure(error: Error, started: boolean, answered: boolean, proxy: HttpProxy | null): Failure {
   if (proxy !== null && !started) return ['CONNECT', explainProxy(proxy, error)];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const known = FAILURES.get(code);
@@ -186,7 +179,9 @@ function explainFailure(
 
 const NO_TLS = 'The service does not speak TLS there: if its address begins with http://, not https://, write that';
 
-const FAILURES: ReadonlyMap<string, [FailureCode, string]> = new Map([
+type Failure = [FailureCode, string];
+
+const FAILURES: ReadonlyMap<string, Failure> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', ['CONNECT_TIMEOUT', 'The service did not accept a connection in time']],
   ['UND_ERR_HEADERS_TIMEOUT', ['HEADERS_TIMEOUT', 'The service did not begin to answer in time']],
   ['UND_ERR_BODY_TIMEOUT', ['BODY_TIMEOUT', 'The service stopped in the middle of its answer']],

@@ -52,12 +52,7 @@ export class Throttle implements AsyncDisposable {
    * number: every waiting job is kept in memory.
    *
    * @param isBegun whether the place of this call was asked about before: if the credits end early, few places are incomplete */
-  async schedule<T>(
-    credits: number,
-    job: (permit: Permit) => Promise<T>,
-    signal?: AbortSignal,
-    isBegun = false,
-  ): Promise<T> {
+  async schedule<T>(credits: number, job: (permit: Permit) => Promise<T>, signal?: AbortSignal, isBegun = false) {
     if (credits > this.#limit) throw this.#overweight(credits);
     const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
     const isOver = () => signals.some(({ aborted }) => aborted);

@@ -23,11 +23,7 @@ export interface InputSettings {
 }
 
 /** Decides whether an input is one file or parts, and the path of the output. @throws USAGE */
-export function resolveInput(
-  given: string | readonly string[],
-  output: string | undefined,
-  workingFolder: string,
-): InputSettings {
+export function resolveInput(given: string | readonly string[], output: string | undefined, workingFolder: string) {
   const list = [given].flat();
   if (list.includes('-')) {
     if (list.length === 1) return { input: '-', output: singleOutput('-', output, workingFolder), parts: null };

@@ -29,12 +29,6 @@ export function jobFileJsonSchema(): SettingsSchema {
   return { ...schema, title: 'Perilbook job file', description } as SettingsSchema;
 }
 
-/** Checked settings; usable if there are no issues. */
-export interface CheckedSettings {
-  readonly settings: JobFile;
-  readonly issues: readonly SettingIssue[];
-}
-
 /** A name such as `${HOME}` in a setting: nothing puts the variable's value there, and a file of that name is not meant. A command of
  * `on_finish` may hold one, for its shell. */
 function variableIssues(settings: object, path: readonly PropertyKey[] = []): SettingIssue[] {
@@ -49,8 +43,8 @@ function variableIssues(settings: object, path: readonly PropertyKey[] = []): Se
   });
 }
 
-/** Checks the settings of a job file, an option or a program. */
-export function checkSettings(given: unknown): CheckedSettings {
+/** Checks the settings of a job file, an option or a program; they are usable if there are no issues. */
+export function checkSettings(given: unknown): { settings: JobFile; issues: readonly SettingIssue[] } {
   const checked = jobFileSchema.safeParse(given, { error: issueText });
   if (checked.success) return { settings: checked.data, issues: variableIssues(checked.data) };
   return { settings: {}, issues: listIssues(checked.error.issues, given, jobFileJsonSchema()) };
@@ -201,11 +195,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
 }
 
 /** In a union, the branch that matched farthest has the useful message; for a word, the branches with words. */
-function ofUnion(
-  issue: Extract<Issue, { code: 'invalid_union' }>,
-  given: unknown,
-  schema: SettingsSchema,
-): SettingIssue[] {
+function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, given: unknown, schema: SettingsSchema) {
   const { path, message } = issue;
   if (message !== '') return [{ path, message }];
   const value = valueAt(given, path);

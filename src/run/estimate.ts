@@ -95,12 +95,7 @@ function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: Last
 }
 
 /** Why no call is sent although something must still be bought; null if calls are in flight or no reason is known. */
-export function pauseReason(
-  progress: Progress,
-  facts: RunFacts,
-  last: LastMinute,
-  steady: number,
-): 'slowed_down' | 'minute_used' | 'minute_limit' | 'service_limit' | null {
+export function pauseReason(progress: Progress, facts: RunFacts, last: LastMinute, steady: number) {
   if (progress.callsInFlight > 0) return null;
   if (progress.slowedUntil > steady) return 'slowed_down';
   if (progress.minuteUsedUntil > steady) return 'minute_used';

@@ -33,10 +33,7 @@ export interface RunResult {
 /** Runs a job from its input to its output, for the command, the library and the page.
  * @param options.approve gets the plan before anything is spent, and throws to refuse it
  * @returns the result, with the plan, which the caller disposes of */
-export async function runJob(
-  context: RunContext,
-  { approve, ...options }: RunJobOptions,
-): Promise<{ readonly prepared: Prepared; readonly result: RunResult } & Disposable> {
+export async function runJob(context: RunContext, { approve, ...options }: RunJobOptions) {
   using opened = new DisposableStack();
   const prepared = opened.use(await prepare(context));
   await approve(prepared);
@@ -55,10 +52,7 @@ export interface RunJobOptions {
  * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
  * stopped, read no rows or had calls that failed would write no answer. An interrupt stops new calls and batches; calls and batches in
  * progress end, and the output is still written. */
-export async function run(
-  prepared: Prepared,
-  { force = false }: Pick<RunJobOptions, 'force'> = {},
-): Promise<RunResult> {
+export async function run(prepared: Prepared, { force = false }: Pick<RunJobOptions, 'force'> = {}) {
   const { job, store, plan, summary, sampleRows, progress } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, plan.scan.rowFile, store, force);

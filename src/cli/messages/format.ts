@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { counted, percent } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
+import type { PlanSummary } from '../../run/summary.ts';
 
 export { shownPath } from '../../base/printable.ts';
 
@@ -100,12 +101,9 @@ export function fittingTable(
 }
 
 /** `38 % of the places, 91 % of the value` */
-export function sharePhrase(share: {
-  readonly share_of_cells: number;
-  readonly share_of_value: number | null;
-}): string {
-  const cells = `${percent(share.share_of_cells)} of the places`;
-  return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the value`;
+export function sharePhrase({ share_of_cells, share_of_value }: PlanSummary['after_run']): string {
+  const cells = `${percent(share_of_cells)} of the places`;
+  return share_of_value === null ? cells : `${cells}, ${percent(share_of_value)} of the value`;
 }
 
 /** The first line of a run or plan: the input, or the job file, as it was typed. */

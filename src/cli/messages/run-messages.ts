@@ -123,11 +123,7 @@ function completeMessage({ status, complete }: RunResult['summary']): string {
 }
 
 /** How a run ended, and the next step; null for none. */
-function ending(
-  stop: RunResult['stop'],
-  summary: RunResult['summary'],
-  again: string,
-): { readonly head: string; readonly next: string | null } {
+function ending(stop: RunResult['stop'], summary: RunResult['summary'], again: string) {
   if (stop === null) return finished(summary, again);
   const { credits_spent, credits_unknown, credits_limit, source } = summary;
   const complete = completeMessage(summary);
@@ -150,10 +146,7 @@ function ending(
   return stopped(`${message}${unspent}`, `${row.next}: ${again}`);
 }
 
-function finished(
-  { status, credits_spent, source, last_failure }: RunResult['summary'],
-  again: string,
-): { readonly head: string; readonly next: string | null } {
+function finished({ status, credits_spent, source, last_failure }: RunResult['summary'], again: string) {
   const lacking = status.partial + status.failed + status.deferred;
   const located = locatedIn(status);
   if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };

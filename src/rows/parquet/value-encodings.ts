@@ -5,13 +5,7 @@ import { Damage, readLong, readUnsigned } from './thrift.ts';
 
 /** Decodes values in any encoding except dictionaries (Apache Parquet, Encodings).
  * @throws Damage when the bytes end before, or the encoding does not fit the type */
-export function decodeValues(
-  body: Buffer,
-  at: number,
-  encoding: number,
-  leaf: Leaf,
-  count: number,
-): ArrayLike<StoredValue> {
+export function decodeValues(body: Buffer, at: number, encoding: number, leaf: Leaf, count: number) {
   if (count === 0) return [];
   const { type } = leaf;
   const { plain, runs, differences, textLengths, sharedTexts, splitBytes } = ENCODINGS;

@@ -161,10 +161,7 @@ async function answeredElsewhere(
 }
 
 /** The next call to make, and the topics that it is made for; null when there is none. */
-function nextCall(
-  { payer, health }: Buying,
-  work: CellWork,
-): { readonly call: Call; readonly topics: readonly TopicSlug[] } | null {
+function nextCall({ payer, health }: Buying, work: CellWork) {
   const priceList = priceListWithout(payer.priceList, work.spentBundles);
   const possible = topicsIn(work.missing).filter((topic) => !health.isTopicDown(topic));
   const planned = possible.filter((topic) => !hasTopic(work.singlesOnly, topic));
@@ -175,5 +172,5 @@ function nextCall(
     return { call: first, topics: planned.filter(returns) };
   }
   const single = possible.find((topic) => hasTopic(work.singlesOnly, topic) && priceList.singles(topic));
-  return single === undefined ? null : { call: { kind: 'single', topic: single }, topics: [single] };
+  return single === undefined ? null : { call: { kind: 'single' as const, topic: single }, topics: [single] };
 }

@@ -19,12 +19,7 @@ export interface LookupTerms {
 type CellFailure = CellAnswers['failures'][number];
 
 /** Converts the result of a place's look-up into the answers and failures of its cell. */
-export function answersOfPlace(
-  cell: Cell,
-  topics: readonly TopicSlug[],
-  placeResult: PlaceResult,
-  terms: LookupTerms,
-): CellAnswers {
+export function answersOfPlace(cell: Cell, topics: readonly TopicSlug[], placeResult: PlaceResult, terms: LookupTerms) {
   if (placeResult.kind !== 'covered') return { cell, answers: [], failures: notCovered(topics, placeResult, terms) };
   const answers: Answer[] = [];
   const missing: { readonly topic: TopicSlug; readonly note: Lack }[] = [];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { PerilbookError } from '../../base/errors.ts';
 import { readSecretFile, readSecretPipe } from '../../base/pipes.ts';
+import type { Variables } from '../../base/platform-folders.ts';
 import type { Scope } from '../../contract/credits.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import { namesKey, shownKeySource } from '../../job/key-shapes.ts';
@@ -26,11 +27,7 @@ export function hashSecret(secret: string): string {
 /** Reads the keys of a job, in order.
  * @param interrupt ends the wait for a key that comes through a pipe
  * @throws KEY_MISSING when a key is not where the job says */
-export async function readKeys(
-  sources: readonly KeySource[],
-  environment: Readonly<Record<string, string | undefined>>,
-  interrupt?: AbortSignal,
-): Promise<Key[]> {
+export async function readKeys(sources: readonly KeySource[], environment: Variables, interrupt?: AbortSignal) {
   const keys: Key[] = [];
   for (const [index, { env, file, scopes }] of sources.entries()) {
     const content = env !== undefined ? environment[env] : await readKeyFile(file!, interrupt);

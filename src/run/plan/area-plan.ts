@@ -147,12 +147,7 @@ function byArea<Of extends { readonly topic: TopicSlug }>(areas: AreaTable, cell
 }
 
 /** The topics of a call that are bought for the areas of its cell, for the claim of the call. */
-export function areasToClaim(
-  areas: AreaTable,
-  cell: number,
-  represented: TopicSet,
-  wanted: ClaimRequest['wanted'],
-): NonNullable<ClaimRequest['areas']> {
+export function areasToClaim(areas: AreaTable, cell: number, represented: TopicSet, wanted: ClaimRequest['wanted']) {
   const bought = wanted.filter(({ topic }) => hasTopic(represented, topic));
   return byArea(areas, cell, bought).map(({ area, of }) => ({ area, wanted: of }));
 }

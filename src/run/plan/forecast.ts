@@ -75,10 +75,7 @@ export const EMBEDDED_CALL_MS: ByKind = { single: 10, standard: 15, enterprise: 
 const LEAST_CALLS = 5;
 
 /** The median of the measured calls of each kind; a mean would follow the few that waited for a timeout. */
-export function callTimes(
-  latest: readonly { readonly kind: CallKind; readonly ms: number }[],
-  assumed: ByKind,
-): CallTimes {
+export function callTimes(latest: readonly { readonly kind: CallKind; readonly ms: number }[], assumed: ByKind) {
   const ms = { ...assumed };
   const measured = new Set<CallKind>();
   for (const kind of CALL_KINDS) {

@@ -14,11 +14,7 @@ export interface Freshness {
 }
 
 /** @param changedSince when a topic's local data last changed: older answers are from other data */
-export function makeFreshness(
-  job: Job,
-  startedAt: number,
-  changedSince: (topic: TopicSlug) => number = () => 0,
-): Freshness {
+export function makeFreshness(job: Job, startedAt: number, changedSince: Freshness['freshSince'] = () => 0): Freshness {
   return {
     startedAt,
     // Called for each topic of each cell, millions of times.
