@@ -174,7 +174,8 @@ function readStated(entry: unknown): { readonly stated?: string } {
   if (data === undefined) return {};
   const clean = (texts: readonly string[]) =>
     texts.slice(0, MOST_STATED).flatMap((text) => cleanText(text, LONGEST_STATED) || []);
-  return { stated: statedText({ vintages: clean(data.vintages), remarks: clean(data.remarks ?? []) }) };
+  const vintages = clean(data.vintages);
+  return vintages.length === 0 ? {} : { stated: statedText({ vintages, remarks: clean(data.remarks ?? []) }) };
 }
 
 function readMeta(meta: unknown): Stated {

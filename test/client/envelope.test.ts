@@ -175,3 +175,31 @@ test('a malformed single is malformed, one with an error is unavailable', () => 
   const reading = gone.results.get('wildfire');
   assert.ok(reading?.ok === false && reading.reason === 'unavailable');
 });
+
+test('what a service states of its data is kept in one line each, bounded; anything else is no statement and no fault', () => {
+  const statedBy = (data: unknown) => {
+    const reading = readWith('hail', { ...HAIL, data }).results.get('hail')!;
+    return reading.ok ? (reading.stated ?? null) : 'malformed';
+  };
+  assert.equal(statedBy({ vintages: ['nri 2025'], more: 1 }), '[["nri 2025"],[]]');
+  assert.equal(
+    statedBy({ vintages: ['a\n\u001b[31mb', ' '], remarks: ['of\tthe county'] }),
+    '[["a [31mb"],["of the county"]]',
+  );
+  for (const none of [
+    undefined,
+    null,
+    7,
+    'nri',
+    [],
+    {},
+    { vintages: 'nri' },
+    { vintages: [] },
+    { vintages: ['', ' '] },
+    { vintages: [7] },
+  ]) {
+    assert.equal(statedBy(none), null, JSON.stringify(none));
+  }
+  const many = JSON.parse(statedBy({ vintages: Array(50).fill('x'.repeat(500)) })!);
+  assert.deepEqual([many[0].length, many[0][0].length], [12, 80]);
+});
