@@ -1,4 +1,5 @@
 import { type CellRecord, type Field, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
+import { oldestFirst, readStated } from '../contract/stated-data.ts';
 import { isZoneTopic, type TopicSlug } from '../contract/topics.ts';
 
 /** What a row's `hazard_status` says, the most complete first. */
@@ -40,6 +41,22 @@ export function noDataNote(topics: readonly TopicSlug[]): string {
   const others = topics.filter((topic) => !isZoneTopic(topic));
   const ofOthers = others.length === 0 ? [] : [`no data here: ${others.join(' ')}`];
   return [...ofOthers, ...topics.filter(isZoneTopic).map(unstudiedNote)].join('; ');
+}
+
+/** The note on what a service says of its data: `service's data: areas 2025, nri December 2025`. A remark names its topics, unless all have
+ * it. '' where it says nothing.
+ * @param texts what it says of some topics (`statedText`) */
+export function statedNote(texts: readonly (readonly [TopicSlug, string])[]): string {
+  if (texts.length === 0) return '';
+  const stated = texts.map(([topic, text]) => ({ topic, data: readStated(text) }));
+  const remarks = stated.flatMap(({ topic, data: [, own] }) => own.map((remark) => ({ topic, remark })));
+  const lines = [...Map.groupBy(remarks, ({ remark }) => remark)].map(([remark, some]) => {
+    if (some.length === stated.length) return remark;
+    const topics = some.map(({ topic }) => topic);
+    return `${remark}: ${listed(topics, LOOKED_UP.mostTopics)}`;
+  });
+  const vintages = new Set(stated.flatMap(({ data: [own] }) => own));
+  return [`service's data: ${oldestFirst([...vintages])}`, ...lines].join('; ');
 }
 
 /** The status of a cell, from its stored answers and failures.

@@ -1,10 +1,9 @@
 import { isoDay } from '../base/format-numbers.ts';
 import { memo } from '../base/memo.ts';
 import { type CellRecord, type Field, isNoData, PRESENT_HOLDS_MS } from '../contract/answer.ts';
-import { statedNote } from '../contract/stated-data.ts';
 import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { type CellStatus, noDataNote, zoneNote } from './row-status.ts';
+import { type CellStatus, noDataNote, statedNote, zoneNote } from './row-status.ts';
 import { columnsOf, wantedColumns } from './topic-columns.ts';
 
 /** The columns that come before the topics' own, on every row. */

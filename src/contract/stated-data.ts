@@ -1,8 +1,7 @@
 import { counted } from '../base/format-numbers.ts';
 import { memo } from '../base/memo.ts';
-import type { TopicSlug } from './topics.ts';
 
-/** What is said of the data behind an answer. Our own service states it beside `value` (docs/developer/service-api.md, 3). */
+/** The data behind an answer. Our own service states it beside `value` (docs/developer/service-api.md, 3). */
 export interface StatedData {
   /** The datasets, each with its vintage: `nri December 2025`. */
   readonly vintages: readonly string[];
@@ -13,13 +12,11 @@ export interface StatedData {
 /** Stated data as one text, as answers keep it. */
 export const statedText = ({ vintages, remarks }: StatedData): string => JSON.stringify([vintages, remarks]);
 
-// A run writes the same few texts on each row.
-const readText = memo((text: string) => JSON.parse(text) as readonly [string[], string[]], 4_096);
+/** The vintages and the remarks of such a text. A run writes the same few on each row. */
+export const readStated = memo((text: string) => JSON.parse(text) as readonly [string[], string[]], 4_096);
 
 /** Most datasets that a note names. */
 const MOST_DATASETS = 3;
-/** Most topics that it names after a remark. */
-const MOST_TOPICS = 4;
 
 /** Some datasets with their vintages, the oldest first: what is left out is newer. */
 export function oldestFirst(vintages: readonly string[]): string {
@@ -28,24 +25,9 @@ export function oldestFirst(vintages: readonly string[]): string {
   return `${sorted.slice(0, MOST_DATASETS).join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}`;
 }
 
-/** The oldest date in a vintage, in milliseconds since the epoch; of years the last one (1950-2025): what is not shown is newer. Vintages without a date come last. */
+/** The oldest date in a vintage, in milliseconds since the epoch; of years the last one (1950-2025): what is not shown is newer. Vintages
+ * without a date come last. */
 export function timeIn(vintage: string): number {
   const dates = vintage.replace(/\b\d{4}-(?=\d{4}\b)/g, '').match(/\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b/g) ?? [];
   return dates.length === 0 ? Number.MAX_VALUE : Math.min(...dates.map((date) => Date.parse(date)));
-}
-
-/** The note on what a service says of its data: `service's data: areas 2025, nri December 2025`. A remark names its topics, unless all have
- * it. '' where it says nothing.
- * @param texts what it says of some topics (`statedText`) */
-export function statedNote(texts: readonly (readonly [TopicSlug, string])[]): string {
-  if (texts.length === 0) return '';
-  const stated = texts.map(([topic, text]) => ({ topic, data: readText(text) }));
-  const remarks = stated.flatMap(({ topic, data: [, own] }) => own.map((remark) => ({ topic, remark })));
-  const lines = [...Map.groupBy(remarks, ({ remark }) => remark)].map(([remark, some]) => {
-    if (some.length === stated.length) return remark;
-    const [named, rest] = [some.slice(0, MOST_TOPICS).map(({ topic }) => topic), some.length - MOST_TOPICS];
-    return `${remark}: ${named.join(' ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  });
-  const vintages = new Set(stated.flatMap(({ data: [own] }) => own));
-  return [`service's data: ${oldestFirst([...vintages])}`, ...lines].join('; ');
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { oldestFirst, statedNote, statedText } from '../../src/contract/stated-data.ts';
+import { statedNote } from '../../src/columns/row-status.ts';
+import { oldestFirst, statedText } from '../../src/contract/stated-data.ts';
 
 test('a note has the oldest datasets first, so that what it leaves out is newer', () => {
   assert.equal(oldestFirst(['nri December 2025', 'park', 'radon 1993']), 'radon 1993, nri December 2025, park');
