@@ -74,12 +74,13 @@ type OpenedData = ReturnType<typeof openData>;
 function openData(file: string) {
   const database = openDataReadOnly(file);
   const version = createHeldVersion(database);
+  const describe = oncePerVersion(version.held, () => localDataIn(database, file, 0));
   const lookUpWith = (counts: boolean) => createPlaceLookup(database, { counts }, version.held);
   return {
     database,
     readVersion: version.read,
-    describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
-    originOf: createOriginFinder(database, version.held),
+    describe,
+    originOf: createOriginFinder(database, version.held, () => describe().countyRatings),
     lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
   };
 }

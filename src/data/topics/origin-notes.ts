@@ -4,10 +4,10 @@ import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Area } from '../tables/area-finder.ts';
 import {
   type CountyRated,
+  type CountyRatings,
   countyRatedAreas,
   EVERY_HAZARD,
   isCountyRated,
-  readCountyRatings,
 } from '../tables/county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { eventDatasetsOf, isOfArea, type LoadedDataset, needsOf } from '../tables/describe-data.ts';
@@ -43,10 +43,15 @@ export function nearestLevel(area: Area | null): NearestLevel {
   return area.geoid === area.county ? 'county' : 'tract';
 }
 
-/** Makes the function that finds the origin of the answers in an area. Call it within a transaction. */
-export function createOriginFinder(database: DataDatabase, versionOf: DataVersion): (area: Area) => PlaceOrigin {
+/** Makes the function that finds the origin of the answers in an area. Call it within a transaction.
+ * @param ratingsOf as the description of the data has them: to read them takes several passes over the areas */
+export function createOriginFinder(
+  database: DataDatabase,
+  versionOf: DataVersion,
+  ratingsOf: () => CountyRatings | null,
+): (area: Area) => PlaceOrigin {
   const readFacts = oncePerVersion(versionOf, () => {
-    const ratings = readCountyRatings(database);
+    const ratings = ratingsOf();
     return {
       everywhere: ratings?.isEverywhere ? EVERY_HAZARD : '',
       countyRated: ratings === null ? null : countyRatedAreas(database),

@@ -38,11 +38,11 @@ export function createTopicAnswers(
     );
   }
 
-  const findOrigin = createOriginFinder(database, versionOf);
   const readData = oncePerVersion(versionOf, () => {
-    const { datasets, sample } = describeData(database);
-    return { datasets, sample, texts: new Map<string, string>() };
+    const { datasets, sample, countyRatings } = describeData(database);
+    return { datasets, sample, countyRatings, texts: new Map<string, string>() };
   });
+  const findOrigin = createOriginFinder(database, versionOf, () => readData().countyRatings);
 
   function statedMember(topic: TopicSlug, area: Area): string {
     const { datasets, sample, texts } = readData();
