@@ -78,6 +78,19 @@ test('what ends together is settled together, and what ends meanwhile after that
   ]);
 });
 
+test('what ended is settled before the next turn of the event loop, in which its connection may call again', async (t) => {
+  // A timer would come after that.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const settled: number[] = [];
+  const tracker = new DeliveryTracker(
+    async ({ delivered }) => void settled.push(...delivered),
+    () => {},
+  );
+  new Connection(tracker).answer(1)();
+  await new Promise(setImmediate);
+  assert.deepEqual(settled, [1]);
+});
+
 test('only a response that ended on a working connection is delivered, and each ends once', async (t) => {
   const { connect, settled, pass } = setUp(t);
   const gone = connect();

@@ -15,7 +15,8 @@ export class DeliveryTracker implements AsyncDisposable {
   readonly #openOn = new WeakMap<Socket, Set<number>>();
   #delivered: number[] = [];
   #undelivered: number[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  /** Cancels the next settlement; undefined when none waits or is in progress. */
+  #cancel: (() => void) | undefined;
   #settling: Promise<void> = Promise.resolve();
 
   constructor(settle: (outcomes: DeliveryOutcomes) => Promise<void>, onError: (error: unknown) => void) {
@@ -44,12 +45,12 @@ export class DeliveryTracker implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#settling;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     this.#undelivered.push(...this.#open);
     this.#open.clear();
     // Charges that cannot be settled stay pending, and are reversed with the other pending ones of this instance.
     if (this.#delivered.length + this.#undelivered.length > 0) await this.#settleEnded();
-    clearTimeout(this.#timer);
+    this.#cancel?.();
   }
 
   #chargesOn(socket: Socket): Set<number> {
@@ -72,9 +73,19 @@ export class DeliveryTracker implements AsyncDisposable {
 
   /** Begins to settle what has ended by then, unless that will begin anyway. */
   #settleIn(ms: number): void {
-    this.#timer ??= setTimeout(() => {
+    if (this.#cancel !== undefined) return;
+    const begin = (): void => {
       this.#settling = this.#settleEnded();
-    }, ms).unref();
+    };
+    if (ms === 0) {
+      // At the end of this turn, so that a killed service leaves one answer of a connection uncharged at most: after a timer of
+      // 0 ms, which takes 1, the next answer of the connection could have ended too.
+      const immediate = setImmediate(begin);
+      this.#cancel = () => clearImmediate(immediate);
+    } else {
+      const timer = setTimeout(begin, ms).unref();
+      this.#cancel = () => clearTimeout(timer);
+    }
   }
 
   async #settleEnded(): Promise<void> {
@@ -89,7 +100,7 @@ export class DeliveryTracker implements AsyncDisposable {
       this.#undelivered.push(...undelivered);
       pauseMs = RETRY_MS;
     }
-    this.#timer = undefined;
+    this.#cancel = undefined;
     if (this.#delivered.length + this.#undelivered.length > 0) this.#settleIn(pauseMs);
   }
 }
