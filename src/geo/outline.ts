@@ -110,7 +110,10 @@ export function makeOutline(rings: PackedRings): Outline {
   for (let edge = 0; edge < count; edge++) {
     const first = firsts[edge]!;
     const high = highs[edge]!;
-    for (let band = lows[edge]!; band <= high; band++) edges[filled[band]!++] = first;
+    for (let band = lows[edge]!; band <= high; band++) {
+      edges[filled[band]!] = first;
+      filled[band]! += 1;
+    }
   }
   return { rings, edges, starts, south, bandHeight };
 }
