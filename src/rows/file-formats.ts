@@ -182,7 +182,9 @@ export function formatOfOutput(output: string): string | null {
 /** Extensions of files that cannot be written. */
 const NOT_WRITTEN: readonly string[] = [
   ...['.bz2', '.xz', '.zip', '.7z', '.rar', '.tar', '.tgz', '.br', '.lz4', '.z', '.snappy', '.sz'],
-  ...['.xls', '.xlsb', '.ods', '.shp', '.gpkg', '.kml', '.feather', '.arrow', '.orc', '.avro', '.html', '.pdf'],
+  ...['.xls', '.xlsb', '.ods', '.numbers', '.doc', '.docx', '.pdf', '.html', '.htm', '.xml', '.dbf', '.dta', '.sav'],
+  ...['.shp', '.gpkg', '.fgb', '.gdb', '.kml', '.kmz', '.gpx', '.feather', '.arrow', '.orc', '.avro', '.h5', '.pkl'],
+  ...['.db', '.sqlite', '.duckdb', '.mdb', '.accdb', '.sas7bdat', '.rds', '.npy'],
 ];
 
 /** Refuses an output whose name means a format that cannot be written. @throws OUTPUT_UNWRITABLE */

@@ -25,7 +25,7 @@ import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
-import { checkOutput, refuseDeviceName } from '../../src/rows/files/output-file.ts';
+import { checkOutput, refuseWindowsName } from '../../src/rows/files/output-file.ts';
 import { temporaryName } from '../../src/rows/files/temporary-files.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { LONG } from '../tier.ts';
@@ -274,13 +274,14 @@ test('an output that another program holds is refused before anything is bought'
   await checkOutput(output, input);
 });
 
-test('an output with the name of a device is refused on Windows, where its rows would be lost', () => {
-  const refused = ['NUL', 'con.csv', 'C:\\out\\Aux.tar.gz', 'com1', 'LPT9.xlsx', 'nul .csv'];
-  const taken = ['console.csv', 'nul/out.csv', 'com.csv', 'com10.csv', 'a.nul'];
-  const message = /is the name of a device on Windows/;
-  for (const name of refused) assert.throws(() => refuseDeviceName(name, 'win32'), { message }, name);
-  for (const name of taken) refuseDeviceName(name, 'win32');
-  for (const name of refused) refuseDeviceName(name, 'darwin');
+test('a name that Windows gives to a device or hides is refused there: its rows would be lost', () => {
+  const devices = ['NUL', 'con.csv', 'C:\\out\\Aux.tar.gz', 'com1', 'LPT9.xlsx', 'nul .csv'];
+  const refused = [...devices, 'C:\\out\\10:30.csv', 'was?.csv', 'all*', '<new>.csv', 'a|b', 'a\tb.csv'];
+  const taken = ['console.csv', 'nul/out.csv', 'com.csv', 'com10.csv', 'a.nul', 'C:out.csv', '\\\\?\\C:\\out.csv'];
+  const message = /is (the name of a device|no name of a file) on Windows/;
+  for (const name of refused) assert.throws(() => refuseWindowsName(name, 'win32'), { message }, name);
+  for (const name of taken) refuseWindowsName(name, 'win32');
+  for (const name of refused) refuseWindowsName(name, 'darwin');
 });
 
 test('a device takes the bytes and stays', { skip: process.platform === 'win32' && 'no /dev/null' }, async () => {

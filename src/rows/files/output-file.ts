@@ -109,7 +109,7 @@ export async function writeWhole<Result>(
 
 async function openFile({ output, signal, interrupt }: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
-    refuseDeviceName(output);
+    refuseWindowsName(output);
     await refusePlanted(output);
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
@@ -259,10 +259,17 @@ async function refuseHeld(output: string, target: string): Promise<void> {
 /** Names that Windows gives to devices, whatever their ending: what is written to them is lost. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:[. :]|$)/i;
 
-/** Refuses an output that Windows would give to a device. @throws OUTPUT_UNWRITABLE */
-export function refuseDeviceName(output: string, system = process.platform): void {
-  if (system !== 'win32' || !DEVICE_NAME.test(win32.basename(output))) return;
-  throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
+/** Windows has no file of such a name: what is written to `10:30.csv` is in a hidden stream of an empty file `10`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Windows refuses them.
+const NO_FILE_NAME = /[<>:"|?*\u0000-\u001f]/;
+
+/** Refuses an output that Windows would give to a device or hide. @throws OUTPUT_UNWRITABLE */
+export function refuseWindowsName(output: string, system = process.platform): void {
+  if (system !== 'win32') return;
+  const name = win32.basename(output);
+  if (DEVICE_NAME.test(name)) throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
+  if (!NO_FILE_NAME.test(name)) return;
+  throw unwritable(output, 'is no name of a file on Windows', 'Choose a name without < > : " | ? or *.');
 }
 
 function ignoreMissing(error: unknown): undefined {
