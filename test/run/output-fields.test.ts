@@ -21,25 +21,28 @@ test('fields come from the plan, or are read once, in the order asked; the first
   const complete = new CompleteCells();
   const cells = new CellTable();
   for (let lat7 = 0; lat7 < 4; lat7++) cells.add({ lat7, lng7: 0 });
-  complete.put(2, { ...form, asOf: 0, hasNull: false, packed: Buffer.from(packer.pack(['Low', 1, 2, 'Low', 3, 4])) });
+  const completeWith = (rating: string) => {
+    return { ...form, asOf: 0, hasNull: false, packed: Buffer.from(packer.pack([rating, 1, 2, 'Low', 3, 4])) };
+  };
+  complete.put(2, completeWith('Low'));
   using places = new RowPlaces();
   for (const cell of [0, 1, 2, 3]) places.addCell(cell);
   places.addUnlocated('unreadable', 'torn');
   const scan = { cells, places, layout: { hasPoints: false } } as unknown as Scan;
   const reads: (readonly number[])[] = [];
   const counted = completeFields(['hail', 'wildfire'], true, () => false, 0);
-  const made = (cell: number) => ({ hasAnswers: cell !== 3, made: () => [`read ${cell}`] });
   const read = async (numbers: readonly number[]) => {
     reads.push(numbers);
-    return numbers.map((cell) => ({ status: cell === 3 ? ('failed' as const) : ('ok' as const), ...made(cell) }));
+    const lacking = { status: 'failed' as const, hasAnswers: false, fields: ['failed'] };
+    return numbers.map((cell) => (cell === 3 ? lacking : completeWith('Very High')));
   };
   const output = new OutputFields(job, { scan, complete }, { bare: [['torn']], completeOf: () => counted, read });
   const given: Field[] = [];
-  const sink = placeFields((_, fields) => given.push(fields[0]!));
+  const sink = placeFields((_, fields) => given.push(fields[3] ?? fields[0]!));
   await output.give(sink, [3, 4, 2, 0]);
-  assert.deepEqual(given.splice(0), ['read 3', 'torn', 'ok', 'read 0']);
+  assert.deepEqual(given.splice(0), ['failed', 'torn', 'Low', 'Very High']);
   await output.giveAll(sink);
-  assert.deepEqual(given, ['read 0', 'read 1', 'ok', 'read 3', 'torn']);
+  assert.deepEqual(given, ['Very High', 'Very High', 'Low', 'failed', 'torn']);
   assert.deepEqual(reads, [[0, 1, 3]]);
   const { status, cellsComplete, isComplete } = await output.sums();
   assert.deepEqual([status.ok, status.failed, status.invalid, cellsComplete], [3, 1, 1, 3]);

@@ -10,7 +10,7 @@ const MOST_CELLS = 250_000;
 
 const BLOCK_BYTES = 2 ** 20;
 
-/** The complete cells that a plan has read, by number, for the pass that writes the rows. Cells beyond the limit are read from the store
+/** The complete cells that the plan and the pass that counts have read, by number, for the pass that writes the rows. Cells beyond the limit are read from the store
  * again for each batch of rows (some 20 µs each).
  *
  * Their fields stay packed, in blocks of a mebibyte. Rejected: a buffer and a function for each cell, which took a fifth of a warm run for
@@ -29,17 +29,12 @@ export class CompleteCells {
   #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
   #size = 0;
 
-  /** How many more cells may be kept, here or by the pass that writes. */
-  get room(): number {
-    return MOST_CELLS - this.#size;
-  }
-
   has(cell: number): boolean {
     return (this.#offsets[cell] ?? 0) > 0;
   }
 
   put(cell: number, { asOf, hasNull, packed, width, packer, stated }: CompleteCell): void {
-    if (this.room <= 0 || packed.length > BLOCK_BYTES) return;
+    if (this.#size >= MOST_CELLS || packed.length > BLOCK_BYTES) return;
     this.#form ??= { width, packer };
     this.#size++;
     if (this.#used + packed.length > BLOCK_BYTES) {

@@ -6,6 +6,7 @@ import type { OriginNotes, PlaceOrigin } from '../../data/topics/origin-notes.ts
 import type { Job } from '../../job/settings.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
+import type { CompleteCell } from '../../store/answers/port.ts';
 import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
 import { isTrusted } from '../plan/area-verification.ts';
 import { wantedAnswers } from '../plan/freshness.ts';
@@ -34,13 +35,14 @@ export interface OutputSums {
 /** How many places are read and written together. */
 export const PLACES_PER_READ = 250;
 
-/** Makes the fields of a cell when they are needed: packed ones take a fraction of the memory. */
-type MadeFields = () => readonly Field[];
+/** Most cells kept of those that lack something: each takes a kilobyte. Others are read from the store again. */
+const MOST_KEPT = 50_000;
 
+/** The fields of a cell that lacks something. */
 interface CellFields {
   readonly status: RowStatus;
   readonly hasAnswers: boolean;
-  readonly made: MadeFields;
+  readonly fields: readonly Field[];
 }
 
 /** Opens the fields that a job adds to the rows of its input, as the store has them now. */
@@ -65,7 +67,7 @@ export async function openOutputFields(
     const from = origin !== null && answered.length > 0 ? origin.noteOf(answered, origin.originOf(cell)) : '';
     const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts, freshness.startedAt);
-    return { status: result.status, hasAnswers: answered.length > 0, made: () => fields };
+    return { status: result.status, hasAnswers: answered.length > 0, fields };
   };
   const bare = places.unlocated.map((kind) =>
     bareFields(topics, { status: statusOfFinding(kind.finding), note: kind.note }, counts),
@@ -76,13 +78,7 @@ export async function openOutputFields(
     const records = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
     return records.map((record, index) => {
       const cell = numbers[index]!;
-      if (record === null || !('fields' in record)) return fieldsOf(record ?? EMPTY_RECORD, cell);
-      // Packed until they are written: arrays of all cells' fields took half a second of garbage collection.
-      return {
-        status: 'ok' as const,
-        hasAnswers: true,
-        made: () => completeOf(cell).of(record.asOf, record.fields(), record.stated),
-      };
+      return record === null || !('fields' in record) ? fieldsOf(record ?? EMPTY_RECORD, cell) : record;
     });
   };
   return new OutputFields(job, plan, { bare, completeOf, read });
@@ -93,7 +89,7 @@ interface FieldMakers {
   readonly bare: readonly (readonly Field[])[];
   /** The form of a cell's fields that the plan has read. */
   readonly completeOf: (cell: number) => CompleteFields;
-  readonly read: (cells: readonly number[]) => Promise<CellFields[]>;
+  readonly read: (cells: readonly number[]) => Promise<(CellFields | CompleteCell)[]>;
 }
 
 /** The added fields of all rows, by place: the cells in file order, then the findings of rows without a location. Cells that the plan has
@@ -103,9 +99,9 @@ export class OutputFields {
   readonly #scan: Scan;
   readonly #complete: Plan['complete'];
   readonly #makers: FieldMakers;
-  /** The fields of cells that the first pass has read, while there is room. */
-  readonly #kept = new Map<number, MadeFields>();
-  /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
+  /** The fields of cells that lack something, of those that the first pass has read. It adds the others to the plan's. */
+  readonly #kept = new Map<number, readonly Field[]>();
+  /** The status of cells that lack nothing, the first of all (`ok`), is 0 already. */
   readonly #statuses: Uint8Array;
   #hasAnswers = false;
   #sums: Promise<OutputSums> | null = null;
@@ -128,29 +124,33 @@ export class OutputFields {
     await this.put(sink, places);
   }
 
-  /** As `give`, without counting. @returns the cells that were read */
-  async put(sink: PlaceSink, places: readonly number[]): Promise<ReadonlyMap<number, MadeFields>> {
+  /** As `give`, without counting. @param keeps whether cells that are read are kept, while there is room */
+  async put(sink: PlaceSink, places: readonly number[], keeps = false): Promise<void> {
     const { size } = this.#scan.cells;
-    const { bare, completeOf, read: readCells } = this.#makers;
+    const { bare, completeOf, read } = this.#makers;
     const unread = places.filter((place) => place < size && !this.#complete.has(place) && !this.#kept.has(place));
-    const read = new Map<number, MadeFields>();
-    for (const [index, { status, hasAnswers, made }] of (unread.length === 0
-      ? []
-      : await readCells(unread)
-    ).entries()) {
-      this.#statuses[unread[index]!] = ROW_STATUSES.indexOf(status);
-      this.#hasAnswers ||= hasAnswers;
-      read.set(unread[index]!, made);
+    const fieldsRead = new Map<number, readonly Field[]>();
+    for (const [index, cell] of (unread.length === 0 ? [] : await read(unread)).entries()) {
+      const number = unread[index]!;
+      if ('packed' in cell) {
+        if (keeps) this.#complete.put(number, cell);
+        if (this.#complete.has(number)) continue;
+        fieldsRead.set(number, completeOf(number).of(cell.asOf, cell.fields(), cell.stated));
+      } else {
+        this.#statuses[number] = ROW_STATUSES.indexOf(cell.status);
+        this.#hasAnswers ||= cell.hasAnswers;
+        fieldsRead.set(number, cell.fields);
+        if (keeps && this.#kept.size < MOST_KEPT) this.#kept.set(number, cell.fields);
+      }
     }
     for (const place of places) {
-      const made = place < size ? (read.get(place) ?? this.#kept.get(place))?.() : bare[place - size];
-      if (made === undefined) this.#complete.putFields(place, completeOf(place), sink);
-      else putFields(sink, made);
+      const fields = place < size ? (fieldsRead.get(place) ?? this.#kept.get(place)) : bare[place - size];
+      if (fields === undefined) this.#complete.putFields(place, completeOf(place), sink);
+      else putFields(sink, fields);
       // The point of each row replaces it: rows of one place may differ.
       if (this.#scan.layout.hasPoints) sink.put(null);
       sink.endPlace();
     }
-    return read;
   }
 
   /** Puts the fields of all places, in order. The first pass counts statuses and ratings, too. */
@@ -174,11 +174,7 @@ export class OutputFields {
   async #counted(sink: PlaceSink): Promise<OutputSums> {
     const { counting, ratings } = ratingCounter(this.#job, this.#scan.cells);
     const counted = counting(sink);
-    for (const places of this.#batches()) {
-      for (const [cell, made] of await this.put(counted, places)) {
-        if (this.#kept.size < this.#complete.room) this.#kept.set(cell, made);
-      }
-    }
+    for (const places of this.#batches()) await this.put(counted, places, true);
     const sums = sumStatuses(this.#scan, this.#statuses);
     return { ...sums, hasAnswers: this.#hasAnswers || sums.status.ok > 0, ratings };
   }
