@@ -93,7 +93,7 @@ test('a limit that was set where the page was started cannot be passed on the pa
   assert.equal(harness.charged(), 5);
 });
 
-test('a price after another choice of topics is that of a fresh plan, and no choice spends', async (t) => {
+test('a price after another choice of topics or rows is that of a fresh plan, and no choice spends', async (t) => {
   const { harness, post } = await openBook(t, [...places(5), ...places(2), [30, -140]]);
   for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
     for (const optimize of ['credits', 'calls'] as const) {
@@ -101,6 +101,8 @@ test('a price after another choice of topics is that of a fresh plan, and no cho
       assert.deepEqual(timeless(summary), timeless(await harness.plan({ topics, optimize })));
     }
   }
+  const rows = async (header: boolean) => (await post('price', { header })).body.summary?.rows;
+  assert.deepEqual([await rows(true), await rows(false), await rows(true)], [8, 9, 8]);
   assert.equal(harness.charged(), 0);
 });
 
