@@ -217,6 +217,18 @@ test('one run after the other: a refused scope, then its price, then what was ap
   assert.deepEqual([second.state, second.summary.credits, service.charged()], ['complete', 225, 230]);
 });
 
+test('two runs of one store at once pay for one first call, which shows both the price', async (t) => {
+  const harness = await openHarness(t, { factor: FACTOR });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(20));
+  service.begin([{ kind: 'price', prices: { ...CREDITS, single: 5 } }]);
+  const outputs = ['a.csv', 'b.csv'].map((name) => join(harness.folder, name));
+  const ends = await Promise.all(
+    outputs.map((output) => harness.run({ topics: 'wildfire', budget: 20, output }, { baseUrl: service.url })),
+  );
+  assert.deepEqual([ends.map(({ stop }) => stop?.reason), service.charged()], [['price', 'price'], 5]);
+});
+
 test('the first call goes out alone and shows the price; the rest waits for approval, and the next plan knows it', async (t) => {
   const harness = await openHarness(t, { factor: FACTOR });
   const service = await serveDeeds(t);
