@@ -26,6 +26,12 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
   assert.deepEqual([planned.credits, planned.rows, harness.charged()], [CELLS, CELLS, 0]);
 
+  const { service, account, first: named } = (await visitor.ask('GET', '/api/about')).body;
+  assert.deepEqual([service, account, named], [new URL(harness.url).host, 'tester', null]);
+  const column = { ...WILDFIRE, lat: 3 };
+  const { status: refused, body: why } = await visitor.ask('POST', `/api/files/${id}/price`, { body: column });
+  assert.deepEqual([refused, why.error.message], [422, 'Unknown column']);
+
   const start = (body: object) => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...body } });
   for (const [body, status] of [
     [{}, 400],
