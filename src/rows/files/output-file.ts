@@ -269,7 +269,8 @@ export function refuseWindowsName(output: string, system = process.platform): vo
   const name = win32.basename(output);
   if (DEVICE_NAME.test(name)) throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
   if (!NO_FILE_NAME.test(name)) return;
-  throw unwritable(output, 'is no name of a file on Windows', 'Choose a name without < > : " | ? or *.');
+  const hint = 'Choose a name without < > : " | ? * and control characters.';
+  throw unwritable(output, 'is no name of a file on Windows', hint);
 }
 
 function ignoreMissing(error: unknown): undefined {

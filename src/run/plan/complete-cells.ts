@@ -10,8 +10,8 @@ const MOST_CELLS = 250_000;
 
 const BLOCK_BYTES = 2 ** 20;
 
-/** The complete cells that the plan and the pass that counts have read, by number, for the pass that writes the rows. Cells beyond the limit are read from the store
- * again for each batch of rows (some 20 µs each).
+/** The complete cells that the plan and the pass that counts have read, by number, for the pass that writes the rows. Cells beyond the
+ * limit are read from the store again for each batch of rows (some 20 µs each).
  *
  * Their fields stay packed, in blocks of a mebibyte. Rejected: a buffer and a function for each cell, which took a fifth of a warm run for
  * garbage collection and twice the memory; a temporary file for what exceeds the blocks, which took 300 lines. */

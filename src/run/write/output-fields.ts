@@ -101,7 +101,7 @@ export class OutputFields {
   readonly #makers: FieldMakers;
   /** The fields of cells that lack something, of those that the first pass has read. It adds the others to the plan's. */
   readonly #kept = new Map<number, readonly Field[]>();
-  /** The status of cells that lack nothing, the first of all (`ok`), is 0 already. */
+  /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
   readonly #statuses: Uint8Array;
   #hasAnswers = false;
   #sums: Promise<OutputSums> | null = null;
@@ -132,12 +132,12 @@ export class OutputFields {
     const fieldsRead = new Map<number, readonly Field[]>();
     for (const [index, cell] of (unread.length === 0 ? [] : await read(unread)).entries()) {
       const number = unread[index]!;
+      this.#statuses[number] = ROW_STATUSES.indexOf('packed' in cell ? 'ok' : cell.status);
       if ('packed' in cell) {
         if (keeps) this.#complete.put(number, cell);
         if (this.#complete.has(number)) continue;
         fieldsRead.set(number, completeOf(number).of(cell.asOf, cell.fields(), cell.stated));
       } else {
-        this.#statuses[number] = ROW_STATUSES.indexOf(cell.status);
         this.#hasAnswers ||= cell.hasAnswers;
         fieldsRead.set(number, cell.fields);
         if (keeps && this.#kept.size < MOST_KEPT) this.#kept.set(number, cell.fields);
