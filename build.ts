@@ -15,10 +15,14 @@ const TARGET = join(ROOT, 'dist');
 const isSource = (path: string) => path.endsWith('.ts');
 
 rmSync(TARGET, { recursive: true, force: true });
-execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
-  cwd: ROOT,
-  stdio: 'inherit',
-});
+execFileSync(
+  process.execPath,
+  [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+  {
+    cwd: ROOT,
+    stdio: 'inherit',
+  },
+);
 // Migrations, pages, styles, pictures: all that is read beside the code.
 cpSync(SOURCE, TARGET, { recursive: true, filter: (path) => !isSource(path) });
 copyPageLibraries();
@@ -27,8 +31,11 @@ writeCommit();
 /** The libraries of the page, with their licences. */
 function copyPageLibraries(): void {
   const assets = join(TARGET, 'page/assets');
-  for (const specifier of PAGE_LIBRARIES) cpSync(libraryInCheckout(specifier), join(assets, libraryFile(specifier)));
-  const packages = new Set(PAGE_LIBRARIES.map((specifier) => specifier.replace(/^preact\/hooks$/, 'preact')));
+  for (const specifier of PAGE_LIBRARIES)
+    cpSync(libraryInCheckout(specifier), join(assets, libraryFile(specifier)));
+  const packages = new Set(
+    PAGE_LIBRARIES.map((specifier) => specifier.replace(/^preact\/hooks$/, 'preact')),
+  );
   const licences = [...packages].map(
     (name) => `${name}\n\n${readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8')}`,
   );
@@ -39,7 +46,11 @@ function copyPageLibraries(): void {
 function writeCommit(): void {
   try {
     const args = ['describe', '--always', '--dirty', '--abbrev=10', '--exclude=*'];
-    const commit = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const commit = execFileSync('git', args, {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     writeFileSync(join(TARGET, 'commit.txt'), commit);
   } catch {
     // `--version` then gives the version alone.

@@ -59,14 +59,16 @@ const UNUSED = [
 
 const chosen = parseArgs({ allowPositionals: true }).positionals;
 const unknown = chosen.find((name) => !(name in PLATFORMS));
-if (unknown !== undefined) throw new Error(`There is no archive for ${unknown}: ${Object.keys(PLATFORMS).join(', ')}`);
+if (unknown !== undefined)
+  throw new Error(`There is no archive for ${unknown}: ${Object.keys(PLATFORMS).join(', ')}`);
 mkdirSync(TARGET, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), 'perilbook-archives-'));
 try {
   // Its output says what was packed, and goes where progress goes.
   const output = npm(ROOT, 'pack', '--json', '--pack-destination', work);
   const tarball = /"filename": "([^"]+)"/.exec(output)![1]!;
-  for (const name of chosen.length > 0 ? chosen : Object.keys(PLATFORMS)) await makeArchive(name, join(work, tarball));
+  for (const name of chosen.length > 0 ? chosen : Object.keys(PLATFORMS))
+    await makeArchive(name, join(work, tarball));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -96,7 +98,16 @@ async function makeArchive(name: string, tarball: string): Promise<void> {
 
 /** The production dependencies of a platform, by the lock. */
 function install(folder: string, { os, cpu }: Platform): void {
-  npm(folder, 'ci', '--omit=dev', '--ignore-scripts', '--no-bin-links', `--os=${os}`, `--cpu=${cpu}`, '--libc=glibc');
+  npm(
+    folder,
+    'ci',
+    '--omit=dev',
+    '--ignore-scripts',
+    '--no-bin-links',
+    `--os=${os}`,
+    `--cpu=${cpu}`,
+    '--libc=glibc',
+  );
 }
 
 function addNode(folder: string, name: string, { node }: Platform): void {
@@ -118,7 +129,8 @@ function nodePackage(name: string): string {
 /** Whether a file belongs into the archive of a platform. */
 function isUsed(file: string, { os, cpu }: Platform): boolean {
   const path = file.replaceAll('\\', '/');
-  if (path.startsWith('node_modules/better-sqlite3/prebuilds/')) return basename(path) === `${os}-${cpu}.node`;
+  if (path.startsWith('node_modules/better-sqlite3/prebuilds/'))
+    return basename(path) === `${os}-${cpu}.node`;
   return !UNUSED.some((pattern) => matchesGlob(path, pattern));
 }
 
@@ -128,7 +140,8 @@ function isProgram(file: string, { node }: Platform): boolean {
 
 async function tarGz(title: string, files: readonly string[], platform: Platform): Promise<string> {
   const file = join(TARGET, `${title}.tar.gz`);
-  for (const name of files) chmodSync(join(work, title, name), isProgram(name, platform) ? 0o755 : 0o644);
+  for (const name of files)
+    chmodSync(join(work, title, name), isProgram(name, platform) ? 0o755 : 0o644);
   const names = files.map((name) => `${title}/${name}`);
   await tar.create({ file, cwd: work, gzip: { level: 9 }, portable: true, mtime: TIME }, names);
   return file;
@@ -136,12 +149,18 @@ async function tarGz(title: string, files: readonly string[], platform: Platform
 
 function zip(title: string, files: readonly string[]): string {
   const file = join(TARGET, `${title}.zip`);
-  const entries = files.map((name) => [`${title}/${name}`, readFileSync(join(work, title, name))] as const);
+  const entries = files.map(
+    (name) => [`${title}/${name}`, readFileSync(join(work, title, name))] as const,
+  );
   writeFileSync(file, zipSync(Object.fromEntries(entries), { level: 9, mtime: TIME }));
   return file;
 }
 
 function npm(cwd: string, ...args: string[]): string {
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund'];
-  return execFileSync('npm', [...args, ...quiet], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  return execFileSync('npm', [...args, ...quiet], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 }

@@ -38,7 +38,11 @@ function tractOf(cell: Cell): CellAreas {
   // A location on the edge may be rounded outwards.
   const row = Math.floor((lat - INLAND.south) / TRACT_NORTH + 0.01);
   const column = Math.floor((lng - INLAND.west) / TRACT_EAST + 0.01);
-  return { tract: `08${String(row * ACROSS + column).padStart(9, '0')}`, county: null, lacks: null };
+  return {
+    tract: `08${String(row * ACROSS + column).padStart(9, '0')}`,
+    county: null,
+    lacks: null,
+  };
 }
 
 /** Plans the book without areas, and with tracts. */
@@ -73,7 +77,12 @@ export async function run(): Promise<Goal[]> {
     console.log(table(['way to buy', 'cells', 'credits', 'of the first', 'planned in'], rows));
     return [
       { what: 'credits by tract', measured: ofAreas, unit: 'credits', atMost: 1.3e6 },
-      { what: 'and to verify one spared answer in a hundred', measured: verifying, unit: 'credits', atMost: 0.15e6 },
+      {
+        what: 'and to verify one spared answer in a hundred',
+        measured: verifying,
+        unit: 'credits',
+        atMost: 0.15e6,
+      },
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -81,8 +90,14 @@ export async function run(): Promise<Goal[]> {
 }
 
 async function plan(folder: string, settings: JobFile) {
-  const job = makeJob([settings, { input: 'book.csv' }], { dataFolder: folder, workingFolder: folder });
-  const store = openSqliteStore(join(folder, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
+  const job = makeJob([settings, { input: 'book.csv' }], {
+    dataFolder: folder,
+    workingFolder: folder,
+  });
+  const store = openSqliteStore(join(folder, 'store.db'), systemClock, {
+    name: 'bench',
+    isAlive: () => true,
+  });
   const key = { secret: '', fingerprint: '', scopes: null };
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = {
@@ -93,7 +108,13 @@ async function plan(folder: string, settings: JobFile) {
     openAreas: () => ({ find: tractOf, [Symbol.dispose]: () => {} }),
   };
   try {
-    const connection = { kind: 'service' as const, baseUrl: '', source: 'bench', sample: true, keys: [key] };
+    const connection = {
+      kind: 'service' as const,
+      baseUrl: '',
+      source: 'bench',
+      sample: true,
+      keys: [key],
+    };
     using prepared = await prepare(await openContext(job, { connection, store, effects }));
     return prepared.summary;
   } finally {

@@ -14,7 +14,11 @@ import { prepare } from '../src/run/prepare.ts';
 import { newProgress, type Progress } from '../src/run/progress.ts';
 import { openContext } from '../src/run/run-context.ts';
 import { type RunResult, run } from '../src/run/run-job.ts';
-import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
+import {
+  accountsFileFor,
+  openAccounts,
+  sqliteAccounts,
+} from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { usage } from '../test/service/file-accounts.ts';
@@ -33,7 +37,11 @@ export interface Charged {
 /** A service and a user of it, on one clock. They meet only through HTTP on 127.0.0.1. */
 export interface BenchHarness {
   /** Runs a job on a book, given as CSV text with the columns `lat` and `lng`, as the command line would. */
-  run(book: string, settings: { readonly topics: readonly string[] }, interrupt?: AbortSignal): Promise<BenchRun>;
+  run(
+    book: string,
+    settings: { readonly topics: readonly string[] },
+    interrupt?: AbortSignal,
+  ): Promise<BenchRun>;
   /** The service's port. */
   readonly port: number;
   /** Credits that the service has charged in all. */
@@ -68,11 +76,19 @@ export async function openBenchHarness({
   const accounts = openAccounts(accountsFileFor(join(folder, 'data.db')));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const port = sqliteAccounts(accounts, clock);
-  const { name: account } = await port.createAccount({ name: 'bench', subscription, signedUpAt: SIGNED_UP });
+  const { name: account } = await port.createAccount({
+    name: 'bench',
+    subscription,
+    signedUpAt: SIGNED_UP,
+  });
   const { key } = await port.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
   const service = await startService({ data: database, accounts: port, port: 0 });
-  const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
-  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
+  const way: LongWay | null =
+    answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
+  const store = openSqliteStore(join(folder, 'store.db'), clock, {
+    name: 'bench',
+    isAlive: () => true,
+  });
   const connection: Connection = {
     kind: 'service',
     baseUrl: way?.url ?? service.url,
@@ -99,13 +115,19 @@ export async function openBenchHarness({
       };
       const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
       const progress = newProgress();
-      using prepared = await prepare(await openContext(job, { connection, store, effects, progress, interrupt }));
+      using prepared = await prepare(
+        await openContext(job, { connection, store, effects, progress, interrupt }),
+      );
       const ended = await run(prepared);
       return { ...ended, progress };
     },
     charged: () => usage(accounts, account, clock.now()).totalCredits,
     charges: () =>
-      accounts.prepare<[], Charged>('SELECT charged_at AS at, credits FROM charges ORDER BY charged_at, id').all(),
+      accounts
+        .prepare<[], Charged>(
+          'SELECT charged_at AS at, credits FROM charges ORDER BY charged_at, id',
+        )
+        .all(),
     ledger: async () => (await store.stats()).credits,
     async close() {
       await way?.close();

@@ -28,7 +28,9 @@ import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
 /** The cities around whose centre sites lie so densely that an enterprise bundle weighs 5 to 7 MB. */
-const DENSE_CENTRES = CITIES.filter(({ name }) => ['Houston', 'Los Angeles', 'New York', 'Chicago'].includes(name));
+const DENSE_CENTRES = CITIES.filter(({ name }) =>
+  ['Houston', 'Los Angeles', 'New York', 'Chicago'].includes(name),
+);
 /** Of each topic around each of them. */
 const DENSE_SITES = sized(850, 30);
 
@@ -45,7 +47,10 @@ interface Way {
   readonly details?: 'keep';
 }
 
-const WAYS: readonly Way[] = [{ name: 'as runs do' }, { name: 'with details kept', details: 'keep' }];
+const WAYS: readonly Way[] = [
+  { name: 'as runs do' },
+  { name: 'with details kept', details: 'keep' },
+];
 
 /** Measures every way on both servers, in turns, and prints the better of two rounds. */
 export async function run(): Promise<Goal[]> {
@@ -60,7 +65,9 @@ export async function run(): Promise<Goal[]> {
       const path = `/v1/bundle/enterprise?lat=${houston!.lat}&lng=${houston!.lng}`;
       const text = await (await fetch(url + path, { headers: { 'x-api-key': key } })).text();
       await ordered(child, { body: { name: 'enterprise', text } });
-      console.log(`${CALLS} calls each, ${SOCKETS} sockets; Houston's bundle is ${(text.length / 1e6).toFixed(1)} MB`);
+      console.log(
+        `${CALLS} calls each, ${SOCKETS} sockets; Houston's bundle is ${(text.length / 1e6).toFixed(1)} MB`,
+      );
       reading(text);
       const goals: Goal[] = [];
       for (const [server, baseUrl, centres] of [
@@ -68,10 +75,13 @@ export async function run(): Promise<Goal[]> {
         ['constant body', bareUrl, [houston!]],
       ] as const) {
         const places = placesAround(centres, CALLS);
-        const rows: (string | number)[][] = [['received and thrown away', ...(await received(baseUrl, key, places))]];
+        const rows: (string | number)[][] = [
+          ['received and thrown away', ...(await received(baseUrl, key, places))],
+        ];
         for (const way of WAYS) {
           const rounds: number[][] = [];
-          for (let round = 0; round < ROUNDS; round++) rounds.push(await handled(folder, way, baseUrl, key, places));
+          for (let round = 0; round < ROUNDS; round++)
+            rounds.push(await handled(folder, way, baseUrl, key, places));
           const best = rounds.toSorted((a, b) => b[0]! - a[0]!)[0]!;
           rows.push([way.name, ...best]);
           if (server === 'constant body' && way === WAYS[0]) {
@@ -84,11 +94,19 @@ export async function run(): Promise<Goal[]> {
             });
           }
         }
-        const head = ['answers a second', 'CPU ms each', 'loop kept, CPU ms at most', 'by the clock'];
+        const head = [
+          'answers a second',
+          'CPU ms each',
+          'loop kept, CPU ms at most',
+          'by the clock',
+        ];
         console.log(
           `\n${table(
             [server, ...head],
-            rows.map(([name, ...figures]) => [name!, ...figures.map((figure) => Number(figure).toFixed(1))]),
+            rows.map(([name, ...figures]) => [
+              name!,
+              ...figures.map((figure) => Number(figure).toFixed(1)),
+            ]),
           )}`,
         );
       }
@@ -109,12 +127,28 @@ function addDenseSites(file: string): void {
     const records = Array.from({ length: DENSE_SITES * DENSE_CENTRES.length }, (_, index) => {
       const { lat, lng, state } = DENSE_CENTRES[index % DENSE_CENTRES.length]!;
       // Within 5 km, and as many properties as an agency publishes.
-      const coordinates = [lng + between(random, -0.025, 0.025), lat + between(random, -0.025, 0.025)];
-      const columns = Array.from({ length: 14 }, (__, column) => [`Column_${column}`, `Value ${index} of 900`]);
-      const properties = { Name: `Sample site ${index}`, State: state, ...Object.fromEntries(columns) };
+      const coordinates = [
+        lng + between(random, -0.025, 0.025),
+        lat + between(random, -0.025, 0.025),
+      ];
+      const columns = Array.from({ length: 14 }, (__, column) => [
+        `Column_${column}`,
+        `Value ${index} of 900`,
+      ]);
+      const properties = {
+        Name: `Sample site ${index}`,
+        State: state,
+        ...Object.fromEntries(columns),
+      };
       return { geometry: { type: 'Point' as const, coordinates }, properties };
     });
-    const info = { name: `sites:${topic}` as const, source: 'benchmark', vintage: '', licence: '', sample: true };
+    const info = {
+      name: `sites:${topic}` as const,
+      source: 'benchmark',
+      vintage: '',
+      licence: '',
+      sample: true,
+    };
     importDataset(database, { kind: 'sites', topic, info, records }, systemClock);
   }
 }
@@ -138,7 +172,10 @@ async function handled(
   const work = mkdtempSync(join(folder, 'run-'));
   const lines = places.map(({ lat, lng }, index) => `${index + 1},${lat},${lng}`);
   writeFileSync(join(work, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
-  const store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
+  const store = openSqliteStore(join(work, 'store.db'), systemClock, {
+    name: 'bench',
+    isAlive: () => true,
+  });
   const settings = {
     input: 'book.csv',
     topics: 'all',
@@ -146,7 +183,10 @@ async function handled(
     subscription: PLENTY,
     concurrency: SOCKETS,
   } as const;
-  const job = makeJob([{ ...settings, ...(details ? { details } : {}) }], { dataFolder: work, workingFolder: work });
+  const job = makeJob([{ ...settings, ...(details ? { details } : {}) }], {
+    dataFolder: work,
+    workingFolder: work,
+  });
   const effects = {
     clock: systemClock,
     random: Math.random,
@@ -155,9 +195,17 @@ async function handled(
   };
   try {
     const key = { secret, fingerprint: 'bench', scopes: null };
-    const connection = { kind: 'service' as const, baseUrl, source: baseUrl, sample: true, keys: [key] };
+    const connection = {
+      kind: 'service' as const,
+      baseUrl,
+      source: baseUrl,
+      sample: true,
+      keys: [key],
+    };
     const progress = newProgress();
-    using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
+    using prepared = await prepare(
+      await openContext(job, { connection, store, effects, progress }),
+    );
     const figures = await measured(places.length, async () => {
       const { state } = await runJob(prepared);
       if (state !== 'complete' || progress.calls !== places.length)
@@ -171,7 +219,11 @@ async function handled(
 }
 
 /** What the server and the wire allow: bodies are received whole, and not looked at. */
-async function received(baseUrl: string, key: string, places: readonly Location[]): Promise<number[]> {
+async function received(
+  baseUrl: string,
+  key: string,
+  places: readonly Location[],
+): Promise<number[]> {
   const client = createClient({ baseUrl, sockets: SOCKETS, userAgent: 'bench' });
   const left = [...places];
   try {
@@ -220,7 +272,10 @@ function placesAround(centres: readonly Location[], count: number): Location[] {
   return Array.from({ length: count }, (_, index) => {
     const centre = centres[index % centres.length]!;
     const step = Math.floor(index / centres.length);
-    return { lat: round4(centre.lat + 1e-4 * (step % 12)), lng: round4(centre.lng + 1e-4 * Math.floor(step / 12)) };
+    return {
+      lat: round4(centre.lat + 1e-4 * (step % 12)),
+      lng: round4(centre.lng + 1e-4 * Math.floor(step / 12)),
+    };
   });
 }
 

@@ -48,7 +48,9 @@ export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-buy-'));
   try {
     makeData(join(folder, 'data.db'));
-    const service = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'data.db')]);
+    const service = fork(join(import.meta.dirname, 'service-process.ts'), [
+      join(folder, 'data.db'),
+    ]);
     try {
       return await measure(folder, service, await answerOf<Served>(service));
     } finally {
@@ -67,7 +69,9 @@ function makeData(file: string): void {
 
 async function measure(folder: string, service: ChildProcess, served: Served): Promise<Goal[]> {
   const { url, key } = served;
-  const single = await fetch(`${url}/v1/${TOPIC}/risk?lat=40.1&lng=-99.9`, { headers: { 'x-api-key': key } });
+  const single = await fetch(`${url}/v1/${TOPIC}/risk?lat=40.1&lng=-99.9`, {
+    headers: { 'x-api-key': key },
+  });
   await ordered(service, { body: { name: 'single', text: await single.text() } });
   // The first calls compile.
   await buy(folder, served, 8);
@@ -77,9 +81,16 @@ async function measure(folder: string, service: ChildProcess, served: Served): P
     const ours = await costOf(service, () => buy(folder, served, sockets));
     const bare = await costOf(service, () => requestBare(served, sockets));
     const [both, ofBare] = [ours.client + ours.service, bare.client + bare.service];
-    const figures = [ours.client, ours.service, both, bare.client, bare.service, ofBare].map((ms) => ms.toFixed(2));
+    const figures = [ours.client, ours.service, both, bare.client, bare.service, ofBare].map((ms) =>
+      ms.toFixed(2),
+    );
     rows.push([`${sockets} at once`, ...figures, (both / ofBare).toFixed(1)]);
-    goals.push({ what: `a single, ${sockets} at once`, measured: both, unit: 'ms of processor', atMost: GOAL });
+    goals.push({
+      what: `a single, ${sockets} at once`,
+      measured: both,
+      unit: 'ms of processor',
+      atMost: GOAL,
+    });
   }
   const head = ['run', 'service', 'both', 'undici', 'bare route', 'both', 'ratio'];
   console.log(`${CALLS} singles; milliseconds of processor time a call\n`);
@@ -88,8 +99,12 @@ async function measure(folder: string, service: ChildProcess, served: Served): P
     await ordered(service, { profile: SERVICE_PARTS.map(([name, { source }]) => [name, source]) });
     await buy(folder, served, SOCKETS[0]!);
   });
-  const { microseconds } = await ordered<{ microseconds: [string, number][] }>(service, { profile: null });
-  console.log(`\nWhere it goes, ${SOCKETS[0]} at once, the profiler and waiting for the disk included: ms a call\n`);
+  const { microseconds } = await ordered<{ microseconds: [string, number][] }>(service, {
+    profile: null,
+  });
+  console.log(
+    `\nWhere it goes, ${SOCKETS[0]} at once, the profiler and waiting for the disk included: ms a call\n`,
+  );
   const sides = [
     ['run', client],
     ['service', new Map(microseconds)],
@@ -98,7 +113,9 @@ async function measure(folder: string, service: ChildProcess, served: Served): P
     table(
       ['part', 'ms'],
       sides.flatMap(([side, parts]) =>
-        [...parts].sort((a, b) => b[1] - a[1]).map(([part, us]) => [`${side}: ${part}`, (us / 1e3 / CALLS).toFixed(2)]),
+        [...parts]
+          .sort((a, b) => b[1] - a[1])
+          .map(([part, us]) => [`${side}: ${part}`, (us / 1e3 / CALLS).toFixed(2)]),
       ),
     ),
   );
@@ -106,7 +123,10 @@ async function measure(folder: string, service: ChildProcess, served: Served): P
 }
 
 /** What some work costs both processes for each call, in milliseconds. */
-async function costOf(service: ChildProcess, work: () => Promise<void>): Promise<{ client: number; service: number }> {
+async function costOf(
+  service: ChildProcess,
+  work: () => Promise<void>,
+): Promise<{ client: number; service: number }> {
   const begun = await ordered<{ cpu: number }>(service, { cpu: true });
   const own = process.cpuUsage();
   await work();
@@ -123,7 +143,12 @@ async function buy(folder: string, { url, key: secret }: Served, sockets: number
     (_, at) => `${at},${35 + (at % 100) / 100},${-100 + Math.floor(at / 100) / 100}`,
   );
   writeFileSync(join(work, 'places.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
-  const settings = { input: 'places.csv', topics: [TOPIC], subscription: PLENTY, concurrency: sockets };
+  const settings = {
+    input: 'places.csv',
+    topics: [TOPIC],
+    subscription: PLENTY,
+    concurrency: sockets,
+  };
   const job = makeJob([settings], { dataFolder: work, workingFolder: work });
   const effects = {
     clock: systemClock,
@@ -132,12 +157,22 @@ async function buy(folder: string, { url, key: secret }: Served, sockets: number
     notice: (message: string) => console.log(`Notice: ${message}`),
   };
   const key = { secret, fingerprint: 'bench', scopes: null };
-  const connection = { kind: 'service' as const, baseUrl: url, source: 'bench', sample: false, keys: [key] };
-  await using store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
+  const connection = {
+    kind: 'service' as const,
+    baseUrl: url,
+    source: 'bench',
+    sample: false,
+    keys: [key],
+  };
+  await using store = openSqliteStore(join(work, 'store.db'), systemClock, {
+    name: 'bench',
+    isAlive: () => true,
+  });
   const progress = newProgress();
   using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
   const { state } = await runJob(prepared);
-  if (state !== 'complete' || progress.calls !== CALLS) throw new Error(`${state}: ${progress.calls} calls`);
+  if (state !== 'complete' || progress.calls !== CALLS)
+    throw new Error(`${state}: ${progress.calls} calls`);
 }
 
 async function requestBare({ bareUrl }: Served, sockets: number): Promise<void> {

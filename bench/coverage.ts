@@ -27,7 +27,9 @@ export async function run(): Promise<Goal[]> {
     const [lat, lng] = CITIES[index % CITIES.length]!;
     return { lat: lat + (random() - 0.5) / 2, lng: lng + (random() - 0.5) / 2 };
   });
-  const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
+  const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)(
+    'us-atlas/states-10m.json',
+  );
   const nation = feature(atlas, atlas.objects.nation);
   const rate = (count: number, isThere: (place: (typeof places)[number]) => boolean) => {
     const begun = performance.now();
@@ -37,11 +39,19 @@ export async function run(): Promise<Goal[]> {
   const first = rate(PLACES, isCovered);
   const again = rate(PLACES, isCovered);
   const theirs = rate(FEW, ({ lat, lng }) => geoContains(nation, [lng, lat]));
-  const line = (name: string, perSecond: number) => [name, Math.round(perSecond), (perSecond / theirs).toFixed(0)];
+  const line = (name: string, perSecond: number) => [
+    name,
+    Math.round(perSecond),
+    (perSecond / theirs).toFixed(0),
+  ];
   console.log(
     table(
       ['', 'places a second', 'of d3-geo'],
-      [line('perilbook, first time', first), line('perilbook, again', again), line('d3-geo', theirs)],
+      [
+        line('perilbook, first time', first),
+        line('perilbook, again', again),
+        line('d3-geo', theirs),
+      ],
     ),
   );
   return [];

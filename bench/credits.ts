@@ -51,8 +51,12 @@ export async function run(): Promise<Goal[]> {
   console.log(
     `${RUNS} runs on one book, ${TOPICS.join(' + ')}; from one run to the next 1 % of the buildings are new and 0.2 % move.`,
   );
-  console.log('Perilbook: really bought through HTTP, counted by the service. The naive users: rows × price of a row.');
-  console.log(`A: an enterprise bundle a row (${ENTERPRISE_A_ROW}). B: the cheapest calls a row (${CHEAPEST_A_ROW}).`);
+  console.log(
+    'Perilbook: really bought through HTTP, counted by the service. The naive users: rows × price of a row.',
+  );
+  console.log(
+    `A: an enterprise bundle a row (${ENTERPRISE_A_ROW}). B: the cheapest calls a row (${CHEAPEST_A_ROW}).`,
+  );
   for (const { name, everyDays } of SCHEDULES) {
     const nights = await enrich(everyDays);
     const [first, last] = [nights[0]!, nights.at(-1)!];
@@ -78,13 +82,22 @@ async function enrich(everyDays: number): Promise<Night[]> {
       }
       const before = harness.charged();
       const { state, summary } = await harness.run(book.csv(), { topics: TOPICS });
-      if (state !== 'complete') throw new Error(`Run ${night + 1} ended ${state}: ${JSON.stringify(summary)}`);
+      if (state !== 'complete')
+        throw new Error(`Run ${night + 1} ended ${state}: ${JSON.stringify(summary)}`);
       const { rows, buildings, coordinates } = book;
-      nights.push({ rows, buildings, coordinates, cells: summary.cells, spent: harness.charged() - before });
+      nights.push({
+        rows,
+        buildings,
+        coordinates,
+        cells: summary.cells,
+        spent: harness.charged() - before,
+      });
     }
     const { charged, unknown, open } = await harness.ledger();
     if (charged !== harness.charged() || unknown + open > 0) {
-      throw new Error(`The service counts ${harness.charged()} credits, the ledger ${charged}, ${unknown} unknown`);
+      throw new Error(
+        `The service counts ${harness.charged()} credits, the ledger ${charged}, ${unknown} unknown`,
+      );
     }
   } finally {
     await harness.close();
@@ -99,7 +112,14 @@ function creditsTable(nights: readonly Night[]): string {
     ['all runs', nights],
   ];
   return table(
-    ['credits', 'Perilbook', 'A: enterprise a row', 'A / Perilbook', 'B: cheapest a row', 'B / Perilbook'],
+    [
+      'credits',
+      'Perilbook',
+      'A: enterprise a row',
+      'A / Perilbook',
+      'B: cheapest a row',
+      'B / Perilbook',
+    ],
     parts.map(([name, part]) => {
       const spent = sum(part.map((night) => night.spent));
       const rows = sum(part.map((night) => night.rows));
@@ -110,7 +130,9 @@ function creditsTable(nights: readonly Night[]): string {
 }
 
 function counted({ rows, buildings, coordinates, cells }: Night): string {
-  const [a, b, c, d] = [rows, buildings, coordinates, cells].map((number) => number.toLocaleString('en-US'));
+  const [a, b, c, d] = [rows, buildings, coordinates, cells].map((number) =>
+    number.toLocaleString('en-US'),
+  );
   return `${a} rows of ${b} buildings with ${c} different coordinates in ${d} cells`;
 }
 

@@ -4,7 +4,11 @@ import { systemClock } from '../src/base/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataReadOnly } from '../src/data/tables/data-database.ts';
-import { openAccounts, openPostgresAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
+import {
+  openAccounts,
+  openPostgresAccounts,
+  sqliteAccounts,
+} from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { isPostgresAddress } from '../src/sql/postgres-address.ts';
 

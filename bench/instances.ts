@@ -32,7 +32,8 @@ export async function run(): Promise<Goal[]> {
     const rows: string[][] = [];
     for (const instances of sized([1, 3], [1])) {
       for (const store of ['SQLite', 'PostgreSQL']) {
-        const place = store === 'SQLite' ? join(folder, `accounts-${instances}.db`) : await server.database();
+        const place =
+          store === 'SQLite' ? join(folder, `accounts-${instances}.db`) : await server.database();
         rows.push([`${store}, ${instances} at work`, ...(await ratesOf(file, place, instances))]);
       }
     }

@@ -16,7 +16,13 @@ import { type Goal, table } from './table.ts';
 const CELLS = sized(100_000, 500);
 const CELLS_A_READ = 250;
 const ROUNDS = sized(5, 1);
-const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
+const RATINGS = [
+  'Very Low',
+  'Relatively Low',
+  'Relatively Moderate',
+  'Relatively High',
+  'Very High',
+] as const;
 
 interface Layout {
   readonly name: string;
@@ -57,7 +63,9 @@ const LAYOUTS: readonly Layout[] = [
         },
         read: (cells) =>
           cells.map((cell) =>
-            all.all(...placeOf(cell)).map(([topic, asOf, fields]) => [topic, asOf, JSON.parse(fields)]),
+            all
+              .all(...placeOf(cell))
+              .map(([topic, asOf, fields]) => [topic, asOf, JSON.parse(fields)]),
           ),
       };
     },
@@ -77,15 +85,23 @@ const LAYOUTS: readonly Layout[] = [
   textLayout('a row a cell, finished suffix', suffixOf, (text) => text),
 ];
 
-function textLayout(name: string, textOf: (cell: number) => string, made: (text: string) => unknown): Layout {
+function textLayout(
+  name: string,
+  textOf: (cell: number) => string,
+  made: (text: string) => unknown,
+): Layout {
   return {
     name,
     make(database) {
       database.exec(`CREATE TABLE texts_of_cells (id INTEGER PRIMARY KEY, lat7 INTEGER, lng7 INTEGER, answers TEXT,
         UNIQUE (lat7, lng7)) STRICT`);
-      const insert = database.prepare('INSERT INTO texts_of_cells (lat7, lng7, answers) VALUES (?, ?, ?)');
+      const insert = database.prepare(
+        'INSERT INTO texts_of_cells (lat7, lng7, answers) VALUES (?, ?, ?)',
+      );
       const select = database
-        .prepare<[number, number], string>('SELECT answers FROM texts_of_cells WHERE lat7 = ? AND lng7 = ?')
+        .prepare<[number, number], string>(
+          'SELECT answers FROM texts_of_cells WHERE lat7 = ? AND lng7 = ?',
+        )
         .pluck();
       return {
         add: (cell) => insert.run(...placeOf(cell), textOf(cell)),
@@ -96,11 +112,18 @@ function textLayout(name: string, textOf: (cell: number) => string, made: (text:
 }
 
 function jsonOf(cell: number): string {
-  return JSON.stringify(Object.fromEntries(answersOf(cell).map(({ topic, asOf, fields }) => [topic, [asOf, fields]])));
+  return JSON.stringify(
+    Object.fromEntries(answersOf(cell).map(({ topic, asOf, fields }) => [topic, [asOf, fields]])),
+  );
 }
 
 function suffixOf(cell: number): string {
-  return ['ok', '', '2026-05-28T20:26:40.000Z', ...answersOf(cell).flatMap(({ fields }) => fields)].join();
+  return [
+    'ok',
+    '',
+    '2026-05-28T20:26:40.000Z',
+    ...answersOf(cell).flatMap(({ fields }) => fields),
+  ].join();
 }
 
 const placeOf = (cell: number): [number, number] => [
@@ -118,7 +141,12 @@ export function run(): Goal[] {
     console.log(
       table(
         ['layout', 'MB', 'cells a second', 'of JSON'],
-        lines.map(([name, size, rate]) => [name, size, rate.toLocaleString('en-US'), (rate / json).toFixed(2)]),
+        lines.map(([name, size, rate]) => [
+          name,
+          size,
+          rate.toLocaleString('en-US'),
+          (rate / json).toFixed(2),
+        ]),
       ),
     );
   } finally {
@@ -127,7 +155,10 @@ export function run(): Goal[] {
   return [];
 }
 
-function measure({ name, make }: Layout, file: string): [name: string, megabytes: string, rate: number] {
+function measure(
+  { name, make }: Layout,
+  file: string,
+): [name: string, megabytes: string, rate: number] {
   const cells = openCells(file);
   const { handle: database } = cells;
   const { add, read } = make(database, cells);
@@ -139,7 +170,10 @@ function measure({ name, make }: Layout, file: string): [name: string, megabytes
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
     for (let from = 0; from < CELLS; from += CELLS_A_READ) {
-      const cells = Array.from({ length: CELLS_A_READ }, (_, index) => ((from + index) * 7919) % CELLS);
+      const cells = Array.from(
+        { length: CELLS_A_READ },
+        (_, index) => ((from + index) * 7919) % CELLS,
+      );
       const found = database.transaction(() => read(cells))();
       if (found.some((one) => one === null)) throw new Error(`${name} lacks a cell`);
     }

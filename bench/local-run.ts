@@ -30,9 +30,16 @@ export async function localRun(
 ): Promise<LocalRunRates> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-local-run-'));
   const owner = { name: 'bench', isAlive: () => true };
-  const store = openSqliteStore(join(folder, 'store.db'), systemClock, owner, (topic) => columnsOf(topic).length);
+  const store = openSqliteStore(
+    join(folder, 'store.db'),
+    systemClock,
+    owner,
+    (topic) => columnsOf(topic).length,
+  );
   try {
-    const lines = places.map(({ lat, lng }, index) => `${index},${lat.toFixed(6)},${lng.toFixed(6)}`);
+    const lines = places.map(
+      ({ lat, lng }, index) => `${index},${lat.toFixed(6)},${lng.toFixed(6)}`,
+    );
     writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
     const settings = {
       input: 'book.csv',
@@ -49,7 +56,9 @@ export async function localRun(
     const data = readLocalData(dataFile, Date.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
     const progress = newProgress();
-    using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
+    using prepared = await prepare(
+      await openContext(job, { connection, store, effects, progress }),
+    );
     let [from, to] = [0, 0];
     progress.onChange = () => {
       if (progress.phase === 'looking_up') from = performance.now();
@@ -58,7 +67,10 @@ export async function localRun(
     const { summary } = await run(prepared);
     if (summary.status.ok === 0) throw new Error('Nothing was looked up');
     const { cells } = summary;
-    return { lookedUp: (cells / (to - from)) * 1_000, whole: (cells / (performance.now() - begun)) * 1_000 };
+    return {
+      lookedUp: (cells / (to - from)) * 1_000,
+      whole: (cells / (performance.now() - begun)) * 1_000,
+    };
   } finally {
     await store.close();
     rmSync(folder, { recursive: true, force: true });

@@ -79,8 +79,11 @@ export async function run(): Promise<Goal[]> {
       const [{ url, key }] = (await once(child, 'message')) as [{ url: string; key: string }];
       const rows: (string | number)[][] = [];
       for (const one of CASES) rows.push(await compare(one, file, url, key));
-      const head = 'topics,places/s,into the store,whole run,through HTTP,ratio,goal,MB a thread'.split(',');
-      console.log(`${THREADS} threads, places around cities and between them, in order\n\n${table(head, rows)}`);
+      const head =
+        'topics,places/s,into the store,whole run,through HTTP,ratio,goal,MB a thread'.split(',');
+      console.log(
+        `${THREADS} threads, places around cities and between them, in order\n\n${table(head, rows)}`,
+      );
       return CASES.flatMap(({ name, goal }, index) => {
         if (goal === null) return [];
         const [, lookedUp, stored] = rows[index]!;
@@ -95,7 +98,12 @@ export async function run(): Promise<Goal[]> {
   }
 }
 
-async function compare(one: Case, file: string, url: string, key: string): Promise<(string | number)[]> {
+async function compare(
+  one: Case,
+  file: string,
+  url: string,
+  key: string,
+): Promise<(string | number)[]> {
   const places = placesInOrder(one.places);
   const local: number[] = [];
   const http: number[] = [];
@@ -109,7 +117,10 @@ async function compare(one: Case, file: string, url: string, key: string): Promi
     runs.push(await localRun(one, file, places));
   }
   const ratio = median(local) / median(http);
-  const [stored, whole] = [median(runs.map((rates) => rates.lookedUp)), median(runs.map((rates) => rates.whole))];
+  const [stored, whole] = [
+    median(runs.map((rates) => rates.lookedUp)),
+    median(runs.map((rates) => rates.whole)),
+  ];
   const figures = [median(local), stored, whole, median(http)].map(Math.round);
   return [one.name, ...figures, ratio.toFixed(0), one.goal?.atLeast ?? '-', Math.round(megabytes)];
 }
@@ -118,7 +129,12 @@ async function compare(one: Case, file: string, url: string, key: string): Promi
 async function lookUp({ topics, counts }: Case, file: string, places: readonly Location[]) {
   const share = Math.ceil(places.length / THREADS);
   const workers = Array.from({ length: THREADS }, (_, index) => {
-    const task: LookupTask = { file, topics, counts, places: places.slice(index * share, (index + 1) * share) };
+    const task: LookupTask = {
+      file,
+      topics,
+      counts,
+      places: places.slice(index * share, (index + 1) * share),
+    };
     return new Worker(new URL('./local-worker.ts', import.meta.url), { workerData: task });
   });
   await Promise.all(workers.map((worker) => once(worker, 'message')));
@@ -137,7 +153,12 @@ async function lookUp({ topics, counts }: Case, file: string, places: readonly L
 }
 
 /** Places a second through HTTP, of some that are evenly spread over all. */
-async function ask({ bundle, asked }: Case, url: string, key: string, places: readonly Location[]): Promise<number> {
+async function ask(
+  { bundle, asked }: Case,
+  url: string,
+  key: string,
+  places: readonly Location[],
+): Promise<number> {
   const call: Call = { kind: bundle };
   const every = Math.floor(places.length / asked);
   const left = places.filter((_, index) => index % every === 0).slice(0, asked);

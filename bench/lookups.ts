@@ -37,7 +37,9 @@ export async function run(): Promise<Goal[]> {
     const rows: (string | number)[][] = [];
     const file = join(folder, 'lookups.db');
     await fillStore(file, cells);
-    const shuffled = cells.toSorted((a, b) => ((a.lat7 * 31) % 9_973) - ((b.lat7 * 31) % 9_973) || a.lng7 - b.lng7);
+    const shuffled = cells.toSorted(
+      (a, b) => ((a.lat7 * 31) % 9_973) - ((b.lat7 * 31) % 9_973) || a.lng7 - b.lng7,
+    );
     for (const [name, wanted] of [
       ['in the order of the store', cells],
       ['in no order', shuffled],
@@ -76,30 +78,47 @@ async function measurePlans(folder: string): Promise<Goal[]> {
 }
 
 /** The fewest seconds of a scan, and of a plan of what was scanned. */
-async function secondsOfPlan(folder: string, store: Store, cached: number): Promise<[scan: number, plan: number]> {
+async function secondsOfPlan(
+  folder: string,
+  store: Store,
+  cached: number,
+): Promise<[scan: number, plan: number]> {
   const places = { dataFolder: folder, workingFolder: folder };
   const job = makeJob([{ input: 'book.csv', topics: 'natural' }], places);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
   const key = { secret: '', fingerprint: '', scopes: null };
-  const connection = { kind: 'service' as const, baseUrl: '', source: 'bench', sample: true, keys: [key] };
+  const connection = {
+    kind: 'service' as const,
+    baseUrl: '',
+    source: 'bench',
+    sample: true,
+    keys: [key],
+  };
   let [scanned, planned] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
-    using prepared = await prepare(await openContext(job, { connection, store, effects }), { onComplete: null });
+    using prepared = await prepare(await openContext(job, { connection, store, effects }), {
+      onComplete: null,
+    });
     const both = performance.now() - begun;
     const again = performance.now();
     // As `perilbook plan` does, which keeps no fields for a pass that writes.
     const { plan } = await prepareScanned(prepared, prepared.plan.scan, { onComplete: null });
     const alone = performance.now() - again;
-    if (plan.cellsCached !== cached) throw new Error(`${plan.cellsCached} cells were found in the store`);
+    if (plan.cellsCached !== cached)
+      throw new Error(`${plan.cellsCached} cells were found in the store`);
     planned = Math.min(planned, alone / 1_000);
     scanned = Math.min(scanned, (both - alone) / 1_000);
   }
   return [scanned, planned];
 }
 
-async function lookUp(order: string, file: string, cells: readonly Cell[]): Promise<(string | number)[][]> {
+async function lookUp(
+  order: string,
+  file: string,
+  cells: readonly Cell[],
+): Promise<(string | number)[][]> {
   const store = openStore(file);
   const source = await store.source('bench');
   const bare = new Database(file, { readonly: true });
@@ -108,11 +127,13 @@ async function lookUp(order: string, file: string, cells: readonly Cell[]): Prom
   );
   const records = new Map<string, CellRecord | null>();
   const inBatches = async (each: (batch: readonly Cell[]) => Promise<void> | void) => {
-    for (let from = 0; from < cells.length; from += BATCH) await each(cells.slice(from, from + BATCH));
+    for (let from = 0; from < cells.length; from += BATCH)
+      await each(cells.slice(from, from + BATCH));
   };
   await inBatches(async (batch) => {
     const found = await store.read(source, batch);
-    for (const [index, { lat7, lng7 }] of batch.entries()) records.set(`${lat7},${lng7}`, found[index]!);
+    for (const [index, { lat7, lng7 }] of batch.entries())
+      records.set(`${lat7},${lng7}`, found[index]!);
   });
   let seen = 0;
   const ours = await best(CELLS, () =>
@@ -121,7 +142,11 @@ async function lookUp(order: string, file: string, cells: readonly Cell[]): Prom
       seen += found.length;
     }),
   );
-  const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 0, fields: columnsOf(topic).length }));
+  const wanted = NATURAL_SLUGS.map((topic) => ({
+    topic,
+    freshSince: 0,
+    fields: columnsOf(topic).length,
+  }));
   const packed = await best(CELLS, () =>
     inBatches(async (batch) => {
       const found = await store.readWanted(source, batch, wanted);
@@ -168,7 +193,13 @@ function openStore(file: string): Store {
 async function fillStore(file: string, cells: readonly Cell[]): Promise<void> {
   await using store = openStore(file);
   const source = await store.source('bench');
-  const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z', point: '' };
+  const values = {
+    text: 'Relatively Moderate',
+    number: 12.3456,
+    count: 17,
+    time: '2026-01-15T11:00:00Z',
+    point: '',
+  };
   const answers = NATURAL_SLUGS.map((topic) => {
     return { topic, asOf: Date.now(), fields: columnsOf(topic).map(({ type }) => values[type]) };
   });

@@ -13,8 +13,16 @@ interface Benchmark {
 }
 
 const BENCHMARKS: readonly Benchmark[] = [
-  { name: 'credits', what: 'credits spent, against two naive users', load: () => import('./credits.ts') },
-  { name: 'areas', what: 'credits with and without areas, a million locations', load: () => import('./areas.ts') },
+  {
+    name: 'credits',
+    what: 'credits spent, against two naive users',
+    load: () => import('./credits.ts'),
+  },
+  {
+    name: 'areas',
+    what: 'credits with and without areas, a million locations',
+    load: () => import('./areas.ts'),
+  },
   {
     name: 'tracts',
     what: 'places a second whose census tract is found, against d3-geo',
@@ -25,32 +33,87 @@ const BENCHMARKS: readonly Benchmark[] = [
     what: 'places a second whose flood zone is found, against d3-geo',
     load: () => import('./zones.ts'),
   },
-  { name: 'throttle', what: 'how much of the credits a minute the throttle uses', load: () => import('./throttle.ts') },
-  { name: 'buy', what: 'processor time of a bought single, on both sides', load: () => import('./buy.ts') },
-  { name: 'start', what: 'seconds to start, of the package and of a new checkout', load: () => import('./start.ts') },
+  {
+    name: 'throttle',
+    what: 'how much of the credits a minute the throttle uses',
+    load: () => import('./throttle.ts'),
+  },
+  {
+    name: 'buy',
+    what: 'processor time of a bought single, on both sides',
+    load: () => import('./buy.ts'),
+  },
+  {
+    name: 'start',
+    what: 'seconds to start, of the package and of a new checkout',
+    load: () => import('./start.ts'),
+  },
   { name: 'rows', what: 'reading and writing CSV', load: () => import('./rows.ts') },
-  { name: 'warm', what: 'a run with everything cached, against DuckDB', load: () => import('./warm.ts') },
-  { name: 'scale', what: 'memory of a whole run at 1 and 10 million rows', load: () => import('./scale.ts') },
-  { name: 'report', what: 'time and memory of a report of a million places', load: () => import('./report.ts') },
-  { name: 'parts', what: 'ten part files against one file of as many rows', load: () => import('./parts.ts') },
+  {
+    name: 'warm',
+    what: 'a run with everything cached, against DuckDB',
+    load: () => import('./warm.ts'),
+  },
+  {
+    name: 'scale',
+    what: 'memory of a whole run at 1 and 10 million rows',
+    load: () => import('./scale.ts'),
+  },
+  {
+    name: 'report',
+    what: 'time and memory of a report of a million places',
+    load: () => import('./report.ts'),
+  },
+  {
+    name: 'parts',
+    what: 'ten part files against one file of as many rows',
+    load: () => import('./parts.ts'),
+  },
   { name: 'layouts', what: 'shapes that the store could have', load: () => import('./layouts.ts') },
-  { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', load: () => import('./bodies.ts') },
-  { name: 'coverage', what: 'places a second in the US or not, against d3-geo', load: () => import('./coverage.ts') },
-  { name: 'lookups', what: 'cells planned a second, store lookups a second', load: () => import('./lookups.ts') },
-  { name: 'local', what: 'places looked up a second in local data, beside HTTP', load: () => import('./local.ts') },
+  {
+    name: 'bodies',
+    what: 'enterprise answers of 6 MB handled a second',
+    load: () => import('./bodies.ts'),
+  },
+  {
+    name: 'coverage',
+    what: 'places a second in the US or not, against d3-geo',
+    load: () => import('./coverage.ts'),
+  },
+  {
+    name: 'lookups',
+    what: 'cells planned a second, store lookups a second',
+    load: () => import('./lookups.ts'),
+  },
+  {
+    name: 'local',
+    what: 'places looked up a second in local data, beside HTTP',
+    load: () => import('./local.ts'),
+  },
   {
     name: 'stores',
     what: 'claims, settlements and lookups a second, SQLite and PostgreSQL',
     load: () => import('./stores.ts'),
   },
-  { name: 'loads', what: 'memory of loading a large agency file', load: () => import('./loads.ts') },
+  {
+    name: 'loads',
+    what: 'memory of loading a large agency file',
+    load: () => import('./loads.ts'),
+  },
   { name: 'service', what: 'answers a second of the service', load: () => import('./service.ts') },
-  { name: 'instances', what: 'answers a second of several instances', load: () => import('./instances.ts') },
+  {
+    name: 'instances',
+    what: 'answers a second of several instances',
+    load: () => import('./instances.ts'),
+  },
 ];
 
 const goals: (readonly [benchmark: string, goal: Goal])[] = [];
 
-const { values, positionals: names } = parseArgs({ options: { tiny: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals: names } = parseArgs({
+  options: { tiny: { type: 'boolean' } },
+  allowPositionals: true,
+});
 if (values.tiny) process.env.BENCH_SIZE = 'tiny';
 const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
 if (unknown.length > 0) {

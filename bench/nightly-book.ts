@@ -39,7 +39,9 @@ export class NightlyBook {
 
   /** How many different coordinates the rows have, letter for letter. */
   get coordinates(): number {
-    return new Set(this.#buildings.flatMap(({ rows }) => rows.map(({ lat, lng }) => `${lat},${lng}`))).size;
+    return new Set(
+      this.#buildings.flatMap(({ rows }) => rows.map(({ lat, lng }) => `${lat},${lng}`)),
+    ).size;
   }
 
   /** Until the next run: some buildings are new, and some stand elsewhere than was thought. */
@@ -49,7 +51,8 @@ export class NightlyBook {
       const building = this.#buildings[whole(this.#random, 0, count - 1)]!;
       building.rows = this.#rowsOf(building.rows.length);
     }
-    for (let added = Math.round(count * NEW_BUILDINGS); added > 0; added--) this.#buildings.push(this.#building());
+    for (let added = Math.round(count * NEW_BUILDINGS); added > 0; added--)
+      this.#buildings.push(this.#building());
   }
 
   csv(): string {
@@ -70,7 +73,10 @@ export class NightlyBook {
     const shift = () => between(this.#random, -ROOF_DEGREES, ROOF_DEGREES);
     return Array.from({ length: count }, (_, row) => {
       const same = row === 0 || this.#random() < SAME_COORDINATES;
-      return { lat: (same ? lat : lat + shift()).toFixed(6), lng: (same ? lng : lng + shift()).toFixed(6) };
+      return {
+        lat: (same ? lat : lat + shift()).toFixed(6),
+        lng: (same ? lng : lng + shift()).toFixed(6),
+      };
     });
   }
 }

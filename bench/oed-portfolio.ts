@@ -37,7 +37,8 @@ export async function writePortfolio(
   const end = first + rows;
   for (let from = first; from < end; from += ROWS_A_WRITE) {
     let text = '';
-    for (let row = from; row < Math.min(end, from + ROWS_A_WRITE); row++) text += rowText(row, places, seed);
+    for (let row = from; row < Math.min(end, from + ROWS_A_WRITE); row++)
+      text += rowText(row, places, seed);
     if (!stream.write(text)) await once(stream, 'drain');
   }
   stream.end();

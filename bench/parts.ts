@@ -4,7 +4,16 @@
  *     BENCH_ROWS=10000000 node bench/main.ts parts
  */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeJob } from '../src/job/settings.ts';
@@ -28,16 +37,23 @@ const RUNS: readonly (readonly [name: string, run: Run])[] = [
 
 async function measure(folder: string, run: Run): Promise<void> {
   const { input, output } = filesIn(folder, 'csv');
-  const files = run === 'file' ? { input, output } : { input: join(folder, 'in'), output: join(folder, `out-${run}`) };
+  const files =
+    run === 'file'
+      ? { input, output }
+      : { input: join(folder, 'in'), output: join(folder, `out-${run}`) };
   const settings = { ...files, topics: 'natural', store: join(folder, 'store.db'), budget: 0 };
-  const job = { ...makeJob([settings], { dataFolder: folder, workingFolder: folder }), counts: false };
+  const job = {
+    ...makeJob([settings], { dataFolder: folder, workingFolder: folder }),
+    counts: false,
+  };
   const begun = performance.now();
   await runWarm(job, run === 'parts-alone' ? { rowThreads: 0 } : {});
   const seconds = (performance.now() - begun) / 1_000;
   console.log(JSON.stringify({ seconds, megabytes: peakMegabytes() }));
 }
 
-const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
+const median = (figures: readonly number[]): number =>
+  figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
 
 export async function run(): Promise<Goal[]> {
   const rows = Number(process.env.BENCH_ROWS ?? sized(1_000_000, 2_000));
@@ -58,18 +74,24 @@ export async function run(): Promise<Goal[]> {
           rmSync(join(folder, name), { recursive: true });
         }
         const args = [...FLAGS, import.meta.filename, folder, run];
-        figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
+        figures[index]!.push(
+          JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })),
+        );
         if (run !== 'file') checkSize(folder);
       }
     }
-    console.log(`${rows.toLocaleString('en-US')} rows, ${cells.toLocaleString('en-US')} cells, 18 natural topics\n`);
+    console.log(
+      `${rows.toLocaleString('en-US')} rows, ${cells.toLocaleString('en-US')} cells, 18 natural topics\n`,
+    );
     const whole = median(figures[0]!.map(({ seconds }) => seconds));
     const lines = RUNS.map(([name], index) => {
       const seconds = median(figures[index]!.map((one) => one.seconds));
       const megabytes = Math.max(...figures[index]!.map((one) => one.megabytes)).toFixed(0);
       return [name, seconds.toFixed(2), (seconds / whole).toFixed(2), megabytes];
     });
-    console.log(table(['warm run', `seconds (median of ${ROUNDS})`, 'of one file', 'peak MB'], lines));
+    console.log(
+      table(['warm run', `seconds (median of ${ROUNDS})`, 'of one file', 'peak MB'], lines),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -84,7 +106,8 @@ function checkSize(folder: string): void {
     const names = readdirSync(join(folder, out));
     const header = bytesOfHeader(join(folder, out, names[0]!));
     const size = names.reduce((sum, name) => sum + sizeOf(out, name), 0) - (PARTS - 1) * header;
-    if (size !== whole) throw new Error(`${out} has ${size} bytes without further headers, the one file ${whole}`);
+    if (size !== whole)
+      throw new Error(`${out} has ${size} bytes without further headers, the one file ${whole}`);
   }
 }
 

@@ -43,7 +43,10 @@ export async function run(): Promise<Goal[]> {
       await writePortfolio(filesIn(own, 'csv').input, { rows: size, places: PLACES });
       const cells = await makeAnswers(own);
       const args = [...FLAGS, import.meta.filename, 'page', own];
-      return { cells, ...(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env })) as Told) };
+      return {
+        cells,
+        ...(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env })) as Told),
+      };
     };
     await reportOf('small', Math.min(rows, 2_000));
     const { cells, seconds, megabytes, bytes } = await reportOf('large', rows);

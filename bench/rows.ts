@@ -24,7 +24,13 @@ import { type Goal, table } from './table.ts';
 const ROWS = sized(1_000_000, 2_000);
 const PLACES = sized(200_000, 400);
 const TOPICS = 18;
-const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'];
+const RATINGS = [
+  'Very Low',
+  'Relatively Low',
+  'Relatively Moderate',
+  'Relatively High',
+  'Very High',
+];
 
 const ADDED: readonly AddedColumn[] = [
   { name: 'hazard_status', type: 'text' },
@@ -59,7 +65,8 @@ function sharedFields(): (key: string) => Field[] {
 
 const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<void>>> = {
   'scan (two columns)': async (input) => {
-    for await (const rows of (await openRowFile(input)).read([LATITUDE, LONGITUDE])) void rows.length;
+    for await (const rows of (await openRowFile(input)).read([LATITUDE, LONGITUDE]))
+      void rows.length;
   },
   'write, fields for each row': (input, output) => write(input, output, Number.POSITIVE_INFINITY),
   'write, fields shared by place': (input, output) => write(input, output, PLACES),
@@ -71,7 +78,9 @@ const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<v
 /** @param places how many there are; Infinity: each row is one */
 async function write(input: string, output: string, places: number): Promise<void> {
   let row = 0;
-  const placeOf = Number.isFinite(places) ? (number: number) => (number * 7919) % places : (number: number) => number;
+  const placeOf = Number.isFinite(places)
+    ? (number: number) => (number * 7919) % places
+    : (number: number) => number;
   const placed: PlacedFields = {
     next: (count) => Int32Array.from({ length: count }, () => placeOf(row++)),
     give: async (sink, wanted) => {
@@ -96,7 +105,9 @@ async function peer(input: string, output: string): Promise<void> {
   const join = new Transform({
     objectMode: true,
     transform(record: string[], _encoding, done) {
-      const added = isHeader ? ADDED.map(({ name }) => name) : fields(`${record[LATITUDE]},${record[LONGITUDE]}`);
+      const added = isHeader
+        ? ADDED.map(({ name }) => name)
+        : fields(`${record[LATITUDE]},${record[LONGITUDE]}`);
       isHeader = false;
       done(null, [...record, ...added]);
     },
@@ -118,12 +129,20 @@ export async function run(rows = ROWS, places = PLACES): Promise<Goal[]> {
     const input = join(folder, 'portfolio.csv');
     await writePortfolio(input, { rows, places });
     const { size } = statSync(input);
-    console.log(`${rows} rows at ${places} places, ${(size / 1e6).toFixed(0)} MB, ${ADDED.length} added columns\n`);
+    console.log(
+      `${rows} rows at ${places} places, ${(size / 1e6).toFixed(0)} MB, ${ADDED.length} added columns\n`,
+    );
     const lines: string[][] = [];
     for (const name of Object.keys(JOBS)) {
       const args = [import.meta.filename, name, input, join(folder, 'out.csv')];
-      const { seconds, megabytes } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
-      const figures = [seconds.toFixed(2), (rows / seconds).toFixed(0), (size / 1e6 / seconds).toFixed(0)];
+      const { seconds, megabytes } = JSON.parse(
+        execFileSync(process.execPath, args, { encoding: 'utf8' }),
+      );
+      const figures = [
+        seconds.toFixed(2),
+        (rows / seconds).toFixed(0),
+        (size / 1e6 / seconds).toFixed(0),
+      ];
       lines.push([name, ...figures, megabytes.toFixed(0)]);
     }
     console.log(table(['job', 'seconds', 'rows/s', 'MB/s', 'peak MB'], lines));

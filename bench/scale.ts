@@ -16,7 +16,9 @@ const WARM = join(import.meta.dirname, 'warm.ts');
  * process of its own, beside the limit. BENCH_ROWS=1000000,50000000 chooses the lengths; 50 million rows need 45 GB of disk.
  */
 export async function run(): Promise<Goal[]> {
-  const sizes = (process.env.BENCH_ROWS ?? sized('1000000,10000000', '1000,2000')).split(',').map(Number);
+  const sizes = (process.env.BENCH_ROWS ?? sized('1000000,10000000', '1000,2000'))
+    .split(',')
+    .map(Number);
   const places = Number(process.env.BENCH_PLACES ?? sized(200_000, 400));
   const lines: (string | number)[][] = [];
   const goals: Goal[] = [];
@@ -26,20 +28,41 @@ export async function run(): Promise<Goal[]> {
       const { input, output } = filesIn(folder, 'csv');
       await writePortfolio(input, { rows, places });
       const cells = await makeAnswers(folder);
-      const told = execFileSync(process.execPath, [...FLAGS, WARM, 'perilbook', 'csv', folder], { encoding: 'utf8' });
+      const told = execFileSync(process.execPath, [...FLAGS, WARM, 'perilbook', 'csv', folder], {
+        encoding: 'utf8',
+      });
       const { seconds, megabytes } = JSON.parse(told) as { seconds: number; megabytes: number };
       const size = (file: string) => (statSync(file).size / 1e6).toFixed(0);
       const ratio = (megabytes / LIMIT_MB).toFixed(2);
       const what = `${rows.toLocaleString('en-US')} rows, peak memory`;
       goals.push({ what, measured: megabytes, unit: 'MB', atMost: LIMIT_MB });
       const speed = Math.round(rows / seconds).toLocaleString('en-US');
-      lines.push([rows.toLocaleString('en-US'), cells, size(input), size(output), speed, megabytes.toFixed(0), ratio]);
+      lines.push([
+        rows.toLocaleString('en-US'),
+        cells,
+        size(input),
+        size(output),
+        speed,
+        megabytes.toFixed(0),
+        ratio,
+      ]);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
   console.log(
-    table(['rows', 'cells', 'MB in', 'MB out', 'rows a second', 'peak MB', `of the limit (${LIMIT_MB})`], lines),
+    table(
+      [
+        'rows',
+        'cells',
+        'MB in',
+        'MB out',
+        'rows a second',
+        'peak MB',
+        `of the limit (${LIMIT_MB})`,
+      ],
+      lines,
+    ),
   );
   return goals;
 }

@@ -5,7 +5,11 @@ import { systemClock } from '../src/base/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
-import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
+import {
+  accountsFileFor,
+  openAccounts,
+  sqliteAccounts,
+} from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import type { Order } from './service-orders.ts';
 import { timeByPart } from './time-by-part.ts';
@@ -19,7 +23,9 @@ const service = await startService({ data: database, accounts, port: 0 });
 const bodies = new Map<string, string>();
 const bare = fastify({ logger: false });
 bare.get<{ Params: { name: string } }>('/:name', (request, reply) =>
-  reply.header('content-type', 'application/json; charset=utf-8').send(bodies.get(request.params.name)),
+  reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(bodies.get(request.params.name)),
 );
 /** Where a client of the service looks for a bundle: the same bytes for all places, but for the request's id, without which
  * the client would take them for a cache's. Sent as they are, in three parts: to encode or copy 6 MB would take the client's time
@@ -31,7 +37,10 @@ bare.get('/v1/bundle/enterprise', (_, reply) => {
   const id = randomUUID();
   reply.hijack();
   const length = before.length + id.length + after.length;
-  reply.raw.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': length });
+  reply.raw.writeHead(200, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': length,
+  });
   reply.raw.write(before);
   reply.raw.write(id);
   reply.raw.end(after);

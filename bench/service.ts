@@ -23,7 +23,12 @@ import { type Goal, table } from './table.ts';
 
 const HOUSTON = 'lat=29.7604&lng=-95.3698';
 /** The goal is a share of the bare route's rate. */
-const CASES: readonly (readonly [name: string, path: string, connections: number, goal?: number])[] = [
+const CASES: readonly (readonly [
+  name: string,
+  path: string,
+  connections: number,
+  goal?: number,
+])[] = [
   ['single natural', `/v1/riverineFlood/risk?${HOUSTON}`, 20],
   ['the same, 64 at once', `/v1/riverineFlood/risk?${HOUSTON}`, 64, 0.5],
   ['single proximity', `/v1/ustFacility/risk?${HOUSTON}`, 20],
@@ -55,7 +60,8 @@ export async function run(): Promise<Goal[]> {
       for (const [name, path, connections, goal] of CASES.filter(([name]) => name.includes(only))) {
         const { row, ratio } = await compare(child, name, path, connections, served);
         rows.push(row);
-        if (goal !== undefined) goals.push({ what: name, measured: ratio, unit: 'of a bare route', atLeast: goal });
+        if (goal !== undefined)
+          goals.push({ what: name, measured: ratio, unit: 'of a bare route', atLeast: goal });
       }
       console.log(table(['case', 'MB', 'ours/s', 'MB/s', 'bare/s', 'ratio', 'failed'], rows));
       if (memoryCalls > 0) await watchMemory(child, memoryCalls, served);
@@ -93,13 +99,22 @@ async function compare(
   }
   const [ours, bare] = rates.map(median) as [number, number];
   const megabytes = Buffer.byteLength(text) / 1e6;
-  const figures = [megabytes.toFixed(3), ours.toFixed(0), (ours * megabytes).toFixed(0), bare.toFixed(0)];
+  const figures = [
+    megabytes.toFixed(3),
+    ours.toFixed(0),
+    (ours * megabytes).toFixed(0),
+    bare.toFixed(0),
+  ];
   const ratio = ours / bare;
   return { row: [name, ...figures, ratio.toFixed(2), String(failed)], ratio };
 }
 
 /** The process's memory while it answers so many enterprise calls. */
-async function watchMemory(child: ChildProcess, calls: number, { url, key }: Served): Promise<void> {
+async function watchMemory(
+  child: ChildProcess,
+  calls: number,
+  { url, key }: Served,
+): Promise<void> {
   const parts = sized(10, 1);
   const rss: number[] = [];
   for (let part = 0; part < parts; part++) {
@@ -111,7 +126,9 @@ async function watchMemory(child: ChildProcess, calls: number, { url, key }: Ser
     });
     rss.push((await ordered<{ rss: number }>(child, { memory: true })).rss);
   }
-  console.log(`\nmemory over ${calls} enterprise calls, MB: ${rss.map((bytes) => Math.round(bytes / 1e6)).join(' ')}`);
+  console.log(
+    `\nmemory over ${calls} enterprise calls, MB: ${rss.map((bytes) => Math.round(bytes / 1e6)).join(' ')}`,
+  );
 }
 
 /** Areas found a second: squares of a seventh of a degree with 64 corners over the lower states, as many as tracts. */
@@ -122,14 +139,23 @@ function measureLookups(): void {
   for (let lat = 25; lat < 49; lat += size) {
     for (let lng = -124; lng < -66; lng += size) {
       const geoid = `01${String(tracts.length).padStart(9, '0')}`;
-      tracts.push({ geoid, level: 'tract', name: geoid, state: 'AL', geometry: squareOf(lng, lat, size, 16) });
+      tracts.push({
+        geoid,
+        level: 'tract',
+        name: geoid,
+        state: 'AL',
+        geometry: squareOf(lng, lat, size, 16),
+      });
     }
   }
   const info = { name: 'areas', source: 'bench', vintage: '', licence: '', sample: true } as const;
   importDataset(database, { kind: 'areas', level: 'tract', info, records: tracts }, systemClock);
   const find = createAreaFinder(database);
   const random = makeRandom(1, 'areas');
-  const places = (count: number, [south, north, west, east]: readonly [number, number, number, number]): Location[] =>
+  const places = (
+    count: number,
+    [south, north, west, east]: readonly [number, number, number, number],
+  ): Location[] =>
     Array.from({ length: count }, () => ({
       lat: south + (north - south) * random(),
       lng: west + (east - west) * random(),
@@ -144,7 +170,9 @@ function measureLookups(): void {
     let found = 0;
     for (const place of asked) if (find(place) !== null) found += 1;
     const rate = asked.length / ((performance.now() - start) / 1000);
-    console.log(`point in tract, ${tracts.length} tracts, ${name}: ${Math.round(rate)} lookups/s (${found} found)`);
+    console.log(
+      `point in tract, ${tracts.length} tracts, ${name}: ${Math.round(rate)} lookups/s (${found} found)`,
+    );
   }
   database.close();
 }

@@ -36,7 +36,16 @@ export function run(): Goal[] {
       { name: 'perilbook help', command: [process.execPath, main, 'help'], goal: 0.15 },
       {
         name: `perilbook plan, ${ROWS.toLocaleString('en-US')} rows`,
-        command: [process.execPath, main, 'plan', 'portfolio.csv', '--topics', 'natural', '--service', 'sample'],
+        command: [
+          process.execPath,
+          main,
+          'plan',
+          'portfolio.csv',
+          '--topics',
+          'natural',
+          '--service',
+          'sample',
+        ],
         goal: 0.4,
       },
     ];

@@ -1,6 +1,11 @@
 /* A worker of the benchmark `stores`: claims and settles batches for a while, and sends how many calls that were, and when the first began. */
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
-import { bundleAnswers, openEither, type StoreWorkerResult, type StoreWorkerTask } from './either-store.ts';
+import {
+  bundleAnswers,
+  openEither,
+  type StoreWorkerResult,
+  type StoreWorkerTask,
+} from './either-store.ts';
 
 const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
@@ -46,7 +51,14 @@ for (let now = part(); now < task.parts && calls < task.most; now = part()) {
     claims.map((claim, at) => {
       if (claim.outcome !== 'granted') throw new Error(claim.outcome);
       return {
-        ...{ call: claim.call, charge: 'charged', credits: 15, period: PERIOD, outcome: '200', failures: [] },
+        ...{
+          call: claim.call,
+          charge: 'charged',
+          credits: 15,
+          period: PERIOD,
+          outcome: '200',
+          failures: [],
+        },
         answers: bundleAnswers(calls + at),
       };
     }),

@@ -10,7 +10,12 @@ import { join } from 'node:path';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { launchPooler, WITH_POOLER } from '../test/pooler.ts';
 import { launchPostgres } from '../test/postgres-server.ts';
-import { bundleAnswers, openEither, type StoreWorkerResult, type StoreWorkerTask } from './either-store.ts';
+import {
+  bundleAnswers,
+  openEither,
+  type StoreWorkerResult,
+  type StoreWorkerTask,
+} from './either-store.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -40,7 +45,8 @@ export async function run(): Promise<Goal[]> {
   await using server = await launchPostgres({ fsync: true, settings: { autovacuum: 'on' } });
   try {
     await using pooler = WITH_POOLER.skip ? null : await launchPooler(server.port);
-    if (WITH_POOLER.skip) console.log(`PostgreSQL behind a pooler is left out: ${WITH_POOLER.skip}.\n`);
+    if (WITH_POOLER.skip)
+      console.log(`PostgreSQL behind a pooler is left out: ${WITH_POOLER.skip}.\n`);
     const stores = [
       ['SQLite', join(folder, 'store.db')],
       ['PostgreSQL', server.storeAddress()],
@@ -48,7 +54,13 @@ export async function run(): Promise<Goal[]> {
     const goals: Goal[] = [];
     const growing: (string | number)[][] = [];
     for (const [name, store] of stores) {
-      const trial = { workers: 1, batch: BATCHES.at(-1)!, ms: GROWING_MS, parts: PARTS, account: 'growing' };
+      const trial = {
+        workers: 1,
+        batch: BATCHES.at(-1)!,
+        ms: GROWING_MS,
+        parts: PARTS,
+        account: 'growing',
+      };
       const { parts, seconds } = await callsOfWorkers(store, trial);
       const rates = parts.map((calls, part) =>
         Math.round(calls / (name === 'SQLite' ? seconds[part]! : GROWING_MS / PARTS / 1_000)),
@@ -64,10 +76,14 @@ export async function run(): Promise<Goal[]> {
     }
     const seconds = (GROWING_MS / 1_000).toLocaleString('en-US');
     console.log(`A store that was empty, ${BATCHES.at(-1)} calls together for ${seconds} s\n`);
-    console.log(`${table(['calls claimed and settled a second', 'first tenth', 'last tenth'], growing)}\n`);
+    console.log(
+      `${table(['calls claimed and settled a second', 'first tenth', 'last tenth'], growing)}\n`,
+    );
     const rates: (string | number)[][] = [];
     const direct = new Map<string, number>();
-    const pooled = pooler && (['PostgreSQL behind PgBouncer', server.storeAddress({ port: pooler.port })] as const);
+    const pooled =
+      pooler &&
+      (['PostgreSQL behind PgBouncer', server.storeAddress({ port: pooler.port })] as const);
     for (const [name, store] of pooled ? [...stores, pooled] : stores) {
       for (const batch of BATCHES) {
         const row: (string | number)[] = [`${name}, ${batch} together`];
@@ -94,19 +110,31 @@ export async function run(): Promise<Goal[]> {
       }
     }
     console.log(
-      table(['calls claimed and settled a second', ...WORKERS.map((workers) => `${workers} at work`)], rates),
+      table(
+        ['calls claimed and settled a second', ...WORKERS.map((workers) => `${workers} at work`)],
+        rates,
+      ),
     );
     const starts: (string | number)[][] = [];
     for (const [name, store] of stores) {
       const measured = await msToFirstClaim(store);
       starts.push([name, Math.round(measured)]);
-      goals.push({ what: `${name}, a worker's first claim`, measured, unit: 'ms', atMost: MOST_START_MS });
+      goals.push({
+        what: `${name}, a worker's first claim`,
+        measured,
+        unit: 'ms',
+        atMost: MOST_START_MS,
+      });
     }
-    console.log(`\nA worker that starts in a minute of ${MINUTE_CALLS.toLocaleString('en-US')} calls\n`);
+    console.log(
+      `\nA worker that starts in a minute of ${MINUTE_CALLS.toLocaleString('en-US')} calls\n`,
+    );
     console.log(table(['', 'ms from opening the store to the first claim'], starts));
     const lookups: (string | number)[][] = [];
     for (const [name, store] of stores) lookups.push([name, await placesASecond(store)]);
-    console.log(`\n${PLACES.toLocaleString('en-US')} places, ${NATURAL_SLUGS.length} answers each\n`);
+    console.log(
+      `\n${PLACES.toLocaleString('en-US')} places, ${NATURAL_SLUGS.length} answers each\n`,
+    );
     console.log(table(['', 'places looked up a second'], lookups));
     return goals;
   } finally {
@@ -119,15 +147,34 @@ let worker = 0;
 
 /** On an account of its own. */
 async function callsASecond(store: string, workers: number, batch: number): Promise<number> {
-  const { parts } = await callsOfWorkers(store, { workers, batch, ms: MS, parts: 1, account: `trial ${worker}` });
+  const { parts } = await callsOfWorkers(store, {
+    workers,
+    batch,
+    ms: MS,
+    parts: 1,
+    account: `trial ${worker}`,
+  });
   return Math.round(parts[0]! / (MS / 1_000));
 }
 
 /** Milliseconds in which a worker opens the store and claims, when others have just made the calls of a full minute. */
 async function msToFirstClaim(store: string): Promise<number> {
   const account = 'full minute';
-  await callsOfWorkers(store, { account, workers: 1, batch: 100, ms: 60_000, parts: 1, most: MINUTE_CALLS });
-  const { firstClaimMs } = await callsOfWorkers(store, { account, workers: 1, batch: 1, ms: 50, parts: 1 });
+  await callsOfWorkers(store, {
+    account,
+    workers: 1,
+    batch: 100,
+    ms: 60_000,
+    parts: 1,
+    most: MINUTE_CALLS,
+  });
+  const { firstClaimMs } = await callsOfWorkers(store, {
+    account,
+    workers: 1,
+    batch: 1,
+    ms: 50,
+    parts: 1,
+  });
   return firstClaimMs;
 }
 
@@ -140,16 +187,24 @@ interface Trial extends Omit<StoreWorkerTask, 'store' | 'worker' | 'most'> {
 async function callsOfWorkers(
   store: string,
   { workers, most = Number.MAX_SAFE_INTEGER, ...trial }: Trial,
-): Promise<{ readonly parts: number[]; readonly seconds: number[]; readonly firstClaimMs: number }> {
+): Promise<{
+  readonly parts: number[];
+  readonly seconds: number[];
+  readonly firstClaimMs: number;
+}> {
   const children = Array.from({ length: workers }, () => {
     const task: StoreWorkerTask = { store, worker: worker++, most, ...trial };
     return fork(join(import.meta.dirname, 'store-worker.ts'), [JSON.stringify(task)]);
   });
   await Promise.all(children.map((child) => once(child, 'message')));
-  const counting = children.map(async (child) => (await once(child, 'message'))[0] as StoreWorkerResult);
+  const counting = children.map(
+    async (child) => (await once(child, 'message'))[0] as StoreWorkerResult,
+  );
   for (const child of children) child.send('go');
   const results = await Promise.all(counting);
-  await Promise.all(children.map((child) => (child.exitCode === null ? once(child, 'exit') : null)));
+  await Promise.all(
+    children.map((child) => (child.exitCode === null ? once(child, 'exit') : null)),
+  );
   const sums = (key: 'counts' | 'seconds') =>
     results[0]![key].map((_, part) => results.reduce((sum, result) => sum + result[key][part]!, 0));
   return {
@@ -179,7 +234,8 @@ async function placesASecond(address: string): Promise<number> {
   const begun = performance.now();
   for (const page of pages) {
     const found = await store.readWanted(source, page, wanted);
-    if (found.some((cell) => cell === null || !('fields' in cell))) throw new Error('a place is missing');
+    if (found.some((cell) => cell === null || !('fields' in cell)))
+      throw new Error('a place is missing');
   }
   return Math.round((PLACES / (performance.now() - begun)) * 1_000);
 }

@@ -1,10 +1,17 @@
 /** A Markdown table that is also readable as text: the first column to the left, all others to the right. */
-export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
   const lines = [head, ...rows].map((cells) => cells.map(cellText));
-  const widths = head.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column]!.length)));
+  const widths = head.map((_, column) =>
+    Math.max(3, ...lines.map((cells) => cells[column]!.length)),
+  );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((text, column) => (column === 0 ? text.padEnd(widths[0]!) : text.padStart(widths[column]!))).join(' | ')} |`;
-  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const rule = widths.map((width, column) =>
+    column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
   return [line(lines[0]!), line(rule), ...lines.slice(1).map(line)].join('\n');
 }
 
@@ -29,8 +36,16 @@ export function goalTable(goals: readonly (readonly [benchmark: string, goal: Go
   return table(
     ['benchmark', 'figure', 'measured', 'goal', 'unit', 'result'],
     goals.map(([benchmark, goal]) => {
-      const limit = 'atLeast' in goal ? `at least ${figure(goal.atLeast)}` : `at most ${figure(goal.atMost)}`;
-      return [benchmark, goal.what, figure(goal.measured), limit, goal.unit, isMet(goal) ? 'met' : 'falls short'];
+      const limit =
+        'atLeast' in goal ? `at least ${figure(goal.atLeast)}` : `at most ${figure(goal.atMost)}`;
+      return [
+        benchmark,
+        goal.what,
+        figure(goal.measured),
+        limit,
+        goal.unit,
+        isMet(goal) ? 'met' : 'falls short',
+      ];
     }),
   );
 }

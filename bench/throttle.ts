@@ -78,7 +78,9 @@ export async function run(): Promise<Goal[]> {
   console.log(
     `Used: credits charged in ${MINUTES} minutes, over ${MINUTES} limits; the mean over all such windows that begin in the run's second minute.`,
   );
-  console.log("Fullest 60 s: of all 60 s of the run. All by the service's own charges. Late: added to every answer.\n");
+  console.log(
+    "Fullest 60 s: of all 60 s of the run. All by the service's own charges. Late: added to every answer.\n",
+  );
   const rows: (string | number)[][] = [];
   const goals: Goal[] = [];
   for (const setting of SETTINGS) {
@@ -91,28 +93,49 @@ export async function run(): Promise<Goal[]> {
       const row = [mix.name, limit, `${late} ms`, percent(share), fullest, sent, met];
       rows.push(row);
       const what = row.slice(0, 3).join(', ');
-      goals.push({ what: `${what}: used`, measured: 100 * share, unit: '%', atLeast: 100 * TARGET });
+      goals.push({
+        what: `${what}: used`,
+        measured: 100 * share,
+        unit: '%',
+        atLeast: 100 * TARGET,
+      });
       goals.push({ what: `${what}: 429s`, measured: sent + met, unit: 'answers', atMost: 0 });
     }
   }
-  console.log(table(['calls', 'limit', 'late', 'used', 'fullest 60 s', '429 sent', '429 met'], rows));
+  console.log(
+    table(['calls', 'limit', 'late', 'used', 'fullest 60 s', '429 sent', '429 met'], rows),
+  );
   return goals;
 }
 
 /** One run against one service, both new, for as long as the measure takes. */
-async function measure({ limit, late }: Setting, { topics, creditsOfCell }: Mix): Promise<Measured> {
+async function measure(
+  { limit, late }: Setting,
+  { topics, creditsOfCell }: Mix,
+): Promise<Measured> {
   const clock = new FastClock('2026-03-15T12:00:20Z', CLOCK_FACTOR);
   const subscription = customSubscription(10_000_000, limit);
-  const harness = await openBenchHarness({ clock, subscription, answersLateMs: late / CLOCK_FACTOR });
+  const harness = await openBenchHarness({
+    clock,
+    subscription,
+    answersLateMs: late / CLOCK_FACTOR,
+  });
   const counter = countRefused(harness.port);
   const enough = new AbortController();
   try {
     // More than can be bought in the time, so that the end of the measure is not the end of the book.
     const cells = Math.ceil((limit * (MINUTES + 4)) / creditsOfCell);
     const ended = harness.run(rowFileOf(cells), { topics }, enough.signal);
-    const [{ state, progress }] = await Promise.all([ended, stopAfterMeasure(harness, clock, enough)]);
+    const [{ state, progress }] = await Promise.all([
+      ended,
+      stopAfterMeasure(harness, clock, enough),
+    ]);
     if (state !== 'interrupted') throw new Error(`The run ended too early: ${state}`);
-    return { ...limitUse(harness.charges(), limit, MINUTES), sent: counter.sent, met: progress.slowedDown };
+    return {
+      ...limitUse(harness.charges(), limit, MINUTES),
+      sent: counter.sent,
+      met: progress.slowedDown,
+    };
   } finally {
     counter.stop();
     await harness.close();

@@ -9,7 +9,10 @@ export type Part = readonly [name: string, pattern: RegExp];
  * has a function in its stack, the innermost function first; what no part has is `other`. Idle time is left out; waiting for
  * the disk is not.
  */
-export async function timeByPart(parts: readonly Part[], work: () => Promise<void>): Promise<Map<string, number>> {
+export async function timeByPart(
+  parts: readonly Part[],
+  work: () => Promise<void>,
+): Promise<Map<string, number>> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
@@ -24,7 +27,9 @@ function divided(
   { nodes, samples = [], timeDeltas = [] }: Profiler.Profile,
   parts: readonly Part[],
 ): Map<string, number> {
-  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const partOf = (node: number): string | null => {
     for (let at: number | undefined = node; at !== undefined; at = parents.get(at)) {
@@ -38,7 +43,8 @@ function divided(
   const microseconds = new Map<string, number>();
   for (const [index, node] of samples.entries()) {
     const part = partOf(node);
-    if (part !== null) microseconds.set(part, (microseconds.get(part) ?? 0) + (timeDeltas[index] ?? 0));
+    if (part !== null)
+      microseconds.set(part, (microseconds.get(part) ?? 0) + (timeDeltas[index] ?? 0));
   }
   return microseconds;
 }

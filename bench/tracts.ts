@@ -27,16 +27,30 @@ const TRACTS = sized(85_000, 100);
 export function run(): Goal[] {
   const rows = [...measured('85,000 made-up tracts', madeUpTracts())];
   const file = realFile('boundaries/va_tracts_tiger.geojson');
-  if (!noRealData && existsSync(file)) rows.push(...measured('61 real tracts (TIGER/Line)', realTracts(file)));
-  console.log(table(['', 'corners an outline', 'near a border', 'places a second', 'of d3-geo'], rows));
+  if (!noRealData && existsSync(file))
+    rows.push(...measured('61 real tracts (TIGER/Line)', realTracts(file)));
+  console.log(
+    table(['', 'corners an outline', 'near a border', 'places a second', 'of d3-geo'], rows),
+  );
   return rows
     .filter(([name]) => !String(name).endsWith('d3-geo'))
-    .map(([name, , , rate]) => ({ what: String(name), measured: Number(rate), unit: 'places/s', atLeast: 300_000 }));
+    .map(([name, , , rate]) => ({
+      what: String(name),
+      measured: Number(rate),
+      unit: 'places/s',
+      atLeast: 300_000,
+    }));
 }
 
 function measured(name: string, records: readonly AreaRecord[]): (string | number)[][] {
   using database = openDataDatabase(':memory:');
-  const info = { name: 'areas', source: 'bench', vintage: '2026', licence: '', sample: true } as const;
+  const info = {
+    name: 'areas',
+    source: 'bench',
+    vintage: '2026',
+    licence: '',
+    sample: true,
+  } as const;
   importDataset(database, { kind: 'areas', info, records }, systemClock);
   const boxes = records.map(({ geometry }) => boxOfGeometry(geometry)!);
   const places = placesIn(boxes);
@@ -60,7 +74,8 @@ function measured(name: string, records: readonly AreaRecord[]): (string | numbe
       found.find((area) => geoContains(records[area]!.geometry, [lng, lat]));
     }
   });
-  const corners = records.reduce((sum, { geometry }) => sum + cornersOf(geometry), 0) / records.length;
+  const corners =
+    records.reduce((sum, { geometry }) => sum + cornersOf(geometry), 0) / records.length;
   const line = (what: string, perSecond: number) => [
     `${name}: ${what}`,
     Math.round(corners),
@@ -68,7 +83,11 @@ function measured(name: string, records: readonly AreaRecord[]): (string | numbe
     Math.round(perSecond),
     (perSecond / theirs).toFixed(0),
   ];
-  return [line('outlines read from the file', first), line('outlines in memory', again), line('d3-geo', theirs)];
+  return [
+    line('outlines read from the file', first),
+    line('outlines in memory', again),
+    line('d3-geo', theirs),
+  ];
 }
 
 /** Random locations in random areas, so that no lookup is near the one before it. */
@@ -76,7 +95,10 @@ function placesIn(boxes: readonly Box[]): Location[] {
   const random = makeRandom(1, 'tracts');
   return Array.from({ length: PLACES }, () => {
     const { minLat, maxLat, minLng, maxLng } = boxes[Math.floor(random() * boxes.length)]!;
-    return { lat: minLat + random() * (maxLat - minLat), lng: minLng + random() * (maxLng - minLng) };
+    return {
+      lat: minLat + random() * (maxLat - minLat),
+      lng: minLng + random() * (maxLng - minLng),
+    };
   });
 }
 
@@ -99,12 +121,20 @@ function madeUpTracts(): AreaRecord[] {
       bent(u, v),
     ];
     const geoid = `31001${String(number).padStart(6, '0')}`;
-    return { geoid, level: 'tract', name: geoid, state: 'NE', geometry: { type: 'Polygon', coordinates: [ring] } };
+    return {
+      geoid,
+      level: 'tract',
+      name: geoid,
+      state: 'NE',
+      geometry: { type: 'Polygon', coordinates: [ring] },
+    };
   });
 }
 
 function realTracts(file: string): AreaRecord[] {
-  const { features } = JSON.parse(readFileSync(file, 'utf8')) as FeatureCollection<Polygon | MultiPolygon>;
+  const { features } = JSON.parse(readFileSync(file, 'utf8')) as FeatureCollection<
+    Polygon | MultiPolygon
+  >;
   return features.map(({ geometry, properties }) => {
     const geoid = String(properties!.GEOID);
     return { geoid, level: 'tract', name: geoid, state: 'VA', geometry };

@@ -26,7 +26,10 @@ async function inDuckdb(sql: string): Promise<void> {
 /** The join of the book with the table of answers by `COPY`; the answers are read from their file, as Perilbook reads its
  * store. `preserve_insertion_order` stays on, as rows must come back in order. Halves are rounded
  * up, as a cell's are, from whole millionths: a double's `.5` would fall on either side. */
-export async function duckdb({ input, answers, output }: PeerFiles, format: 'csv' | 'parquet'): Promise<void> {
+export async function duckdb(
+  { input, answers, output }: PeerFiles,
+  format: 'csv' | 'parquet',
+): Promise<void> {
   const read = format === 'csv' ? 'read_csv' : 'read_parquet';
   await inDuckdb(
     `COPY (SELECT b.*, a.* EXCLUDE (lat7, lng7)
@@ -78,12 +81,15 @@ export async function compareOutputs(
 export async function plain({ input, answers, output }: PeerFiles): Promise<void> {
   const known = new Map<string, string[]>();
   let names: string[] = [];
-  for await (const [lat7, lng7, ...fields] of createReadStream(answers).pipe(parse()) as AsyncIterable<string[]>) {
+  for await (const [lat7, lng7, ...fields] of createReadStream(answers).pipe(
+    parse(),
+  ) as AsyncIterable<string[]>) {
     if (names.length === 0) names = fields;
     else known.set(`${lat7},${lng7}`, fields);
   }
   const none = names.map(() => '');
-  const units = (degrees: string) => Math.floor((Math.round(Number(degrees) * 1e6) + 50) / 100) * 1000;
+  const units = (degrees: string) =>
+    Math.floor((Math.round(Number(degrees) * 1e6) + 50) / 100) * 1000;
   let isHeader = true;
   const join = new Transform({
     objectMode: true,

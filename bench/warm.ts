@@ -30,7 +30,13 @@ import { type Goal, table } from './table.ts';
 /** Loaded where they are used: DuckDB's library alone takes 150 MB, which are none of Perilbook's. */
 const peers = () => import('./warm-peers.ts');
 
-const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
+const RATINGS = [
+  'Very Low',
+  'Relatively Low',
+  'Relatively Moderate',
+  'Relatively High',
+  'Very High',
+] as const;
 const ROWS = sized(1_000_000, 2_000);
 const PLACES = sized(200_000, 400);
 /** Of DuckDB's time, and the most memory. */
@@ -70,7 +76,12 @@ export const jobIn = (folder: string, format: Format) => {
 };
 
 export const storeOf = (file: string) =>
-  openSqliteStore(file, systemClock, { name: 'bench', isAlive: () => true }, (topic) => columnsOf(topic).length);
+  openSqliteStore(
+    file,
+    systemClock,
+    { name: 'bench', isAlive: () => true },
+    (topic) => columnsOf(topic).length,
+  );
 
 const CELLS_A_WRITE = 1_000;
 
@@ -91,7 +102,12 @@ export async function makeAnswers(folder: string): Promise<number> {
     const answers = NATURAL_SLUGS.map((topic, index) => {
       const mixed = (number * 7919 + index * 104_729) % 1_000_000;
       const counts = columnsOf(topic).slice(3);
-      const fields = [RATINGS[mixed % 5]!, mixed / 1e4, (mixed % 977) / 1000, ...counts.map(() => number % 9)];
+      const fields = [
+        RATINGS[mixed % 5]!,
+        mixed / 1e4,
+        (mixed % 977) / 1000,
+        ...counts.map(() => number % 9),
+      ];
       return { topic, asOf: now, fields };
     });
     answered.push({ cell, answers, failures: [] });
@@ -109,12 +125,27 @@ export async function makeAnswers(folder: string): Promise<number> {
 }
 
 /** Runs a job whose answers are all in the store. */
-export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'rowThreads'> = {}): Promise<void> {
+export async function runWarm(
+  job: Job,
+  effectsOfRun: Pick<Effects, 'rowThreads'> = {},
+): Promise<void> {
   const store = storeOf(job.store);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-  const effects = { clock: systemClock, random: Math.random, streams, notice: console.error, ...effectsOfRun };
+  const effects = {
+    clock: systemClock,
+    random: Math.random,
+    streams,
+    notice: console.error,
+    ...effectsOfRun,
+  };
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
-  const connection = { kind: 'service' as const, baseUrl: '', source: SOURCE, sample: false, keys: [key] };
+  const connection = {
+    kind: 'service' as const,
+    baseUrl: '',
+    source: SOURCE,
+    sample: false,
+    keys: [key],
+  };
   using prepared = await prepare(await openContext(job, { connection, store, effects }));
   if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
   await runJob(prepared);
@@ -127,13 +158,15 @@ async function measure(runner: Runner, format: Format, folder: string): Promise<
   enableCompileCache(join(folder, 'compiled'));
   const begun = performance.now();
   if (runner === 'perilbook') await runWarm(jobIn(folder, format));
-  else if (runner === 'duckdb') await (await peers()).duckdb(peerFiles(folder, runner, format), format);
+  else if (runner === 'duckdb')
+    await (await peers()).duckdb(peerFiles(folder, runner, format), format);
   else await (await peers()).plain(peerFiles(folder, runner, format));
   const seconds = (performance.now() - begun) / 1000;
   console.log(JSON.stringify({ seconds, megabytes: peakMegabytes() }));
 }
 
-const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
+const median = (figures: readonly number[]): number =>
+  figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
 
 /** Makes the files and measures all, the peers in turn, so that a busy minute of the machine falls on each of them. */
 export async function run(rows = ROWS, places = PLACES): Promise<Goal[]> {
@@ -146,14 +179,18 @@ export async function run(rows = ROWS, places = PLACES): Promise<Goal[]> {
     const { toParquet } = await peers();
     await toParquet(csv.input, parquet.input);
     await toParquet(csv.answers, parquet.answers);
-    console.log(`${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells, 18 natural topics\n`);
+    console.log(
+      `${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells, 18 natural topics\n`,
+    );
     const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, [runner, format]] of RUNS.entries()) {
         // It takes eight times as long as the others: once will do.
         if (runner === 'plain' && round > 0) continue;
         const args = [...FLAGS, import.meta.filename, runner, format, folder];
-        figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
+        figures[index]!.push(
+          JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })),
+        );
       }
     }
     for (const format of ['csv', 'parquet'] as const) await checkSame(folder, format, rows);
@@ -164,13 +201,32 @@ export async function run(rows = ROWS, places = PLACES): Promise<Goal[]> {
       const ratio = seconds[index]! / seconds[peer]!;
       const megabytes = Math.max(...figures[index]!.map((one) => one.megabytes));
       if (runner === 'perilbook') {
-        goals.push({ what: `${format}, of DuckDB's time`, measured: ratio, unit: 'ratio', atMost: GOAL[format] });
-        goals.push({ what: `${format}, peak memory`, measured: megabytes, unit: 'MB', atMost: GOAL.megabytes });
+        goals.push({
+          what: `${format}, of DuckDB's time`,
+          measured: ratio,
+          unit: 'ratio',
+          atMost: GOAL[format],
+        });
+        goals.push({
+          what: `${format}, peak memory`,
+          measured: megabytes,
+          unit: 'MB',
+          atMost: GOAL.megabytes,
+        });
       }
-      return [`${runner}, ${format}`, seconds[index]!.toFixed(2), ratio.toFixed(2), megabytes.toFixed(0)];
+      return [
+        `${runner}, ${format}`,
+        seconds[index]!.toFixed(2),
+        ratio.toFixed(2),
+        megabytes.toFixed(0),
+      ];
     });
-    console.log('Both outputs were compared value by value, and the rows of ours with the input.\n');
-    console.log(table(['warm run', `seconds (median of ${ROUNDS})`, 'of DuckDB', 'peak MB'], lines));
+    console.log(
+      'Both outputs were compared value by value, and the rows of ours with the input.\n',
+    );
+    console.log(
+      table(['warm run', `seconds (median of ${ROUNDS})`, 'of DuckDB', 'peak MB'], lines),
+    );
     return goals;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -189,6 +245,7 @@ async function checkSame(folder: string, format: Format, rows: number): Promise<
 
 if (process.argv[1] === import.meta.filename) {
   const [first, second, third] = process.argv.slice(2);
-  if (first === 'perilbook' || first === 'duckdb' || first === 'plain') await measure(first, second as Format, third!);
+  if (first === 'perilbook' || first === 'duckdb' || first === 'plain')
+    await measure(first, second as Format, third!);
   else await run(Number(first ?? ROWS), Number(second ?? PLACES));
 }

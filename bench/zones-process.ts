@@ -30,8 +30,12 @@ const SQUARE = 0.022;
 /** Random places of a square, sorted. */
 export function zonePlaces({ south, west, side, count }: PlacesOf): readonly Location[] {
   const random = makeRandom(2, 'places');
-  const places = Array.from({ length: count }, () => ({ lat: south + random() * side, lng: west + random() * side }));
-  const key = ({ lat, lng }: Location) => Math.floor(lat / SQUARE) * 1e6 + Math.floor((lng + 180) / SQUARE);
+  const places = Array.from({ length: count }, () => ({
+    lat: south + random() * side,
+    lng: west + random() * side,
+  }));
+  const key = ({ lat, lng }: Location) =>
+    Math.floor(lat / SQUARE) * 1e6 + Math.floor((lng + 180) / SQUARE);
   return places.sort((a, b) => key(a) - key(b));
 }
 
@@ -44,7 +48,8 @@ if (import.meta.main) {
     const [result] = found.kind === 'covered' ? found.results : [];
     if (result === undefined || !('value' in result)) return;
     counts.found += 1;
-    if ((result.value as { boundaryMeters: number | null }).boundaryMeters !== null) counts.noted += 1;
+    if ((result.value as { boundaryMeters: number | null }).boundaryMeters !== null)
+      counts.noted += 1;
   };
   const opened = performance.now();
   lookUp(places[0]!);
@@ -54,6 +59,12 @@ if (import.meta.main) {
   const rate = (places.length - 1) / ((performance.now() - begun) / 1_000);
   const { user, system } = process.cpuUsage(used);
   const cpuRate = (places.length - 1) / ((user + system) / 1e6);
-  const times: ZoneTimes = { rate, cpuRate, loadMs: begun - opened, peak: peakMegabytes(), ...counts };
+  const times: ZoneTimes = {
+    rate,
+    cpuRate,
+    loadMs: begun - opened,
+    peak: peakMegabytes(),
+    ...counts,
+  };
   console.log(JSON.stringify(times));
 }

@@ -35,19 +35,37 @@ export function run(): Goal[] {
     const { zones, corners } = writeState(file);
     const place = { south: SOUTH, west: WEST, side: COUNTIES * SIDE, count: PLACES };
     const program = new URL('./zones-process.ts', import.meta.url).pathname;
-    const told = execFileSync(process.execPath, [program, file, JSON.stringify(place)], { encoding: 'utf8' });
+    const told = execFileSync(process.execPath, [program, file, JSON.stringify(place)], {
+      encoding: 'utf8',
+    });
     const { rate, cpuRate, loadMs, peak, found, noted } = JSON.parse(told) as ZoneTimes;
     const theirs = ofGeo(place);
     console.log(
       `${zones} zones, ${(corners / 1e6).toFixed(1)} million corners, ${Math.round(statSync(file).size / 1e6)} MB; ${found} of ${PLACES} places in a zone, ${noted} within 100 m of another\n`,
     );
     const rows = [
-      ['look-up, one thread', Math.round(rate), Math.round(cpuRate), Math.round(peak), Math.round(loadMs)],
+      [
+        'look-up, one thread',
+        Math.round(rate),
+        Math.round(cpuRate),
+        Math.round(peak),
+        Math.round(loadMs),
+      ],
       [`d3-geo (${FEW} places of one county)`, Math.round(theirs), '', '', ''],
     ];
-    console.log(table(['', 'places a second', 'a second of processor time', 'peak MB', 'ms to read the boxes'], rows));
+    console.log(
+      table(
+        ['', 'places a second', 'a second of processor time', 'peak MB', 'ms to read the boxes'],
+        rows,
+      ),
+    );
     return [
-      { what: 'places', measured: Math.round(cpuRate), unit: 'places/s of processor time', atLeast: 25_000 },
+      {
+        what: 'places',
+        measured: Math.round(cpuRate),
+        unit: 'places/s of processor time',
+        atLeast: 25_000,
+      },
       { what: 'memory', measured: Math.round(peak), unit: 'MB', atMost: 350 },
     ];
   } finally {
@@ -58,7 +76,8 @@ export function run(): Goal[] {
 function writeState(file: string): { readonly zones: number; readonly corners: number } {
   using database = openDataDatabase(file);
   const counted = { zones: 0, corners: 0 };
-  const info = (name: DatasetName) => ({ name, source: 'bench', vintage: '2026', licence: '', sample: true }) as const;
+  const info = (name: DatasetName) =>
+    ({ name, source: 'bench', vintage: '2026', licence: '', sample: true }) as const;
   const coordinates = [square(WEST - 1, SOUTH - 1, COUNTIES * SIDE + 2)];
   const area = { geoid: '37001', level: 'county', name: 'All', state: 'NC' } as const;
   const areas = [{ ...area, geometry: { type: 'Polygon', coordinates } }] as const;
@@ -74,21 +93,41 @@ function writeState(file: string): { readonly zones: number; readonly corners: n
       }
     }
   }
-  importDataset(database, { kind: 'floodZones', info: info('floodZones'), records: records() }, systemClock);
+  importDataset(
+    database,
+    { kind: 'floodZones', info: info('floodZones'), records: records() },
+    systemClock,
+  );
   return counted;
 }
 
 /** The low places of a county, each a hole of its zone X, which has some 45,000 corners. */
 function* countyZones(county: number, random: Random): Generator<ZoneRecord> {
-  const [south, west] = [SOUTH + Math.floor(county / COUNTIES) * SIDE, WEST + (county % COUNTIES) * SIDE];
+  const [south, west] = [
+    SOUTH + Math.floor(county / COUNTIES) * SIDE,
+    WEST + (county % COUNTIES) * SIDE,
+  ];
   const step = SIDE / BASINS;
   const holes: Position[][] = [];
   const zone = (code: string, special: string, coordinates: Position[][]): ZoneRecord => {
-    const facts = { special, facts: { baseElevationFt: null, baseElevationDatum: null, depthFt: null } };
-    return { kind: 'zone', geoid: '37001C', code, detail: '', facts, geometry: { type: 'Polygon', coordinates } };
+    const facts = {
+      special,
+      facts: { baseElevationFt: null, baseElevationDatum: null, depthFt: null },
+    };
+    return {
+      kind: 'zone',
+      geoid: '37001C',
+      code,
+      detail: '',
+      facts,
+      geometry: { type: 'Polygon', coordinates },
+    };
   };
   for (let basin = 0; basin < BASINS ** 2; basin++) {
-    const [lat, lng] = [south + (Math.floor(basin / BASINS) + 0.5) * step, west + ((basin % BASINS) + 0.5) * step];
+    const [lat, lng] = [
+      south + (Math.floor(basin / BASINS) + 0.5) * step,
+      west + ((basin % BASINS) + 0.5) * step,
+    ];
     const ring = Array.from({ length: CORNERS }, (_, index): Position => {
       const reach = step * (0.25 + 0.2 * random());
       const angle = (2 * Math.PI * index) / CORNERS;

@@ -51,8 +51,25 @@ const BUILDINGS: Readonly<Record<string, number>> = {
 
 /** Rows of good buildings; the faulty ones come on top. */
 const GOOD_ROWS = 113;
-const STREETS = ['Commerce St', 'Harbor Blvd', 'W 4th St', 'Industrial Pkwy', 'Bay Ave', 'Market St', 'Mill Rd'];
-const KINDS = ['Warehouse', 'Office tower', 'Store', 'Clinic', 'Hotel', 'Apartments', 'Plant', 'Data center'];
+const STREETS = [
+  'Commerce St',
+  'Harbor Blvd',
+  'W 4th St',
+  'Industrial Pkwy',
+  'Bay Ave',
+  'Market St',
+  'Mill Rd',
+];
+const KINDS = [
+  'Warehouse',
+  'Office tower',
+  'Store',
+  'Clinic',
+  'Hotel',
+  'Apartments',
+  'Plant',
+  'Data center',
+];
 
 interface Building {
   readonly city: City;
@@ -119,7 +136,10 @@ function rowsOf(buildings: readonly Building[], random: Random): Row[] {
   const counts = buildings.map(() => 1);
   for (let extra = buildings.length; extra < GOOD_ROWS; extra += 1) {
     // The lower of two draws: the first buildings of the book are its campuses.
-    const index = Math.min(whole(random, 0, buildings.length - 1), whole(random, 0, buildings.length - 1));
+    const index = Math.min(
+      whole(random, 0, buildings.length - 1),
+      whole(random, 0, buildings.length - 1),
+    );
     counts[index]! += 1;
   }
   let location = 0;
@@ -131,7 +151,13 @@ function rowsOf(buildings: readonly Building[], random: Random): Row[] {
   );
 }
 
-function rowOf(building: Building, index: number, storey: number, location: number, random: Random): Row {
+function rowOf(
+  building: Building,
+  index: number,
+  storey: number,
+  location: number,
+  random: Random,
+): Row {
   const { city, number, lat, lng, street } = building;
   const value = whole(random, 20, 4000) * 10_000;
   // A second survey of the same roof: another place by less than the five metres that four decimals keep.

@@ -4,7 +4,16 @@ import { cityNamed, placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 
 const HEADER = ['location_id', 'name', 'latitude', 'longitude'];
-const CITIES = ['Houston', 'Miami', 'New Orleans', 'Denver', 'Seattle', 'San Francisco', 'Oklahoma City', 'Chicago'];
+const CITIES = [
+  'Houston',
+  'Miami',
+  'New Orleans',
+  'Denver',
+  'Seattle',
+  'San Francisco',
+  'Oklahoma City',
+  'Chicago',
+];
 
 /** A dozen rows for the first try: eight cities, and a second tenant in four of the buildings. */
 export function smallPortfolio(land: Land): string {
@@ -14,5 +23,7 @@ export function smallPortfolio(land: Land): string {
     const tenants = index % 2 === 0 ? ['ground floor', 'upper floors'] : ['whole building'];
     return tenants.map((tenant) => [`${name}, ${tenant}`, lat.toFixed(4), lng.toFixed(4)]);
   });
-  return [HEADER, ...rows.map((row, index) => [index + 1, ...row])].map((row) => `${csvLine(row)}\n`).join('');
+  return [HEADER, ...rows.map((row, index) => [index + 1, ...row])]
+    .map((row) => `${csvLine(row)}\n`)
+    .join('');
 }

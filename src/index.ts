@@ -6,7 +6,13 @@ export type { RowStatus } from './columns/row-status.ts';
 export type { TopicSlug } from './contract/topics.ts';
 export type { JobFile } from './job/job-file.ts';
 export type { TopicName } from './job/topic-choice.ts';
-export { type AnswerSource, type ClientSettings, createClient, local, sample } from './library/answer-source.ts';
+export {
+  type AnswerSource,
+  type ClientSettings,
+  createClient,
+  local,
+  sample,
+} from './library/answer-source.ts';
 export { type AnswerStore, openStore } from './library/answer-store.ts';
 export {
   type AnswerSettings,

@@ -58,11 +58,15 @@ interface Import {
 const moduleOf = (file: string): string => file.split('/')[0]!;
 const layerOf = (name: string): number => LAYERS.findIndex((modules) => modules.includes(name));
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(SRC, file), 'utf8');
-  const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s+)?([^;'"]*?)from\s+'([^']+)'/gm);
+  const statements = text.matchAll(
+    /^\s*(?:import|export)\s+(type\s+)?([^;'"]*?)from\s+'([^']+)'/gm,
+  );
   const dynamic = text.matchAll(/import\('([^']+)'\)/g);
   return [
     ...[...statements].map(([, type, names, target]) => ({
@@ -77,7 +81,10 @@ function importsOf(file: string): Import[] {
 const imports = files.flatMap(importsOf);
 const inside = imports
   .filter(({ target }) => target.startsWith('.'))
-  .map((found) => ({ ...found, target: relative(SRC, join(SRC, dirname(found.file), found.target)) }))
+  .map((found) => ({
+    ...found,
+    target: relative(SRC, join(SRC, dirname(found.file), found.target)),
+  }))
   .filter(({ target }) => !target.startsWith('..'));
 
 test('every file lies in a module', () => {
@@ -116,7 +123,8 @@ test('only main touches the process, and nothing but it and the cli prints', () 
 });
 
 test('no grab-bag files, and one barrel: the library', () => {
-  const isGrabBag = (file: string) => /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(file);
+  const isGrabBag = (file: string) =>
+    /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(file);
   assert.deepEqual(files.filter(isGrabBag), ['index.ts']);
 });
 
@@ -127,7 +135,9 @@ test('a type name has one meaning', () => {
     return [...names].map(([, name]) => ({ name: name!, file }));
   });
   assert.ok(declared.length > 300);
-  const twice = [...Map.groupBy(declared, ({ name }) => name).values()].filter((places) => places.length > 1);
+  const twice = [...Map.groupBy(declared, ({ name }) => name).values()].filter(
+    (places) => places.length > 1,
+  );
   assert.deepEqual(twice, []);
 });
 

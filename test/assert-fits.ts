@@ -9,12 +9,19 @@ export function assertFits(found: unknown, expected: unknown, path: string): voi
   if (pattern) {
     assert.match(String(found), new RegExp(pattern[1]!, `s${pattern[2]}`), path);
   } else if (Array.isArray(expected)) {
-    assert.equal((found as unknown[] | undefined)?.length, expected.length, `${path}: ${JSON.stringify(found)}`);
-    for (const [index, value] of expected.entries()) assertFits((found as unknown[])[index], value, `${path}.${index}`);
+    assert.equal(
+      (found as unknown[] | undefined)?.length,
+      expected.length,
+      `${path}: ${JSON.stringify(found)}`,
+    );
+    for (const [index, value] of expected.entries())
+      assertFits((found as unknown[])[index], value, `${path}.${index}`);
   } else if (typeof expected === 'object' && expected !== null) {
     const { least, most, ...members } = expected as Record<string, unknown>;
-    if (typeof least === 'number') assert.ok((found as number) >= least, `${path}: ${found} is less than ${least}`);
-    if (typeof most === 'number') assert.ok((found as number) <= most, `${path}: ${found} is more than ${most}`);
+    if (typeof least === 'number')
+      assert.ok((found as number) >= least, `${path}: ${found} is less than ${least}`);
+    if (typeof most === 'number')
+      assert.ok((found as number) <= most, `${path}: ${found} is more than ${most}`);
     for (const [name, value] of Object.entries(members)) {
       assertFits((found as Record<string, unknown> | null)?.[name], value, `${path}.${name}`);
     }
@@ -26,7 +33,9 @@ export function filledIn<Case>(whole: Case, row: Readonly<Record<string, unknown
   let text = JSON.stringify(whole);
   for (const [name, value] of Object.entries(row)) {
     const quoted = JSON.stringify(value);
-    text = text.replaceAll(`"$${name}"`, quoted).replaceAll(`$${name}`, JSON.stringify(String(value)).slice(1, -1));
+    text = text
+      .replaceAll(`"$${name}"`, quoted)
+      .replaceAll(`$${name}`, JSON.stringify(String(value)).slice(1, -1));
   }
   return JSON.parse(text);
 }

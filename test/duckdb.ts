@@ -18,7 +18,9 @@ export async function openDuckdb(): Promise<Duckdb> {
     },
     async query(sql) {
       const result = await connection.runAndReadAll(sql);
-      return result.getRowsJson().map((row) => row.map((value) => (value === null ? null : String(value))));
+      return result
+        .getRowsJson()
+        .map((row) => row.map((value) => (value === null ? null : String(value))));
     },
     close() {
       connection.closeSync();

@@ -73,7 +73,10 @@ export async function fakeService(
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const withKey = (value: string) => value.replaceAll('{key}', key);
       const all = Object.entries({ 'content-type': 'application/json', ...headers });
-      response.writeHead(status, Object.fromEntries(all.map(([name, value]) => [name, withKey(value)])));
+      response.writeHead(
+        status,
+        Object.fromEntries(all.map(([name, value]) => [name, withKey(value)])),
+      );
       return void response.end(withKey(text));
     }
     const real = await fetch(service + address, { headers: { 'x-api-key': key } });
@@ -82,7 +85,8 @@ export async function fakeService(
     if (fault.isLost) return void response.destroy();
     const answer = await alter(address, changed(fault, passed));
     if (fault.head !== undefined) return sendRaw(response, fault.head, answer);
-    const cost = answer.status === real.status ? (fault.cost ?? real.headers.get('x-credit-cost')) : null;
+    const cost =
+      answer.status === real.status ? (fault.cost ?? real.headers.get('x-credit-cost')) : null;
     const sample = real.headers.get(HEADERS.sampleData);
     const all = { 'content-type': 'application/json', 'x-credit-cost': String(cost ?? 0) };
     response.writeHead(answer.status, { ...all, ...(sample && { [HEADERS.sampleData]: sample }) });
@@ -99,13 +103,21 @@ export async function standBetween(t: TestContext, service: string, alter: Alter
   return (await fakeService(t, service, alter)).url;
 }
 
-function fits({ requests, every = 1, address = [], key }: Fault, number: number, asked: string, sent: string): boolean {
+function fits(
+  { requests, every = 1, address = [], key }: Fault,
+  number: number,
+  asked: string,
+  sent: string,
+): boolean {
   const [first, last] = requests ?? [1, Number.POSITIVE_INFINITY];
   if (number < first || number > last || number % every !== 0) return false;
   return address.every((part) => asked.includes(part)) && (key === undefined || key === sent);
 }
 
-function changed({ isElsewhere, keepsTopic, nest = 0, cost, replace }: Fault, answer: Passed): Passed {
+function changed(
+  { isElsewhere, keepsTopic, nest = 0, cost, replace }: Fault,
+  answer: Passed,
+): Passed {
   if (answer.status !== 200) return answer;
   if (isElsewhere) return forAnotherPlace(answer);
   if (keepsTopic !== undefined) {
@@ -113,7 +125,8 @@ function changed({ isElsewhere, keepsTopic, nest = 0, cost, replace }: Fault, an
     json.data.topics = { [keepsTopic]: json.data.topics[keepsTopic] };
     return { ...answer, body: JSON.stringify(json) };
   }
-  if (cost !== undefined) return { ...answer, body: answer.body.replace(/"credit_cost":\d+/, `"credit_cost":${cost}`) };
+  if (cost !== undefined)
+    return { ...answer, body: answer.body.replace(/"credit_cost":\d+/, `"credit_cost":${cost}`) };
   const nested = `"details":${'['.repeat(nest)}${']'.repeat(nest)}`;
   const [from, to] = nest > 0 ? ['"details":null', nested] : (replace ?? ['', '']);
   return { ...answer, body: answer.body.replace(from, to) };
@@ -121,7 +134,9 @@ function changed({ isElsewhere, keepsTopic, nest = 0, cost, replace }: Fault, an
 
 function sendRaw(response: ServerResponse, head: string, { body }: Passed): void {
   const { socket } = response;
-  socket?.end(`${head}HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket?.end(
+    `${head}HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }
 
 /** The answer, but for another place: paid, and of no use. */

@@ -16,7 +16,10 @@ export class JumpingClock implements Clock {
 
   /** As the program's own clock sleeps, by both times. */
   sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-    makeClock(this.now, this.steady, (pause, wake) => this.#time.sleep(pause, wake)).sleep(ms, signal);
+    makeClock(this.now, this.steady, (pause, wake) => this.#time.sleep(pause, wake)).sleep(
+      ms,
+      signal,
+    );
 
   jump(ms: number): void {
     this.#offset += ms;

@@ -22,7 +22,9 @@ const named = process.argv.slice(2).map((path) => path.replace(/\/$/, ''));
 const filesOf = (folder: string, ending: string): string[] =>
   named
     .filter((path) => path.startsWith(folder))
-    .flatMap((path) => globSync(path.endsWith('.ts') ? path : `${path}/**/*${ending}`, { cwd: ROOT }));
+    .flatMap((path) =>
+      globSync(path.endsWith('.ts') ? path : `${path}/**/*${ending}`, { cwd: ROOT }),
+    );
 const mutated = filesOf('src/', '.ts');
 if (mutated.length === 0) {
   process.stderr.write('Name a folder or a file of the source: npm run mutate -- src/run/plan\n');
@@ -46,10 +48,16 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-const besideIt = mutated.flatMap((file) => globSync(`${testFolderOf(dirname(file))}/**/*.test.ts`, { cwd: ROOT }));
+const besideIt = mutated.flatMap((file) =>
+  globSync(`${testFolderOf(dirname(file))}/**/*.test.ts`, { cwd: ROOT }),
+);
 const tests = filesOf('test/', '.test.ts');
-const short = [...new Set(tests.length > 0 ? tests : besideIt)].filter((file) => !NOT_SHORT.test(file));
-const importing = short.filter((file) => [...importsOf(file)].some((path) => mutated.includes(path)));
+const short = [...new Set(tests.length > 0 ? tests : besideIt)].filter(
+  (file) => !NOT_SHORT.test(file),
+);
+const importing = short.filter((file) =>
+  [...importsOf(file)].some((path) => mutated.includes(path)),
+);
 const testFiles = [...new Set([...importing, ...short])];
 
 const work = mkdtempSync(join(tmpdir(), 'perilbook-mutants-'));
@@ -60,7 +68,11 @@ writeFileSync(
     mutate: mutated,
     testRunner: 'tap',
     plugins: ['@stryker-mutator/tap-runner'],
-    tap: { testFiles, forceBail: MUTANTS_JSON === undefined, nodeArgs: ['--test-reporter=tap', '{{testFile}}'] },
+    tap: {
+      testFiles,
+      forceBail: MUTANTS_JSON === undefined,
+      nodeArgs: ['--test-reporter=tap', '{{testFile}}'],
+    },
     coverageAnalysis: 'perTest',
     // Texts are words for people.
     mutator: { excludedMutations: ['StringLiteral'] },
@@ -69,7 +81,11 @@ writeFileSync(
     concurrency: 1,
     tempDirName: join(work, 'copies'),
     logLevel: 'warn',
-    reporters: ['progress-append-only', 'clear-text', ...(MUTANTS_JSON === undefined ? [] : ['json'])],
+    reporters: [
+      'progress-append-only',
+      'clear-text',
+      ...(MUTANTS_JSON === undefined ? [] : ['json']),
+    ],
     jsonReporter: { fileName: MUTANTS_JSON },
     disableBail: MUTANTS_JSON !== undefined,
     clearTextReporter: { allowColor: false, logTests: false, reportTests: false },

@@ -15,12 +15,21 @@ const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
 export function parseOpenMetrics(text: string): MetricSample[] {
   assert.ok(text.endsWith('# EOF\n'), 'the text ends with # EOF');
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('# '));
-  assert.equal(new Set(lines.map((line) => line.replace(/ \S+$/, ''))).size, lines.length, 'each sample is there once');
+  assert.equal(
+    new Set(lines.map((line) => line.replace(/ \S+$/, ''))).size,
+    lines.length,
+    'each sample is there once',
+  );
   return lines.map((line) => {
-    const [, name = '', labels = '', number = ''] = SAMPLE.exec(line) ?? assert.fail(`not a sample: ${line}`);
+    const [, name = '', labels = '', number = ''] =
+      SAMPLE.exec(line) ?? assert.fail(`not a sample: ${line}`);
     const value = Number(number.replace('+Inf', 'Infinity'));
     assert.ok(!Number.isNaN(value), line);
-    return { name, labels: Object.fromEntries([...labels.matchAll(LABEL)].map(([, key, of]) => [key, of])), value };
+    return {
+      name,
+      labels: Object.fromEntries([...labels.matchAll(LABEL)].map(([, key, of]) => [key, of])),
+      value,
+    };
   });
 }
 
@@ -30,6 +39,7 @@ export function metricValue(
   name: string,
   labels: Record<string, string> = {},
 ): number | null {
-  const fits = (sample: MetricSample) => Object.entries(labels).every(([key, value]) => sample.labels[key] === value);
+  const fits = (sample: MetricSample) =>
+    Object.entries(labels).every(([key, value]) => sample.labels[key] === value);
   return samples.find((sample) => sample.name === name && fits(sample))?.value ?? null;
 }

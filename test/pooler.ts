@@ -38,7 +38,12 @@ export async function launchPooler(
   const port = await freePort();
   const file = join(folder, 'pgbouncer.ini');
   const lines = [
-    ...['[databases]', `* = host=127.0.0.1 port=${serverPort} user=postgres`, '[pgbouncer]', `listen_port=${port}`],
+    ...[
+      '[databases]',
+      `* = host=127.0.0.1 port=${serverPort} user=postgres`,
+      '[pgbouncer]',
+      `listen_port=${port}`,
+    ],
     ...[
       'listen_addr=127.0.0.1',
       'auth_type=any',

@@ -68,14 +68,21 @@ export function sharedPostgres(): Promise<SharedPostgres> {
 }
 
 /** The same without a test file: the caller stops it. */
-export async function launchPostgres(options: ServerSettings = {}): Promise<PostgresServer & AsyncDisposable> {
+export async function launchPostgres(
+  options: ServerSettings = {},
+): Promise<PostgresServer & AsyncDisposable> {
   // The server's user must get into the folder, wherever TMPDIR is.
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-postgres-'));
   const { start, stop } = ownServer(folder, options);
   const port = await start();
   let made = 0;
   const mark = `${process.pid}_${Date.now().toString(36)}`;
-  const url: PostgresServer['url'] = ({ database = 'postgres', role = SUPERUSER, schema, port: through = port } = {}) =>
+  const url: PostgresServer['url'] = ({
+    database = 'postgres',
+    role = SUPERUSER,
+    schema,
+    port: through = port,
+  } = {}) =>
     `postgres://${role}@127.0.0.1:${through}/${database}${schema ? `?options=${encodeURIComponent(`-c search_path=${schema}`)}` : ''}`;
   const query: PostgresServer['query'] = async (sql, database) => {
     const client = new Client({ connectionString: url(database ? { database } : {}) });
@@ -90,7 +97,8 @@ export async function launchPostgres(options: ServerSettings = {}): Promise<Post
     port,
     url,
     query,
-    storeAddress: ({ schema = `store_${mark}_${++made}`, ...options } = {}) => `${url(options)}?schema=${schema}`,
+    storeAddress: ({ schema = `store_${mark}_${++made}`, ...options } = {}) =>
+      `${url(options)}?schema=${schema}`,
     async database() {
       const database = `test_${mark}_${++made}`;
       await query(`CREATE DATABASE ${database}`);
@@ -126,8 +134,22 @@ function ownServer(folder: string, { fsync = false, settings = {} }: ServerSetti
       copyTree(made, data);
       return bin;
     }
-    const flags = ['-A', 'trust', '-U', SUPERUSER, '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
-    execFileSync(join(bin, 'initdb'), ['-D', data, ...flags], { ...asNobody, stdio: 'pipe', env: ENVIRONMENT });
+    const flags = [
+      '-A',
+      'trust',
+      '-U',
+      SUPERUSER,
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+      '--no-instructions',
+    ];
+    execFileSync(join(bin, 'initdb'), ['-D', data, ...flags], {
+      ...asNobody,
+      stdio: 'pipe',
+      env: ENVIRONMENT,
+    });
     const hosts = [
       `host all ${ROLE_WITH_PASSWORD} all scram-sha-256`,
       `hostssl all ${ROLE_WITH_TLS} all trust`,
@@ -154,7 +176,8 @@ function ownServer(folder: string, { fsync = false, settings = {} }: ServerSetti
     };
     const flags = Object.entries(set).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // The shell waits for its input to end, which it does when this process dies, however that comes.
-    const script = '"$@" & server=$!; (read -r line || kill -INT $server) <&3 2>/dev/null & wait $server';
+    const script =
+      '"$@" & server=$!; (read -r line || kill -INT $server) <&3 2>/dev/null & wait $server';
     const started = spawn('sh', ['-c', script, 'sh', join(bin, 'postgres'), '-D', data, ...flags], {
       ...asNobody,
       env: ENVIRONMENT,
@@ -189,7 +212,9 @@ function ownServer(folder: string, { fsync = false, settings = {} }: ServerSetti
 const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
 function postmasterOf(data: string): number {
-  return Number(execFileSync('head', ['-n', '1', join(data, 'postmaster.pid')], { encoding: 'utf8' }));
+  return Number(
+    execFileSync('head', ['-n', '1', join(data, 'postmaster.pid')], { encoding: 'utf8' }),
+  );
 }
 
 /** With owners and modes, which PostgreSQL checks. */

@@ -18,7 +18,14 @@ const FILE = join(ROOT, 'README.md');
 
 /** The columns of the README's table: the most telling ones of three topics. */
 const SHOWN = [
-  ...['id', 'hazard_status', 'hurricane_rating', 'hurricane_score', 'wildfire_rating', 'wildfire_frequency'],
+  ...[
+    'id',
+    'hazard_status',
+    'hurricane_rating',
+    'hurricane_score',
+    'wildfire_rating',
+    'wildfire_frequency',
+  ],
   ...['superfund_count', 'superfund_nearest_m'],
 ];
 
@@ -29,7 +36,11 @@ const PROVIDER = 'http://127.0.0.1:8737';
 async function startProvider(t: TestContext, folder: string): Promise<string> {
   const data = openDataDatabase(join(folder, 'provider.db'));
   const accounts = openAccounts(join(folder, 'provider-accounts.db'));
-  const service = await startService({ data, accounts: sqliteAccounts(accounts, systemClock), port: 0 });
+  const service = await startService({
+    data,
+    accounts: sqliteAccounts(accounts, systemClock),
+    port: 0,
+  });
   t.after(async () => {
     await service.close();
     accounts.close();
@@ -56,9 +67,15 @@ test('the sessions in the README are what the program says on a machine without 
     { folder, env: { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db') } },
   );
   assert.equal(code, 0, stderr);
-  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'shown.csv')), { columns: true });
+  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'shown.csv')), {
+    columns: true,
+  });
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const table = [SHOWN, SHOWN.map(() => '---'), ...rows.map((row) => SHOWN.map((name) => row[name]!))].map(line);
+  const table = [
+    SHOWN,
+    SHOWN.map(() => '---'),
+    ...rows.map((row) => SHOWN.map((name) => row[name]!)),
+  ].map(line);
   checkSection(FILE, 'rows', table.join('\n'));
 });
 

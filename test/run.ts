@@ -17,7 +17,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -28,10 +37,13 @@ const isOfBrowser = (file: string) => file.endsWith('-browser.test.ts');
 const isOfArchives = (file: string) => file.startsWith('test/archives/');
 const isOfFaults = (file: string) => file.startsWith('test/faults/');
 const isLong = (file: string) => file.endsWith('-long.test.ts') || isOfFaults(file);
-const hasLongCases = (file: string) => readFileSync(join(ROOT, file), 'utf8').includes("/tier.ts';");
+const hasLongCases = (file: string) =>
+  readFileSync(join(ROOT, file), 'utf8').includes("/tier.ts';");
 const TIERS: Readonly<Record<string, readonly string[]>> = {
   short: FILES.filter((file) => !isOfBrowser(file) && !isOfArchives(file) && !isLong(file)),
-  long: FILES.filter((file) => !isOfBrowser(file) && !isOfArchives(file) && (isLong(file) || hasLongCases(file))),
+  long: FILES.filter(
+    (file) => !isOfBrowser(file) && !isOfArchives(file) && (isLong(file) || hasLongCases(file)),
+  ),
   soak: FILES.filter((file) => isOfFaults(file) || hasLongCases(file)),
   browser: FILES.filter(isOfBrowser),
   archives: FILES.filter(isOfArchives),
@@ -96,21 +108,30 @@ function grouped(files: readonly string[]): string[] {
   const needsProcess = (file: string) => NEEDS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
   const shared = files.filter((file) => !needsProcess(file) && !LONGEST.includes(file));
   // Every seventh file: each group gets as many long ones of a folder.
-  const sevenths = Array.from({ length: GROUPS }, (_, index) => shared.filter((_, nth) => nth % GROUPS === index));
+  const sevenths = Array.from({ length: GROUPS }, (_, index) =>
+    shared.filter((_, nth) => nth % GROUPS === index),
+  );
   // Node starts them in the order of their names.
   const groups = [...LONGEST.map((file) => [file]), ...sevenths].map((own, index) => {
     const group = join(temporary, `group-${String(index + 1).padStart(2, '0')}.test.mjs`);
     const addresses = own.map((file) => pathToFileURL(join(ROOT, file)).href);
-    writeFileSync(group, addresses.map((address) => `import ${JSON.stringify(address)};\n`).join(''));
+    writeFileSync(
+      group,
+      addresses.map((address) => `import ${JSON.stringify(address)};\n`).join(''),
+    );
     return group;
   });
   return [...groups, ...files.filter(needsProcess)];
 }
 
 async function checkSource(): Promise<{ isGood: boolean; output: string }> {
-  const checking = spawn('npm', ['run', '--silent', 'check'], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const checking = spawn('npm', ['run', '--silent', 'check'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
-  for (const stream of [checking.stdout, checking.stderr]) stream.on('data', (text) => (output += text));
+  for (const stream of [checking.stdout, checking.stderr])
+    stream.on('data', (text) => (output += text));
   const [code] = await once(checking, 'close');
   return { isGood: code === 0, output };
 }

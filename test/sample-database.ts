@@ -35,7 +35,10 @@ export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
 
 /** Puts the sample service's database where a run with this store looks for it, so that the run does not build it: by default for
  * natural topics alone, without readings that each run must renew. */
-export function provideSampleData(store: string, topics: readonly TopicSlug[] = NATURAL_SLUGS): void {
+export function provideSampleData(
+  store: string,
+  topics: readonly TopicSlug[] = NATURAL_SLUGS,
+): void {
   copySampleDatabase(join(dirname(store), 'sample-data.db'), topics);
 }
 
@@ -90,7 +93,9 @@ function removeOldDatabases(): void {
 
 function fingerprintOfSource(): string {
   const hash = createHash('sha256');
-  for (const file of globSync('{contract,data,geo,service}/**/*.{ts,sql}', { cwd: SOURCE }).sort()) {
+  for (const file of globSync('{contract,data,geo,service}/**/*.{ts,sql}', {
+    cwd: SOURCE,
+  }).sort()) {
     hash.update(file).update(readFileSync(join(SOURCE, file)));
   }
   return hash.digest('hex').slice(0, 16);
@@ -104,7 +109,8 @@ export function provideLocalData(home: string, measuredAt?: number): string {
   const database = new Database(file);
   try {
     database.exec("UPDATE datasets SET sample = 0; UPDATE parts SET source = 'test'");
-    if (measuredAt !== undefined) database.prepare('UPDATE reading_boxes SET measured_at = ?').run(measuredAt);
+    if (measuredAt !== undefined)
+      database.prepare('UPDATE reading_boxes SET measured_at = ?').run(measuredAt);
   } finally {
     database.close();
   }

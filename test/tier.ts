@@ -6,7 +6,15 @@ const { TEST_TIER, SOAK_SEED } = process.env;
 const TIER: Tier = TEST_TIER === 'soak' || TEST_TIER === 'long' ? TEST_TIER : 'short';
 
 /** How often a trial is made in this run. Files of the long tier alone have no short count; without a count of its own, the soak makes as many as the long tier. */
-export function times({ long, short = long, soak = long }: { short?: number; long: number; soak?: number }): number {
+export function times({
+  long,
+  short = long,
+  soak = long,
+}: {
+  short?: number;
+  long: number;
+  soak?: number;
+}): number {
   return { short, long, soak }[TIER];
 }
 

@@ -31,11 +31,23 @@ for (const format of ['parquet', 'csv']) {
     const path = (name: string) => join(folder, `${name}.${format}`);
     const table = (name: string) => (format === 'csv' ? textsOf(path(name)) : `'${path(name)}'`);
     const run = async (name: string) => {
-      const words = ['run', path(name), '-o', path(`${name}-out`), '--service', 'local', '--store', `${name}.db`];
-      const { code, stderr } = await perilbook([...words, '--topics', 'wildfire,park,radon', '--max-invalid', '100%'], {
-        folder,
-        env: { XDG_DATA_HOME: folder },
-      });
+      const words = [
+        'run',
+        path(name),
+        '-o',
+        path(`${name}-out`),
+        '--service',
+        'local',
+        '--store',
+        `${name}.db`,
+      ];
+      const { code, stderr } = await perilbook(
+        [...words, '--topics', 'wildfire,park,radon', '--max-invalid', '100%'],
+        {
+          folder,
+          env: { XDG_DATA_HOME: folder },
+        },
+      );
       assert.ok(code === 0 || code === 3, stderr);
     };
 
@@ -48,7 +60,10 @@ for (const format of ['parquet', 'csv']) {
     const [[places, rows]] = (await duckdb.query(
       `SELECT (SELECT count(*) FROM ${table('places')}), (SELECT count(*) FROM portfolio)`,
     )) as [[string, string]];
-    assert.ok(Number(places) > 0.95 * PLACES && Number(rows) === ROWS, `${places} places, ${rows} rows`);
+    assert.ok(
+      Number(places) > 0.95 * PLACES && Number(rows) === ROWS,
+      `${places} places, ${rows} rows`,
+    );
     await duckdb.execute(
       `CREATE TABLE joined AS SELECT p.*, a.* EXCLUDE (lat, lng) FROM portfolio p LEFT JOIN ${table('places-out')} a
        ON p.lat IS NOT DISTINCT FROM a.lat AND p.lng IS NOT DISTINCT FROM a.lng`,
@@ -61,7 +76,9 @@ for (const format of ['parquet', 'csv']) {
          (SELECT count(*) FROM ((${rowsOf('joined')} EXCEPT ${rowsOf('direct')}) UNION ALL (${rowsOf('direct')} EXCEPT ${rowsOf('joined')})))`,
     )) as [[string, string, string]];
     assert.deepEqual([ofJoin, ofRun, differ], [String(ROWS), String(ROWS), '0']);
-    const statuses = await duckdb.query('SELECT hazard_status FROM direct GROUP BY ALL ORDER BY ALL');
+    const statuses = await duckdb.query(
+      'SELECT hazard_status FROM direct GROUP BY ALL ORDER BY ALL',
+    );
     assert.deepEqual(statuses.flat(), ['invalid', 'ok', 'outside_us']);
   });
 }

@@ -12,7 +12,11 @@ export interface BatchLimits<Item> {
  * @param work gives the results in the order of the items; when it fails or lacks a result, each item of the batch fails */
 export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
-  { most = Number.POSITIVE_INFINITY, isAlone = () => false, atOnce = Number.POSITIVE_INFINITY }: BatchLimits<Item> = {},
+  {
+    most = Number.POSITIVE_INFINITY,
+    isAlone = () => false,
+    atOnce = Number.POSITIVE_INFINITY,
+  }: BatchLimits<Item> = {},
 ): (item: Item) => Promise<Result> {
   const waiting: (PromiseWithResolvers<Result> & { readonly item: Item })[] = [];
   let inProgress = 0;
@@ -22,11 +26,15 @@ export function inBatches<Item, Result>(
     if (inProgress >= atOnce || waiting.length === 0) return;
     inProgress += 1;
     const alone = waiting.findIndex(({ item }) => isAlone(item));
-    const batch = waiting.splice(0, Math.max(1, Math.min(alone < 0 ? waiting.length : alone, most)));
+    const batch = waiting.splice(
+      0,
+      Math.max(1, Math.min(alone < 0 ? waiting.length : alone, most)),
+    );
     if (waiting.length > 0) setImmediate(workOnBatch);
     try {
       const results = await work(batch.map(({ item }) => item));
-      if (results.length !== batch.length) throw new Error(`${results.length} results for ${batch.length} items`);
+      if (results.length !== batch.length)
+        throw new Error(`${results.length} results for ${batch.length} items`);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -22,8 +22,16 @@ const LONGEST_SLICE_MS = 60_000;
 const LONGEST_SPAN_MS = 15 * 60_000;
 
 /** Waits until a steady time, however far off: a span of hours is not a wait for a date, and setting the clock must not end it. */
-export async function sleepUntilSteady(clock: Clock, at: number, signal?: AbortSignal): Promise<void> {
-  for (let left = at - steadyTime(clock); left > 0 && !signal?.aborted; left = at - steadyTime(clock)) {
+export async function sleepUntilSteady(
+  clock: Clock,
+  at: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (
+    let left = at - steadyTime(clock);
+    left > 0 && !signal?.aborted;
+    left = at - steadyTime(clock)
+  ) {
     await clock.sleep(Math.min(left, LONGEST_SPAN_MS), signal);
   }
 }
@@ -39,7 +47,11 @@ export function timeLimit(clock: Clock, ms: number): Disposable & { readonly sig
 }
 
 /** Makes a clock of a wall clock, which may be set, and a steady one, which is not. `pause` may stand still together with the machine. */
-export function makeClock(wall: () => number, steady: () => number, pause: Clock['sleep'] = timer): Clock {
+export function makeClock(
+  wall: () => number,
+  steady: () => number,
+  pause: Clock['sleep'] = timer,
+): Clock {
   return {
     now: wall,
     steady,
@@ -72,4 +84,6 @@ function timer(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-export const systemClock: Clock = makeClock(Date.now, () => Number(process.hrtime.bigint() / 1_000_000n));
+export const systemClock: Clock = makeClock(Date.now, () =>
+  Number(process.hrtime.bigint() / 1_000_000n),
+);

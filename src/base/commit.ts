@@ -12,7 +12,11 @@ export function commitOfProgram(): string | null {
     // The package may be installed inside a checkout of something else.
     if (!existsSync(new URL('.git', CHECKOUT))) return null;
     const args = ['describe', '--always', '--dirty', '--abbrev=10', '--exclude=*'];
-    return execFileSync('git', args, { cwd: CHECKOUT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', args, {
+      cwd: CHECKOUT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return null;
   }

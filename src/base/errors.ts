@@ -47,7 +47,13 @@ export class PerilbookError extends Error {
   readonly hint: string;
   readonly context: ErrorContext;
 
-  constructor(code: ErrorCode, message: string, hint: string, context: ErrorContext = {}, cause?: unknown) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    hint: string,
+    context: ErrorContext = {},
+    cause?: unknown,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
@@ -79,5 +85,11 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
   const message = `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`;
-  return new PerilbookError('USAGE', message, 'Choose another port, or 0 for a free one.', {}, error);
+  return new PerilbookError(
+    'USAGE',
+    message,
+    'Choose another port, or 0 for a free one.',
+    {},
+    error,
+  );
 }

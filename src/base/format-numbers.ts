@@ -65,6 +65,7 @@ export function amount(value: number, currency: string | null): string {
   // 999,500 is 1.00 m: a thousand times the next smaller unit has four digits.
   const [per, unit] = STEPS.find(([least]) => size >= least * 0.9995) ?? [1, ''];
   const scaled = size / per;
-  const digits = scaled >= 99.95 || (per === 1 && Number.isInteger(size)) ? 0 : scaled >= 9.995 ? 1 : 2;
+  const digits =
+    scaled >= 99.95 || (per === 1 && Number.isInteger(size)) ? 0 : scaled >= 9.995 ? 1 : 2;
   return `${before}${scaled.toFixed(digits)}${unit}`;
 }

@@ -7,7 +7,10 @@ export function nearestNames(misspelt: string, names: readonly string[]): string
   return [...new Set(names)]
     .map((name) => ({ name, text: name.trim().toLowerCase() }))
     .map(({ name, text }) => ({ name, text, distance: editDistance(wanted, text) }))
-    .filter(({ text, distance }) => text !== '' && distance <= (isShort && text[0] === wanted[0] ? 2 : most))
+    .filter(
+      ({ text, distance }) =>
+        text !== '' && distance <= (isShort && text[0] === wanted[0] ? 2 : most),
+    )
     .sort((a, b) => a.distance - b.distance)
     .filter(({ distance }, _, [nearest]) => distance <= nearest!.distance + 1)
     .slice(0, 3)

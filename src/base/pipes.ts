@@ -1,4 +1,12 @@
-import { closeSync, constants, openSync, readFileSync, readSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +23,11 @@ export function readPipe(path: string, interrupt?: AbortSignal): Readable {
 }
 
 /** Makes a stream fail with INTERRUPTED when the user ends the program: what has come by then may be a part only. */
-export function interruptible<Stream extends Readable>(stream: Stream, name: string, interrupt?: AbortSignal): Stream {
+export function interruptible<Stream extends Readable>(
+  stream: Stream,
+  name: string,
+  interrupt?: AbortSignal,
+): Stream {
   if (interrupt === undefined) return stream;
   const stop = () => void stream.destroy(interrupted(`${name} was still being read`));
   if (interrupt.aborted) stop();
@@ -53,19 +65,28 @@ export async function writePipe(path: string, interrupt: AbortSignal): Promise<W
       if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
     }
     if (interrupt.aborted)
-      throw interrupted(`No program reads ${path}`, 'Run the same command again: nothing is bought twice.');
+      throw interrupted(
+        `No program reads ${path}`,
+        'Run the same command again: nothing is bought twice.',
+      );
     await delay(READER_POLL_MS, undefined, { signal: interrupt }).catch(() => {});
   }
 }
 
-function interrupted(what: string, hint = 'Nothing was bought. Run the same command again.'): PerilbookError {
+function interrupted(
+  what: string,
+  hint = 'Nothing was bought. Run the same command again.',
+): PerilbookError {
   return new PerilbookError('INTERRUPTED', `Interrupted: ${what}`, hint);
 }
 
 /** Whether a file is a device that is read without end or waits for its user: all but the empty /dev/null. */
 export function isEndless(stats: Stats): boolean {
   if (stats.isBlockDevice()) return true;
-  return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+  return (
+    stats.isCharacterDevice() &&
+    stats.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev
+  );
 }
 
 /** Refuses what is no file, where a reader needs a whole file at once. @throws Error, for the caller to name the file */
@@ -102,7 +123,9 @@ export function readFileText(path: string): string {
   const bytes = readFileSync(path);
   const [first, second] = bytes;
   // Without a mark, each other byte of ASCII in UTF-16 is 0.
-  const isLittle = (first === 0xff && second === 0xfe) || (bytes.length > 1 && first !== 0 && second === 0);
-  const isBig = (first === 0xfe && second === 0xff) || (bytes.length > 1 && first === 0 && second !== 0);
+  const isLittle =
+    (first === 0xff && second === 0xfe) || (bytes.length > 1 && first !== 0 && second === 0);
+  const isBig =
+    (first === 0xfe && second === 0xff) || (bytes.length > 1 && first === 0 && second !== 0);
   return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8').decode(bytes);
 }

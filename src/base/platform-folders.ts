@@ -22,9 +22,12 @@ export function dataFolderOf(env: Variables, system = process.platform): string 
 function todaysFolder(env: Variables, system: NodeJS.Platform): string | null {
   const { XDG_DATA_HOME: given, LOCALAPPDATA: local } = env;
   if (given !== undefined && isAbsolute(given)) return join(given, 'perilbook');
-  if (system === 'win32' && local !== undefined && isAbsolute(local)) return join(local, 'perilbook');
+  if (system === 'win32' && local !== undefined && isAbsolute(local))
+    return join(local, 'perilbook');
   const home = homeFolder(env);
-  return home === null ? null : join(home, system === 'win32' ? 'AppData/Local' : '.local/share', 'perilbook');
+  return home === null
+    ? null
+    : join(home, system === 'win32' ? 'AppData/Local' : '.local/share', 'perilbook');
 }
 
 /** Where a version before 1.0.0 kept its data on Windows, if its store is there and today's folder has none; else null. */
@@ -42,7 +45,11 @@ export const NO_FOLDER = '/nonexistent/perilbook';
 /** The error where there is no such folder. @param option that names a file in its place */
 export function noDataFolder(option: string): PerilbookError {
   const message = 'This user has no home folder, so there is no place for what Perilbook keeps';
-  return new PerilbookError('USAGE', message, `Name one: ${option}, or set XDG_DATA_HOME to an absolute path.`);
+  return new PerilbookError(
+    'USAGE',
+    message,
+    `Name one: ${option}, or set XDG_DATA_HOME to an absolute path.`,
+  );
 }
 
 /** Whether a path begins with somebody's home folder, as shells write it. */
@@ -58,5 +65,9 @@ export function withHome(path: string, home: string | null, system = process.pla
   const isOwn = /^~[/\\]/.test(path);
   if (isOwn && home !== null) return join(home, path.slice(2));
   const why = isOwn ? 'this user has no home folder' : 'only ~/ is replaced by a home folder';
-  throw new PerilbookError('USAGE', `The path ${path} cannot be resolved: ${why}`, 'Write the whole path.');
+  throw new PerilbookError(
+    'USAGE',
+    `The path ${path} cannot be resolved: ${why}`,
+    'Write the whole path.',
+  );
 }

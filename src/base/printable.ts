@@ -30,7 +30,10 @@ export function printableJson(value: unknown, indent?: number): string {
 }
 
 function escaped(text: string): string {
-  return text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 const load = createRequire(import.meta.url);

@@ -9,7 +9,9 @@ let machine: string | undefined;
  * and know nothing of one another's. */
 export function machineName(): string {
   // Linux alone has such spaces.
-  machine ??= hostname() + (resultOrNull(() => `.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`) ?? '');
+  machine ??=
+    hostname() +
+    (resultOrNull(() => `.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`) ?? '');
   return machine;
 }
 

@@ -53,7 +53,11 @@ export type OptionValues = Readonly<Record<string, string | number | boolean | u
  * option.
  * @param words what follows the command's name
  * @param flags by the long names of options; a switch that is off is left out */
-export function commandLine(command: string, words: readonly string[], flags: OptionValues): string {
+export function commandLine(
+  command: string,
+  words: readonly string[],
+  flags: OptionValues,
+): string {
   const options = Object.entries(flags).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${name}`];

@@ -14,7 +14,10 @@ export function ownUser(): number {
 export function isPlanted(path: string, isOnTheWay = false): boolean {
   const parent = dirname(path);
   if (parent === path) return false;
-  const [file, folder] = [resultOrNull(() => lstatSync(path)), resultOrNull(() => statSync(parent))];
+  const [file, folder] = [
+    resultOrNull(() => lstatSync(path)),
+    resultOrNull(() => statSync(parent)),
+  ];
   const isOfAnother =
     file !== null &&
     folder !== null &&
@@ -24,4 +27,5 @@ export function isPlanted(path: string, isOnTheWay = false): boolean {
   return (isOfAnother && (!isOnTheWay || file.isSymbolicLink())) || isPlanted(parent, true);
 }
 
-export const PLANTED = 'belongs to another user, or lies behind a link of one, in a folder that all users share';
+export const PLANTED =
+  'belongs to another user, or lies behind a link of one, in a folder that all users share';

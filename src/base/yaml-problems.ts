@@ -1,7 +1,13 @@
 /** What is wrong at a place of a YAML file, in the words of its writer: the library speaks of flow sequences, scalars and implicit
  * keys. Repeats no text of the file, which may be a key.
  * @param code, message of an error of the library `yaml` */
-export function yamlProblem({ code, message }: { readonly code: string; readonly message: string }): string {
+export function yamlProblem({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): string {
   const missing = MISSING.find(([pattern]) => pattern.test(message));
   return missing?.[1] ?? PROBLEMS[code] ?? (MARKS.test(code) ? WITHOUT_MARKS : NO_YAML);
 }
@@ -34,7 +40,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   BLOCK_IN_FLOW: 'what stands in [ ] or { } must be on one line, with commas',
   DUPLICATE_KEY: 'this setting is given twice',
   KEY_OVER_1024_CHARS: 'the name of a setting has at most 1,024 characters',
-  MULTILINE_IMPLICIT_KEY: 'the name of a setting must be on one line, followed by a colon and a space',
+  MULTILINE_IMPLICIT_KEY:
+    'the name of a setting must be on one line, followed by a colon and a space',
   MULTIPLE_DOCS: 'a second document begins here (---); a file has one',
   TAB_AS_INDENT: 'the line is indented with a tab; use spaces',
   UNEXPECTED_TOKEN: `YAML cannot read this character here; remove it, or ${QUOTE_IT}`,

@@ -21,7 +21,11 @@ export function canAsk({ stdin, stderr, log }: CliContext): boolean {
 /** Asks on a terminal. Returns only after `y` or `yes`; any other answer, Ctrl-C and Ctrl-D mean no.
  * @param isStdinFree false if stdin is the input file
  * @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
-export async function requireApproval(context: CliContext, approval: Approval, isStdinFree = true): Promise<void> {
+export async function requireApproval(
+  context: CliContext,
+  approval: Approval,
+  isStdinFree = true,
+): Promise<void> {
   if (!canAsk(context) || !isStdinFree) {
     throw new PerilbookError('NEEDS_APPROVAL', approval.unapproved, approval.approve);
   }
@@ -46,10 +50,18 @@ export async function requireApproval(context: CliContext, approval: Approval, i
 export function askToSpend(
   context: CliContext,
   credits: number,
-  { what, now = credits, ...words }: Pick<Approval, 'approve' | 'later'> & { what: string; now?: number },
+  {
+    what,
+    now = credits,
+    ...words
+  }: Pick<Approval, 'approve' | 'later'> & { what: string; now?: number },
   isStdinFree = true,
 ): Promise<void> {
   const unapproved = `This ${what} would spend ${counted(now, 'credit')} without approval`;
   const question = `Spend ${counted(credits, 'credit')}?`;
-  return requireApproval(context, { ...words, question, unapproved, refused: 'Nothing was spent' }, isStdinFree);
+  return requireApproval(
+    context,
+    { ...words, question, unapproved, refused: 'Nothing was spent' },
+    isStdinFree,
+  );
 }

@@ -1,11 +1,24 @@
 import { TOPICS } from '../contract/topics.ts';
 import type { StatementBy } from '../store/ledger/port.ts';
-import { type CommandTable, commandTree, type FlagsOf, jobOptions, json, log, port, quiet, yes } from './command.ts';
+import {
+  type CommandTable,
+  commandTree,
+  type FlagsOf,
+  jobOptions,
+  json,
+  log,
+  port,
+  quiet,
+  yes,
+} from './command.ts';
 import { SERVICE_COMMANDS } from './service-commands.ts';
 
 const JOB = ['[job]', 'job file (.yaml) or input file; - for stdin'] as const;
 
-const INPUTS = ['[job..]', 'job file (.yaml), or input: a file, - for stdin, a folder or several part files'] as const;
+const INPUTS = [
+  '[job..]',
+  'job file (.yaml), or input: a file, - for stdin, a folder or several part files',
+] as const;
 
 const CREDITS = [0, Number.MAX_SAFE_INTEGER] as const;
 
@@ -14,9 +27,14 @@ const OUTPUT = 'Output';
 
 const hidden = { hidden: true } as const;
 
-const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
+const csv = {
+  csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' },
+} as const;
 
-const force = { type: 'boolean', describe: 'replace an existing file that Perilbook did not write' } as const;
+const force = {
+  type: 'boolean',
+  describe: 'replace an existing file that Perilbook did not write',
+} as const;
 
 const limit = {
   type: 'number',
@@ -26,7 +44,14 @@ const limit = {
 
 /** Options for the billing period of an account. */
 const ACCOUNT = [
-  ...(['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'] as const),
+  ...([
+    'service',
+    'base-url',
+    'api-key-file',
+    'account',
+    'subscription',
+    'anniversary-day',
+  ] as const),
   ...(['reserve', 'overage-ceiling', 'store'] as const),
 ] as const;
 
@@ -43,7 +68,9 @@ const quota = {
 
 const store = { ...jobOptions(['store']), ...json } as const;
 
-const db = { db: { type: 'string', describe: 'the data file (default: data.db in the data folder)' } } as const;
+const db = {
+  db: { type: 'string', describe: 'the data file (default: data.db in the data folder)' },
+} as const;
 
 const sources = {
   sources: {
@@ -55,17 +82,23 @@ const sources = {
 const mirror = {
   mirror: {
     type: 'string',
-    describe: 'a server to ask in place of all others (URL/host/path), or a copy of a downloads folder',
+    describe:
+      'a server to ask in place of all others (URL/host/path), or a copy of a downloads folder',
   },
 } as const;
 
-const replace = { replace: { type: 'boolean', describe: 'replace a dataset even where it loses rows' } } as const;
+const replace = {
+  replace: { type: 'boolean', describe: 'replace a dataset even where it loses rows' },
+} as const;
 
 const messages = { ...quiet, ...log, ...json } as const;
 
 export const COMMAND_TABLE = {
   lookup: {
-    argument: ['[location..]', 'latitude and longitude in decimal degrees, as two words or with a comma'],
+    argument: [
+      '[location..]',
+      'latitude and longitude in decimal degrees, as two words or with a comma',
+    ],
     describe: 'answer one location: latitude and longitude',
     examples: [
       'lookup 34.0522 -118.2437 --topics wildfire,earthquake',
@@ -95,18 +128,32 @@ export const COMMAND_TABLE = {
     options: {
       ...jobOptions(),
       limit: { ...limit, group: 'Money and time', ...hidden },
-      yes: { ...yes, group: 'Money and time', describe: 'spend what the plan costs without asking' },
-      report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
+      yes: {
+        ...yes,
+        group: 'Money and time',
+        describe: 'spend what the plan costs without asking',
+      },
+      report: {
+        type: 'string',
+        group: OUTPUT,
+        describe: 'also write the HTML report to this file',
+        ...hidden,
+      },
       force: { ...force, group: OUTPUT, ...hidden },
       json: { ...json.json, ...hidden },
       quiet: { ...quiet.quiet, ...hidden },
       log: { ...log.log, ...hidden },
-      debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys', ...hidden },
+      debug: {
+        type: 'boolean',
+        describe: 'log each request and its outcome on stderr, without keys',
+        ...hidden,
+      },
     },
   },
   report: {
     argument: INPUTS,
-    describe: 'write an HTML report: value at risk, map, accumulation, locations, data quality; spends nothing',
+    describe:
+      'write an HTML report: value at risk, map, accumulation, locations, data quality; spends nothing',
     examples: [
       'report nightly.yaml',
       'report portfolio.csv --topics natural --report portfolio.html',
@@ -141,7 +188,11 @@ export const COMMAND_TABLE = {
   quota: {
     argument: JOB,
     describe: 'show the billing period: allowance, spent, left, reset date',
-    examples: ['quota nightly.yaml', 'quota nightly.yaml --by day', 'quota set nightly.yaml --left 4200'],
+    examples: [
+      'quota nightly.yaml',
+      'quota nightly.yaml --by day',
+      'quota set nightly.yaml --left 4200',
+    ],
     options: quota,
   },
   'quota set': {
@@ -150,7 +201,11 @@ export const COMMAND_TABLE = {
     examples: ['quota set nightly.yaml --left 4200', 'quota set --account acme --spent 800'],
     options: {
       left: { type: 'number', range: CREDITS, describe: "credits left on the provider's page" },
-      spent: { type: 'number', range: CREDITS, describe: "credits spent on the provider's page, by everyone" },
+      spent: {
+        type: 'number',
+        range: CREDITS,
+        describe: "credits spent on the provider's page, by everyone",
+      },
       ...quota,
     },
   },
@@ -181,16 +236,26 @@ export const COMMAND_TABLE = {
     describe: 'delete old answers, rejections, or damaged answers',
     examples: ['cache prune --older-than 400d', 'cache prune --rejected'],
     options: {
-      'older-than': { type: 'string', describe: 'delete answers, and runs in status, older than this, e.g. 365d' },
-      rejected: { type: 'boolean', describe: 'delete rejections, so that the locations are asked again (free)' },
-      damaged: { type: 'boolean', describe: 'delete answers that have changed since they were written' },
+      'older-than': {
+        type: 'string',
+        describe: 'delete answers, and runs in status, older than this, e.g. 365d',
+      },
+      rejected: {
+        type: 'boolean',
+        describe: 'delete rejections, so that the locations are asked again (free)',
+      },
+      damaged: {
+        type: 'boolean',
+        describe: 'delete answers that have changed since they were written',
+      },
       yes: { ...yes, describe: 'delete paid answers without asking' },
       ...store,
     },
   },
   /** Without a subcommand it lists the data. */
   data: {
-    describe: "list the agencies' public data on this machine; get, update, check, load or remove it",
+    describe:
+      "list the agencies' public data on this machine; get, update, check, load or remove it",
     examples: [
       'data get natural --for portfolio.csv      (the states of its locations)',
       'data get all --states VA,MD --dry-run     (addresses, sizes and licences)',
@@ -207,10 +272,14 @@ export const COMMAND_TABLE = {
       states: { type: 'string', describe: 'of these states, e.g. VA,MD' },
       for: {
         type: 'string',
-        describe: 'of the states within 100 km of the locations in this file (or in the input of a job file)',
+        describe:
+          'of the states within 100 km of the locations in this file (or in the input of a job file)',
         conflicts: 'states',
       },
-      'dry-run': { type: 'boolean', describe: 'show addresses, sizes and licences, and download nothing' },
+      'dry-run': {
+        type: 'boolean',
+        describe: 'show addresses, sizes and licences, and download nothing',
+      },
       yes: { ...yes, describe: 'download without asking' },
       ...mirror,
       ...sources,
@@ -236,7 +305,10 @@ export const COMMAND_TABLE = {
     describe: "load an agency's file, or sample data; without a name, list the loaders",
     examples: ['data load sample', 'data load hurdat2 hurdat2.txt', 'data load'],
     options: {
-      states: { type: 'string', describe: 'take the rows of these states only and keep those of others; US for all' },
+      states: {
+        type: 'string',
+        describe: 'take the rows of these states only and keep those of others; US for all',
+      },
       lat: { type: 'string', describe: 'column of the latitude' },
       lng: { type: 'string', describe: 'column of the longitude' },
       sites: { type: 'string', describe: "airnow: file of the monitors' locations" },
@@ -263,7 +335,9 @@ export const COMMAND_TABLE = {
   },
   ...SERVICE_COMMANDS,
   /** Printed by yargs, which also answers the script's questions. */
-  completion: { describe: 'print the script that completes command lines in your shell ($SHELL): bash or zsh' },
+  completion: {
+    describe: 'print the script that completes command lines in your shell ($SHELL): bash or zsh',
+  },
 } as const satisfies CommandTable;
 
 type Table = typeof COMMAND_TABLE;

@@ -17,15 +17,19 @@ import type { CliContext } from './context.ts';
 export type ExitCode = number | undefined;
 
 /** Runs a command. `words`: what follows its name, options apart. */
-export type RunCommand<Flags> = (context: CliContext, flags: Flags, words: readonly string[]) => Promise<ExitCode>;
+export type RunCommand<Flags> = (
+  context: CliContext,
+  flags: Flags,
+  words: readonly string[],
+) => Promise<ExitCode>;
 
 type CommandOptions = Readonly<Record<string, CommandOption>>;
 
 /** The values of options by name, with the types that yargs gives them. */
 export type FlagsOf<Options extends CommandOptions> = {
-  readonly [Name in keyof Options as Options[Name] extends { demandOption: true } ? Name : never]: InferredOptionType<
-    Options[Name]
-  >;
+  readonly [Name in keyof Options as Options[Name] extends { demandOption: true }
+    ? Name
+    : never]: InferredOptionType<Options[Name]>;
 } & {
   readonly [Name in keyof Options as Options[Name] extends { demandOption: true } ? never : Name]?:
     | InferredOptionType<Options[Name]>
@@ -93,7 +97,9 @@ export function runnableCommands(commands: readonly Command[]): Command[] {
 }
 
 export function optionNames(options: CommandOptions = {}): string[] {
-  return Object.entries(options).flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias]));
+  return Object.entries(options).flatMap(([name, { alias }]) =>
+    alias === undefined ? [name] : [name, alias],
+  );
 }
 
 /** An option as it is typed: `--topics`, `-t`. */
@@ -112,7 +118,10 @@ export function durationOption(name: string, given: string | undefined): number 
   const ms = durationMs(given);
   if (ms !== null) return ms;
   throw durationMs(`${given}d`) === null
-    ? usageError(`--${name} ${given}: must be a time such as 90s, 30m, 12h or 30d`, `For example: --${name} 30d.`)
+    ? usageError(
+        `--${name} ${given}: must be a time such as 90s, 30m, 12h or 30d`,
+        `For example: --${name} 30d.`,
+      )
     : usageError(
         `--${name} ${given} has no unit`,
         `Write ${given}d for days; s, m and h are seconds, minutes and hours.`,
@@ -126,7 +135,9 @@ export function usageError(message: string, hint: string): PerilbookError {
 
 /* Options of several commands. */
 
-export const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
+export const json = {
+  json: { type: 'boolean', describe: 'print one JSON value on stdout' },
+} as const;
 
 export const log = {
   log: {
@@ -139,7 +150,9 @@ export const log = {
 /** 0: any free port. */
 export const port = { type: 'number', range: [0, 65_535] } as const;
 
-export const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;
+export const quiet = {
+  quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' },
+} as const;
 
 /** An approval in advance. */
 export const yes = { alias: 'y', type: 'boolean' } as const;
@@ -187,7 +200,9 @@ type JobOptionTable<Name extends JobOptionName> = {
 const TYPES = { number: 'number', switch: 'boolean', share: 'string', list: 'string' } as const;
 
 /** The options of a command that reads a job: only `flags`, or all. Help hides the rarely used ones. */
-export function jobOptions<Name extends JobOptionName = JobOptionName>(flags?: readonly Name[]): JobOptionTable<Name> {
+export function jobOptions<Name extends JobOptionName = JobOptionName>(
+  flags?: readonly Name[],
+): JobOptionTable<Name> {
   const names: readonly string[] | undefined = flags;
   const own = JOB_OPTIONS.filter(({ flag }) => names === undefined || names.includes(flag));
   const options = own.map(({ flag, alias, type, help, group, isFrequent }) => {

@@ -39,7 +39,8 @@ export function lineWidth(stream: CliContext['stdout']): number {
 export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
   if (context.isQuiet && level === 'info') return;
   const { stderr } = context;
-  if (context.log === undefined) stderr.write(`${shownOn(context, stderr, fitted(text, lineWidth(stderr)))}\n`);
+  if (context.log === undefined)
+    stderr.write(`${shownOn(context, stderr, fitted(text, lineWidth(stderr)))}\n`);
   else context.log(level, 'message', { message: text });
 }
 
@@ -80,7 +81,10 @@ export function dataFolder({ env }: CliContext): string {
   return folder;
 }
 
-export function runHost(context: CliContext, notice: RunHost['notice'] = (message) => say(context, message)): RunHost {
+export function runHost(
+  context: CliContext,
+  notice: RunHost['notice'] = (message) => say(context, message),
+): RunHost {
   const { env, clock, random, workingFolder, owner, stdin, stdout, interrupt } = context;
   return {
     env,

@@ -37,7 +37,11 @@ export type DataAction<Flags> = (
 ) => Promise<ExitCode>;
 
 /** The settings of a command that may open the data file; disposing of them closes it. */
-export function openDataSettings(context: CliContext, flags: SourceFlags, file: string): DataSettings & Disposable {
+export function openDataSettings(
+  context: CliContext,
+  flags: SourceFlags,
+  file: string,
+): DataSettings & Disposable {
   const opened = new DisposableStack();
   let database: DataDatabase | undefined;
   const open = (): DataDatabase => {
@@ -56,12 +60,20 @@ export function refuseMissing(file: string, option: string): void {
 }
 
 /** The sources, with the addresses of `sources.yaml`, and the folder of their files. */
-export function readSources(context: CliContext, flags: SourceFlags): Omit<DataSettings, 'open' | 'file'> {
+export function readSources(
+  context: CliContext,
+  flags: SourceFlags,
+): Omit<DataSettings, 'open' | 'file'> {
   const given = flags.sources;
   const folder = dataFolder(context);
-  const file = given === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, given);
+  const file =
+    given === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, given);
   const { mirror, ...others } = overriddenSources(file, SOURCES, given === undefined);
-  return { ...others, downloads: join(folder, 'downloads'), ...parseMirror(context, flags, mirror) };
+  return {
+    ...others,
+    downloads: join(folder, 'downloads'),
+    ...parseMirror(context, flags, mirror),
+  };
 }
 
 function parseMirror(context: CliContext, flags: SourceFlags, usual: string | undefined) {

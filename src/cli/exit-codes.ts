@@ -19,7 +19,10 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.complete, 'complete'],
   [EXIT.bug, 'a bug in Perilbook'],
   [EXIT.usage, 'wrong usage, job file or input'],
-  [EXIT.someFailed, 'complete, but some rows failed, too many have no usable location, or the input has no rows'],
+  [
+    EXIT.someFailed,
+    'complete, but some rows failed, too many have no usable location, or the input has no rows',
+  ],
   [EXIT.paused, 'paused at a quota, budget or time limit, resumable'],
   [EXIT.keyRefused, 'key or access refused'],
   [EXIT.serviceDown, 'service or store down, resumable'],
@@ -50,7 +53,8 @@ function exitCodeOf(code: ErrorCode): number {
 }
 
 export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
-  if (stop === null) return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
+  if (stop === null)
+    return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
   const row = STOPS[stop.reason];
   switch (row.state) {
     case 'paused':

@@ -47,7 +47,11 @@ export async function openFinish(context: CliContext, job: Job) {
     const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
     const problem = await runProgram({ ...context, env }, command, body);
     if (problem === null) return;
-    say(context, `perilbook: on_finish failed: ${problem}. The run itself is not affected.`, 'warning');
+    say(
+      context,
+      `perilbook: on_finish failed: ${problem}. The run itself is not affected.`,
+      'warning',
+    );
   };
 }
 
@@ -57,7 +61,9 @@ const SECRET_NAME = /^PGPASSWORD$|^PERILBOOK_.*(?:KEY|SECRET|TOKEN|PASSWORD)/i;
 /** The environment for a program that a command starts: without the keys of the job, and other secrets. */
 export function withoutSecrets(env: CliContext['env'], job: Job): CliContext['env'] {
   const names = new Set(keysOf(job).map((key) => key.env));
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name) && !SECRET_NAME.test(name)));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !names.has(name) && !SECRET_NAME.test(name)),
+  );
 }
 
 const keysOf = ({ service }: Job) => (service.kind === 'remote' ? service.keys : []);
@@ -85,7 +91,11 @@ const MOST_OUTPUT = 20_000;
 const OUTPUT_MS = 1_000;
 
 /** Starts a program with a text on its standard input, and prints what it prints. @returns null when it ended with 0, else why not */
-async function runProgram(context: CliContext, [program = '', ...args]: readonly string[], input: string) {
+async function runProgram(
+  context: CliContext,
+  [program = '', ...args]: readonly string[],
+  input: string,
+) {
   const { workingFolder: cwd, env, clock } = context;
   let child: ChildProcessWithoutNullStreams;
   try {
@@ -97,10 +107,15 @@ async function runProgram(context: CliContext, [program = '', ...args]: readonly
     return `${program} cannot be started (${isBatch ? 'a batch file is started by cmd: [cmd, /c, FILE]' : code})`;
   }
   const ended = new Promise<string | null>((resolve) => {
-    child.on('error', (error: NodeJS.ErrnoException) => resolve(`${program} cannot be started (${error.code})`));
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(`${program} cannot be started (${error.code})`),
+    );
     child.on('exit', (code, signal) => {
       if (code === 0) resolve(null);
-      else resolve(`${program} ended with ${code === null ? `signal ${signal}` : `exit code ${code}`}`);
+      else
+        resolve(
+          `${program} ended with ${code === null ? `signal ${signal}` : `exit code ${code}`}`,
+        );
     });
   });
   const closed = new Promise<true>((resolve) => child.on('close', () => resolve(true)));
@@ -129,7 +144,11 @@ async function runProgram(context: CliContext, [program = '', ...args]: readonly
   return problem;
 }
 
-async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result | undefined> {
+async function within<Result>(
+  clock: Clock,
+  ms: number,
+  work: Promise<Result>,
+): Promise<Result | undefined> {
   using limit = timeLimit(clock, ms);
   const over = once(limit.signal, 'abort').then(() => undefined);
   return await Promise.race([work, over]);

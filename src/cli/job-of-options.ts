@@ -35,7 +35,11 @@ const OF_REPORT: readonly string[] = ['store', 'name', 'output', 'units', 'curre
 
 /** The job of a report. The options are laid over the settings of the file's last run, as over a job file, so that nobody types them again.
  * @throws USAGE for a file without a run, JOB_FILE, INPUT_UNREADABLE, and what opening the store throws */
-export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
+export async function jobOfReport(
+  context: CliContext,
+  words: readonly string[],
+  flags: JobFlags,
+): Promise<Job> {
   if (words.length === 0 || words.some(isJobFile)) return readJob(context, words, flags);
   const plain = readOptionalJob(context, words, flags);
   await using store = await openExistingStore(context, plain, flags);
@@ -47,7 +51,10 @@ export async function jobOfReport(context: CliContext, words: readonly string[],
   if (last !== undefined) {
     const ofRun = { name: last.job, store: plain.store };
     const input = ofInput === undefined ? { input: last.input } : ofWords;
-    return makeJob([fromFlags, input, ofRun, (last.settings ?? fromEnv) as JobFile], foldersOf(context));
+    return makeJob(
+      [fromFlags, input, ofRun, (last.settings ?? fromEnv) as JobFile],
+      foldersOf(context),
+    );
   }
   if (JOB_OPTIONS.some(({ flag }) => !OF_REPORT.includes(flag) && flags[flag] !== undefined)) {
     return readJob(context, words, flags);
@@ -63,7 +70,11 @@ export async function jobOfReport(context: CliContext, words: readonly string[],
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */
-export function settingsWithoutJobFile(context: CliContext, words: readonly string[], flags: JobFlags): JobFile | null {
+export function settingsWithoutJobFile(
+  context: CliContext,
+  words: readonly string[],
+  flags: JobFlags,
+): JobFile | null {
   if (words.some(isJobFile)) return null;
   const [fromFlags, fromEnv] = gatherSettings(context, words, flags);
   return mergeJobFiles(fromEnv, fromFlags);
@@ -71,12 +82,27 @@ export function settingsWithoutJobFile(context: CliContext, words: readonly stri
 
 /** Settings that belong to one input. */
 const OF_ONE_INPUT: readonly string[] = [
-  ...['name', 'input', 'output', 'delimiter', 'header', 'header_line', 'sheet', 'encoding', 'location', 'coordinates'],
+  ...[
+    'name',
+    'input',
+    'output',
+    'delimiter',
+    'header',
+    'header_line',
+    'sheet',
+    'encoding',
+    'location',
+    'coordinates',
+  ],
   ...['topics', 'order_by', 'areas', 'optimize'],
 ];
 
 /** Makes jobs for inputs that are named later, with the account and the service of this command line. */
-export function jobOfAccount(context: CliContext, words: readonly string[], flags: JobFlags): (later: JobFile) => Job {
+export function jobOfAccount(
+  context: CliContext,
+  words: readonly string[],
+  flags: JobFlags,
+): (later: JobFile) => Job {
   const base = gatherSettings(context, words, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
@@ -85,7 +111,12 @@ export function jobOfAccount(context: CliContext, words: readonly string[], flag
 
 function foldersOf(context: CliContext): JobFolders {
   const { env, workingFolder } = context;
-  return { dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env), workingFolder, env };
+  return {
+    dataFolder: dataFolderOf(env) ?? NO_FOLDER,
+    homeFolder: homeFolder(env),
+    workingFolder,
+    env,
+  };
 }
 
 function isJobFile(word: string): boolean {
@@ -101,12 +132,21 @@ function gatherSettings(context: CliContext, words: readonly string[], flags: Jo
 }
 
 /** `--topics wildfire hail` names a file that is called hail. @throws USAGE */
-function refuseTopics({ workingFolder }: CliContext, words: readonly string[], { topics = '' }: JobFlags): void {
-  const named = words.filter((word) => parseTopics(word).length > 0 && !existsSync(resolve(workingFolder, word)));
+function refuseTopics(
+  { workingFolder }: CliContext,
+  words: readonly string[],
+  { topics = '' }: JobFlags,
+): void {
+  const named = words.filter(
+    (word) => parseTopics(word).length > 0 && !existsSync(resolve(workingFolder, word)),
+  );
   if (named.length === 0) return;
   const what = named.length === 1 ? 'is a topic, not a file' : 'are topics, not files';
   const all = [...listOf(topics), ...named].join(',');
-  throw usageError(`${named.join(', ')} ${what}`, `Topics are joined by commas: --topics ${shellWord(all)}.`);
+  throw usageError(
+    `${named.join(', ')} ${what}`,
+    `Topics are joined by commas: --topics ${shellWord(all)}.`,
+  );
 }
 
 /** The settings of a job file, or the input. @throws USAGE, JOB_FILE */
@@ -115,19 +155,30 @@ function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]
   const jobFile = words.find(isJobFile);
   if (first === undefined) return {};
   if (jobFile === undefined) return { input: words.length === 1 ? first : [...words] };
-  if (words.length === 1) return relativeTo(dirname(jobFile), readJobFile(resolve(workingFolder, jobFile), jobFile));
+  if (words.length === 1)
+    return relativeTo(dirname(jobFile), readJobFile(resolve(workingFolder, jobFile), jobFile));
   const hint = 'Name the input files in it (input:), or leave it out.';
   throw usageError(`The job file ${jobFile} cannot be combined with other arguments`, hint);
 }
 
 /** A job for commands that need only its store and account, not its input. */
-export function readOptionalJob(context: CliContext, words: readonly string[], flags: JobFlags): Job {
+export function readOptionalJob(
+  context: CliContext,
+  words: readonly string[],
+  flags: JobFlags,
+): Job {
   const jobFile = words.find(isJobFile);
-  return makeJob([...gatherSettings(context, words, flags), { input: '-' }], { ...foldersOf(context), jobFile });
+  return makeJob([...gatherSettings(context, words, flags), { input: '-' }], {
+    ...foldersOf(context),
+    jobFile,
+  });
 }
 
 /** Checks each value on its own, so that a message can name its flag. */
-function gather(help: string, read: (option: JobOption) => readonly [name: string, given: Given | undefined]): JobFile {
+function gather(
+  help: string,
+  read: (option: JobOption) => readonly [name: string, given: Given | undefined],
+): JobFile {
   let job: JobFile = {};
   for (const option of JOB_OPTIONS) {
     const [name, given] = read(option);
@@ -136,11 +187,21 @@ function gather(help: string, read: (option: JobOption) => readonly [name: strin
       throw notANumber(name);
     }
     const part = checkedPart(option, given, option.isHidden ? name : `${name} ${given}`, help);
-    if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
-      throw usageError('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
+    if (
+      part.service !== undefined &&
+      job.service !== undefined &&
+      typeof part.service !== typeof job.service
+    ) {
+      throw usageError(
+        '--service cannot be combined with --base-url and --api-key-file',
+        'Leave one of them out.',
+      );
     }
     const location = { ...job.location, ...part.location };
-    if ((location.column ?? location.order) !== undefined && (location.lat ?? location.lng) !== undefined) {
+    if (
+      (location.column ?? location.order) !== undefined &&
+      (location.lat ?? location.lng) !== undefined
+    ) {
       const hint = 'Give one column with both, or one for each.';
       throw usageError('--location cannot be combined with --lat and --lng', hint);
     }

@@ -4,11 +4,17 @@ import { printableJson } from '../base/printable.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';
 
-export type Log = (level: LogLevel, event: string, fields: Readonly<Record<string, unknown>>) => void;
+export type Log = (
+  level: LogLevel,
+  event: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void;
 
 /** Whether a command line asks for JSON lines. Read before it is parsed, so that an error in it is a line too. */
 export function wantsJsonLog(args: readonly string[]): boolean {
-  return args.some((arg, at) => arg === '--log=json' || (arg === '--log' && args[at + 1] === 'json'));
+  return args.some(
+    (arg, at) => arg === '--log=json' || (arg === '--log' && args[at + 1] === 'json'),
+  );
 }
 
 export function logLine(now: number, ...[level, event, fields]: Parameters<Log>): string {
@@ -49,7 +55,8 @@ function stopText(args: readonly string[]): string {
 /** Printed where standard output takes no more, as on a full disk. */
 export function lostOutputMessage(args: readonly string[], reason: string, now: number): string {
   const text = `Standard output could not be written: ${reason}`;
-  const hint = 'What the command did is done; what it printed is lost. A key that was lost can be revoked.';
+  const hint =
+    'What the command did is done; what it printed is lost. A key that was lost can be revoked.';
   if (wantsJsonLog(args)) return logLine(now, 'error', 'output lost', { message: text, hint });
   return `${text}\n  ${hint}\n`;
 }

@@ -22,25 +22,40 @@ export async function offerData(context: CliContext, flags: Flags<'run'>, job: J
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking);
   if (published === null) return;
-  say(context, `No data here for ${topicsText(published.topics).replaceAll(' ', ', ')}. It can be downloaded:`);
+  say(
+    context,
+    `No data here for ${topicsText(published.topics).replaceAll(' ', ', ')}. It can be downloaded:`,
+  );
   try {
     await getPublished(context, job, published, {});
   } catch (error) {
-    const isRefused = error instanceof PerilbookError && error.code === 'INTERRUPTED' && !context.interrupt.aborted;
+    const isRefused =
+      error instanceof PerilbookError && error.code === 'INTERRUPTED' && !context.interrupt.aborted;
     if (!isRefused) throw error;
-    if (lacking.length < job.topics.length) say(context, `${error.message}. The run continues without the data.`);
+    if (lacking.length < job.topics.length)
+      say(context, `${error.message}. The run continues without the data.`);
   }
 }
 
 /** For the page: lists the data that the topics of a job lack, as `perilbook data get` prints it; null if there is none to download.
  * @param isApproved whether to download and load it; the text then lists what was loaded
  * @throws PerilbookError INPUT_* as the scan of the run does */
-export async function dataForPage(context: CliContext, job: Job, isApproved: boolean): Promise<string | null> {
+export async function dataForPage(
+  context: CliContext,
+  job: Job,
+  isApproved: boolean,
+): Promise<string | null> {
   const published = await publishedFor(context, job, topicsWithoutData(job, context.clock.now()));
   if (published === null) return null;
   const output = new PassThrough();
   const { log: _, ...others } = context;
-  const collected = { ...others, isQuiet: false, stdin: new PassThrough(), stderr: output, stdout: output };
+  const collected = {
+    ...others,
+    isQuiet: false,
+    stdin: new PassThrough(),
+    stderr: output,
+    stdout: output,
+  };
   await getPublished(collected, job, published, isApproved ? { yes: true } : { 'dry-run': true });
   output.end();
   return (await text(output)).trim();
@@ -60,11 +75,18 @@ async function publishedFor(context: CliContext, job: Job, lacking: readonly Top
   if (lacking.length === 0) return null;
   const area = await areaOfJob(context, job);
   const { sources } = readSources(context, {});
-  const topics = lacking.filter((topic) => area.states.some((state) => manualLoader(topic, state, sources) === null));
+  const topics = lacking.filter((topic) =>
+    area.states.some((state) => manualLoader(topic, state, sources) === null),
+  );
   return topics.length === 0 ? null : { topics, area };
 }
 
-async function getPublished(context: CliContext, job: Job, { topics, area }: PublishedData, flags: Flags<'data get'>) {
+async function getPublished(
+  context: CliContext,
+  job: Job,
+  { topics, area }: PublishedData,
+  flags: Flags<'data get'>,
+) {
   using settings = openDataSettings(context, {}, job.dataFile);
   // Loaded here, because most runs download nothing.
   const { getData } = await import('./commands/data-get.ts');

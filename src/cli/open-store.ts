@@ -13,7 +13,12 @@ import type { CliContext } from './context.ts';
 
 /** Opens the store of a job for a command that only looks into it, to be held by `await using`: a mistyped `--store` makes no store. One that
  * a job file names, and the default one, is as good as empty before the first run. @param writes the command records something: then the default store is made @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
-export async function openExistingStore(context: CliContext, { store }: Job, flags: JobFlags, writes = false) {
+export async function openExistingStore(
+  context: CliContext,
+  { store }: Job,
+  flags: JobFlags,
+  writes = false,
+) {
   const { clock, owner, env } = context;
   if (isPostgresAddress(store)) return openStoreAt(store, clock, owner, { mustExist: true });
   if (existsSync(store)) return openStoreAt(store, clock, owner);
@@ -37,10 +42,15 @@ function noStoreAt(store: string): PerilbookError {
     near === null
       ? 'Check --store and PERILBOOK_STORE. A run makes a new store.'
       : `Did you mean ${join(dirname(store), near)}?`;
-  return new PerilbookError('STORE_UNUSABLE', `There is no store at ${store}`, hint, { file: store });
+  return new PerilbookError('STORE_UNUSABLE', `There is no store at ${store}`, hint, {
+    file: store,
+  });
 }
 
 /** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
-export function openStore({ clock, owner }: CliContext, { store }: Pick<Job, 'store'>): Promise<Store> {
+export function openStore(
+  { clock, owner }: CliContext,
+  { store }: Pick<Job, 'store'>,
+): Promise<Store> {
   return openStoreAt(store, clock, owner);
 }

@@ -25,7 +25,9 @@ export async function checkFiles(
 
 /** The file that `--report` names, from the working folder; null if it is not given. */
 export function reportFile(context: CliContext, report: string | undefined): string | null {
-  return report === undefined || report === '-' ? (report ?? null) : resolve(context.workingFolder, report);
+  return report === undefined || report === '-'
+    ? (report ?? null)
+    : resolve(context.workingFolder, report);
 }
 
 export function reportOutput(file: string): Output {
@@ -33,7 +35,15 @@ export function reportOutput(file: string): Output {
 }
 
 /** Writes the page of an input whole or not at all. @throws OUTPUT_UNWRITABLE */
-export async function writeReport(context: CliContext, file: string, input: string, page: string): Promise<void> {
-  const output = await openOutput({ output: file, stdout: context.stdout }, await identityOfInput(input));
+export async function writeReport(
+  context: CliContext,
+  file: string,
+  input: string,
+  page: string,
+): Promise<void> {
+  const output = await openOutput(
+    { output: file, stdout: context.stdout },
+    await identityOfInput(input),
+  );
   await writeWhole(output, undefined, () => output.write(Buffer.from(page)));
 }

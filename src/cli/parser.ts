@@ -80,7 +80,8 @@ export async function parseCommandLine(
     text = output;
     const [first] = argv._.map(String);
     const isKnown = commands.some((command) => wordOfCommand(command) === first);
-    if (!isKnown && !asksCompletions && (output === '' || first !== undefined)) throw unknownCommand(first, commands);
+    if (!isKnown && !asksCompletions && (output === '' || first !== undefined))
+      throw unknownCommand(first, commands);
   });
   return asked ?? { kind: 'text', text };
 
@@ -104,7 +105,8 @@ export async function parseCommandLine(
           checkSubcommand(command, words[0]);
           refuseUnknownOptions(argv, command, commands);
           checkWords(words, command);
-          for (const [name, option] of Object.entries(command.options ?? {})) checkValue(argv[name], name, option);
+          for (const [name, option] of Object.entries(command.options ?? {}))
+            checkValue(argv[name], name, option);
           return true;
         }, false);
         return own;
@@ -133,7 +135,9 @@ function describedParser(version: string, columns: number | undefined): Argv {
     .wrap(Math.min(HELP_WIDTH, columns || HELP_WIDTH))
     .usage(`$0 COMMAND\n\n${ABOUT}`)
     .example(EXAMPLES)
-    .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join('; ')}`)
+    .epilogue(
+      `Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join('; ')}`,
+    )
     .version('version', 'show the version', version)
     .help('help', 'show help')
     .alias('h', 'help')
@@ -147,20 +151,35 @@ const COMPLETION = 'completion';
 const COMPLETIONS = '--get-yargs-completions';
 
 /** The options of the commands, with repetitions. */
-function allOptions(commands: readonly Command[]): (readonly [name: string, option: CommandOption])[] {
+function allOptions(
+  commands: readonly Command[],
+): (readonly [name: string, option: CommandOption])[] {
   return runnableCommands(commands).flatMap(({ options = {} }) => Object.entries(options));
 }
 
 /** Options may come before a command: a switch must not take the command's name for its value. */
-function addSwitches(parser: Argv, commands: readonly Command[], own: Command['options'] = {}): void {
+function addSwitches(
+  parser: Argv,
+  commands: readonly Command[],
+  own: Command['options'] = {},
+): void {
   for (const [name, { type, alias }] of allOptions(commands)) {
     if (type !== 'boolean' || name in own) continue;
-    parser.option(name, { type, hidden: true, global: false, ...(alias === undefined ? {} : { alias }) });
+    parser.option(name, {
+      type,
+      hidden: true,
+      global: false,
+      ...(alias === undefined ? {} : { alias }),
+    });
   }
 }
 
 /** @param shown the options that help or completion lists. Elsewhere none: yargs formats help for each command, which takes 25 ms */
-function addOptions(parser: Argv, { options = {}, subcommands }: Command, shown: 'all' | 'frequent' | 'none'): void {
+function addOptions(
+  parser: Argv,
+  { options = {}, subcommands }: Command,
+  shown: 'all' | 'frequent' | 'none',
+): void {
   const isShort = shown === 'frequent' && Object.values(options).some(({ hidden }) => hidden);
   for (const [name, { range: _range, choices: _choices, ...option }] of Object.entries(options)) {
     parser.option(name, {
@@ -171,7 +190,8 @@ function addOptions(parser: Argv, { options = {}, subcommands }: Command, shown:
       global: false,
     });
   }
-  if (isShort) parser.showHidden('all', `with --help: show all ${Object.keys(options).length} options`);
+  if (isShort)
+    parser.showHidden('all', `with --help: show all ${Object.keys(options).length} options`);
   addSwitches(parser, subcommands, options);
 }
 
@@ -188,8 +208,13 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
   }
   if (Number.isNaN(value)) throw notANumber(dashed(name));
   const [least, most] = range ?? [];
-  if (least === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most!)) return;
-  const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  if (
+    least === undefined ||
+    (Number.isInteger(value) && Number(value) >= least && Number(value) <= most!)
+  )
+    return;
+  const bounds =
+    most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
   throw usageError(`${dashed(name)} ${value} is out of range`, `Give a whole number ${bounds}.`);
 }
 
@@ -199,14 +224,17 @@ function parseFlags(argv: Arguments, { options = {} }: Command): Arguments {
 }
 
 function parseWords({ _: typed }: Arguments, command: Command): string[] {
-  return (typed as readonly unknown[]).map((word) => String(asTyped(word))).slice(command.name.split(' ').length);
+  return (typed as readonly unknown[])
+    .map((word) => String(asTyped(word)))
+    .slice(command.name.split(' ').length);
 }
 
 /** @throws USAGE for more words than a command takes */
 function checkWords(words: readonly string[], command: Command): void {
   const [shown = ''] = command.argument ?? [];
   const most = shown.includes('..') ? Number.POSITIVE_INFINITY : shown === '' ? 0 : 1;
-  if (words.length > most) throw usage(`Unexpected argument: ${words.slice(most).join(', ')}`, command);
+  if (words.length > most)
+    throw usage(`Unexpected argument: ${words.slice(most).join(', ')}`, command);
 }
 
 /** @throws USAGE for a word that is no subcommand, and where one must be named */
@@ -227,7 +255,10 @@ function unknownCommand(name: string | undefined, commands: readonly Command[]):
   if (name === undefined) return usageError('Missing command', LIST_COMMANDS);
   if (/[./\\]/.test(name)) {
     const line = commandLine('plan', [name], {});
-    return usageError(`"${name}" is not a command, but may be a file`, `To see what it would cost: ${line}`);
+    return usageError(
+      `"${name}" is not a command, but may be a file`,
+      `To see what it would cost: ${line}`,
+    );
   }
   const names = commands.map((command) => command.name);
   return usageError(`Unknown command: ${name}${didYouMean(name, names)}`, LIST_COMMANDS);
@@ -239,7 +270,11 @@ function usage(message: string, command: Command | null): PerilbookError {
 }
 
 /** Refuses options that the command does not have; those of the same first word are named, since they may be meant. */
-function refuseUnknownOptions(argv: Arguments, command: Command, commands: readonly Command[]): void {
+function refuseUnknownOptions(
+  argv: Arguments,
+  command: Command,
+  commands: readonly Command[],
+): void {
   const options = [...optionNames(command.options), 'help', 'h', 'version'];
   const letters = new Map(allOptions(commands).map(([name, { alias }]) => [alias, name]));
   const unknown = Object.keys(argv)
@@ -247,35 +282,48 @@ function refuseUnknownOptions(argv: Arguments, command: Command, commands: reado
     // yargs gives an option under its letter, too.
     .filter((name, _, all) => !all.includes(letters.get(name) ?? ''));
   if (unknown.length === 0) return;
-  const near = unknown.flatMap((name) => (name.length === 1 ? [] : (nearestName(name, options) ?? [])));
+  const near = unknown.flatMap((name) =>
+    name.length === 1 ? [] : (nearestName(name, options) ?? []),
+  );
   const meant = near.length === 0 ? '' : `; did you mean ${near.map(dashed).join(' and ')}?`;
   const [family] = command.name.split(' ');
-  const owners = runnableCommands(commands.filter((other) => other.name === family)).filter((other) =>
-    unknown.some((name) => optionNames(other.options).includes(name)),
+  const owners = runnableCommands(commands.filter((other) => other.name === family)).filter(
+    (other) => unknown.some((name) => optionNames(other.options).includes(name)),
   );
-  const theirs = owners.length === 0 ? '' : `; it is an option of ${owners.map(({ name }) => name).join(', ')}`;
+  const theirs =
+    owners.length === 0 ? '' : `; it is an option of ${owners.map(({ name }) => name).join(', ')}`;
   const many = unknown.length > 1 ? 's' : '';
-  throw usage(`Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`, command);
+  throw usage(
+    `Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`,
+    command,
+  );
 }
 
 /** Before a value such as `-95.3,29.7`, in which yargs would see the options 9, 5 and so on. No argument can hold this character. */
 const VALUE_MARK = '\0';
 
 function asTyped(value: unknown): unknown {
-  return typeof value === 'string' && value.startsWith(VALUE_MARK) ? value.slice(VALUE_MARK.length) : value;
+  return typeof value === 'string' && value.startsWith(VALUE_MARK)
+    ? value.slice(VALUE_MARK.length)
+    : value;
 }
 
 /** The command line with what yargs would misread in silence. A minus and a digit begin a value: no option is a digit. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option
  * for options, and `-h` among them for help. Refused are an empty number, which it takes for 0, and `--yes=maybe`, which it takes for
  * false. */
 function separated(args: readonly string[], commands: readonly Command[]): string[] {
-  const ofType = (types: readonly string[]) => allOptions(commands).filter(([, { type }]) => types.includes(type));
+  const ofType = (types: readonly string[]) =>
+    allOptions(commands).filter(([, { type }]) => types.includes(type));
   const lettersOf = (types: readonly string[]) =>
     ofType(types)
       .map(([, { alias = '' }]) => alias)
       .join('');
-  const attached = new RegExp(`^(-[h${lettersOf(['boolean'])}]*[${lettersOf(['string', 'number'])}])([^=].*)$`);
-  const numbers = new Set(ofType(['number']).flatMap(([name, { alias = name }]) => [dashed(name), dashed(alias)]));
+  const attached = new RegExp(
+    `^(-[h${lettersOf(['boolean'])}]*[${lettersOf(['string', 'number'])}])([^=].*)$`,
+  );
+  const numbers = new Set(
+    ofType(['number']).flatMap(([name, { alias = name }]) => [dashed(name), dashed(alias)]),
+  );
   const switches = new Set(ofType(['boolean']).map(([name]) => dashed(name)));
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return args.map((arg, at) => {
@@ -288,7 +336,12 @@ function separated(args: readonly string[], commands: readonly Command[]): strin
       const hint = 'Give a number or leave the option out. Is a shell variable empty?';
       throw usageError(`${name} is empty`, hint);
     }
-    if (name !== undefined && arg.includes('=') && switches.has(name) && !/=(true|false)$/.test(arg)) {
+    if (
+      name !== undefined &&
+      arg.includes('=') &&
+      switches.has(name) &&
+      !/=(true|false)$/.test(arg)
+    ) {
       throw usageError(`${name} takes no value`, `Write ${name}, or leave it out.`);
     }
     return arg.replace(attached, '$1=$2');

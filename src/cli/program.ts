@@ -11,14 +11,17 @@ export async function program(host: CliContext, version: string): Promise<number
   const context = withLog({ ...host, version });
   const { args } = context;
   const former = formerFolder(context.env);
-  const move = 'To have it in the folder of today, move what is there to %LOCALAPPDATA%\\perilbook.';
+  const move =
+    'To have it in the folder of today, move what is there to %LOCALAPPDATA%\\perilbook.';
   if (former !== null) say(context, `The store is in ${former}. ${move}`);
   try {
     return (await runLine(withHomeFolder(context))) ?? EXIT.complete;
   } catch (error) {
     if (context.log === undefined) sayError(context, error);
-    else context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
-    if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorReport(error) });
+    else
+      context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
+    if (args.some((arg) => /^--json(?:=true)?$/.test(arg)))
+      sayJson(context, { error: errorReport(error) });
     return exitCodeOfError(error);
   }
 }
@@ -30,14 +33,21 @@ function withHomeFolder(context: CliContext): CliContext {
   const home = homeFolder(env);
   const inArgument = (arg: string) =>
     arg.replace(/^(--[\w-]+=)?(.*)$/s, (_, name = '', value) => name + withHome(value, home));
-  const own = Object.entries(env).filter(([name]) => name.startsWith('PERILBOOK_') && name !== 'PERILBOOK_API_KEY');
+  const own = Object.entries(env).filter(
+    ([name]) => name.startsWith('PERILBOOK_') && name !== 'PERILBOOK_API_KEY',
+  );
   const replaced = own.map(([name, value = '']) => [name, withHome(value, home)]);
-  return { ...context, args: args.map(inArgument), env: { ...env, ...Object.fromEntries(replaced) } };
+  return {
+    ...context,
+    args: args.map(inArgument),
+    env: { ...env, ...Object.fromEntries(replaced) },
+  };
 }
 
 async function runLine(context: CliContext): Promise<ExitCode> {
   const { args, version = '' } = context;
-  if (args.length === 0) return void (await import('./commands/overview.ts')).overviewCommand(context);
+  if (args.length === 0)
+    return void (await import('./commands/overview.ts')).overviewCommand(context);
   const { parseCommandLine } = await import('./parser.ts');
   const { refuseSwallowedWords } = await import('./swallowed-words.ts');
   refuseSwallowedWords(args, context.workingFolder);
@@ -52,10 +62,16 @@ async function runLine(context: CliContext): Promise<ExitCode> {
 
 /** The commands of a module: one word, or this word and more. */
 type CommandsOf<Word extends string> = {
-  readonly [Name in CommandName as Name extends Word | `${Word} ${string}` ? Name : never]: RunCommand<Flags<Name>>;
+  readonly [Name in CommandName as Name extends Word | `${Word} ${string}`
+    ? Name
+    : never]: RunCommand<Flags<Name>>;
 };
 
-type FirstWord = CommandName extends infer Name ? (Name extends `${infer Word} ${string}` ? Word : Name) : never;
+type FirstWord = CommandName extends infer Name
+  ? Name extends `${infer Word} ${string}`
+    ? Word
+    : Name
+  : never;
 
 /** The code of the commands by their first word, imported when one runs: `topics` must not wait for the web framework. */
 const CODE: { readonly [Word in FirstWord & string]: () => Promise<CommandsOf<Word>> } = {
@@ -86,6 +102,9 @@ function sayError(context: CliContext, error: unknown): void {
     say(context, `perilbook: ${error.message}\n  ${error.hint} [${error.code}]`);
   } else {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    say(context, `perilbook: this is a bug. Please report it with the lines below. [BUG]\n${stack}`);
+    say(
+      context,
+      `perilbook: this is a bug. Please report it with the lines below. [BUG]\n${stack}`,
+    );
   }
 }

@@ -26,12 +26,24 @@ const terms = {
     describe: 'starter or professional',
   },
   ...figures,
-  'overage-rate': { type: 'number', describe: 'of a custom subscription: dollars per credit beyond the quota' },
-  overages: { type: 'boolean', conflicts: 'no-overages', describe: 'serve calls beyond the quota, billed per credit' },
-  'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
+  'overage-rate': {
+    type: 'number',
+    describe: 'of a custom subscription: dollars per credit beyond the quota',
+  },
+  overages: {
+    type: 'boolean',
+    conflicts: 'no-overages',
+    describe: 'serve calls beyond the quota, billed per credit',
+  },
+  'no-overages': {
+    type: 'boolean',
+    describe: 'refuse calls beyond the quota (the default of a new account)',
+  },
 } as const;
 
-const key = { key: { type: 'number', demandOption: true, describe: 'number of a key, from key list' } } as const;
+const key = {
+  key: { type: 'number', demandOption: true, describe: 'number of a key, from key list' },
+} as const;
 
 export const SERVICE_COMMANDS = {
   service: {
@@ -104,7 +116,10 @@ export const SERVICE_COMMANDS = {
     examples: ['service account statement --account acme --period 2026-03-15'],
     options: {
       ...account,
-      period: { type: 'string', describe: 'a day of the billing period, e.g. 2026-03-15 (default: all periods)' },
+      period: {
+        type: 'string',
+        describe: 'a day of the billing period, e.g. 2026-03-15 (default: all periods)',
+      },
       ...files,
       ...log,
       ...json,
@@ -121,7 +136,10 @@ export const SERVICE_COMMANDS = {
         demandOption: true,
         describe: 'bundle and topics, separated by commas; all for every scope',
       },
-      'expires-in': { type: 'string', describe: 'lifetime of the key, e.g. 90d (default: forever)' },
+      'expires-in': {
+        type: 'string',
+        describe: 'lifetime of the key, e.g. 90d (default: forever)',
+      },
       ...files,
       ...log,
     },

@@ -5,7 +5,11 @@ import { usageError } from './command.ts';
 
 /** Refuses an argument that has taken what follows it. Programs of Windows read `\"` as a quote that belongs to the word, so of
  * `"my books\" --yes` all is one name. PowerShell completes the name of a folder with such a backslash. @throws USAGE */
-export function refuseSwallowedWords(args: readonly string[], folder: string, system = process.platform): void {
+export function refuseSwallowedWords(
+  args: readonly string[],
+  folder: string,
+  system = process.platform,
+): void {
   if (system !== 'win32') return;
   for (const arg of args) {
     // No file of Windows has a quote in its name, but a column may.

@@ -42,18 +42,31 @@ export async function tellResult(
   const style = styleOf(context);
   const again = resumeCommand(words, flags, job, result, await priceRest(prepared, result));
   const isPlanShown = context.log === undefined && !flags.quiet;
-  const { headline, facts, next } = runMessages(result, again, context.workingFolder, style, isPlanShown);
+  const { headline, facts, next } = runMessages(
+    result,
+    again,
+    context.workingFolder,
+    style,
+    isPlanShown,
+  );
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
     const message = [headline, ...next].join(' ');
-    context.log(level, 'finished', { exit_code: exitCode, state: result.state, message, summary: result.summary });
+    context.log(level, 'finished', {
+      exit_code: exitCode,
+      state: result.state,
+      message,
+      summary: result.summary,
+    });
     return;
   }
-  if (flags.quiet) return say(context, [headline, ...next].map((text) => `perilbook: ${text}`).join('\n'));
+  if (flags.quiet)
+    return say(context, [headline, ...next].map((text) => `perilbook: ${text}`).join('\n'));
   const { findingsOfRun } = await import('../report/figures/story.ts');
   const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
   const findings = findingMessages(rowFindings, currency);
-  const hasReport = flags.report !== undefined || job.output === NO_OUTPUT || result.summary.status.ok === 0;
+  const hasReport =
+    flags.report !== undefined || job.output === NO_OUTPUT || result.summary.status.ok === 0;
   const reported = hasReport ? null : reportCommand(words, flags, job);
   const lines = [
     headline,
@@ -74,7 +87,12 @@ export function styleOf(context: CliContext): OutputStyle {
 }
 
 /** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. */
-export function lostMessage({ words, flags }: RunLine, job: Job, lost: readonly TopicSlug[], isWritten = true) {
+export function lostMessage(
+  { words, flags }: RunLine,
+  job: Job,
+  lost: readonly TopicSlug[],
+  isWritten = true,
+) {
   if (lost.length === 0) return [];
   const topics = [...job.topics, ...lost];
   const all = parseTopics('all', topicsInGroups(job.service.kind));
@@ -88,11 +106,21 @@ export function lostMessage({ words, flags }: RunLine, job: Job, lost: readonly 
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
 async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
   const { job, connection } = prepared;
-  if (job.budget === null || connection.kind === 'local' || state === 'complete' || stop?.reason === 'store_moved')
+  if (
+    job.budget === null ||
+    connection.kind === 'local' ||
+    state === 'complete' ||
+    stop?.reason === 'store_moved'
+  )
     return 0;
   // The next run is of all rows.
   const all = stop?.reason === 'rows' ? { ...prepared, job: { ...job, limit: null } } : prepared;
   return costOfRest((await prepareAgain(all, { onComplete: null })).plan, stop);
 }
 
-const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
+const WRONG: ReadonlySet<number> = new Set([
+  EXIT.someFailed,
+  EXIT.keyRefused,
+  EXIT.serviceDown,
+  EXIT.usage,
+]);

@@ -29,7 +29,11 @@ export class AnswerOrigin {
   /** The verdict on an answer to a call, and a notice for the user if there is one. */
   check(
     verdict: Verdict,
-    { cell, call, headers }: { readonly cell: Cell; readonly call: Call; readonly headers: HeaderMap },
+    {
+      cell,
+      call,
+      headers,
+    }: { readonly cell: Cell; readonly call: Call; readonly headers: HeaderMap },
   ): { readonly verdict: Verdict; readonly notice: string | null } {
     const isRepeated = this.#isRepeated(verdict, cell, call);
     const isAged = Number(headers.age) > 0;
@@ -48,7 +52,8 @@ export class AnswerOrigin {
   }
 
   #isRepeated(verdict: Verdict, cell: Cell, call: Call): boolean {
-    const id = verdict.kind === 'answered' ? (verdict.requestId ?? verdict.fingerprint) : verdict.requestId;
+    const id =
+      verdict.kind === 'answered' ? (verdict.requestId ?? verdict.fingerprint) : verdict.requestId;
     if (id === null) return false;
     const { lat, lng } = locationOf(cell);
     const path = formatPath(call, lat, lng);

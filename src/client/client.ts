@@ -7,7 +7,13 @@ import { type Call, formatPath } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { ACCEPT_ENCODING, MAX_BODY_BYTES } from './content.ts';
-import { type Exchange, type FailureCode, type HeaderMap, TIMEOUTS, type Timeouts } from './exchange.ts';
+import {
+  type Exchange,
+  type FailureCode,
+  type HeaderMap,
+  TIMEOUTS,
+  type Timeouts,
+} from './exchange.ts';
 import { Receiver } from './receiver.ts';
 import { cleanText, makeRedactor } from './redact.ts';
 
@@ -78,7 +84,9 @@ export function createClient(options: ClientOptions): Client {
    * says in place of a tunnel can be taken for an answer, and a call without a tunnel has not left this machine. */
   const connections = (most: number): Dispatcher => {
     if (proxy === null) {
-      return most === 1 ? new SingleConnection(origin, settings) : new Pool(origin, { ...settings, connections: most });
+      return most === 1
+        ? new SingleConnection(origin, settings)
+        : new Pool(origin, { ...settings, connections: most });
     }
     return new ProxyAgent({
       ...settings,
@@ -86,7 +94,8 @@ export function createClient(options: ClientOptions): Client {
       connections: most,
       proxyTunnel: true,
       connectTimeout: timeouts.connect,
-      clientFactory: (proxyOrigin, options) => new Pool(proxyOrigin, { ...options, headersTimeout: timeouts.connect }),
+      clientFactory: (proxyOrigin, options) =>
+        new Pool(proxyOrigin, { ...options, headersTimeout: timeouts.connect }),
     });
   };
   const pool = connections(options.sockets);
@@ -94,7 +103,11 @@ export function createClient(options: ClientOptions): Client {
     makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails),
   );
 
-  async function exchange({ method, path: below, key }: PlainRequest, kind: Call['kind'], isFresh = false) {
+  async function exchange(
+    { method, path: below, key }: PlainRequest,
+    kind: Call['kind'],
+    isFresh = false,
+  ) {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);
@@ -110,9 +123,21 @@ export function createClient(options: ClientOptions): Client {
       if (late > STOPPED_MS) await clock.sleep(READ_ON_MS, deadline.signal);
       if (!deadline.signal.aborted) receiver.stop(code, message);
     };
-    const onFailure = () => void stopAfter(timeouts.failure, 'BODY_TIMEOUT', 'The body of a failure did not end');
-    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve, onFailure, proxy });
-    void stopAfter(timeouts.total, 'TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
+    const onFailure = () =>
+      void stopAfter(timeouts.failure, 'BODY_TIMEOUT', 'The body of a failure did not end');
+    const receiver = new Receiver({
+      maxBodyBytes,
+      redactor,
+      elapsed,
+      settle: resolve,
+      onFailure,
+      proxy,
+    });
+    void stopAfter(
+      timeouts.total,
+      'TOTAL_TIMEOUT',
+      `The answer was not complete after ${timeouts.total} ms`,
+    );
     const headers = {
       ...(key === null ? {} : { [HEADERS.key]: key }),
       accept: 'application/json',
@@ -144,7 +169,11 @@ export function createClient(options: ClientOptions): Client {
   return {
     async send({ call, location: { lat, lng }, isFresh, ...request }) {
       requireSendable(request.key);
-      return await exchange({ ...request, method: 'GET', path: formatPath(call, lat, lng) }, call.kind, isFresh);
+      return await exchange(
+        { ...request, method: 'GET', path: formatPath(call, lat, lng) },
+        call.kind,
+        isFresh,
+      );
     },
     sendPlain: (request) => exchange(request, 'enterprise'),
     close,
@@ -157,7 +186,11 @@ export function requireSendable(key: string): void {
   if (/^[\x21-\x7e]+$/.test(key)) return;
   const message =
     'The key is empty or has characters that no key can have (a space, a line break, a quote from a word processor)';
-  throw new PerilbookError('KEY_REFUSED', message, 'Copy the key again, without anything before or after it.');
+  throw new PerilbookError(
+    'KEY_REFUSED',
+    message,
+    'Copy the key again, without anything before or after it.',
+  );
 }
 
 const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;

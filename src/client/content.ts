@@ -1,5 +1,11 @@
 import { promisify } from 'node:util';
-import { gunzip, type ZlibOptions, type ZstdOptions, constants as zlib, zstdDecompress } from 'node:zlib';
+import {
+  gunzip,
+  type ZlibOptions,
+  type ZstdOptions,
+  constants as zlib,
+  zstdDecompress,
+} from 'node:zlib';
 import type { Call } from '../contract/credits.ts';
 import type { Redactor } from './redact.ts';
 
@@ -67,8 +73,10 @@ function jsonLimitExceeded(body: Uint8Array): string | null {
       depth--;
     } else {
       parts++;
-      if (kind === OPEN && ++depth > MAX_JSON_DEPTH) return `it is nested more than ${MAX_JSON_DEPTH} deep`;
-      if (parts > MAX_JSON_PARTS) return `it has more than ${MAX_JSON_PARTS / 1e6} million objects, lists and members`;
+      if (kind === OPEN && ++depth > MAX_JSON_DEPTH)
+        return `it is nested more than ${MAX_JSON_DEPTH} deep`;
+      if (parts > MAX_JSON_PARTS)
+        return `it has more than ${MAX_JSON_PARTS / 1e6} million objects, lists and members`;
     }
   }
   return null;
@@ -98,7 +106,10 @@ export async function decompressed(body: Buffer, mostBytes: number): Promise<Buf
   try {
     if (body.subarray(0, GZIP.length).equals(GZIP)) return await ungzip(body, options);
     if (!body.subarray(0, ZSTD.length).equals(ZSTD)) return body;
-    return await unzstd(body, { ...options, params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } });
+    return await unzstd(body, {
+      ...options,
+      params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG },
+    });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? new TooLarge() : error;
   }

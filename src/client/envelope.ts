@@ -23,7 +23,11 @@ const ELSEWHERE_M = 1_000;
 /** One topic of an answer; `result`: its fields; `stated`: what the service says of the data behind it. */
 export type TopicReading =
   | { readonly ok: true; readonly result: readonly Field[]; readonly stated?: string }
-  | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly reason: 'unavailable' | 'no_data' | 'malformed';
+      readonly message: string;
+    };
 
 /** What the answer states about itself; read even when the answer is unusable, because it may have been charged. */
 interface Stated {
@@ -46,7 +50,13 @@ export interface Answering extends Stated {
 }
 
 /** `unread`: parsing it failed on this side, so its content is unknown. `error`: it has an error in place of data. */
-export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread' | 'error';
+export type MalformedReason =
+  | 'not-json'
+  | 'shape'
+  | 'wrong-topic'
+  | 'elsewhere'
+  | 'unread'
+  | 'error';
 
 /** A body of status 200, read. */
 export type EnvelopeReading =
@@ -67,15 +77,27 @@ const NOTHING_STATED: Stated = {
   metaNote: null,
 };
 
-const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, result: z.unknown() });
+const singleData = z.looseObject({
+  topic: z.string(),
+  location: echoedLocation,
+  result: z.unknown(),
+});
 
 /** Entries are checked one by one later: one bad entry must not make a paid bundle unusable. */
-const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
+const bundleData = z.looseObject({
+  location: echoedLocation,
+  topics: z.record(z.string(), z.unknown()),
+});
 
 export type ToFields = (topic: TopicSlug, result: TopicResult) => readonly Field[];
 
 /** Reads the answer to a call. Never throws: it was paid for, and its call must be settled whatever the JSON does to our code. */
-export function readEnvelope(call: Call, location: Location, received: Received, toFields: ToFields): EnvelopeReading {
+export function readEnvelope(
+  call: Call,
+  location: Location,
+  received: Received,
+  toFields: ToFields,
+): EnvelopeReading {
   try {
     return readContent(call, location, received, toFields);
   } catch (error) {
@@ -84,21 +106,33 @@ export function readEnvelope(call: Call, location: Location, received: Received,
 }
 
 /** An answer that was not parsed: only its headers state the cost. */
-const unread = (why: string) => unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
+const unread = (why: string) =>
+  unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
 
 function unusable(stated: Stated, reason: MalformedReason, message: string) {
   return { ...stated, ok: false as const, reason, message, isLimit: false };
 }
 
-function readContent(call: Call, location: Location, received: Received, toFields: ToFields): EnvelopeReading {
+function readContent(
+  call: Call,
+  location: Location,
+  received: Received,
+  toFields: ToFields,
+): EnvelopeReading {
   const { content } = received;
   if (content.kind === 'unread') return unread(content.why);
   if (content.kind === 'text') {
-    return unusable(NOTHING_STATED, 'not-json', `The answer is not JSON${appearance(content.text)}`);
+    return unusable(
+      NOTHING_STATED,
+      'not-json',
+      `The answer is not JSON${appearance(content.text)}`,
+    );
   }
   const envelope = content.value;
   const stated = readMeta(field(envelope, 'meta'));
-  const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
+  const data = (call.kind === 'single' ? singleData : bundleData).safeParse(
+    field(envelope, 'data'),
+  );
   if (!data.success) {
     // Without data the service's own words say more than what is missing.
     const error = field(envelope, 'data') ? null : readErrorBody(content);
@@ -113,10 +147,15 @@ function readContent(call: Call, location: Location, received: Received, toField
   const resolved = data.data.location;
   const meters = distanceMeters(location, resolved);
   if (Math.abs(resolved.lat) > 90 || Math.abs(resolved.lng) > 180 || meters > ELSEWHERE_M) {
-    return unusable(stated, 'elsewhere', `The answer is for another location (${Math.round(meters / 1_000)} km away)`);
+    return unusable(
+      stated,
+      'elsewhere',
+      `The answer is for another location (${Math.round(meters / 1_000)} km away)`,
+    );
   }
   // Without a request id the bytes identify an answer: two different answers differ at least in their time.
-  const fingerprint = stated.requestId === null && stated.timestamp !== null ? received.digest() : null;
+  const fingerprint =
+    stated.requestId === null && stated.timestamp !== null ? received.digest() : null;
   const answering = { ...stated, resolved, fingerprint };
   return call.kind === 'single'
     ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, toFields)
@@ -134,7 +173,8 @@ function readSingle(
     return unusable(stated, 'wrong-topic', message);
   }
   const reading = readTopic(topic, data.result, toFields);
-  if (!reading.ok && reading.reason === 'malformed') return unusable(stated, 'shape', reading.message);
+  if (!reading.ok && reading.reason === 'malformed')
+    return unusable(stated, 'shape', reading.message);
   return { ...stated, ok: true, results: new Map([[topic, reading]]) };
 }
 
@@ -156,13 +196,19 @@ function readTopic(topic: TopicSlug, entry: unknown, toFields: ToFields): TopicR
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
     const stated = topicEntry.shape.error.safeParse(error);
-    if (field(entry, 'reason') === NO_DATA_REASON) return { ok: false, reason: 'no_data', message: 'no data' };
+    if (field(entry, 'reason') === NO_DATA_REASON)
+      return { ok: false, reason: 'no_data', message: 'no data' };
     const message = cleanText(stated.success && stated.data ? stated.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
   const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
-  if (result.success) return { ok: true, result: toFields(topic, result.data), ...readStated(entry) };
-  return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error)}` };
+  if (result.success)
+    return { ok: true, result: toFields(topic, result.data), ...readStated(entry) };
+  return {
+    ok: false,
+    reason: 'malformed',
+    message: `${topic} is malformed: ${issues(result.error)}`,
+  };
 }
 
 /** Most datasets or remarks of a topic, and characters of each, that are kept. */
@@ -175,7 +221,9 @@ function readStated(entry: unknown): { readonly stated?: string } {
   const clean = (texts: readonly string[]) =>
     texts.slice(0, MOST_STATED).flatMap((text) => cleanText(text, LONGEST_STATED) || []);
   const vintages = clean(data.vintages);
-  return vintages.length === 0 ? {} : { stated: statedText({ vintages, remarks: clean(data.remarks ?? []) }) };
+  return vintages.length === 0
+    ? {}
+    : { stated: statedText({ vintages, remarks: clean(data.remarks ?? []) }) };
 }
 
 function readMeta(meta: unknown): Stated {

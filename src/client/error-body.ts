@@ -26,7 +26,9 @@ export function readErrorBody(content: Content): ErrorBody {
   const errors = field(json, 'errors');
   // A list, or the sentences by parameter: `{"lat": ["is not a number"]}`.
   const [first] =
-    typeof errors === 'object' ? Object.values((errors ?? {}) as Record<string, unknown>).flat() : [errors];
+    typeof errors === 'object'
+      ? Object.values((errors ?? {}) as Record<string, unknown>).flat()
+      : [errors];
   const meta = field(json, 'meta');
   const inParts = (names: readonly string[], parts: readonly unknown[]) =>
     names.flatMap((name) => parts.map((part) => field(part, name)));
@@ -35,14 +37,20 @@ export function readErrorBody(content: Content): ErrorBody {
   const messages = inParts(MESSAGE_NAMES, [error, json, first, field(json, 'fault')]);
   return {
     code: firstText([...codes.filter(isCode), error, first, ...codes], MAX_CODE),
-    message: firstText([...messages, error, first, json, ...codes.filter((code) => !isCode(code))], MAX_MESSAGE),
+    message: firstText(
+      [...messages, error, first, json, ...codes.filter((code) => !isCode(code))],
+      MAX_MESSAGE,
+    ),
     requestId: findRequestId(meta) ?? findRequestId(json),
     creditCost: field(meta, 'credit_cost'),
   };
 }
 
 /** `(403 SCOPE_REQUIRED): The key lacks it`: status, code and the service's own words, without its full stop: the caller may continue. */
-export function withReason(status: number, { code, message }: Pick<ErrorBody, 'code' | 'message'>): string {
+export function withReason(
+  status: number,
+  { code, message }: Pick<ErrorBody, 'code' | 'message'>,
+): string {
   // `Not Found` is not a code but a sentence, which is printed after the parentheses.
   const shown = code !== null && /^[\w.-]+$/.test(code) && code !== String(status) ? code : null;
   const words = message === shown ? null : message;
@@ -51,7 +59,16 @@ export function withReason(status: number, { code, message }: Pick<ErrorBody, 'c
 
 /** The members in which services write a sentence: the contract names none. `title` and `detail`: RFC 9457; `error_description`: OAuth. */
 const MESSAGE_NAMES = [
-  ...['message', 'error_message', 'errorMessage', 'error_description', 'detail', 'description', 'reason', 'msg'],
+  ...[
+    'message',
+    'error_message',
+    'errorMessage',
+    'error_description',
+    'detail',
+    'description',
+    'reason',
+    'msg',
+  ],
   ...['faultstring', 'title'],
 ];
 
@@ -60,7 +77,10 @@ function messageOfText(text: string): string | null {
   if (!text.includes('<')) return cleanText(text, MAX_MESSAGE) || null;
   const [, xml = ''] = /<(?:\w+:)?message[^>]*>([^<]+)/i.exec(text.slice(0, MOST_OF_PAGE)) ?? [];
   if (/^\s*<(?:\?xml|error)/i.test(text) && xml !== '') return cleanText(xml, MAX_MESSAGE) || null;
-  const title = cleanText(/<title[^>]*>([^<]*)/i.exec(text.slice(0, MOST_OF_PAGE))?.[1] ?? '', MAX_MESSAGE);
+  const title = cleanText(
+    /<title[^>]*>([^<]*)/i.exec(text.slice(0, MOST_OF_PAGE))?.[1] ?? '',
+    MAX_MESSAGE,
+  );
   return title === '' ? null : `a web page, "${title}"`;
 }
 

@@ -55,7 +55,13 @@ export interface Timeouts {
   readonly failure: number;
 }
 
-export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000, failure: 5_000 };
+export const TIMEOUTS: Timeouts = {
+  connect: 10_000,
+  headers: 60_000,
+  body: 30_000,
+  total: 150_000,
+  failure: 5_000,
+};
 
 /** The rate headers; `null` where one is missing or invalid. */
 export interface Rate {

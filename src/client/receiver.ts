@@ -52,7 +52,11 @@ export class Receiver implements Dispatcher.DispatchHandler {
     if (this.#settled) controller.abort(new Error('The request was ended before it was sent'));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: RawHeaders,
+  ): void {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = plainHeaders(headers, this.#options.redactor);
@@ -80,7 +84,9 @@ export class Receiver implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (!this.#ended)
-      this.#fail(...explainFailure(error, this.#started, this.#status !== 0, this.#options.proxy ?? null));
+      this.#fail(
+        ...explainFailure(error, this.#started, this.#status !== 0, this.#options.proxy ?? null),
+      );
   }
 
   async #respond(): Promise<void> {
@@ -143,7 +149,9 @@ function plainHeaders(headers: RawHeaders, redactor: Redactor): HeaderMap {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
-    plain[redactor.text(name.toLowerCase())] = redactor.text(Array.isArray(value) ? value.join(', ') : value);
+    plain[redactor.text(name.toLowerCase())] = redactor.text(
+      Array.isArray(value) ? value.join(', ') : value,
+    );
   }
   return plain;
 }
@@ -153,13 +161,19 @@ function explainProxy({ name, variable }: HttpProxy, error: Error): string {
   const detail = firstMessage(error) || error.name;
   const [, status] = /^Proxy response \((\d+)\)/.exec(detail) ?? [];
   const proxy = `The proxy ${name} (${variable})`;
-  if (status === '407') return `${proxy} demands a user and a password (407): http://USER:PASSWORD@${name}`;
+  if (status === '407')
+    return `${proxy} demands a user and a password (407): http://USER:PASSWORD@${name}`;
   if (status !== undefined)
     return `${proxy} gives no way to the service (${status}); NO_PROXY names hosts without a proxy`;
   return `Cannot connect to the service through the proxy ${name} (${variable}): ${detail}`;
 }
 
-function explainFailure(error: Error, started: boolean, answered: boolean, proxy: HttpProxy | null): Failure {
+function explainFailure(
+  error: Error,
+  started: boolean,
+  answered: boolean,
+  proxy: HttpProxy | null,
+): Failure {
   if (proxy !== null && !started) return ['CONNECT', explainProxy(proxy, error)];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const known = FAILURES.get(code);
@@ -167,7 +181,9 @@ function explainFailure(error: Error, started: boolean, answered: boolean, proxy
   const detail = firstMessage(error) || code || error.name;
   if (!started) return ['CONNECT', `Cannot connect to the service: ${detail}`];
   // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there was a head.
-  const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
+  const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(
+    code,
+  );
   // undici's words for an interim answer that it refuses; it accepts the others.
   const isContinue = code === 'UND_ERR_SOCKET' && detail === 'bad response';
   if (!answered && (error.name === 'HTTPParserError' || isOfHead || isContinue)) {
@@ -177,12 +193,16 @@ function explainFailure(error: Error, started: boolean, answered: boolean, proxy
   return ['BROKEN', `The connection ended before the answer was complete: ${detail}`];
 }
 
-const NO_TLS = 'The service does not speak TLS there: if its address begins with http://, not https://, write that';
+const NO_TLS =
+  'The service does not speak TLS there: if its address begins with http://, not https://, write that';
 
 type Failure = [FailureCode, string];
 
 const FAILURES: ReadonlyMap<string, Failure> = new Map([
-  ['UND_ERR_CONNECT_TIMEOUT', ['CONNECT_TIMEOUT', 'The service did not accept a connection in time']],
+  [
+    'UND_ERR_CONNECT_TIMEOUT',
+    ['CONNECT_TIMEOUT', 'The service did not accept a connection in time'],
+  ],
   ['UND_ERR_HEADERS_TIMEOUT', ['HEADERS_TIMEOUT', 'The service did not begin to answer in time']],
   ['UND_ERR_BODY_TIMEOUT', ['BODY_TIMEOUT', 'The service stopped in the middle of its answer']],
   ['ERR_SSL_WRONG_VERSION_NUMBER', ['CONNECT', NO_TLS]],

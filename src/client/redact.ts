@@ -10,7 +10,13 @@ const REDACTED = '[key]';
 const INVISIBLE = /[\p{Cf}\p{Mn}]+/gu;
 
 /** The five characters for which HTML has names that every library knows. */
-const HTML_NAMES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
+const HTML_NAMES: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+};
 
 export interface Redactor {
   text(text: string): string;
@@ -35,7 +41,8 @@ export function makeRedactor(given: readonly string[], skipsDetails = false): Re
 
   function json(value: unknown): unknown {
     if (typeof value === 'string') return text(value);
-    if (typeof value === 'number') return mayBeNumber && text(String(value)) !== String(value) ? REDACTED : value;
+    if (typeof value === 'number')
+      return mayBeNumber && text(String(value)) !== String(value) ? REDACTED : value;
     if (Array.isArray(value)) return inArray(value);
     return value instanceof Object ? inObject(value as Record<string, unknown>) : value;
   }
@@ -55,7 +62,9 @@ export function makeRedactor(given: readonly string[], skipsDetails = false): Re
       if (after !== before) Object.defineProperty(object, name, { value: after });
       isRenamed ||= text(name) !== name;
     }
-    return isRenamed ? Object.fromEntries(Object.entries(object).map(([name, value]) => [text(name), value])) : object;
+    return isRenamed
+      ? Object.fromEntries(Object.entries(object).map(([name, value]) => [text(name), value]))
+      : object;
   }
 
   return { text, json };
@@ -73,7 +82,9 @@ function makePatterns(key: string): string[] {
 /** A character as it is, percent-encoded once or twice, escaped as in JSON, or as an entity of HTML. */
 function characterPattern(character: string): string {
   const code = character.codePointAt(0)!;
-  const units = Array.from({ length: character.length }, (_, index) => hex(character.charCodeAt(index), 4));
+  const units = Array.from({ length: character.length }, (_, index) =>
+    hex(character.charCodeAt(index), 4),
+  );
   // In a pattern, \uXXXX is the character and \\uXXXX are its six letters.
   const literal = units.map((unit) => `\\u${unit}`).join('');
   const forms = [
@@ -90,7 +101,9 @@ function characterPattern(character: string): string {
 /** The base64 characters that depend only on the key, with `before` bytes before it, in both alphabets. */
 function base64Pattern(key: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
-  const inner = bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  const inner = bytes
+    .toString('base64')
+    .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
   return inner.replaceAll('+', '[+-]').replaceAll('/', '[/_]');
 }
 

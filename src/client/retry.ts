@@ -47,7 +47,12 @@ export const NOTHING_TRIED: Tried = { failures: 0, inDoubt: 0, slowedDown: 0, ra
  * either. `pause`: stop the run, it can be resumed after `afterMs`; `isAsked`: the service named so long a wait. */
 export type Decision =
   | { readonly next: 'give-up' }
-  | { readonly next: 'retry'; readonly afterMs: number; readonly rate: boolean; readonly tried: Tried }
+  | {
+      readonly next: 'retry';
+      readonly afterMs: number;
+      readonly rate: boolean;
+      readonly tried: Tried;
+    }
   | { readonly next: 'pause'; readonly afterMs: number; readonly isAsked: boolean };
 
 export interface RetryQuestion {
@@ -79,7 +84,10 @@ export function decide(question: RetryQuestion): Decision {
   }
 }
 
-function afterRate({ rate }: Refused, { tried, random, slowedDownMs = 0 }: RetryQuestion): Decision {
+function afterRate(
+  { rate }: Refused,
+  { tried, random, slowedDownMs = 0 }: RetryQuestion,
+): Decision {
   // No jitter where the service named the time; the throttle spreads the calls. The first time it is believed; if the service
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = rate.retryAfterMs ?? rate.resetMs;
@@ -90,7 +98,12 @@ function afterRate({ rate }: Refused, { tried, random, slowedDownMs = 0 }: Retry
   // The calls of a run wait together: each may have waited little while all of them have waited long.
   if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_WAIT_MS)
     return { next: 'pause', afterMs, isAsked: (named ?? 0) > LONGEST_WAIT_MS };
-  return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
+  return {
+    next: 'retry',
+    afterMs,
+    rate: true,
+    tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs },
+  };
 }
 
 function afterUpstream({ rate }: Refused, { tried, policy, random }: RetryQuestion): Decision {
@@ -98,15 +111,22 @@ function afterUpstream({ rate }: Refused, { tried, policy, random }: RetryQuesti
   const asked = rate.retryAfterMs ?? 0;
   if (asked > LONGEST_WAIT_MS) return { next: 'pause', afterMs: asked, isAsked: true };
   if (failed.failures >= policy.attemptsUpstream) return { next: 'give-up' };
-  return { next: 'retry', afterMs: Math.max(asked, backoff(failed, random)), rate: false, tried: failed };
+  return {
+    next: 'retry',
+    afterMs: Math.max(asked, backoff(failed, random)),
+    rate: false,
+    tried: failed,
+  };
 }
 
 function afterTransport(verdict: Transport, { tried, policy, random }: RetryQuestion): Decision {
   // The client was closed; or the body is too large, damaged or not HTTP, and a retry would be charged again.
-  if (['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
+  if (['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code))
+    return { next: 'give-up' };
   const doubt = verdict.charged === 'unknown' ? 1 : 0;
   const failed = { ...tried, failures: tried.failures + 1, inDoubt: tried.inDoubt + doubt };
-  if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt) return { next: 'give-up' };
+  if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt)
+    return { next: 'give-up' };
   return { next: 'retry', afterMs: backoff(failed, random), rate: false, tried: failed };
 }
 

@@ -45,7 +45,9 @@ export const PLACE_CODES: readonly string[] = [
 export const QUOTA_CODE = 'QUOTA_EXCEEDED';
 
 /** Statuses under which no request will be answered until somebody acts: what each means, and what to do. */
-export const DENIALS: Readonly<Record<number, { readonly happened: string; readonly todo: string }>> = {
+export const DENIALS: Readonly<
+  Record<number, { readonly happened: string; readonly todo: string }>
+> = {
   402: {
     happened: 'The service asks for payment',
     todo: 'Ask the provider what is wrong with the account.',

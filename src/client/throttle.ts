@@ -52,7 +52,12 @@ export class Throttle implements AsyncDisposable {
    * number: every waiting job is kept in memory.
    *
    * @param isBegun whether the place of this call was asked about before: if the credits end early, few places are incomplete */
-  async schedule<T>(credits: number, job: (permit: Permit) => Promise<T>, signal?: AbortSignal, isBegun = false) {
+  async schedule<T>(
+    credits: number,
+    job: (permit: Permit) => Promise<T>,
+    signal?: AbortSignal,
+    isBegun = false,
+  ) {
     if (credits > this.#limit) throw this.#overweight(credits);
     const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
     const isOver = () => signals.some(({ aborted }) => aborted);
@@ -72,7 +77,11 @@ export class Throttle implements AsyncDisposable {
   /** Corrects the credits by the service's own count, but only downwards: a higher number may lack calls in flight. What others
    * spent (another process, another machine) is withheld until the reset. The service counted when it charged: credits that were
    * returned here between the request and its answer are not in its number, and were not spent by others. */
-  correct(remaining: number, resetMs: number | null, permit?: Pick<Permit, 'returnedBefore'>): void {
+  correct(
+    remaining: number,
+    resetMs: number | null,
+    permit?: Pick<Permit, 'returnedBefore'>,
+  ): void {
     const returnedSince = permit ? this.#credits.returned - permit.returnedBefore : 0;
     const excess = this.available - returnedSince - Math.max(0, remaining);
     if (excess > 0) this.#credits.withhold(excess, resetMs);
@@ -119,7 +128,8 @@ export class Throttle implements AsyncDisposable {
       held -= back;
       this.#credits.giveBack(back, 'now');
     };
-    const running = (async () => job({ credits, returnedBefore: this.#credits.returned, refund }))();
+    const running = (async () =>
+      job({ credits, returnedBefore: this.#credits.returned, refund }))();
     this.#begun.add(running);
     try {
       return await running;
@@ -146,7 +156,11 @@ export class Throttle implements AsyncDisposable {
     const allowed = `the subscription allows ${counted(this.#limit, 'credit')} per minute`;
     const hint =
       'Choose cheaper calls (single topics), or correct the credits per minute of the subscription in the job file.';
-    return new PerilbookError('USAGE', `A call of ${counted(credits, 'credit')} can never start: ${allowed}`, hint);
+    return new PerilbookError(
+      'USAGE',
+      `A call of ${counted(credits, 'credit')} can never start: ${allowed}`,
+      hint,
+    );
   }
 }
 

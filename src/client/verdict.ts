@@ -2,9 +2,22 @@ import { type Call, CREDITS } from '../contract/credits.ts';
 import { count, HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';
-import { type Answering, type EnvelopeReading, type MalformedReason, readEnvelope, type ToFields } from './envelope.ts';
+import {
+  type Answering,
+  type EnvelopeReading,
+  type MalformedReason,
+  readEnvelope,
+  type ToFields,
+} from './envelope.ts';
 import { readErrorBody, withReason } from './error-body.ts';
-import { type Exchange, type FailureCode, type HeaderMap, type Rate, type Received, readRate } from './exchange.ts';
+import {
+  type Exchange,
+  type FailureCode,
+  type HeaderMap,
+  type Rate,
+  type Received,
+  readRate,
+} from './exchange.ts';
 import { cleanText } from './redact.ts';
 import { DENIALS, QUOTA_CODE, type StatusKind, saysLimit, statusKind } from './status-kind.ts';
 
@@ -87,7 +100,15 @@ export function findVerdict(
   if (exchange.kind === 'failure') {
     const { reached, code, message } = exchange;
     const charged = reached === 'never' ? 0 : 'unknown';
-    return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
+    return {
+      kind: 'transport',
+      charged,
+      code,
+      message,
+      discrepancy: null,
+      requestId: null,
+      rate: NO_RATE,
+    };
   }
   if (!hasAnswer(exchange)) return ofStatus(exchange, sent, now);
   return ofAnswer(exchange, sent, readEnvelope(sent.call, location, exchange, toFields), now);
@@ -98,7 +119,12 @@ export function hasAnswer(exchange: Exchange): exchange is Received {
   return exchange.kind === 'response' && exchange.status === 200;
 }
 
-function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeReading, now: number): Verdict {
+function ofAnswer(
+  { headers }: Received,
+  sent: PricedCall,
+  reading: EnvelopeReading,
+  now: number,
+): Verdict {
   const cost = readCost(headers[HEADERS.creditCost], reading.creditCost, sent);
   const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
@@ -108,7 +134,8 @@ function ofAnswer({ headers }: Received, sent: PricedCall, reading: EnvelopeRead
   if (!reading.ok) {
     const { reason, message } = reading;
     const unusable = { ...base, charged: chargeOf(cost), message };
-    if (reading.isLimit) return { ...unusable, kind: 'limit', status: 200, reason: message, isPage: false };
+    if (reading.isLimit)
+      return { ...unusable, kind: 'limit', status: 200, reason: message, isPage: false };
     return { ...unusable, kind: 'malformed', reason };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
@@ -144,14 +171,25 @@ function readCost(header: string | undefined, meta: unknown, { call, price }: Pr
   const inHeader = count(header);
   if (inHeader === null && inMeta === null)
     return { charged: price, stated: 0, price, note: 'the service did not state the cost' };
-  const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
-  const isAgreed = inHeader !== null && inHeader === inMeta && inHeader >= 1 && inHeader <= MOST_CREDIBLE_COST;
-  const expected = price === CREDITS[call.kind] ? `the contract's price is ${price}` : `the last charge was ${price}`;
+  const credible = [inHeader, inMeta].filter(
+    (cost) => cost !== null && cost <= MOST_CREDIBLE_COST,
+  ) as number[];
+  const isAgreed =
+    inHeader !== null && inHeader === inMeta && inHeader >= 1 && inHeader <= MOST_CREDIBLE_COST;
+  const expected =
+    price === CREDITS[call.kind]
+      ? `the contract's price is ${price}`
+      : `the last charge was ${price}`;
   const isExpected = (inHeader ?? price) === price && (inMeta ?? price) === price;
-  const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
+  const parts = [
+    inHeader === null ? null : `${inHeader} in the header`,
+    inMeta === null ? null : `${inMeta} in meta`,
+  ];
   const costs = parts.filter((part) => part !== null).join(' and ');
   return {
-    charged: isAgreed ? inHeader : Math.max(price, credible.length === 0 ? 0 : Math.min(...credible)),
+    charged: isAgreed
+      ? inHeader
+      : Math.max(price, credible.length === 0 ? 0 : Math.min(...credible)),
     stated: Math.max(0, ...credible),
     price,
     note: isExpected ? null : `the service states a cost of ${costs}; ${expected}`,
@@ -161,22 +199,39 @@ function readCost(header: string | undefined, meta: unknown, { call, price }: Pr
 function ofStatus({ status, headers, content }: Received, sent: PricedCall, now: number): Verdict {
   const error = readErrorBody(content);
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
-  const byStatus = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
-  const kind = byStatus === 'forbidden' && saysLimit([error.code, error.message]) ? 'limit' : byStatus;
+  const byStatus = statusKind(
+    status,
+    status === 429 && saysQuota(content) ? QUOTA_CODE : error.code,
+  );
+  const kind =
+    byStatus === 'forbidden' && saysLimit([error.code, error.message]) ? 'limit' : byStatus;
   const cost = readCost(headers[HEADERS.creditCost], error.creditCost, sent);
-  const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
+  const statedCost = Math.max(
+    count(headers[HEADERS.creditCost]) ?? 0,
+    Number(error.creditCost) || 0,
+  );
   // A failure is free, but a service that states its cost has perhaps charged it. A retry would cost as much.
   if (kind === 'malformed' || (kind === 'upstream' && statedCost > 0)) {
     const message =
       kind === 'malformed'
         ? `The service answered with status ${status} instead of 200`
         : `The service failed and states a cost of ${statedCost} ${withReason(status, error)}`;
-    return { ...common, kind: 'malformed', charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
+    return {
+      ...common,
+      kind: 'malformed',
+      charged: chargeOf(cost),
+      reason: 'shape',
+      message,
+      discrepancy: cost.note,
+    };
   }
   const base = {
     ...common,
     charged: statedCost > 0 ? chargeOf(cost) : 0,
-    discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
+    discrepancy:
+      statedCost > 0
+        ? `the service states a cost of ${statedCost} for a failure (${status})`
+        : null,
   };
   const reason = withReason(status, error);
   switch (kind) {
@@ -187,11 +242,18 @@ function ofStatus({ status, headers, content }: Received, sent: PricedCall, now:
       return { ...base, kind, status, message: none, sample: saysSample(headers) };
     }
     case 'timeout':
-      return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${reason}` };
+      return {
+        ...base,
+        kind: 'transport',
+        code: 'REQUEST_TIMEOUT',
+        message: `The request came too slowly ${reason}`,
+      };
     default: {
       const isPage = content.kind === 'text' && /^\s*</.test(content.text);
       const message =
-        kind === 'redirected' ? redirectMessage(status, headers.location) : `${happened(kind, status)} ${reason}`;
+        kind === 'redirected'
+          ? redirectMessage(status, headers.location)
+          : `${happened(kind, status)} ${reason}`;
       return { ...base, kind, status, reason, isPage, message };
     }
   }
@@ -200,7 +262,8 @@ function ofStatus({ status, headers, content }: Received, sent: PricedCall, now:
 /** The first words of a refusal's message; its status and the service's own words follow. */
 function happened(kind: Exclude<Refused['kind'], 'redirected'>, status: number): string {
   if (kind === 'denied') return DENIALS[status]!.happened;
-  if (kind === 'upstream') return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
+  if (kind === 'upstream')
+    return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
   return REFUSALS[kind];
 }
 

@@ -1,5 +1,11 @@
 import type { AIR_QUALITY_DAYS, Rating, ZONE_FACTS } from '../contract/topic-values.ts';
-import type { CountColumn, NaturalSlug, PollutantSlug, ProximitySlug, ZoneSlug } from '../contract/topics.ts';
+import type {
+  CountColumn,
+  NaturalSlug,
+  PollutantSlug,
+  ProximitySlug,
+  ZoneSlug,
+} from '../contract/topics.ts';
 
 /* The columns of the topics as types, for programs. `topic-columns.ts` makes them, under these names only;
  * test/package/installed-package-long.test.ts compiles a program that names each with its type, so the two cannot differ. */
@@ -11,7 +17,9 @@ export type SnakeCase<Name extends string> = Name extends `${infer Letter}${infe
 
 /** The facts of a topic's zones that are of a type. */
 type ZoneFact<Slug extends ZoneSlug, Type> = {
-  [Name in keyof (typeof ZONE_FACTS)[Slug]]: (typeof ZONE_FACTS)[Slug][Name] extends Type ? Name : never;
+  [Name in keyof (typeof ZONE_FACTS)[Slug]]: (typeof ZONE_FACTS)[Slug][Name] extends Type
+    ? Name
+    : never;
 }[keyof (typeof ZONE_FACTS)[Slug]];
 
 type HazardText =
@@ -31,7 +39,9 @@ type HazardNumber =
 /** Answers by column. Null: no answer, or the publisher has no value. Columns of topics that were not asked for are missing. */
 export type Hazards = {
   readonly [Column in `${SnakeCase<NaturalSlug>}_rating`]?: Rating | null;
-} & { readonly [Column in HazardNumber]?: number | null } & { readonly [Column in HazardText]?: string | null };
+} & { readonly [Column in HazardNumber]?: number | null } & {
+  readonly [Column in HazardText]?: string | null;
+};
 
 /** The name of a topic's column. */
 export type HazardColumn = keyof Hazards;

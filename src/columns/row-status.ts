@@ -3,7 +3,15 @@ import { oldestFirst, readStated } from '../contract/stated-data.ts';
 import { isZoneTopic, type TopicSlug } from '../contract/topics.ts';
 
 /** What a row's `hazard_status` says, the most complete first. */
-export const ROW_STATUSES = ['ok', 'partial', 'deferred', 'failed', 'rejected', 'outside_us', 'invalid'] as const;
+export const ROW_STATUSES = [
+  'ok',
+  'partial',
+  'deferred',
+  'failed',
+  'rejected',
+  'outside_us',
+  'invalid',
+] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
 export interface CellStatus {
@@ -49,7 +57,9 @@ export function noDataNote(topics: readonly TopicSlug[]): string {
 export function statedNote(texts: readonly (readonly [TopicSlug, string])[]): string {
   if (texts.length === 0) return '';
   const stated = texts.map(([topic, text]) => ({ topic, data: readStated(text) }));
-  const remarks = stated.flatMap(({ topic, data: [, own] }) => own.map((remark) => ({ topic, remark })));
+  const remarks = stated.flatMap(({ topic, data: [, own] }) =>
+    own.map((remark) => ({ topic, remark })),
+  );
   const lines = [...Map.groupBy(remarks, ({ remark }) => remark)].map(([remark, some]) => {
     if (some.length === stated.length) return remark;
     const topics = some.map(({ topic }) => topic);
@@ -111,7 +121,9 @@ export function cellStatus(
   notes.push(...onZones.filter(Boolean));
   if (stale.length > 0) notes.push(`${texts.stale}: ${stale.join(' ')}`);
   if (missing.length > 0)
-    notes.push(missing.length === topics.length ? texts.missing : `${texts.missing}: ${missing.join(' ')}`);
+    notes.push(
+      missing.length === topics.length ? texts.missing : `${texts.missing}: ${missing.join(' ')}`,
+    );
   if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
   if (failures.size === 0) return { status: 'ok', note: notes.join('; ') };
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };

@@ -17,11 +17,17 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
 export const SAMPLE_NOTE = 'sample data';
 
 /** The columns that are added for some topics, in order; without `counts` those that count records of `details` are left out. */
-export function addedColumns(topics: readonly TopicSlug[], prefix = '', counts = true): AddedColumn[] {
-  return [...LEADING_COLUMNS, ...topics.flatMap((topic) => wantedColumns(topic, counts))].map(({ name, type }) => ({
-    name: prefix + name,
-    type,
-  }));
+export function addedColumns(
+  topics: readonly TopicSlug[],
+  prefix = '',
+  counts = true,
+): AddedColumn[] {
+  return [...LEADING_COLUMNS, ...topics.flatMap((topic) => wantedColumns(topic, counts))].map(
+    ({ name, type }) => ({
+      name: prefix + name,
+      type,
+    }),
+  );
 }
 
 /** The column of a GeoParquet output with the place of each row: the location that was looked up. It is the last one. */
@@ -37,12 +43,20 @@ export interface PerilbookColumn {
 
 /** Every column that Perilbook may have written, by its name. They identify an earlier output. */
 export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColumn> {
-  const entry = ({ name, type }: AddedColumn, topic: TopicSlug | null) => [prefix + name, { type, topic }] as const;
-  const ofTopics = TOPICS.flatMap(({ slug }) => columnsOf(slug).map((column) => entry(column, slug)));
+  const entry = ({ name, type }: AddedColumn, topic: TopicSlug | null) =>
+    [prefix + name, { type, topic }] as const;
+  const ofTopics = TOPICS.flatMap(({ slug }) =>
+    columnsOf(slug).map((column) => entry(column, slug)),
+  );
   const { name, type } = geometryColumn();
   // The reader of Parquet gives the coordinates of a point as columns of their own.
-  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map((column) => ({ name: column, type }));
-  const [first, last] = [LEADING_COLUMNS, ofPoint].map((columns) => columns.map((column) => entry(column, null)));
+  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map((column) => ({
+    name: column,
+    type,
+  }));
+  const [first, last] = [LEADING_COLUMNS, ofPoint].map((columns) =>
+    columns.map((column) => entry(column, null)),
+  );
   return new Map([...first!, ...ofTopics, ...last!]);
 }
 
@@ -69,7 +83,9 @@ export function enrichedFields(
     oldest = Math.min(oldest, answer.asOf);
     if (answer.stated) stated.push([topic, answer.stated]);
     if (!isPast(answer.asOf, now)) continue;
-    notes.push(presentNote(emptyPresent(topic, fields, fields.length - width, fields.length), answer.asOf));
+    notes.push(
+      presentNote(emptyPresent(topic, fields, fields.length - width, fields.length), answer.asOf),
+    );
   }
   const isAnswered = Number.isFinite(oldest);
   const asOf = isAnswered ? new Date(oldest).toISOString() : null;
@@ -110,11 +126,18 @@ export function completeFields(
   };
   const zones = spans.filter(({ topic }) => isZoneTopic(topic));
   const noteIn = memo((stated: string) =>
-    statedNote(stated.split('\n').flatMap((text, index) => (text === '' ? [] : [[topics[index]!, text] as const]))),
+    statedNote(
+      stated
+        .split('\n')
+        .flatMap((text, index) => (text === '' ? [] : [[topics[index]!, text] as const])),
+    ),
   );
-  const originIn = (stated: string, oldest: number) => (stated === '' || isSample(oldest) ? origin : noteIn(stated));
+  const originIn = (stated: string, oldest: number) =>
+    stated === '' || isSample(oldest) ? origin : noteIn(stated);
   const of = (oldest: number, fields: readonly Field[], stated = ''): Field[] => {
-    const without = spans.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
+    const without = spans.filter(
+      ({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)),
+    );
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
     const onZones = zones.map(({ topic, from, to }) => zoneNote(topic, fields.slice(from, to)));
     // The time of a complete row is that of its oldest answer: a field of the present is not told by an older row.
@@ -122,10 +145,14 @@ export function completeFields(
     const ended = isPast(oldest, now)
       ? spans.flatMap(({ topic, from, to }) => emptyPresent(topic, told, from, to))
       : [];
-    const note = [originIn(stated, oldest), none, ...onZones, presentNote(ended, oldest)].filter(Boolean).join('; ');
+    const note = [originIn(stated, oldest), none, ...onZones, presentNote(ended, oldest)]
+      .filter(Boolean)
+      .join('; ');
     return [...leading(oldest, note), ...told];
   };
-  const speaksOfPresent = spans.some(({ topic, from, to }) => presentIndexes(topic).some((at) => at < to - from));
+  const speaksOfPresent = spans.some(({ topic, from, to }) =>
+    presentIndexes(topic).some((at) => at < to - from),
+  );
   const isOwn = (oldest: number) => zones.length > 0 || (speaksOfPresent && isPast(oldest, now));
   return { of, leading: (oldest, stated = '') => leading(oldest, originIn(stated, oldest)), isOwn };
 }
@@ -141,27 +168,40 @@ const presentIndexes = memo((topic: TopicSlug): readonly number[] =>
 );
 
 /** Whether an answer of a time no longer tells what is now. */
-const isPast = (asOf: number, now: number): boolean => asOf < now - PRESENT_HOLDS_MS - CLOCKS_DIFFER_MS;
+const isPast = (asOf: number, now: number): boolean =>
+  asOf < now - PRESENT_HOLDS_MS - CLOCKS_DIFFER_MS;
 
 /** Empties the fields of the present of a topic. @returns the names of their columns */
 function emptyPresent(topic: TopicSlug, fields: Field[], from: number, to: number): string[] {
-  const told = presentIndexes(topic).filter((index) => from + index < to && fields[from + index] !== null);
+  const told = presentIndexes(topic).filter(
+    (index) => from + index < to && fields[from + index] !== null,
+  );
   for (const index of told) fields[from + index] = null;
   return told.map((index) => columnsOf(topic)[index]!.name);
 }
 
 /** Why fields of the present are empty; '' if none is. */
 function presentNote(names: readonly string[], asOf: number): string {
-  return names.length === 0 ? '' : `${names.join(' ')}: unknown now, the answer is of ${isoDay(asOf)}`;
+  return names.length === 0
+    ? ''
+    : `${names.join(' ')}: unknown now, the answer is of ${isoDay(asOf)}`;
 }
 
 /** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */
-function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
+function leadingFields(
+  asOf: string | null,
+  { status, note }: CellStatus,
+  sample: boolean,
+): Field[] {
   return [status, [sample ? SAMPLE_NOTE : '', note].filter(Boolean).join('; ') || null, asOf];
 }
 
 /** The fields of a row that was not looked up: only its status and the reason. */
-export function bareFields(topics: readonly TopicSlug[], status: CellStatus, counts = true): Field[] {
+export function bareFields(
+  topics: readonly TopicSlug[],
+  status: CellStatus,
+  counts = true,
+): Field[] {
   const width = topics.reduce((sum, topic) => sum + wantedColumns(topic, counts).length, 0);
   return [...leadingFields(null, status, false), ...new Array<null>(width).fill(null)];
 }

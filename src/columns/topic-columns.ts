@@ -53,9 +53,15 @@ function naturalColumns(slug: NaturalSlug): TopicColumn[] {
   const stem = snakeCase(slug);
   return [
     column<NaturalValue>(`${stem}_rating`, 'text', (value) => value.rating),
-    column<NaturalValue>(`${stem}_score`, 'number', (value) => (isScored(value) ? value.score : null)),
-    column<NaturalValue>(`${stem}_frequency`, 'number', (value) => (isScored(value) ? value.frequency : null)),
-    ...topicOf(slug).countColumns.map((name, index) => column(name, 'count', (_, { counts }) => counts![index]!)),
+    column<NaturalValue>(`${stem}_score`, 'number', (value) =>
+      isScored(value) ? value.score : null,
+    ),
+    column<NaturalValue>(`${stem}_frequency`, 'number', (value) =>
+      isScored(value) ? value.frequency : null,
+    ),
+    ...topicOf(slug).countColumns.map((name, index) =>
+      column(name, 'count', (_, { counts }) => counts![index]!),
+    ),
   ];
 }
 
@@ -83,7 +89,10 @@ function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
 /** The last column of a zone; `zoneNote` reads it. */
 function zoneColumns(slug: ZoneSlug): TopicColumn[] {
   const stem = snakeCase(slug);
-  const facts = Object.entries(ZONE_FACTS[slug]) as [keyof (typeof ZONE_FACTS)[ZoneSlug], 'number' | 'text'][];
+  const facts = Object.entries(ZONE_FACTS[slug]) as [
+    keyof (typeof ZONE_FACTS)[ZoneSlug],
+    'number' | 'text',
+  ][];
   return [
     column<ZoneValue>(stem, 'text', (value) => value.zone),
     column<ZoneValue>(`${stem}_subtype`, 'text', (value) => value.subtype),
@@ -104,7 +113,11 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
     column<AirQualityValue>('air_quality_metric', 'text', (value) => value.metric),
     column<AirQualityValue>('air_quality_progress_value', 'number', (value) => value.progressValue),
     ...AIR_QUALITY_DAYS.map((name) =>
-      column<AirQualityValue>(`air_quality_${snakeCase(name)}`, 'number', (value) => value.additionalInfo[name]),
+      column<AirQualityValue>(
+        `air_quality_${snakeCase(name)}`,
+        'number',
+        (value) => value.additionalInfo[name],
+      ),
     ),
   ],
   ...ofPollutants(pollutantColumns),
@@ -134,7 +147,11 @@ export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {
 }
 
 /** The fields of a result as a service sends it: the records of its `details` are counted and measured. `location` is the cell's. */
-export function flatten(slug: TopicSlug, { value, details }: TopicResult, location: Location): Field[] {
+export function flatten(
+  slug: TopicSlug,
+  { value, details }: TopicResult,
+  location: Location,
+): Field[] {
   const topic = topicOf(slug);
   // `wildfire_current` counts the records of the member `current`.
   const isByMember = topic.details === 'wildfire';
@@ -142,8 +159,14 @@ export function flatten(slug: TopicSlug, { value, details }: TopicResult, locati
     countRecords(details, isByMember ? column.slice(slug.length + 1) : null),
   );
   const features =
-    topic.category === 'proximity' ? (details as FeatureCollection | null | undefined)?.features : undefined;
-  return answerFields(slug, { value, counts, nearestMeters: features ? nearestMeters(location, features) : null });
+    topic.category === 'proximity'
+      ? (details as FeatureCollection | null | undefined)?.features
+      : undefined;
+  return answerFields(slug, {
+    value,
+    counts,
+    nearestMeters: features ? nearestMeters(location, features) : null,
+  });
 }
 
 /** The part of an answer that is valid for its whole area: all but the counts of `details`. */
@@ -170,7 +193,8 @@ function countRecords(details: unknown, member: string | null): number | null {
   return Object.values(object).reduce<number>((sum, value) => sum + (lengthOrNull(value) ?? 0), 0);
 }
 
-const lengthOrNull = (value: unknown): number | null => (Array.isArray(value) ? value.length : null);
+const lengthOrNull = (value: unknown): number | null =>
+  Array.isArray(value) ? value.length : null;
 
 /** A natural topic's rating, score and frequency come first; the counts of its details follow. */
 export function wantedColumns(slug: TopicSlug, counts: boolean): readonly TopicColumn[] {

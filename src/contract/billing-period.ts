@@ -12,8 +12,14 @@ export function billingPeriod(anniversaryDay: number, now: number): BillingPerio
   const date = new Date(now);
   const thisMonth = anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth());
   return now >= thisMonth
-    ? { start: thisMonth, end: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() + 1) }
-    : { start: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() - 1), end: thisMonth };
+    ? {
+        start: thisMonth,
+        end: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() + 1),
+      }
+    : {
+        start: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() - 1),
+        end: thisMonth,
+      };
 }
 
 /** How far the clocks of provider and client may differ. */

@@ -42,9 +42,13 @@ const OLD_DATES = [
 export function httpDateMs(text: string | undefined): number | null {
   if (text === undefined) return null;
   const date = text.trim();
-  const old = OLD_DATES.map((form) => form.exec(date)?.groups).find((groups) => groups !== undefined);
+  const old = OLD_DATES.map((form) => form.exec(date)?.groups).find(
+    (groups) => groups !== undefined,
+  );
   const { day = '', month, year = '', time } = old ?? {};
-  const modern = old ? `${day.replace(' ', '0')} ${month} ${year.padStart(4, '20')} ${time} GMT` : date;
+  const modern = old
+    ? `${day.replace(' ', '0')} ${month} ${year.padStart(4, '20')} ${time} GMT`
+    : date;
   const ms = Date.parse(modern);
   if (Number.isNaN(ms)) return null;
   const exact = new Date(ms).toUTCString();

@@ -7,7 +7,8 @@ export function normalizedAddress(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return text;
   // A job refuses such an address. Rewriting it would only store its secret under another name.
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return text;
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    return text;
   // A host's trailing dot (`api.example.com.`) marks a complete name; it is the same host.
   const host = url.hostname.replace(/(.)\.$/, '$1') + (url.port === '' ? '' : `:${url.port}`);
   return `${url.protocol}//${host}${normalizedPath(url.pathname)}`;
@@ -29,5 +30,7 @@ function normalizedPath(path: string): string {
 
 /** Whether a host is this machine: what is sent there needs no encryption. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
+  return (
+    hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
+  );
 }

@@ -10,10 +10,14 @@ export interface StatedData {
 }
 
 /** Stated data as one text, as answers keep it. */
-export const statedText = ({ vintages, remarks }: StatedData): string => JSON.stringify([vintages, remarks]);
+export const statedText = ({ vintages, remarks }: StatedData): string =>
+  JSON.stringify([vintages, remarks]);
 
 /** The vintages and the remarks of such a text. A run writes the same few on each row. */
-export const readStated = memo((text: string) => JSON.parse(text) as readonly [string[], string[]], 4_096);
+export const readStated = memo(
+  (text: string) => JSON.parse(text) as readonly [string[], string[]],
+  4_096,
+);
 
 /** Most datasets that a note names. */
 const MOST_DATASETS = 3;
@@ -28,6 +32,8 @@ export function oldestFirst(vintages: readonly string[]): string {
 /** The oldest date in a vintage, in milliseconds since the epoch; of years the last one (1950-2025): what is not shown is newer. Vintages
  * without a date come last. */
 export function timeIn(vintage: string): number {
-  const dates = vintage.replace(/\b\d{4}-(?=\d{4}\b)/g, '').match(/\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b/g) ?? [];
+  const dates =
+    vintage.replace(/\b\d{4}-(?=\d{4}\b)/g, '').match(/\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b/g) ??
+    [];
   return dates.length === 0 ? Number.MAX_VALUE : Math.min(...dates.map((date) => Date.parse(date)));
 }

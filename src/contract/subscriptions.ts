@@ -12,7 +12,12 @@ export type SubscriptionName = 'starter' | 'professional' | 'custom';
 
 export const SUBSCRIPTIONS = {
   starter: { name: 'starter', creditsPerMonth: 10_000, creditsPerMinute: 300, overageRate: 0.04 },
-  professional: { name: 'professional', creditsPerMonth: 100_000, creditsPerMinute: 1_200, overageRate: 0.03 },
+  professional: {
+    name: 'professional',
+    creditsPerMonth: 100_000,
+    creditsPerMinute: 1_200,
+    overageRate: 0.03,
+  },
 } as const satisfies Record<string, Subscription>;
 
 /** A subscription with figures agreed with the provider. */

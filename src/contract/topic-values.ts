@@ -23,7 +23,10 @@ export const RATINGS = [
 export type Rating = (typeof RATINGS)[number];
 
 /** With these ratings the index has neither score nor frequency, even if numbers are given. */
-export const RATINGS_WITHOUT_SCORE: ReadonlySet<Rating> = new Set(['Insufficient Data', 'Not Applicable']);
+export const RATINGS_WITHOUT_SCORE: ReadonlySet<Rating> = new Set([
+  'Insufficient Data',
+  'Not Applicable',
+]);
 
 /** The only unit, with the micro sign U+00B5 and not the Greek mu U+03BC. */
 export const CONCENTRATION_UNIT = '\u00b5g/m\u00b3';
@@ -106,7 +109,10 @@ export type ZoneValue = z.infer<typeof zoneValue>;
 
 /** A GeoJSON FeatureCollection. Only the geometries are read, so nothing else is validated: checking every member of a
  * 6 MB bundle would cost more than parsing it. */
-const featureCollection = z.looseObject({ type: z.literal('FeatureCollection'), features: z.array(z.unknown()) });
+const featureCollection = z.looseObject({
+  type: z.literal('FeatureCollection'),
+  features: z.array(z.unknown()),
+});
 export type FeatureCollection = z.infer<typeof featureCollection>;
 
 /** Records are opaque (their fields are not documented); null means none. */
@@ -142,7 +148,10 @@ function valueSchema({ category, slug }: Topic): z.ZodType {
 export const RESULT_SCHEMAS: ReadonlyMap<TopicSlug, z.ZodType<TopicResult>> = new Map(
   TOPICS.map((topic) => [
     topic.slug,
-    z.looseObject({ value: valueSchema(topic), details: DETAILS[topic.details] }) as unknown as z.ZodType<TopicResult>,
+    z.looseObject({
+      value: valueSchema(topic),
+      details: DETAILS[topic.details],
+    }) as unknown as z.ZodType<TopicResult>,
   ]),
 );
 

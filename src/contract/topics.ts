@@ -64,7 +64,15 @@ const NATURAL = [
   ['tornado', 'Tornado', 'array', 'release', 'tornado_reports'],
   ['tsunami', 'Tsunami', 'none', 'release'],
   ['volcano', 'Volcanic Activity', 'none', 'release'],
-  ['wildfire', 'Wildfire', 'wildfire', 'release', 'wildfire_current', 'wildfire_historical', 'wildfire_perimeters'],
+  [
+    'wildfire',
+    'Wildfire',
+    'wildfire',
+    'release',
+    'wildfire_current',
+    'wildfire_historical',
+    'wildfire_perimeters',
+  ],
   ['winterWeather', 'Winter Weather', 'none', 'release'],
 ] as const satisfies readonly TopicRow[];
 
@@ -94,7 +102,9 @@ const MEASUREMENTS = [
 ] as const satisfies readonly TopicRow[];
 
 /** Measurements that only public data has: no paid bundle returns them. */
-const PUBLIC_MEASUREMENTS = [['floodZone', 'Flood Zone', 'none', 'rolling']] as const satisfies readonly TopicRow[];
+const PUBLIC_MEASUREMENTS = [
+  ['floodZone', 'Flood Zone', 'none', 'rolling'],
+] as const satisfies readonly TopicRow[];
 
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
@@ -111,8 +121,13 @@ export function isZoneTopic(slug: TopicSlug): slug is ZoneSlug {
   return (ZONE_TOPICS as readonly TopicSlug[]).includes(slug);
 }
 /** A table of what all pollutants have alike. */
-export function ofPollutants<Value>(make: (slug: PollutantSlug) => Value): Readonly<Record<PollutantSlug, Value>> {
-  return Object.fromEntries(POLLUTANTS.map((slug) => [slug, make(slug)])) as Record<PollutantSlug, Value>;
+export function ofPollutants<Value>(
+  make: (slug: PollutantSlug) => Value,
+): Readonly<Record<PollutantSlug, Value>> {
+  return Object.fromEntries(POLLUTANTS.map((slug) => [slug, make(slug)])) as Record<
+    PollutantSlug,
+    Value
+  >;
 }
 
 export type CountColumn = CountsOf<(typeof NATURAL)[number]>;
@@ -142,11 +157,16 @@ function topics(
 export const PAID_TOPICS: readonly Topic[] = [
   ...topics('natural', NATURAL, () => 'tract'),
   ...topics('proximity', PROXIMITY, () => null),
-  ...topics('measurement', MEASUREMENTS, (cadence) => (cadence === 'near-real-time' ? null : 'county')),
+  ...topics('measurement', MEASUREMENTS, (cadence) =>
+    cadence === 'near-real-time' ? null : 'county',
+  ),
 ];
 
 /** All topics: the order of columns and lists everywhere. */
-export const TOPICS: readonly Topic[] = [...PAID_TOPICS, ...topics('measurement', PUBLIC_MEASUREMENTS, () => null)];
+export const TOPICS: readonly Topic[] = [
+  ...PAID_TOPICS,
+  ...topics('measurement', PUBLIC_MEASUREMENTS, () => null),
+];
 
 export const TOPIC_SLUGS: readonly TopicSlug[] = TOPICS.map((topic) => topic.slug);
 export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic.slug);

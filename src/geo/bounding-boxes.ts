@@ -74,29 +74,54 @@ type GrowingBox = { -readonly [edge in keyof Box]: number };
  * take longer than the rest of the load.
  * @returns the box in degrees, or null for no geometry, an empty one, or one beyond ±180/±90 degrees */
 export function boxOfGeometry(geometry: unknown): Box | null {
-  const box: GrowingBox = { minLng: Infinity, maxLng: -Infinity, minLat: Infinity, maxLat: -Infinity };
+  const box: GrowingBox = {
+    minLng: Infinity,
+    maxLng: -Infinity,
+    minLat: Infinity,
+    maxLat: -Infinity,
+  };
   return grow(box, geometry) ? box : null;
 }
 
 /** Whether a geometry is none, or has no position. */
 export function isEmptyGeometry(geometry: unknown): boolean {
-  const { coordinates, geometries } = (geometry ?? {}) as { coordinates?: unknown; geometries?: unknown };
+  const { coordinates, geometries } = (geometry ?? {}) as {
+    coordinates?: unknown;
+    geometries?: unknown;
+  };
   if (Array.isArray(geometries)) return geometries.every(isEmptyGeometry);
   const positions = Array.isArray(coordinates) ? coordinates.flat(Number.POSITIVE_INFINITY) : [];
-  return geometry === null || geometry === undefined || (Array.isArray(coordinates) && positions.length === 0);
+  return (
+    geometry === null ||
+    geometry === undefined ||
+    (Array.isArray(coordinates) && positions.length === 0)
+  );
 }
 
 function grow(box: GrowingBox, geometry: unknown): boolean {
   if (geometry === null || typeof geometry !== 'object') return false;
-  const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };
+  const { type, coordinates, geometries } = geometry as {
+    type?: unknown;
+    coordinates?: unknown;
+    geometries?: unknown;
+  };
   if (type === 'GeometryCollection') {
-    return Array.isArray(geometries) && geometries.length > 0 && geometries.every((member) => grow(box, member));
+    return (
+      Array.isArray(geometries) &&
+      geometries.length > 0 &&
+      geometries.every((member) => grow(box, member))
+    );
   }
   const shape = typeof type === 'string' && Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined;
   return shape !== undefined && growByCoordinates(box, coordinates, shape.depth, shape.fewest);
 }
 
-function growByCoordinates(box: GrowingBox, coordinates: unknown, depth: number, fewest: number): boolean {
+function growByCoordinates(
+  box: GrowingBox,
+  coordinates: unknown,
+  depth: number,
+  fewest: number,
+): boolean {
   if (!Array.isArray(coordinates)) return false;
   if (depth > 0) {
     if (coordinates.length < (depth === 1 ? fewest : 1)) return false;

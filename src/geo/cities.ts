@@ -10,7 +10,14 @@ export interface City extends Location {
   readonly zip: string;
 }
 
-type CityRow = readonly [name: string, state: string, lat: number, lng: number, people: number, zip: string];
+type CityRow = readonly [
+  name: string,
+  state: string,
+  lat: number,
+  lng: number,
+  people: number,
+  zip: string,
+];
 
 const ROWS: readonly CityRow[] = [
   ['New York', 'NY', 40.7128, -74.006, 19500, '10007'],
@@ -87,7 +94,8 @@ export const CITIES: readonly City[] = ROWS.map((row) => {
 /** How urban a location is, 0 to 1: 1 in the middle of the largest city. */
 export function findUrbanity(location: Location): number {
   const sum = CITIES.reduce(
-    (total, city) => total + Math.sqrt(city.people / 20_000) * Math.exp(-distanceMeters(location, city) / 50_000),
+    (total, city) =>
+      total + Math.sqrt(city.people / 20_000) * Math.exp(-distanceMeters(location, city) / 50_000),
     0,
   );
   return Math.min(1, sum);

@@ -16,7 +16,16 @@ export interface PointText {
 
 export const NO_POINT: PointText = { latitude: '', longitude: '' };
 
-const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];
+const KINDS = [
+  '',
+  'point',
+  'line',
+  'polygon',
+  'group of points',
+  'group of lines',
+  'group of polygons',
+  'collection',
+];
 const [POINT, POLYGON, MULTI_POINT, MULTI_POLYGON] = [1, 3, 4, 6];
 
 /** Reference systems whose coordinates are degrees, by their EPSG numbers. */
@@ -35,7 +44,9 @@ export function pointOfWkb(value: unknown): PointText {
   if (kind === MULTI_POINT && value.length >= at + 4 && view.getUint32(at, little) === 1)
     return pointOfWkb(value.subarray(at + 4));
   if (kind !== POINT)
-    return KINDS[kind] ? { ...NO_POINT, problem: `The geometry is a ${KINDS[kind]}, not a point.` } : unreadable;
+    return KINDS[kind]
+      ? { ...NO_POINT, problem: `The geometry is a ${KINDS[kind]}, not a point.` }
+      : unreadable;
   if (value.length < at + 16) return unreadable;
   return pointOf(view.getFloat64(at, little), view.getFloat64(at + 8, little));
 }
@@ -45,20 +56,24 @@ function readHeader(view: DataView, from: number) {
   const little = view.getUint8(from) === 1;
   const type = view.getUint32(from + 1, little);
   const axes = Math.floor((type & 0x0fffffff) / 1000);
-  const more = (type & 0x80000000 ? 1 : 0) + (type & 0x40000000 ? 1 : 0) + (axes === 3 ? 2 : axes > 0 ? 1 : 0);
+  const more =
+    (type & 0x80000000 ? 1 : 0) + (type & 0x40000000 ? 1 : 0) + (axes === 3 ? 2 : axes > 0 ? 1 : 0);
   return { little, kind: (type & 0x0fffffff) % 1000, at: from + (type & 0x20000000 ? 9 : 5), more };
 }
 
 function pointInOutline(bytes: Uint8Array): PointText {
   const inner = resultOrNull(() => innerPoint(outlineOfWkb(bytes)));
-  if (inner === null) return { ...NO_POINT, problem: 'The geometry is an outline without an inside, or damaged.' };
+  if (inner === null)
+    return { ...NO_POINT, problem: 'The geometry is an outline without an inside, or damaged.' };
   if (inner === 'too_large') return { ...NO_POINT, problem: TOO_LARGE_OUTLINE };
   return { ...pointOf(inner.lng, inner.lat), remark: INSIDE_OUTLINE };
 }
 
 /** A point without coordinates is written as two NaN. */
 function pointOf(x: number, y: number): PointText {
-  return Number.isNaN(x) && Number.isNaN(y) ? NO_POINT : { latitude: String(y), longitude: String(x) };
+  return Number.isNaN(x) && Number.isNaN(y)
+    ? NO_POINT
+    : { latitude: String(y), longitude: String(x) };
 }
 
 /** The polygons of an outline in well-known binary (ISO or EWKB, with any axes). @throws RangeError where the bytes end before it */
@@ -129,11 +144,19 @@ export function innerPoint(geometry: Polygon | MultiPolygon): Location | 'too_la
   const [origin] = positions;
   if (origin === undefined || !positions.every(isPosition)) return null;
   // Metres around the first position, so that both axes count the same.
-  const [east, north] = [METERS_PER_DEGREE * Math.cos((origin[1]! * Math.PI) / 180), METERS_PER_DEGREE];
-  const metres = ([lng, lat]: Position): [number, number] => [(lng! - origin[0]!) * east, (lat! - origin[1]!) * north];
+  const [east, north] = [
+    METERS_PER_DEGREE * Math.cos((origin[1]! * Math.PI) / 180),
+    METERS_PER_DEGREE,
+  ];
+  const metres = ([lng, lat]: Position): [number, number] => [
+    (lng! - origin[0]!) * east,
+    (lat! - origin[1]!) * north,
+  ];
   const all = positions.map(metres);
-  const end = (of: typeof Math.max, axis: number) => all.reduce((far, position) => of(far, position[axis]!), 0);
-  if ([0, 1].some((axis) => end(Math.max, axis) - end(Math.min, axis) > LARGEST_OUTLINE)) return 'too_large';
+  const end = (of: typeof Math.max, axis: number) =>
+    all.reduce((far, position) => of(far, position[axis]!), 0);
+  if ([0, 1].some((axis) => end(Math.max, axis) - end(Math.min, axis) > LARGEST_OUTLINE))
+    return 'too_large';
   let best: Position | null = null;
   let most = 0;
   for (const polygon of polygons) {
@@ -143,5 +166,10 @@ export function innerPoint(geometry: Polygon | MultiPolygon): Location | 'too_la
     if (point.distance > most) [best, most] = [point, point.distance];
   }
   const degrees = (value: number) => Math.round(value * UNITS_PER_DEGREE) / UNITS_PER_DEGREE;
-  return best && { lng: degrees(origin[0]! + best[0]! / east), lat: degrees(origin[1]! + best[1]! / north) };
+  return (
+    best && {
+      lng: degrees(origin[0]! + best[0]! / east),
+      lat: degrees(origin[1]! + best[1]! / north),
+    }
+  );
 }

@@ -19,8 +19,13 @@ export function parseShape(geometry: unknown): MeasurableShape {
 
 function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unknown): void {
   if (geometry === null || typeof geometry !== 'object') return;
-  const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };
-  if (type === 'GeometryCollection') for (const member of list(geometries)) addGeometry(shape, member);
+  const { type, coordinates, geometries } = geometry as {
+    type?: unknown;
+    coordinates?: unknown;
+    geometries?: unknown;
+  };
+  if (type === 'GeometryCollection')
+    for (const member of list(geometries)) addGeometry(shape, member);
   // The coordinates of a group are a list of those of its members.
   const isGroup = typeof type === 'string' && type.startsWith('Multi');
   const single = isGroup ? type.slice('Multi'.length) : type;
@@ -52,7 +57,8 @@ function parsePath(value: unknown): Path {
  * % within the few tens of kilometres in which features are counted). */
 export function nearestMeters(location: Location, features: readonly unknown[]): number | null {
   const search = new NearestSearch(location);
-  for (const feature of features) search.measure(parseShape((feature as { geometry?: unknown } | null)?.geometry));
+  for (const feature of features)
+    search.measure(parseShape((feature as { geometry?: unknown } | null)?.geometry));
   return search.meters();
 }
 
@@ -66,9 +72,18 @@ export function metersToShape(shape: MeasurableShape, location: Location): numbe
 /** Whether a ray from (x, y) to the east crosses the edge from a to b: the even-odd rule for a point in a polygon. An edge includes its
  * southern end and excludes its northern one, so a ray through a vertex counts once. The product is always computed from the southern
  * end: two areas that share an edge then round alike, and a point on it is in exactly one of them. */
-export function crossesEastward(ax: number, ay: number, bx: number, by: number, x: number, y: number): boolean {
+export function crossesEastward(
+  ax: number,
+  ay: number,
+  bx: number,
+  by: number,
+  x: number,
+  y: number,
+): boolean {
   if (ay > y === by > y) return false;
-  return ay < by ? (x - ax) * (by - ay) < (y - ay) * (bx - ax) : (x - bx) * (ay - by) < (y - by) * (ax - bx);
+  return ay < by
+    ? (x - ax) * (by - ay) < (y - ay) * (bx - ax)
+    : (x - bx) * (ay - by) < (y - by) * (ax - bx);
 }
 
 /** The share of the way from a to b at which the segment is nearest to the origin, 0 to 1. */

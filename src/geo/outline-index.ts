@@ -1,7 +1,14 @@
 import Flatbush from 'flatbush';
 import { type Box, boxesAround, boxOfLocation } from './bounding-boxes.ts';
 import type { Location } from './coordinates.ts';
-import { makeOutline, metersToEdges, type Outline, outlineHolds, type PackedRings, sizeOfOutline } from './outline.ts';
+import {
+  makeOutline,
+  metersToEdges,
+  type Outline,
+  outlineHolds,
+  type PackedRings,
+  sizeOfOutline,
+} from './outline.ts';
 
 /** Boxes in a list, or read one by one: 300,000 objects take more memory than their index. */
 export type CountedBoxes = Iterable<Box> & { readonly length: number };
@@ -24,7 +31,11 @@ export class OutlineIndex {
   readonly touching: (box: Box) => number[];
 
   /** @param mostValues the most values of outlines in memory, of 4 bytes each */
-  constructor(boxes: CountedBoxes, ringsOf: (index: number) => PackedRings, mostValues = Number.POSITIVE_INFINITY) {
+  constructor(
+    boxes: CountedBoxes,
+    ringsOf: (index: number) => PackedRings,
+    mostValues = Number.POSITIVE_INFINITY,
+  ) {
     this.touching = createBoxSearch(boxes);
     this.#ringsOf = ringsOf;
     this.#mostValues = mostValues;
@@ -46,16 +57,26 @@ export class OutlineIndex {
   }
 
   allHolding(location: Location): number[] {
-    return this.touching(boxOfLocation(location)).filter((index) => outlineHolds(this.outline(index), location));
+    return this.touching(boxOfLocation(location)).filter((index) =>
+      outlineHolds(this.outline(index), location),
+    );
   }
 
   /** The first outline that holds a location. */
   holding(location: Location): number | null {
-    return this.touching(boxOfLocation(location)).find((index) => outlineHolds(this.outline(index), location)) ?? null;
+    return (
+      this.touching(boxOfLocation(location)).find((index) =>
+        outlineHolds(this.outline(index), location),
+      ) ?? null
+    );
   }
 
   /** The eligible outline with the nearest edge within a distance; of equally near ones, the first. */
-  nearest(location: Location, meters: number, isEligible?: (index: number) => boolean): number | null {
+  nearest(
+    location: Location,
+    meters: number,
+    isEligible?: (index: number) => boolean,
+  ): number | null {
     return this.nearestEdge(location, meters, isEligible)?.index ?? null;
   }
 
@@ -111,5 +132,6 @@ export function createBoxSearch(boxes: CountedBoxes): (box: Box) => number[] {
   const index = new Flatbush(boxes.length, 8);
   for (const { minLng, minLat, maxLng, maxLat } of boxes) index.add(minLng, minLat, maxLng, maxLat);
   index.finish();
-  return ({ minLng, minLat, maxLng, maxLat }) => index.search(minLng, minLat, maxLng, maxLat).sort((a, b) => a - b);
+  return ({ minLng, minLat, maxLng, maxLat }) =>
+    index.search(minLng, minLat, maxLng, maxLat).sort((a, b) => a - b);
 }

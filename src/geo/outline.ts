@@ -76,7 +76,8 @@ export function makeOutline(rings: PackedRings): Outline {
   }
   let count = 0;
   for (let ring = 1; ring <= rings[0]!; ring++) count += Math.max(0, rings[ring]! - 1);
-  if (firsts.length < count) [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(2 * count)) as Scratch;
+  if (firsts.length < count)
+    [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(2 * count)) as Scratch;
   let [south, north] = [Infinity, -Infinity];
   let heights = 0;
   let at = 1 + rings[0]!;
@@ -132,13 +133,19 @@ function bandOf(y: number, south: number, bandHeight: number, bands: number): nu
 }
 
 /** Whether a location is in an outline, exactly: a place on an edge that two areas share is in exactly one of them. */
-export function outlineHolds({ rings, edges, starts, south, bandHeight }: Outline, { lat, lng }: Location): boolean {
+export function outlineHolds(
+  { rings, edges, starts, south, bandHeight }: Outline,
+  { lat, lng }: Location,
+): boolean {
   const [x, y] = [lng * UNITS_PER_DEGREE, lat * UNITS_PER_DEGREE];
   const band = bandOf(y, south, bandHeight, starts.length - 1);
   let inside = false;
   for (let k = starts[band]!; k < starts[band + 1]!; k++) {
     const first = edges[k]!;
-    if (crossesEastward(rings[first]!, rings[first + 1]!, rings[first + 2]!, rings[first + 3]!, x, y)) inside = !inside;
+    if (
+      crossesEastward(rings[first]!, rings[first + 1]!, rings[first + 2]!, rings[first + 3]!, x, y)
+    )
+      inside = !inside;
   }
   return inside;
 }
@@ -157,11 +164,24 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
   for (let band = bandOf(y - reach, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
-      const [ax, ay, bx, by] = [rings[first]!, rings[first + 1]!, rings[first + 2]!, rings[first + 3]!];
+      const [ax, ay, bx, by] = [
+        rings[first]!,
+        rings[first + 1]!,
+        rings[first + 2]!,
+        rings[first + 3]!,
+      ];
       if ((ay < y - reach && by < y - reach) || (ay > y + reach && by > y + reach)) continue;
-      if (!isWrapped && ((ax < x - reachEast && bx < x - reachEast) || (ax > x + reachEast && bx > x + reachEast)))
+      if (
+        !isWrapped &&
+        ((ax < x - reachEast && bx < x - reachEast) || (ax > x + reachEast && bx > x + reachEast))
+      )
         continue;
-      search.measureSegment(ax / UNITS_PER_DEGREE, ay / UNITS_PER_DEGREE, bx / UNITS_PER_DEGREE, by / UNITS_PER_DEGREE);
+      search.measureSegment(
+        ax / UNITS_PER_DEGREE,
+        ay / UNITS_PER_DEGREE,
+        bx / UNITS_PER_DEGREE,
+        by / UNITS_PER_DEGREE,
+      );
     }
   }
   const nearest = search.meters() ?? Number.POSITIVE_INFINITY;
@@ -172,7 +192,12 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
  * @param x the longitude of the box's centre in units of 1e-7 degrees
  * @param y the latitude
  * @param half half the side */
-export function relationToBox(outline: Outline, x: number, y: number, half: number): 'holds' | 'crosses' | 'apart' {
+export function relationToBox(
+  outline: Outline,
+  x: number,
+  y: number,
+  half: number,
+): 'holds' | 'crosses' | 'apart' {
   const { rings, edges, starts, south, bandHeight } = outline;
   const bands = starts.length - 1;
   const middle = bandOf(y, south, bandHeight, bands);
@@ -185,11 +210,13 @@ export function relationToBox(outline: Outline, x: number, y: number, half: numb
       const ay = rings[first + 1]! - y;
       const bx = rings[first + 2]! - x;
       const by = rings[first + 3]! - y;
-      if ((ay < -half && by < -half) || (ay > half && by > half) || (ax < -half && bx < -half)) continue;
+      if ((ay < -half && by < -half) || (ay > half && by > half) || (ax < -half && bx < -half))
+        continue;
       // Twice the area of the triangle of the centre and the edge; exact for edges of up to 9 degrees (2^53).
       const area = ax * by - ay * bx;
       const isEast = ax > half && bx > half;
-      if (!isEast && Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay))) return 'crosses';
+      if (!isEast && Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay)))
+        return 'crosses';
       // A ray from the centre to the east, as in `crossesEastward`. Each edge that it may cross is in the band of the centre.
       if (band === middle && ay > 0 !== by > 0 && area > 0 === by > ay) inside = !inside;
     }

@@ -4,18 +4,25 @@ import type { Location } from './coordinates.ts';
 export const LOCATION_NOTES = {
   empty: 'Latitude or longitude is empty.',
   not_a_number: 'Latitude or longitude is not a number.',
-  degrees_minutes_seconds: 'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.',
+  degrees_minutes_seconds:
+    'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.',
   decimal_comma: 'Latitude or longitude has a decimal comma: a decimal point is needed.',
-  degree_symbol: 'Latitude or longitude has a degree sign or a compass letter: a plain signed number is needed.',
-  apostrophe: 'An apostrophe stands before the latitude or longitude, as spreadsheets mark texts: remove it.',
-  letter_o: 'The compass letter O is West in some languages and East in others: write W or E, or a minus for West.',
-  not_a_point: 'The geometry is not one point: give its centroid in two columns of degrees (--lat, --lng).',
-  other_system: 'The geometry is in another coordinate system than degrees: convert it to EPSG:4326.',
+  degree_symbol:
+    'Latitude or longitude has a degree sign or a compass letter: a plain signed number is needed.',
+  apostrophe:
+    'An apostrophe stands before the latitude or longitude, as spreadsheets mark texts: remove it.',
+  letter_o:
+    'The compass letter O is West in some languages and East in others: write W or E, or a minus for West.',
+  not_a_point:
+    'The geometry is not one point: give its centroid in two columns of degrees (--lat, --lng).',
+  other_system:
+    'The geometry is in another coordinate system than degrees: convert it to EPSG:4326.',
   out_of_range:
     'Latitude is beyond 90 or longitude beyond 180 degrees. If they are projected coordinates (metres, feet), convert them to degrees.',
   east_of_180: 'The longitude counts from 0 to 360: subtract 360 from those above 180.',
   millionths: 'Latitude and longitude are in millionths of a degree: divide them by 1,000,000.',
-  ten_millionths: 'Latitude and longitude are in ten millionths of a degree: divide them by 10,000,000.',
+  ten_millionths:
+    'Latitude and longitude are in ten millionths of a degree: divide them by 10,000,000.',
   null_island: 'Latitude and longitude are both 0, which stands for a missing place.',
   swapped: 'Latitude and longitude seem exchanged: the other way round the place is in the US.',
   sign_lost: 'The sign of the longitude seems lost: with the other sign the place is in the US.',
@@ -47,7 +54,11 @@ const SEXAGESIMAL = new RegExp(
 );
 
 /** Reads the two texts of a row. Nothing is ever corrected: a guessed place would be bought and reported as the row's own. */
-export function parseLocation(latText: string, lngText: string, isUs: (location: Location) => boolean): ParsedLocation {
+export function parseLocation(
+  latText: string,
+  lngText: string,
+  isUs: (location: Location) => boolean,
+): ParsedLocation {
   const lat = readNumber(latText.trim());
   const lng = readNumber(lngText.trim());
   // The longitude's letter is the rarer cause, and the other readings of the row end with it.
@@ -57,7 +68,10 @@ export function parseLocation(latText: string, lngText: string, isUs: (location:
 }
 
 /** Checks a place before anything is bought for it. */
-export function checkLocation(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
+export function checkLocation(
+  location: Location,
+  isUs: (location: Location) => boolean,
+): ParsedLocation {
   const { lat, lng } = location;
   if (lat === 0 && lng === 0) return unlocated('null_island');
   const inRange = isOnEarth(location);
@@ -65,7 +79,10 @@ export function checkLocation(location: Location, isUs: (location: Location) => 
   const exchanged = { lat: lng, lng: lat };
   if (isOnEarth(exchanged) && isUs(exchanged)) return unlocated('swapped');
   if (!inRange) return unlocated(otherUnit(location, isUs));
-  return { ...unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us'), elsewhere: location };
+  return {
+    ...unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us'),
+    elsewhere: location,
+  };
 }
 
 /** What numbers are that are no degrees, if they then mean a place in the US. Projected metres and feet are smaller than millionths. */
@@ -82,7 +99,11 @@ function readNumber(text: string): number | LocationFinding {
   if (DECIMAL_COMMA.test(text)) return 'decimal_comma';
   if (/^['’]\s*[+-]?[\d.]/.test(text)) return 'apostrophe';
   const compass = text.replace(/(?<=\d[°º˚'"’′”″\s]*)O$|^O(?=\s*\d)/i, 'W');
-  if (compass !== text && typeof readNumber(compass) === 'string' && readNumber(compass) !== 'not_a_number')
+  if (
+    compass !== text &&
+    typeof readNumber(compass) === 'string' &&
+    readNumber(compass) !== 'not_a_number'
+  )
     return 'letter_o';
   if (DECORATED.test(text) && /\d/.test(text) && !/\..*\./.test(text)) return 'degree_symbol';
   return SEXAGESIMAL.test(text) ? 'degrees_minutes_seconds' : 'not_a_number';

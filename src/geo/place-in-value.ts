@@ -21,7 +21,11 @@ interface TwoNumbers {
   readonly order: PlaceOrder | null;
 }
 
-type FormReading = TwoNumbers | { readonly lat: unknown; readonly lng: unknown } | LocationFinding | null;
+type FormReading =
+  | TwoNumbers
+  | { readonly lat: unknown; readonly lng: unknown }
+  | LocationFinding
+  | null;
 
 interface PlaceForm {
   readonly is: RegExp;
@@ -29,7 +33,11 @@ interface PlaceForm {
 }
 
 const NUMBER = '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?';
-const inFormat = (first: unknown, second: unknown): TwoNumbers => ({ first, second, order: 'lng,lat' });
+const inFormat = (first: unknown, second: unknown): TwoNumbers => ({
+  first,
+  second,
+  order: 'lng,lat',
+});
 const open = (first: unknown, second: unknown): TwoNumbers => ({ first, second, order: null });
 
 /** All ways in which a place stands in one value; the first that fits reads it. Values of every file format come here as texts: lists and
@@ -38,7 +46,8 @@ const FORMS: readonly PlaceForm[] = [
   // WKT and EWKT: `POINT Z (-97.2 38.5 4)`, `SRID=4326;POINT(-97.2 38.5)`, a MULTIPOINT of one.
   {
     is: /^(?:SRID=(\d+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(+\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)+$/i,
-    read: ([, srid, x, y]) => (srid === undefined || DEGREES.test(srid) ? inFormat(x, y) : 'other_system'),
+    read: ([, srid, x, y]) =>
+      srid === undefined || DEGREES.test(srid) ? inFormat(x, y) : 'other_system',
   },
   { is: /^(?:SRID=\d+;)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*EMPTY$/i, read: () => 'empty' },
   {
@@ -46,19 +55,31 @@ const FORMS: readonly PlaceForm[] = [
     read: () => 'not_a_point',
   },
   // Well-known binary: hex as of PostGIS, base64 as of Parquet's bytes.
-  { is: /^(?:\\x|0x)?(0[01](?:[\da-f]{2}){20,})$/i, read: ([, hex]) => binaryPoint(Buffer.from(hex!, 'hex')) },
-  { is: /^A[AQ][\w+/]{26,}={0,2}$/, read: ([base64]) => binaryPoint(Buffer.from(base64!, 'base64')) },
+  {
+    is: /^(?:\\x|0x)?(0[01](?:[\da-f]{2}){20,})$/i,
+    read: ([, hex]) => binaryPoint(Buffer.from(hex!, 'hex')),
+  },
+  {
+    is: /^A[AQ][\w+/]{26,}={0,2}$/,
+    read: ([base64]) => binaryPoint(Buffer.from(base64!, 'base64')),
+  },
   // A geometry or a feature of GeoJSON, a struct of x and y, an object with lat and lng (Socrata).
   { is: /^\{.*\}$/s, read: ([text]) => placeOf(parsedObject(text!)) },
   // A list with a height.
-  { is: /^\[\s*([^\s,[\]]+)\s*,\s*([^\s,[\]]+)\s*,\s*[^\s,[\]]+\s*\]$/, read: ([, a, b]) => open(a, b) },
+  {
+    is: /^\[\s*([^\s,[\]]+)\s*,\s*([^\s,[\]]+)\s*,\s*[^\s,[\]]+\s*\]$/,
+    read: ([, a, b]) => open(a, b),
+  },
   // `(38.5, -97.2)`, `[-97.2,38.5]`, `38.5 -97.2`, `geo:38.5,-97.2`.
   {
     is: /^(?:geo:)?[([]?\s*([^\s,;()[\]{}]+)\s*(?:[,;]|\s)\s*([^\s,;()[\]{}]+)\s*[)\]]?$/,
     read: ([, a, b]) => open(a, b),
   },
   // After the lines of an address (Socrata).
-  { is: new RegExp(`[^(]\\(\\s*(${NUMBER})\\s*,\\s*(${NUMBER})\\s*\\)$`, 'is'), read: ([, a, b]) => open(a, b) },
+  {
+    is: new RegExp(`[^(]\\(\\s*(${NUMBER})\\s*,\\s*(${NUMBER})\\s*\\)$`, 'is'),
+    read: ([, a, b]) => open(a, b),
+  },
 ];
 
 /** Reads a place in one value; null if it is in no known form.
@@ -76,10 +97,13 @@ export function placeInValue(
     const reading = match && read(match);
     if (reading === null) continue;
     if (typeof reading === 'string') return reading;
-    if ('lat' in reading) return { lat: numberText(reading.lat), lng: numberText(reading.lng), order: null };
+    if ('lat' in reading)
+      return { lat: numberText(reading.lat), lng: numberText(reading.lng), order: null };
     const order = given ?? reading.order ?? assumed;
     const [first, second] = [numberText(reading.first), numberText(reading.second)];
-    return order === 'lat,lng' ? { lat: first, lng: second, order } : { lat: second, lng: first, order };
+    return order === 'lat,lng'
+      ? { lat: first, lng: second, order }
+      : { lat: second, lng: first, order };
   }
   return null;
 }
@@ -95,7 +119,10 @@ function binaryPoint(bytes: Uint8Array): FormReading {
 
 /** An object of JSON, or as Python prints it. */
 function parsedObject(text: string): unknown {
-  return resultOrNull(() => JSON.parse(text)) ?? resultOrNull(() => JSON.parse(text.replaceAll("'", '"')));
+  return (
+    resultOrNull(() => JSON.parse(text)) ??
+    resultOrNull(() => JSON.parse(text.replaceAll("'", '"')))
+  );
 }
 
 const LAT_NAME = /^(?:lat(?:itude)?|y)$/i;
@@ -104,7 +131,8 @@ const LNG_NAME = /^(?:lng|lon|long|longitude|x)$/i;
 function placeOf(value: unknown): FormReading {
   if (typeof value !== 'object' || value === null) return null;
   const { type, geometry, coordinates } = value as Readonly<Record<string, unknown>>;
-  if (geometry !== undefined && type === 'Feature') return geometry === null ? 'empty' : placeOf(geometry);
+  if (geometry !== undefined && type === 'Feature')
+    return geometry === null ? 'empty' : placeOf(geometry);
   const at = positionOf(type, coordinates);
   const isPoint = type === undefined || type === 'Point' || type === 'MultiPoint';
   if (isPoint && Array.isArray(at) && at.length === 0) return 'empty';

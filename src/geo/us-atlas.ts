@@ -14,5 +14,7 @@ export function usAtlas(file: 'counties-10m' | 'states-10m'): Atlas {
 /** The names of states or counties by their census code. */
 export function censusNames(of: 'states' | 'counties'): ReadonlyMap<string, string> {
   const { geometries } = usAtlas('counties-10m').objects[of];
-  return new Map(geometries.map(({ id, properties }) => [String(id), (properties as { name: string }).name]));
+  return new Map(
+    geometries.map(({ id, properties }) => [String(id), (properties as { name: string }).name]),
+  );
 }

@@ -49,8 +49,11 @@ export function possibleCounties(location: Location): readonly County[] {
   const holder = outlines.holding(location);
   const nearest = holder ?? outlines.nearest(location, FARTHEST_METERS);
   if (nearest === null) return [];
-  const meters = holder === null ? metersToEdges(outlines.outline(nearest), location, FARTHEST_METERS) : 0;
-  const others = outlines.within(location, meters + ACCURACY_METERS).filter((index) => index !== nearest);
+  const meters =
+    holder === null ? metersToEdges(outlines.outline(nearest), location, FARTHEST_METERS) : 0;
+  const others = outlines
+    .within(location, meters + ACCURACY_METERS)
+    .filter((index) => index !== nearest);
   return [nearest, ...others].map((index) => counties[index]!);
 }
 

@@ -1,9 +1,21 @@
 import type { MultiPolygon } from 'geojson';
 import { feature } from 'topojson-client';
 import type { Topology, Polygon as TopologyPolygon } from 'topojson-specification';
-import { distanceMeters, type Location, METERS_PER_DEGREE, UNITS_PER_DEGREE } from './coordinates.ts';
+import {
+  distanceMeters,
+  type Location,
+  METERS_PER_DEGREE,
+  UNITS_PER_DEGREE,
+} from './coordinates.ts';
 import foreignTopology from './foreign-land.json' with { type: 'json' };
-import { makeOutline, metersToEdges, type Outline, outlineHolds, packArea, relationToBox } from './outline.ts';
+import {
+  makeOutline,
+  metersToEdges,
+  type Outline,
+  outlineHolds,
+  packArea,
+  relationToBox,
+} from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
 
 /** At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22).
@@ -95,14 +107,21 @@ let tiles = { large: makeTiles(2), small: makeTiles(20) };
 
 function makeTiles(perDegree: number): Tiles {
   const columns = 360 * perDegree + 1;
-  return { perDegree, columns, coverage: new Uint8Array(new SharedArrayBuffer((180 * perDegree + 1) * columns)) };
+  return {
+    perDegree,
+    columns,
+    coverage: new Uint8Array(new SharedArrayBuffer((180 * perDegree + 1) * columns)),
+  };
 }
 
 function tileCoverage({ perDegree, columns, coverage }: Tiles, { lat, lng }: Location): number {
   const [row, column] = [Math.floor(lat * perDegree), Math.floor(lng * perDegree)];
   const tile = (row + 90 * perDegree) * columns + column + 180 * perDegree;
   if (coverage[tile] === 0) {
-    coverage[tile] = coverageAround({ lat: (row + 0.5) / perDegree, lng: (column + 0.5) / perDegree }, 0.5 / perDegree);
+    coverage[tile] = coverageAround(
+      { lat: (row + 0.5) / perDegree, lng: (column + 0.5) / perDegree },
+      0.5 / perDegree,
+    );
   }
   return coverage[tile]!;
 }
@@ -110,12 +129,19 @@ function tileCoverage({ perDegree, columns, coverage }: Tiles, { lat, lng }: Loc
 /** Whether all places of a box are within the drawn shapes, covered, not, or not all alike, as far as distances of its middle tell. */
 function coverageAround(middle: Location, halfDegrees: number): number {
   const unit = UNITS_PER_DEGREE;
-  const relation = relationToBox(nationOutline(), middle.lng * unit, middle.lat * unit, halfDegrees * unit);
+  const relation = relationToBox(
+    nationOutline(),
+    middle.lng * unit,
+    middle.lat * unit,
+    halfDegrees * unit,
+  );
   if (relation === 'holds') return DRAWN;
   // From the middle to a corner, and 2 % more, because a search measures in a plane.
   const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;
   if (relation === 'crosses')
-    return 2 * radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, 3 * radius) ? COVERED : MIXED;
+    return 2 * radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, 3 * radius)
+      ? COVERED
+      : MIXED;
   const meters = metersToEdges(nationOutline(), middle, COAST_MARGIN_METERS + radius);
   if (isNearIsland(middle, radius)) return MIXED;
   if (meters === Number.POSITIVE_INFINITY) return NOT_COVERED;
@@ -123,12 +149,16 @@ function coverageAround(middle: Location, halfDegrees: number): number {
     const isWhole = metersToEdges(foreignOutline(), middle, radius) === Number.POSITIVE_INFINITY;
     return isWhole && meters > BORDER_MARGIN_METERS + radius ? NOT_COVERED : MIXED;
   }
-  return meters + radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, meters + 2 * radius) ? COVERED : MIXED;
+  return meters + radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, meters + 2 * radius)
+    ? COVERED
+    : MIXED;
 }
 
 /** True for places that are surely within the drawn shapes: so far from all coasts and borders that their tile is. */
 export function isInland(location: Location): boolean {
-  return tileCoverage(tiles.large, location) === DRAWN || tileCoverage(tiles.small, location) === DRAWN;
+  return (
+    tileCoverage(tiles.large, location) === DRAWN || tileCoverage(tiles.small, location) === DRAWN
+  );
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
@@ -145,7 +175,10 @@ export function isForeign(location: Location): boolean {
 function isOffCoast(location: Location): boolean {
   // Most places outside the shapes are near the coast, and a short search reads few edges.
   const near = metersToEdges(nationOutline(), location, 2_000);
-  const meters = near < Number.POSITIVE_INFINITY ? near : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
+  const meters =
+    near < Number.POSITIVE_INFINITY
+      ? near
+      : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
   const isNearCoast = () => meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters);
   return meters <= BORDER_MARGIN_METERS || isNearCoast() || isNearIsland(location, 0);
 }
@@ -154,7 +187,10 @@ function isOffCoast(location: Location): boolean {
 function isNearIsland(location: Location, meters: number): boolean {
   return OMITTED_ISLANDS.some(({ lat, lng, km = ISLAND_KM }) => {
     const reach = meters + km * 1_000;
-    return Math.abs(lat - location.lat) * METERS_PER_DEGREE <= reach && distanceMeters({ lat, lng }, location) <= reach;
+    return (
+      Math.abs(lat - location.lat) * METERS_PER_DEGREE <= reach &&
+      distanceMeters({ lat, lng }, location) <= reach
+    );
   });
 }
 
@@ -169,13 +205,22 @@ const neighbours = foreignTopology as unknown as Topology<{ land: TopologyPolygo
 let foreignLand: Outline | undefined;
 
 /** Metres to the nearest foreign shore or border, infinite when none is within 28 km, and whether the location is on foreign land. */
-export function foreignLandAt(location: Location): { readonly meters: number; readonly isInside: boolean } {
+export function foreignLandAt(location: Location): {
+  readonly meters: number;
+  readonly isInside: boolean;
+} {
   const land = foreignOutline();
-  return { meters: metersToEdges(land, location, FARTHEST_METERS), isInside: outlineHolds(land, location) };
+  return {
+    meters: metersToEdges(land, location, FARTHEST_METERS),
+    isInside: outlineHolds(land, location),
+  };
 }
 
 function isForeignNearer(location: Location, meters: number): boolean {
-  return outlineHolds(foreignOutline(), location) || metersToEdges(foreignOutline(), location, meters) < meters;
+  return (
+    outlineHolds(foreignOutline(), location) ||
+    metersToEdges(foreignOutline(), location, meters) < meters
+  );
 }
 
 function foreignOutline(): Outline {

@@ -56,7 +56,13 @@ function parseScopes(names: readonly string[]): string[] {
 export const UNLIMITED: Subscription = customSubscription(1_000_000_000_000, 1_000_000_000);
 
 /** Whether a job asks the sample without a subscription. Never decided by the figures alone: a paid account may have any. */
-export function isUnlimited({ service, account }: { service: ServiceSettings; account: JobAccount }): boolean {
+export function isUnlimited({
+  service,
+  account,
+}: {
+  service: ServiceSettings;
+  account: JobAccount;
+}): boolean {
   return service.kind === 'sample' && account.subscription === UNLIMITED;
 }
 
@@ -71,7 +77,11 @@ function parseOverages(overages: JobFile['overages'], subscription: Subscription
   if (overages === undefined || overages.ceiling === 0) return 0;
   if (subscription.overageRate === null || subscription.overageRate === 0) {
     const message = 'overages: a ceiling in dollars needs the overage rate of the subscription';
-    throw new PerilbookError('JOB_FILE', message, 'Add it, for example subscription: {…, overage_rate: 0.03}.');
+    throw new PerilbookError(
+      'JOB_FILE',
+      message,
+      'Add it, for example subscription: {…, overage_rate: 0.03}.',
+    );
   }
   return creditsFor(overages.ceiling, subscription.overageRate);
 }
@@ -87,10 +97,16 @@ function embeddedAccount(given: string | undefined, subscription: Subscription):
   if (given !== undefined) return isSampleAccount(given) ? given : `embedded-${given}`;
   const { name, creditsPerMonth, creditsPerMinute } = subscription;
   if (name === 'starter') return 'embedded';
-  return name === 'professional' ? `embedded-${name}` : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
+  return name === 'professional'
+    ? `embedded-${name}`
+    : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
 }
 
-function accountName(given: string | undefined, service: ServiceSettings, subscription: Subscription): string {
+function accountName(
+  given: string | undefined,
+  service: ServiceSettings,
+  subscription: Subscription,
+): string {
   if (service.kind === 'remote') return given ?? new URL(sourceName(service.baseUrl)).host;
   // A job of local data spends no account; `quota --account` names a paid one.
   if (service.kind === 'local' && given !== undefined) return given;
@@ -110,13 +126,17 @@ export function isFreeAccount(name: string): boolean {
 /** The account of the job's own settings.
  * @param isNamed false: the setting of `given` is the default */
 export function makeAccount(
-  given: JobFile & { readonly [K in 'subscription' | 'anniversary_day' | 'reserve']: NonNullable<JobFile[K]> },
+  given: JobFile & {
+    readonly [K in 'subscription' | 'anniversary_day' | 'reserve']: NonNullable<JobFile[K]>;
+  },
   service: ServiceSettings,
   isNamed: (name: 'subscription' | 'anniversary_day') => boolean,
 ): JobAccount {
   const isRemote = service.kind === 'remote';
   const subscription =
-    service.kind === 'sample' && !isNamed('subscription') ? UNLIMITED : parseSubscription(given.subscription);
+    service.kind === 'sample' && !isNamed('subscription')
+      ? UNLIMITED
+      : parseSubscription(given.subscription);
   return {
     name: accountName(given.account, service, subscription),
     subscription,

@@ -23,25 +23,43 @@ export interface InputSettings {
 }
 
 /** Decides whether an input is one file or parts, and the path of the output. @throws USAGE */
-export function resolveInput(given: string | readonly string[], output: string | undefined, workingFolder: string) {
+export function resolveInput(
+  given: string | readonly string[],
+  output: string | undefined,
+  workingFolder: string,
+) {
   const list = [given].flat();
   if (list.includes('-')) {
-    if (list.length === 1) return { input: '-', output: singleOutput('-', output, workingFolder), parts: null };
+    if (list.length === 1)
+      return { input: '-', output: singleOutput('-', output, workingFolder), parts: null };
     const hint = 'Name files only.';
-    throw new PerilbookError('USAGE', 'Standard input (-) cannot be combined with other input files', hint);
+    throw new PerilbookError(
+      'USAGE',
+      'Standard input (-) cannot be combined with other input files',
+      hint,
+    );
   }
   const sources = list.map((path) => resolve(workingFolder, path));
   const [first] = sources as [string];
   const isSingleFile =
-    sources.length === 1 && !isPatternOfFiles(first) && !isFolder(first) && !/[/\\]$/.test(output ?? '');
-  if (isSingleFile) return { input: first, output: singleOutput(first, output, workingFolder), parts: null };
+    sources.length === 1 &&
+    !isPatternOfFiles(first) &&
+    !isFolder(first) &&
+    !/[/\\]$/.test(output ?? '');
+  if (isSingleFile)
+    return { input: first, output: singleOutput(first, output, workingFolder), parts: null };
   const folder = commonFolder(sources.map(folderOf));
   if (output === '-') {
     const hint = 'Name a folder: -o enriched/.';
-    throw new PerilbookError('USAGE', 'Several input files cannot be written to standard output', hint);
+    throw new PerilbookError(
+      'USAGE',
+      'Several input files cannot be written to standard output',
+      hint,
+    );
   }
   // Spark names folders so: one that exists, or is named as a folder, is meant.
-  const isFileName = output !== undefined && !/[/\\]$/.test(output) && formatOfOutput(output) !== null;
+  const isFileName =
+    output !== undefined && !/[/\\]$/.test(output) && formatOfOutput(output) !== null;
   if (isFileName && !isFolder(resolve(workingFolder, output))) {
     const message = `${output} is the name of a file, and the output of several files is a folder`;
     const hint = `Name a folder: -o enriched/. To make one with this name: -o ${output}/.`;
@@ -71,7 +89,8 @@ function singleOutput(input: string, output: string | undefined, folder: string)
 function besideFolder(path: string): string {
   const extension = extensionOf(path);
   const stem = basename(path, extension);
-  if (stem === '') throw new PerilbookError('USAGE', 'Missing output folder', 'Name one: -o enriched/.');
+  if (stem === '')
+    throw new PerilbookError('USAGE', 'Missing output folder', 'Name one: -o enriched/.');
   return join(dirname(path), `${stem}.hazards${extension}`);
 }
 

@@ -11,7 +11,10 @@ type Shape = {
 /** The settings of a job file. All are optional: flags, the environment and the defaults add the rest. */
 export const jobFileSchema = z.strictObject(
   Object.fromEntries(
-    SETTING_LIST.map(([name, setting]) => [name, setting.schema(SCHEMAS).optional().describe(formatHelp(setting))]),
+    SETTING_LIST.map(([name, setting]) => [
+      name,
+      setting.schema(SCHEMAS).optional().describe(formatHelp(setting)),
+    ]),
   ) as unknown as Shape,
 );
 
@@ -44,7 +47,10 @@ function variableIssues(settings: object, path: readonly PropertyKey[] = []): Se
 }
 
 /** Checks the settings of a job file, an option or a program; they are usable if there are no issues. */
-export function checkSettings(given: unknown): { settings: JobFile; issues: readonly SettingIssue[] } {
+export function checkSettings(given: unknown): {
+  settings: JobFile;
+  issues: readonly SettingIssue[];
+} {
   const checked = jobFileSchema.safeParse(given, { error: issueText });
   if (checked.success) return { settings: checked.data, issues: variableIssues(checked.data) };
   return { settings: {}, issues: listIssues(checked.error.issues, given, jobFileJsonSchema()) };
@@ -107,23 +113,34 @@ function issueText(issue: z.core.$ZodRawIssue): string | undefined {
 const ONE_CHARACTER = 'must be exactly one character';
 
 /** zod's issues of `given` in terms of the job file, with the nearest valid name. */
-function listIssues(issues: readonly Issue[], given: unknown, schema: SettingsSchema): SettingIssue[] {
+function listIssues(
+  issues: readonly Issue[],
+  given: unknown,
+  schema: SettingsSchema,
+): SettingIssue[] {
   const all = issues.flatMap((issue) => issuesFor(issue, given, schema));
   // A missing setting is no extra error if its name is misspelt.
   const misspelt = all.filter(({ isName }) => isName);
   const follows = (issue: SettingIssue) =>
-    !issue.isName && misspelt.some(({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path));
+    !issue.isName &&
+    misspelt.some(
+      ({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path),
+    );
   return all.filter((issue) => !follows(issue));
 }
 
-const startsWith = (path: SettingPath, start: SettingPath) => start.every((key, index) => path[index] === key);
+const startsWith = (path: SettingPath, start: SettingPath) =>
+  start.every((key, index) => path[index] === key);
 
 /** A setting name that people expect (`key`, `api_key`), not a key. */
 const PLAIN_NAME = /^[a-z]{2,8}([-_][a-z]{2,8})?$/i;
 
 function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema): SettingIssue {
   const near = nearestName(name, namesAt(schema, path));
-  const parent = path.length > 0 ? undefined : namesAt(schema, []).find((top) => namesAt(schema, [top]).includes(name));
+  const parent =
+    path.length > 0
+      ? undefined
+      : namesAt(schema, []).find((top) => namesAt(schema, [top]).includes(name));
   if (parent !== undefined) {
     const message = `unknown setting ${JSON.stringify(name)}, which belongs in ${parent}: {${name}: …}`;
     return { path: [name], message, isName: true };
@@ -134,13 +151,22 @@ function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema)
     return { path: [...path, name], message, isName: true };
   }
   const isMisplaced = path.length > 0 && namesAt(schema, []).includes(name);
-  const mayBeKey = looksLikeKey(name) || (mayHoldKey(path) && !(namesKey(name) && PLAIN_NAME.test(name)));
+  const mayBeKey =
+    looksLikeKey(name) || (mayHoldKey(path) && !(namesKey(name) && PLAIN_NAME.test(name)));
   if (near === null && !isMisplaced && mayBeKey) {
     const message = 'unknown setting, whose name may be a key and is not shown';
     return { path: [...path, name], message, isName: true, isHidden: true };
   }
-  const hint = isMisplaced ? ', which belongs at the top level' : near ? `; did you mean ${near}?` : '';
-  return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
+  const hint = isMisplaced
+    ? ', which belongs at the top level'
+    : near
+      ? `; did you mean ${near}?`
+      : '';
+  return {
+    path: [...path, name],
+    message: `unknown setting ${JSON.stringify(name)}${hint}`,
+    isName: true,
+  };
 }
 
 /** How a job file gives what an option gives, where the setting has another name or is a part: `location: {lat: …}` for `lat`. */
@@ -159,14 +185,20 @@ function formOfOption(name: string): string | null {
 function flowText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
   if (!(value instanceof Object)) return String(value);
-  const members = Object.entries(value).filter(([, member]) => member !== '' && member !== undefined);
+  const members = Object.entries(value).filter(
+    ([, member]) => member !== '' && member !== undefined,
+  );
   return `{${members.map(([name, member]) => `${name}: ${flowText(member)}`).join(', ')}}`;
 }
 
-function namesAt({ anyOf = [], properties = {}, items }: SettingsSchema, path: SettingPath): string[] {
+function namesAt(
+  { anyOf = [], properties = {}, items }: SettingsSchema,
+  path: SettingPath,
+): string[] {
   const [key, ...rest] = path;
   const below = typeof key === 'number' ? items : properties[key as string];
-  const here = key === undefined ? Object.keys(properties) : below === undefined ? [] : namesAt(below, rest);
+  const here =
+    key === undefined ? Object.keys(properties) : below === undefined ? [] : namesAt(below, rest);
   return [...here, ...anyOf.flatMap((branch) => namesAt(branch, path))];
 }
 
@@ -184,8 +216,11 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       if (value === undefined) return [{ path, message: 'missing value' }];
       // zod reports 1.5 as a wrong type: it expects a whole number.
       const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
-      const expected = path.length === 0 ? 'expected settings such as input: portfolio.csv' : message;
-      return [{ path, message: isNumber ? message : `${expected}, found ${valueText(path, value)}` }];
+      const expected =
+        path.length === 0 ? 'expected settings such as input: portfolio.csv' : message;
+      return [
+        { path, message: isNumber ? message : `${expected}, found ${valueText(path, value)}` },
+      ];
     }
     case 'custom':
       return [{ path, message, isName: issue.params?.isName === true }];
@@ -195,7 +230,11 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
 }
 
 /** In a union, the branch that matched farthest has the useful message; for a word, the branches with words. */
-function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, given: unknown, schema: SettingsSchema) {
+function ofUnion(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  given: unknown,
+  schema: SettingsSchema,
+) {
   const { path, message } = issue;
   if (message !== '') return [{ path, message }];
   const value = valueAt(given, path);
@@ -204,10 +243,14 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, given: unknow
     // The last: it speaks of the one name in a text with commas.
     const custom = all.findLast((branch) => branch.code === 'custom');
     if (custom) return [{ path, message: custom.message }];
-    const words = all.flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []));
-    if (words.length > 0) return [{ path, message: noSuchValue(path, value, words, 'a map of settings') }];
+    const words = all.flatMap((branch) =>
+      branch.code === 'invalid_value' ? branch.values.map(String) : [],
+    );
+    if (words.length > 0)
+      return [{ path, message: noSuchValue(path, value, words, 'a map of settings') }];
   }
-  const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((branch) => branch.path.length));
+  const depth = (issues: readonly SettingIssue[]) =>
+    Math.max(...issues.map((branch) => branch.path.length));
   const branches = issue.errors
     .map((issues) =>
       listIssues(
@@ -219,10 +262,17 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, given: unknow
     .sort((a, b) => depth(b) - depth(a));
   const farthest = branches[0]!;
   if (depth(farthest) > path.length) return farthest;
-  return [{ path, message: [...new Set(branches.flat().map((branch) => branch.message))].join('; or ') }];
+  return [
+    { path, message: [...new Set(branches.flat().map((branch) => branch.message))].join('; or ') },
+  ];
 }
 
-function noSuchValue(path: SettingPath, value: unknown, words: readonly string[], orElse?: string): string {
+function noSuchValue(
+  path: SettingPath,
+  value: unknown,
+  words: readonly string[],
+  orElse?: string,
+): string {
   const near = typeof value === 'string' ? nearestName(value, words) : null;
   const all = [...words, ...(orElse ? [orElse] : [])];
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
@@ -237,7 +287,8 @@ function shown(value: unknown): string {
 }
 
 function valueText(path: SettingPath, value: unknown): string {
-  if (typeof value === 'string') return path.length === 0 || mayHoldKey(path) ? 'a text' : shown(value);
+  if (typeof value === 'string')
+    return path.length === 0 || mayHoldKey(path) ? 'a text' : shown(value);
   if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : String(value);
   if (typeof value === 'boolean') return 'true or false';
   return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';
@@ -246,7 +297,9 @@ function valueText(path: SettingPath, value: unknown): string {
 function valueAt(given: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>(
     (value, key) =>
-      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+      typeof value === 'object' && value !== null
+        ? (value as Record<PropertyKey, unknown>)[key]
+        : undefined,
     given,
   );
 }

@@ -43,7 +43,13 @@ export function mayHoldKey(path: readonly PropertyKey[]): boolean {
 }
 
 /** A key's variable or file for messages; null if its name looks like a key. */
-export function shownKeySource({ env, file }: { readonly env?: string; readonly file?: string }): string | null {
+export function shownKeySource({
+  env,
+  file,
+}: {
+  readonly env?: string;
+  readonly file?: string;
+}): string | null {
   if (env !== undefined) return VARIABLE.test(env) && !looksLikeKey(env) ? env : null;
   const name = basename(file!);
   return looksLikeKey(name) || LONG_WORD.test(name) ? null : file!;

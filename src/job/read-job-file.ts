@@ -62,7 +62,13 @@ export function readJobText(path: string, file: string): string {
     const message = hasSystemCode(error, 'ENOENT')
       ? `Job file ${file} does not exist${didYouMeanFile(path)}`
       : `Cannot read job file ${file}: ${String(error)}`;
-    throw new PerilbookError('JOB_FILE', message, `Check the path. ${EXAMPLES} has examples.`, { file }, error);
+    throw new PerilbookError(
+      'JOB_FILE',
+      message,
+      `Check the path. ${EXAMPLES} has examples.`,
+      { file },
+      error,
+    );
   }
 }
 
@@ -72,10 +78,18 @@ export function parseJobFile(text: string, file: string): JobFile {
   const [first, ...others] = problems;
   if (first === undefined) return content;
   const { line, column, message, shown, isSecret } = first;
-  const more = others.length === 0 ? '' : ` It has more errors: perilbook job check ${shellWord(file)} lists them.`;
+  const more =
+    others.length === 0
+      ? ''
+      : ` It has more errors: perilbook job check ${shellWord(file)} lists them.`;
   const hint = (isSecret ? KEY_HINT : 'Correct this line.') + more;
   const place = { file, line, column: String(column) };
-  throw new PerilbookError('JOB_FILE', `${file}:${line}:${column}: ${message}${shown}`, hint, place);
+  throw new PerilbookError(
+    'JOB_FILE',
+    `${file}:${line}:${column}: ${message}${shown}`,
+    hint,
+    place,
+  );
 }
 
 export function checkJobText(text: string): CheckedJobFile {
@@ -86,7 +100,13 @@ export function checkJobText(text: string): CheckedJobFile {
   const at = (offset: number, message: string, isSecret = false): JobProblem => {
     const { line, col } = lines.linePos(offset);
     const isHidden = isSecret || isOfKeys(line);
-    return { line, column: col, message, shown: isHidden ? '' : shownLine(text, line, col), isSecret };
+    return {
+      line,
+      column: col,
+      message,
+      shown: isHidden ? '' : shownLine(text, line, col),
+      isSecret,
+    };
   };
   const problemAt = (path: readonly PropertyKey[], message: string) =>
     at(findOffset(document, { path, message }), message);
@@ -99,7 +119,8 @@ export function checkJobText(text: string): CheckedJobFile {
     },
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
-      const message = 'YAML reads what begins with * as an alias, and it is not defined; put the value in quotes';
+      const message =
+        'YAML reads what begins with * as an alias, and it is not defined; put the value in quotes';
       broken.push(at(alias.range![0], message));
     },
   });
@@ -115,12 +136,18 @@ export function checkJobText(text: string): CheckedJobFile {
   } catch (error) {
     // The YAML library refuses aliases that expand without end.
     if (!(error instanceof ReferenceError)) throw error;
-    return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], problemAt };
+    return {
+      content: {},
+      problems: [at(0, 'it has too many aliases (*); write the values themselves')],
+      problemAt,
+    };
   }
   const { settings: content, issues } = checkSettings(given);
   const wrong = issues.map((issue) => {
     const path = issue.isName ? issue.path.slice(0, -1) : issue.path;
-    const shownPath = path.map((part) => (looksLikeKey(String(part)) ? '…' : String(part))).join('.');
+    const shownPath = path
+      .map((part) => (looksLikeKey(String(part)) ? '…' : String(part)))
+      .join('.');
     const name = path.length > 0 ? `${shownPath}: ` : '';
     const isSecret = issue.isName
       ? issue.isHidden === true || namesKey(String(issue.path.at(-1)))
@@ -143,7 +170,12 @@ function keyLines(document: Document.Parsed, lines: Yaml.LineCounter): (line: nu
   const ranges: [from: number, to: number][] = [];
   visit(document, {
     Pair(_, { key, value }) {
-      if (!isScalar(key) || !key.range || !(mayHoldKey([String(key.value)]) || namesKey(String(key.value)))) return;
+      if (
+        !isScalar(key) ||
+        !key.range ||
+        !(mayHoldKey([String(key.value)]) || namesKey(String(key.value)))
+      )
+        return;
       const end = (value as InFile | null)?.range?.[1] ?? key.range[1];
       ranges.push([lines.linePos(key.range[0]).line, lines.linePos(end).line]);
     },

@@ -28,8 +28,12 @@ function joined(text: string, names: readonly string[]): string {
 
 /** Suggests the names that contain a word: `flood` is part of two. */
 function topicsWith(part: string): string {
-  const slugs = TOPIC_SLUGS.filter((slug) => slug.toLowerCase().includes(part.trim().toLowerCase()));
-  return part.trim().length < LEAST_PART || slugs.length === 0 ? '' : `; did you mean ${slugs.join(' or ')}?`;
+  const slugs = TOPIC_SLUGS.filter((slug) =>
+    slug.toLowerCase().includes(part.trim().toLowerCase()),
+  );
+  return part.trim().length < LEAST_PART || slugs.length === 0
+    ? ''
+    : `; did you mean ${slugs.join(' or ')}?`;
 }
 
 const LEAST_PART = 3;
@@ -51,7 +55,8 @@ const scope = z
     if (SCOPE_NAMES.includes(context.value)) return;
     const near = didYouMean(context.value, SCOPE_NAMES);
     // The scope may be a mistyped key.
-    const message = near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, SCOPE_NAMES);
+    const message =
+      near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, SCOPE_NAMES);
     context.issues.push({ code: 'custom', input: context.value, message });
   })
   .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
@@ -63,7 +68,10 @@ const apiKey = z
   .strictObject({
     env: text.optional().describe('environment variable with the key'),
     file: text.optional().describe('file with the key on its first line'),
-    scopes: z.array(scope).optional().describe('what the key may buy; default: found out by trying'),
+    scopes: z
+      .array(scope)
+      .optional()
+      .describe('what the key may buy; default: found out by trying'),
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
     error:
@@ -85,7 +93,10 @@ const duration = z
   .refine((value) => value === 'never' || durationMs(value) !== null, {
     error: 'must be a time such as 90s, 30m, 12h or 30d, or never',
   })
-  .meta({ pattern: `^(never|${DURATION.source.slice(1, -1)})$`, examples: ['12h', '30d', 'never'] });
+  .meta({
+    pattern: `^(never|${DURATION.source.slice(1, -1)})$`,
+    examples: ['12h', '30d', 'never'],
+  });
 
 export const SCHEMAS = {
   text,
@@ -96,14 +107,17 @@ export const SCHEMAS = {
     .union(
       [
         z.number().refine((value) => value <= 1 || value > 100, {
-          error: ({ input }) => `must be a share: ${input}% or ${Number((Number(input) / 100).toPrecision(12))}`,
+          error: ({ input }) =>
+            `must be a share: ${input}% or ${Number((Number(input) / 100).toPrecision(12))}`,
         }),
         z.string().regex(/^\d+(\.\d+)?\s*%$/),
       ],
       { error: 'must be a share such as 1 % or 0.01' },
     )
     .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
-    .refine((value) => value >= 0 && value <= 1, { error: 'must be a share between 0 and 1 (100 %)' }),
+    .refine((value) => value >= 0 && value <= 1, {
+      error: 'must be a share between 0 and 1 (100 %)',
+    }),
   encoding: z
     .string()
     .check((context) => {
@@ -111,7 +125,11 @@ export const SCHEMAS = {
         encodingNamed(context.value);
       } catch (error) {
         if (!(error instanceof PerilbookError)) throw error;
-        context.issues.push({ code: 'custom', input: context.value, message: `${error.message}. ${error.hint}` });
+        context.issues.push({
+          code: 'custom',
+          input: context.value,
+          message: `${error.message}. ${error.hint}`,
+        });
       }
     })
     .meta({ examples: ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] }),
@@ -124,45 +142,73 @@ export const SCHEMAS = {
     z.strictObject({
       credits_per_month: credits.describe('credits per billing period'),
       credits_per_minute: z.int().positive().describe('credits per minute'),
-      overage_rate: z.number().nonnegative().optional().describe('dollars per credit beyond the allowance'),
+      overage_rate: z
+        .number()
+        .nonnegative()
+        .optional()
+        .describe('dollars per credit beyond the allowance'),
     }),
   ]),
   service: z.union([
     z.enum(['local', 'sample']),
     z.strictObject({
       base_url: z
-        .url({ protocol: /^https?$/, error: 'must be an address that begins with https:// or http://' })
+        .url({
+          protocol: /^https?$/,
+          error: 'must be an address that begins with https:// or http://',
+        })
         .refine(isBareAddress, {
-          error: 'must be an address without user, password, query and fragment; keys belong in api_keys',
+          error:
+            'must be an address without user, password, query and fragment; keys belong in api_keys',
         })
         .describe('address of the service')
         .meta({ pattern: '^https?://' }),
-      api_keys: z.array(apiKey).min(1).optional().describe('where the keys are; if one is refused, the next is used'),
+      api_keys: z
+        .array(apiKey)
+        .min(1)
+        .optional()
+        .describe('where the keys are; if one is refused, the next is used'),
     }),
   ]),
   location: z
     .strictObject({
       lat: column.optional().describe('latitude column, by name or number'),
       lng: column.optional().describe('longitude column, by name or number'),
-      column: column.optional().describe('column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]'),
+      column: column
+        .optional()
+        .describe('column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]'),
       order: z
         .enum(PLACE_ORDERS)
         .optional()
-        .describe('which of the two comes first in that column (default: as its form and the values show)'),
+        .describe(
+          'which of the two comes first in that column (default: as its form and the values show)',
+        ),
     })
-    .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
-      error: 'name either one column with both, or lat and lng',
-    })
-    .refine(({ lat, lng, order }) => order === undefined || (lat === undefined && lng === undefined), {
-      error: 'an order is for one column with both, not for lat and lng',
-    }),
+    .refine(
+      ({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined),
+      {
+        error: 'name either one column with both, or lat and lng',
+      },
+    )
+    .refine(
+      ({ lat, lng, order }) => order === undefined || (lat === undefined && lng === undefined),
+      {
+        error: 'an order is for one column with both, not for lat and lng',
+      },
+    ),
   areas: z.enum(['tract', 'county']),
   timesToLive: z
     .record(z.string(), duration)
     .check(({ value, issues }) => {
       for (const name of Object.keys(value)) {
         if (TOPIC_NAMES.includes(name)) continue;
-        issues.push({ code: 'custom', input: value, path: [name], message: noTopic(name), params: { isName: true } });
+        issues.push({
+          code: 'custom',
+          input: value,
+          path: [name],
+          message: noTopic(name),
+          params: { isName: true },
+        });
       }
     })
     .meta({ propertyNames: { $ref: '#/definitions/topic' } }),
@@ -176,12 +222,18 @@ export const SCHEMAS = {
   texts: z.union([text, z.array(text).min(1)]),
   sheet: z.union([text, z.int().min(1)]),
   // With commas as the option has them: `topics: hail,park`.
-  topics: z.union([topic, z.array(topic).min(1), z.string().regex(/,/).transform(listOf).pipe(z.array(topic).min(1))]),
+  topics: z.union([
+    topic,
+    z.array(topic).min(1),
+    z.string().regex(/,/).transform(listOf).pipe(z.array(topic).min(1)),
+  ]),
   orderBy: z.union([
     z.enum(['file', 'tiv']),
     z.strictObject({ column: text, direction: z.enum(['asc', 'desc']).optional() }),
   ]),
-  overages: z.strictObject({ ceiling: z.number().nonnegative().describe('dollars per billing period') }),
+  overages: z.strictObject({
+    ceiling: z.number().nonnegative().describe('dollars per billing period'),
+  }),
   /** A program and its arguments, started without a shell. It gets the summary as JSON on standard input. */
   onFinish: z
     .array(text)

@@ -80,8 +80,16 @@ const GROUPS = {
       help: 'location columns; needed only if Perilbook does not recognise their names',
       schema: ({ location }) => location,
       flags: {
-        lat: { isFrequent: true, help: 'latitude column, by name or number', value: (lat) => ({ lat }) },
-        lng: { isFrequent: true, help: 'longitude column, by name or number', value: (lng) => ({ lng }) },
+        lat: {
+          isFrequent: true,
+          help: 'latitude column, by name or number',
+          value: (lat) => ({ lat }),
+        },
+        lng: {
+          isFrequent: true,
+          help: 'longitude column, by name or number',
+          value: (lng) => ({ lng }),
+        },
         location: {
           help: 'column with both: (38.5, -97.2), WKT, WKB, GeoJSON, [lng, lat]',
           value: (column) => ({ column }),
@@ -133,7 +141,11 @@ const GROUPS = {
     order_by: {
       help: "what to buy first: file, tiv (the sum of OED's TIV columns), or a column, largest first (default: a recognised value column, else file)",
       schema: ({ orderBy }) => orderBy,
-      flags: { 'order-by': { value: (order) => (order === 'file' || order === 'tiv' ? order : { column: order }) } },
+      flags: {
+        'order-by': {
+          value: (order) => (order === 'file' || order === 'tiv' ? order : { column: order }),
+        },
+      },
     },
     areas: {
       help: 'buy one answer per census tract or county, found by the boundaries on this machine: tract, county',
@@ -146,7 +158,10 @@ const GROUPS = {
       help: "local (the agencies' data on this machine), sample (made-up data), or the address of a service (default: local)",
       schema: ({ service }) => service,
       flags: {
-        service: { isFrequent: true, help: "local: the agencies' data on this machine; sample: made-up data" },
+        service: {
+          isFrequent: true,
+          help: "local: the agencies' data on this machine; sample: made-up data",
+        },
         'base-url': {
           env: 'PERILBOOK_BASE_URL',
           isFrequent: true,
@@ -279,7 +294,10 @@ const GROUPS = {
           help: 'how long answers stay fresh, e.g. wildfire=30d,radon=never',
           value: (times) =>
             Object.fromEntries(
-              listOf(times).map((part) => [part.split('=', 1)[0]!, part.slice(part.indexOf('=') + 1 || part.length)]),
+              listOf(times).map((part) => [
+                part.split('=', 1)[0]!,
+                part.slice(part.indexOf('=') + 1 || part.length),
+              ]),
             ),
         },
       },
@@ -291,7 +309,9 @@ export type SettingGroup = keyof typeof GROUPS;
 
 export type SettingsOf<Group extends SettingGroup> = keyof (typeof GROUPS)[Group];
 
-type Joined<Group> = (Group extends unknown ? (group: Group) => void : never) extends (all: infer All) => void
+type Joined<Group> = (Group extends unknown ? (group: Group) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never;
 
@@ -301,7 +321,9 @@ export type SettingName = keyof Settings;
 
 /** The lines of the table, without the types of their values. */
 export const SETTING_LIST = Object.entries(GROUPS).flatMap(([group, settings]) =>
-  Object.entries<Setting>(settings).map(([name, setting]) => [name as SettingName, { ...setting, group }] as const),
+  Object.entries<Setting>(settings).map(
+    ([name, setting]) => [name as SettingName, { ...setting, group }] as const,
+  ),
 ) as readonly (readonly [name: SettingName, setting: Setting & { readonly group: SettingGroup }])[];
 
 /** The options of all settings, a type for each setting. */
@@ -320,19 +342,24 @@ type FlagOf<Name extends JobOptionName> = Extract<FlagTable, Readonly<Record<Nam
 
 export type JobFlags = {
   readonly [Name in JobOptionName]?:
-    | (FlagOf<Name> extends { type: 'number' } ? number : FlagOf<Name> extends { type: 'switch' } ? boolean : string)
+    | (FlagOf<Name> extends { type: 'number' }
+        ? number
+        : FlagOf<Name> extends { type: 'switch' }
+          ? boolean
+          : string)
     | undefined;
 };
 
 type Defaults = {
-  readonly [K in SettingName as Settings[K] extends { readonly default: Given } ? K : never]: Extract<
-    Settings[K],
-    { readonly default: Given }
-  >['default'];
+  readonly [K in SettingName as Settings[K] extends { readonly default: Given }
+    ? K
+    : never]: Extract<Settings[K], { readonly default: Given }>['default'];
 };
 
 export const DEFAULTS = Object.fromEntries(
-  SETTING_LIST.flatMap(([name, setting]) => (setting.default === undefined ? [] : [[name, setting.default]])),
+  SETTING_LIST.flatMap(([name, setting]) =>
+    setting.default === undefined ? [] : [[name, setting.default]],
+  ),
 ) as Defaults;
 
 export function formatHelp({ help, default: value, flags = {} }: Setting): string {

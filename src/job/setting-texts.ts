@@ -1,4 +1,9 @@
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** A time such as `90s`, `30m`, `12h`, `30d`. */
 export const DURATION = /^(\d+(?:\.\d+)?)\s*([smhd])$/;

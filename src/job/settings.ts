@@ -8,10 +8,21 @@ import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { completeAddress, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
 import { STORE_DATABASE } from '../store/store-address.ts';
-import { type JobAccount, makeAccount, parseService, type ServiceSettings } from './account-settings.ts';
+import {
+  type JobAccount,
+  makeAccount,
+  parseService,
+  type ServiceSettings,
+} from './account-settings.ts';
 import { nameOfInput, type PartSettings, resolveInput } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
-import { commandIn, definedOnly, mergeJobFiles, relativeTo, withHomePaths } from './merge-settings.ts';
+import {
+  commandIn,
+  definedOnly,
+  mergeJobFiles,
+  relativeTo,
+  withHomePaths,
+} from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { durationMs } from './setting-texts.ts';
 import { parseTopics, topicsInGroups } from './topic-choice.ts';
@@ -21,7 +32,17 @@ export const NO_OUTPUT = devNull;
 
 /** Settings that `makeJob` resolves. */
 type ResolvedSetting =
-  | ('input' | 'output' | 'name' | 'delimiter' | 'header' | 'header_line' | 'sheet' | 'encoding' | 'location')
+  | (
+      | 'input'
+      | 'output'
+      | 'name'
+      | 'delimiter'
+      | 'header'
+      | 'header_line'
+      | 'sheet'
+      | 'encoding'
+      | 'location'
+    )
   | ('topics' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'time_to_live')
   | ('account' | 'subscription' | 'anniversary_day' | 'overages' | 'reserve');
 
@@ -103,14 +124,21 @@ export interface JobFolders {
  * are relative to it, all others to the working folder.
  * @throws JOB_FILE, USAGE when a setting without a default is missing */
 export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
-  const given = withHomePaths([...layers].reverse().reduce(mergeJobFiles, {}), folders.homeFolder ?? null);
+  const given = withHomePaths(
+    [...layers].reverse().reduce(mergeJobFiles, {}),
+    folders.homeFolder ?? null,
+  );
   const settings = mergeJobFiles(DEFAULTS, given) as JobFile & {
     [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]>;
   };
   if (settings.input === undefined) {
     throw folders.jobFile === undefined
       ? new PerilbookError('USAGE', 'Missing input file', 'Name a job file or an input file.')
-      : new PerilbookError('JOB_FILE', `${folders.jobFile} names no input`, 'Add a line: input: portfolio.csv.');
+      : new PerilbookError(
+          'JOB_FILE',
+          `${folders.jobFile} names no input`,
+          'Add a line: input: portfolio.csv.',
+        );
   }
   const files = resolveInput(settings.input, settings.output, folders.workingFolder);
   const service = parseService(settings.service, folders.workingFolder);
@@ -119,7 +147,9 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   return {
     ...plainSettings(settings),
     // Inputs of several jobs may have one name, in different folders.
-    name: settings.name ?? (folders.jobFile === undefined ? nameOfInput(files) : parse(folders.jobFile).name),
+    name:
+      settings.name ??
+      (folders.jobFile === undefined ? nameOfInput(files) : parse(folders.jobFile).name),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
     topics: parseTopics(settings.topics, topicsInGroups(service.kind)),
@@ -140,7 +170,9 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     timeToLive: parseTimeToLive(settings.time_to_live ?? {}),
     limit: null,
     store: resolveStore(settings.store, folders),
-    onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
+    onFinish: settings.on_finish
+      ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path))
+      : null,
     given: relativeTo(folders.workingFolder, given),
     isTopicsAssumed: !isNamed('topics'),
   };
@@ -153,7 +185,10 @@ function plainSettings(settings: JobFile): PlainSettings {
 }
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */
-function resolveStore(store: string | undefined, { workingFolder, dataFolder, env = {} }: JobFolders): string {
+function resolveStore(
+  store: string | undefined,
+  { workingFolder, dataFolder, env = {} }: JobFolders,
+): string {
   if (store === undefined) {
     if (dataFolder === NO_FOLDER) throw noDataFolder('--store FILE');
     return resolve(workingFolder, join(dataFolder, 'store.db'));
@@ -175,7 +210,9 @@ function parseTimeToLive(overrides: Readonly<Record<string, string>>): Job['time
     times.set(slug, seconds === null ? null : seconds * 1_000);
   }
   // Groups first: a topic's own line overrides them.
-  const names = Object.keys(overrides).sort((a, b) => parseTopics(b).length - parseTopics(a).length);
+  const names = Object.keys(overrides).sort(
+    (a, b) => parseTopics(b).length - parseTopics(a).length,
+  );
   for (const name of names) {
     for (const slug of parseTopics(name)) times.set(slug, durationMs(overrides[name]!));
   }

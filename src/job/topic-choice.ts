@@ -1,4 +1,10 @@
-import { PAID_TOPICS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
+import {
+  PAID_TOPICS,
+  TOPIC_SLUGS,
+  TOPICS,
+  type Topic,
+  type TopicSlug,
+} from '../contract/topics.ts';
 
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 
@@ -13,9 +19,13 @@ export function topicsInGroups(source: 'local' | 'sample' | 'remote'): readonly 
 }
 
 /** The slugs of names and groups, in contract order, each once. */
-export function parseTopics(names: string | readonly string[], inGroups: readonly Topic[] = TOPICS): TopicSlug[] {
+export function parseTopics(
+  names: string | readonly string[],
+  inGroups: readonly Topic[] = TOPICS,
+): TopicSlug[] {
   const chosen = new Set(typeof names === 'string' ? [names] : names);
-  const isInGroup = (topic: Topic) => (chosen.has('all') || chosen.has(topic.category)) && inGroups.includes(topic);
+  const isInGroup = (topic: Topic) =>
+    (chosen.has('all') || chosen.has(topic.category)) && inGroups.includes(topic);
   const isChosen = (topic: Topic) => chosen.has(topic.slug) || isInGroup(topic);
   return TOPICS.filter(isChosen).map(({ slug }) => slug);
 }

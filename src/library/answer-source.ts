@@ -14,7 +14,10 @@ export interface AnswerSource {
 
 /** The account at a metered service, and its limits. The names are those of the job file's settings. */
 export interface ClientSettings
-  extends Pick<JobFile, 'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'concurrency'> {
+  extends Pick<
+    JobFile,
+    'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'concurrency'
+  > {
   /** The service's address. */
   readonly base_url: string;
   /** The API key. Of several, the next one is used if one is refused. */
@@ -38,9 +41,13 @@ export function local(options: { readonly file?: string } = {}): AnswerSource & 
   requireType('options', options, isObject, 'Pass { file }, or nothing.');
   const { file } = options;
   requireType('file', file ?? '', isText, 'Pass the path of the data file, or leave it out.');
-  const dataFile = file === undefined ? join(defaultFolders().dataFolder, 'data.db') : resolve(file);
+  const dataFile =
+    file === undefined ? join(defaultFolders().dataFolder, 'data.db') : resolve(file);
   const places = new LocalPlaces(dataFile);
-  const source = Object.freeze({ kind: 'local' as const, [Symbol.dispose]: () => places[Symbol.dispose]() });
+  const source = Object.freeze({
+    kind: 'local' as const,
+    [Symbol.dispose]: () => places[Symbol.dispose](),
+  });
   PARTS.set(source, { settings: { service: 'local' }, env: {}, dataFile, places });
   return source;
 }
@@ -65,7 +72,10 @@ export function createClient(settings: ClientSettings): AnswerSource {
   const named = keys.map((key, index) => [`api_key ${index + 1}`, key] as const);
   const service = { base_url, api_keys: named.map(([env]) => ({ env })) };
   const source = Object.freeze({ kind: 'service' as const });
-  PARTS.set(source, { settings: checkedSettings({ ...account, service }), env: Object.fromEntries(named) });
+  PARTS.set(source, {
+    settings: checkedSettings({ ...account, service }),
+    env: Object.fromEntries(named),
+  });
   return source;
 }
 
@@ -103,5 +113,9 @@ export async function connectSource(source: AnswerSource, job: Job, context: Con
 function findSourceParts(source: AnswerSource | undefined): SourceParts {
   const parts = source && PARTS.get(source);
   if (parts !== undefined) return parts;
-  throw new PerilbookError('USAGE', 'Missing source', 'Pass source: local(), createClient({ … }) or sample().');
+  throw new PerilbookError(
+    'USAGE',
+    'Missing source',
+    'Pass source: local(), createClient({ … }) or sample().',
+  );
 }

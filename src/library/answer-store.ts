@@ -42,7 +42,11 @@ export function runOfStore(handle: AnswerStore, source: number, { account, name 
 /** The folders if the program names none. Of the environment only the home folder is read: `XDG_DATA_HOME` is for the program to pass. */
 export function defaultFolders(): JobFolders {
   const env = { HOME: resultOrNull(() => homedir()) ?? '' };
-  return { workingFolder: resolve('.'), dataFolder: dataFolderOf(env) ?? NO_FOLDER, homeFolder: homeFolder(env) };
+  return {
+    workingFolder: resolve('.'),
+    dataFolder: dataFolderOf(env) ?? NO_FOLDER,
+    homeFolder: homeFolder(env),
+  };
 }
 
 /** Opens a store, and makes it where there is none.
@@ -50,7 +54,12 @@ export function defaultFolders(): JobFolders {
  * line
  * @throws PerilbookError STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
 export async function openStore(address?: string): Promise<AnswerStore> {
-  requireType('address', address ?? '', isText, 'Pass a file or the address of a database, or leave it out.');
+  requireType(
+    'address',
+    address ?? '',
+    isText,
+    'Pass a file or the address of a database, or leave it out.',
+  );
   const { store: resolved } = makeJob([{ input: '-', store: address }], defaultFolders());
   const store = await openStoreAt(resolved, systemClock, processOwner());
   const handle: AnswerStore = {
@@ -59,7 +68,8 @@ export async function openStore(address?: string): Promise<AnswerStore> {
       if (!STORES.delete(handle)) return;
       for (const { number } of RUNS.get(handle)?.values() ?? []) {
         const run = await number?.catch(() => null);
-        if (run != null) await store.finishRun(run, { state: 'complete', resumeAfter: null, summary: null });
+        if (run != null)
+          await store.finishRun(run, { state: 'complete', resumeAfter: null, summary: null });
       }
       await store[Symbol.asyncDispose]();
     },
@@ -72,6 +82,11 @@ export async function openStore(address?: string): Promise<AnswerStore> {
 export function storeBehind(handle: AnswerStore | undefined): Store {
   const store = handle && STORES.get(handle);
   if (store !== undefined) return store;
-  const message = handle === undefined ? 'Missing store' : 'The store is closed, or openStore did not make it';
-  throw new PerilbookError('USAGE', message, 'Pass store: await openStore(), and dispose of it at the end.');
+  const message =
+    handle === undefined ? 'Missing store' : 'The store is closed, or openStore did not make it';
+  throw new PerilbookError(
+    'USAGE',
+    message,
+    'Pass store: await openStore(), and dispose of it at the end.',
+  );
 }

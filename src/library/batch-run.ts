@@ -51,7 +51,10 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[]): 
 export class BatchRun implements AsyncDisposable {
   readonly #context: RunContext;
   readonly #onEvent: (event: RunEvent) => void;
-  readonly #status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as Record<RowStatus, number>;
+  readonly #status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as Record<
+    RowStatus,
+    number
+  >;
   #run: number | null = null;
   #stop: Stop | null = null;
   #rows = 0;
@@ -75,11 +78,17 @@ export class BatchRun implements AsyncDisposable {
   }
 
   /** The fields of the rows of a batch, in their order. */
-  async answer(locations: readonly (readonly [Coordinate, Coordinate])[]): Promise<readonly (readonly Field[])[]> {
+  async answer(
+    locations: readonly (readonly [Coordinate, Coordinate])[],
+  ): Promise<readonly (readonly Field[])[]> {
     const rowFile = memoryRows(locations);
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
-    using prepared = await prepare({ ...this.#context, setAside: new Map(), progress }, {}, rowFile);
+    using prepared = await prepare(
+      { ...this.#context, setAside: new Map(), progress },
+      {},
+      rowFile,
+    );
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
@@ -108,13 +117,19 @@ export class BatchRun implements AsyncDisposable {
     if (this.#run === null || this.#shared !== null) return;
     const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
-    await this.#context.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
+    await this.#context.store.finishRun(this.#run, {
+      state,
+      resumeAfter: this.#stop?.resumeAfter ?? null,
+      summary,
+    });
   }
 
   /** Adds the reason why buying stopped to a deferred row. */
   #withReason(fields: readonly Field[]): readonly Field[] {
     const [status, note, ...rest] = fields;
-    return this.#stop === null || status !== 'deferred' ? fields : [status, `${note}. ${this.#stop.message}`, ...rest];
+    return this.#stop === null || status !== 'deferred'
+      ? fields
+      : [status, `${note}. ${this.#stop.message}`, ...rest];
   }
 
   async #ask(prepared: OpenedJob): Promise<void> {
@@ -127,17 +142,24 @@ export class BatchRun implements AsyncDisposable {
     const planned = isLimited
       ? { plannedCredits: job.budget, budget: job.budget }
       : { plannedCredits: price.credits, budget: limit };
-    this.#run ??= await (this.#shared === null ? startRun(prepared, planned) : runIn(this.#shared, prepared, planned));
+    this.#run ??= await (this.#shared === null
+      ? startRun(prepared, planned)
+      : runIn(this.#shared, prepared, planned));
     const stop = await getAnswers(prepared, plan, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
     this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
-    if (stop !== null && stop.reason !== this.#stop?.reason) this.#onEvent({ type: 'stopped', ...stop });
+    if (stop !== null && stop.reason !== this.#stop?.reason)
+      this.#onEvent({ type: 'stopped', ...stop });
     this.#stop = stop ?? this.#stop;
   }
 }
 
 /** The number of a shared run, which begins with the first purchase. */
-async function runIn(shared: SharedRun, prepared: OpenedJob, planned: Parameters<typeof startRun>[1]): Promise<number> {
+async function runIn(
+  shared: SharedRun,
+  prepared: OpenedJob,
+  planned: Parameters<typeof startRun>[1],
+): Promise<number> {
   shared.number ??= startRun(prepared, planned);
   try {
     return await shared.number;

@@ -12,16 +12,37 @@ export function checkedSettings(given: object): JobFile {
   const isSecret = path.includes('api_keys');
   const name = isName || isSecret ? path.slice(0, -1) : path;
   const hint = isSecret ? KEY_HINT : 'Correct this setting: docs/reference/job-file.md lists them.';
-  throw new PerilbookError('USAGE', `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`, hint);
+  throw new PerilbookError(
+    'USAGE',
+    `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`,
+    hint,
+  );
 }
 
 /** Options of a call that are not settings. TypeScript checks their types, a program in JavaScript does not. @throws USAGE */
-export function checkOptions(options: Partial<Record<'signal' | 'onEvent' | 'locate', unknown>>): void {
-  requireType('options', options, isObject, 'Pass an object with the options: docs/developer/library.md has them.');
+export function checkOptions(
+  options: Partial<Record<'signal' | 'onEvent' | 'locate', unknown>>,
+): void {
+  requireType(
+    'options',
+    options,
+    isObject,
+    'Pass an object with the options: docs/developer/library.md has them.',
+  );
   const { signal = NO_SIGNAL, onEvent = NO_FUNCTION, locate = NO_FUNCTION } = options;
-  requireType('signal', signal, (value) => value instanceof AbortSignal, 'Pass the signal of an AbortController.');
+  requireType(
+    'signal',
+    signal,
+    (value) => value instanceof AbortSignal,
+    'Pass the signal of an AbortController.',
+  );
   for (const [name, value] of Object.entries({ onEvent, locate })) {
-    requireType(name, value, (value) => typeof value === 'function', 'Pass a function, or leave it out.');
+    requireType(
+      name,
+      value,
+      (value) => typeof value === 'function',
+      'Pass a function, or leave it out.',
+    );
   }
 }
 
@@ -44,7 +65,12 @@ export function isText(value: unknown): value is string {
 }
 
 /** Refuses an argument of another type than a function takes. @throws USAGE */
-export function requireType(name: string, value: unknown, holds: (value: unknown) => boolean, hint: string): void {
+export function requireType(
+  name: string,
+  value: unknown,
+  holds: (value: unknown) => boolean,
+  hint: string,
+): void {
   if (!holds(value)) throw new PerilbookError('USAGE', `${name} is ${typeName(value)}`, hint);
 }
 

@@ -18,7 +18,9 @@ import type { Effects } from '../run/run-context.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 
 /** What opening a connection needs from its caller. */
-export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | 'random' | 'notice'> {
+export interface ConnectionContext
+  extends JobFolders,
+    Pick<Effects, 'clock' | 'random' | 'notice'> {
   /** The environment, with the keys whose variables a job names. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams?: Pick<Streams, 'interrupt'>;
@@ -30,7 +32,10 @@ export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | '
 
 /** Where a job's answers come from, without starting or asking a service. A plan needs no more, and must work without a key. A
  * missing key is assumed to have the scopes in the job, or all scopes. */
-export async function unopenedConnection(context: ConnectionContext, job: Job): Promise<Connection> {
+export async function unopenedConnection(
+  context: ConnectionContext,
+  job: Job,
+): Promise<Connection> {
   const local = localConnection(context, job);
   if (local !== null) return local;
   const anyKey = { secret: '', fingerprint: '', scopes: null };
@@ -94,7 +99,9 @@ export function connectionTo(
 
 function lacksBoundariesOnly({ datasets }: LocalData, topics: readonly TopicSlug[]): boolean {
   const here = new Set<string>(datasets.map(({ name }) => name));
-  return topics.some((topic) => needsOf(topic).every((name) => here.has(name) !== (name === 'areas')));
+  return topics.some((topic) =>
+    needsOf(topic).every((name) => here.has(name) !== (name === 'areas')),
+  );
 }
 
 /** Whether answers of a source in the store are free. The embedded service and local data are; paid sources have an address. */
@@ -118,11 +125,13 @@ export async function connect(
   if (local !== null) return { connection: local, [Symbol.asyncDispose]: async () => {} };
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
-    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) context.notice(warning);
+    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)])
+      context.notice(warning);
     const read = await readKeys(keys, context.env, context.streams?.interrupt);
     refuseKeyInAddress(baseUrl, read);
     const proxy = proxyFor(baseUrl, context.env);
-    if (proxy !== null) context.notice(`Calls go through the proxy ${proxy.name} (${proxy.variable}).`);
+    if (proxy !== null)
+      context.notice(`Calls go through the proxy ${proxy.name} (${proxy.variable}).`);
     const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
     const connection = { kind: 'service', ...named } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
@@ -158,11 +167,18 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
 }
 
 /** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */
-export function refuseKeyInAddress(baseUrl: string, keys: readonly { readonly secret: string }[]): void {
+export function refuseKeyInAddress(
+  baseUrl: string,
+  keys: readonly { readonly secret: string }[],
+): void {
   const secrets = keys.map(({ secret }) => secret).filter(Boolean);
   if (makeRedactor(secrets).text(baseUrl) === baseUrl) return;
   const hint = 'Leave the key out of base_url: it is sent in a request header.';
-  throw new PerilbookError('USAGE', "The service's address has the API key in it, and is not shown", hint);
+  throw new PerilbookError(
+    'USAGE',
+    "The service's address has the API key in it, and is not shown",
+    hint,
+  );
 }
 
 /** A sentence where keys are sent to another machine without encryption. */
@@ -174,7 +190,11 @@ export function unencryptedKeys(baseUrl: string): string[] {
 }
 
 /** The command that gets the agencies' data for a job; for a single location, the data of its state. */
-export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, state?: string): string {
+export function getCommand(
+  job: Pick<Job, 'topics' | 'input'>,
+  folder: string,
+  state?: string,
+): string {
   return `perilbook data get ${topicsText(job.topics)} ${placesOption(job, folder, state)}`;
 }
 
@@ -187,7 +207,11 @@ function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: str
 const BOUNDARY_SOURCES = { tract: 'areas', county: 'counties' } as const;
 
 /** The command that gets the boundaries for the locations of an input. */
-export function getBoundariesCommand(level: 'tract' | 'county', input: string, folder: string): string {
+export function getBoundariesCommand(
+  level: 'tract' | 'county',
+  input: string,
+  folder: string,
+): string {
   const file = input === '-' ? 'FILE' : shellWord(shownPath(input, folder));
   return `perilbook data get ${BOUNDARY_SOURCES[level]} --for ${file}`;
 }

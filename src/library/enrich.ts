@@ -10,7 +10,13 @@ import { openContext } from '../run/run-context.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from './answer-store.ts';
 import { BatchRun, type Coordinate } from './batch-run.ts';
-import { checkOptions, isObject, requireType, throwIfAborted, typeName } from './checked-settings.ts';
+import {
+  checkOptions,
+  isObject,
+  requireType,
+  throwIfAborted,
+  typeName,
+} from './checked-settings.ts';
 import type { RunEvent } from './run-events.ts';
 import { libraryHost, makeEffects } from './run-host.ts';
 
@@ -26,7 +32,8 @@ export interface AnswerSettings
 }
 
 /** Rows without `lat` and `lng` need `locate`. */
-export type EnrichOptions<Row> = StreamSettings & ([Row] extends [Located] ? Partial<Locate<Row>> : Locate<Row>);
+export type EnrichOptions<Row> = StreamSettings &
+  ([Row] extends [Located] ? Partial<Locate<Row>> : Locate<Row>);
 
 interface Locate<Row> {
   /** Where a row is; default: its `lat` and `lng`. */
@@ -85,8 +92,21 @@ export function enrichInRun<Row>(
   shared: SharedRun | null,
 ): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
   checkOptions(options);
-  requireType('rows', rows, isIterable, 'Pass an array, or another iterable or async iterable of rows.');
-  const { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings } = options;
+  requireType(
+    'rows',
+    rows,
+    isIterable,
+    'Pass an array, or another iterable or async iterable of rows.',
+  );
+  const {
+    source,
+    store: handle,
+    signal = NEVER,
+    onEvent = NOTHING,
+    locate,
+    batch,
+    ...settings
+  } = options;
   const store = storeBehind(handle);
   const job = jobOfSource(source, settings, handle.address);
   const size = batch ?? (source.kind === 'local' ? LOCAL_BATCH : SERVICE_BATCH);
@@ -102,7 +122,11 @@ export function enrichInRun<Row>(
     await using opened = await connectSource(source, job, host);
     const { connection } = opened;
     const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
-    await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent, shared);
+    await using run = new BatchRun(
+      await openContext(job, { ...ports, isContinued: true }),
+      onEvent,
+      shared,
+    );
     const names = columnNames(job);
     for await (const batch of batchesOf(rows, size)) {
       const locations = batch.map((row) => {
@@ -126,7 +150,10 @@ export function enrichInRun<Row>(
 }
 
 function isIterable(rows: unknown): boolean {
-  return Object(rows) === rows && (Symbol.iterator in Object(rows) || Symbol.asyncIterator in Object(rows));
+  return (
+    Object(rows) === rows &&
+    (Symbol.iterator in Object(rows) || Symbol.asyncIterator in Object(rows))
+  );
 }
 
 const NEVER = new AbortController().signal;
@@ -139,7 +166,9 @@ const LOCAL_BATCH = 10_000;
 const MOST_ROWS = 1_000_000;
 
 /** Reads `lat` and `lng` of each row. Rows of another shape would all be returned as invalid, so the first one is checked. */
-function locationReader<Row>(locate: ((row: Row) => Located) | null): (row: Row) => Partial<Located> {
+function locationReader<Row>(
+  locate: ((row: Row) => Located) | null,
+): (row: Row) => Partial<Located> {
   let number = 0;
   return (row) => {
     number += 1;
@@ -153,7 +182,9 @@ function locationReader<Row>(locate: ((row: Row) => Located) | null): (row: Row)
     if (isObject(location) && (number > 1 || hasDegrees)) return location;
     const what = `${typeName(location)}${isObject(location) ? ' without lat and lng' : ''}`;
     const hint = 'Return { lat, lng }, with null for both where a row has no location.';
-    throw new PerilbookError('USAGE', `locate returned ${what} for row ${number}`, hint, { row: number });
+    throw new PerilbookError('USAGE', `locate returned ${what} for row ${number}`, hint, {
+      row: number,
+    });
   };
 }
 
@@ -162,14 +193,21 @@ export function columnNames({ topics, counts }: Job): string[] {
 }
 
 /** @param fields in the order of the added columns, of which status, note and time are the first */
-export function enrichedRow<Row>(row: Row, names: readonly string[], fields: readonly Field[]): EnrichedRow<Row> {
+export function enrichedRow<Row>(
+  row: Row,
+  names: readonly string[],
+  fields: readonly Field[],
+): EnrichedRow<Row> {
   const [status, note, asOf] = fields as [RowStatus, string | null, string | null];
   const hazards: Record<string, Field> = {};
   for (let i = LEADING_COLUMNS.length; i < names.length; i++) hazards[names[i]!] = fields[i]!;
   return { row, status, note, asOf, hazards: hazards as Hazards };
 }
 
-async function* batchesOf<Row>(rows: Iterable<Row> | AsyncIterable<Row>, size: number): AsyncGenerator<readonly Row[]> {
+async function* batchesOf<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  size: number,
+): AsyncGenerator<readonly Row[]> {
   let batch: Row[] = [];
   for await (const row of rows) {
     batch.push(row);

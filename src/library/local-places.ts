@@ -3,7 +3,11 @@ import { bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { createPlaceLookup } from '../data/lookup/place-lookup.ts';
-import { createHeldVersion, oncePerVersion, openDataReadOnly } from '../data/tables/data-database.ts';
+import {
+  createHeldVersion,
+  oncePerVersion,
+  openDataReadOnly,
+} from '../data/tables/data-database.ts';
 import { stateAt } from '../data/tables/states-near.ts';
 import { createOriginFinder, localNotes } from '../data/topics/origin-notes.ts';
 import { locationOf } from '../geo/coordinates.ts';
@@ -26,7 +30,12 @@ export class LocalPlaces implements Disposable {
   }
 
   /** The fields of a place, in the order of the added columns. @throws LOCAL_DATA where no topic has data, SERVICE_DATA */
-  fields(lat: string, lng: string, job: Job, { clock, workingFolder }: ConnectionContext): readonly Field[] {
+  fields(
+    lat: string,
+    lng: string,
+    job: Job,
+    { clock, workingFolder }: ConnectionContext,
+  ): readonly Field[] {
     const now = clock.now();
     // A missing file gives the same error as a file without data.
     if (!existsSync(this.#file)) connectionTo(null, job, { workingFolder });
@@ -45,7 +54,11 @@ export class LocalPlaces implements Disposable {
         return bareFields(topics, { status, note: located.note }, counts);
       }
       const asOf = Math.max(now, described.asOf);
-      const result = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(located.cell), now);
+      const result = (counts ? lookUps.counted : lookUps.bare)(
+        topics,
+        locationOf(located.cell),
+        now,
+      );
       const terms = { asOf, now: asOf };
       const { answers, failures } = answersOfPlace(located.cell, topics, result, terms);
       const record = {

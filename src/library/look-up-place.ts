@@ -78,7 +78,11 @@ async function lookUpStored<Place extends Located>(
     if (stored) return enrichedRow(location, places.names, stored);
     let enriched: EnrichedRow<Place> | undefined;
     // Read to the end: leaving the loop early would record an interrupted run in the ledger.
-    const asked = enrichInRun<Located>([location], { ...options, topics, store: handle!, batch: 1 }, run);
+    const asked = enrichInRun<Located>(
+      [location],
+      { ...options, topics, store: handle!, batch: 1 },
+      run,
+    );
     for await (const answered of asked) enriched = { ...answered, row: location };
     await places.sampleRows.refresh();
     return enriched!;
@@ -88,7 +92,10 @@ async function lookUpStored<Place extends Located>(
 type StoredPlaces = Awaited<ReturnType<typeof openPlaces>>;
 
 /** By the look-ups' store and source, then by their settings: to open a connection takes longer than to read an answer. */
-const OPENED = new WeakMap<AnswerStore, WeakMap<AnswerSource, Map<string, Promise<StoredPlaces>>>>();
+const OPENED = new WeakMap<
+  AnswerStore,
+  WeakMap<AnswerSource, Map<string, Promise<StoredPlaces>>>
+>();
 
 /** The stored places of a source; its connection is opened the first time, and closed. @param settings as text */
 async function storedPlaces(
@@ -111,7 +118,12 @@ async function storedPlaces(
 }
 
 /** The answers that a store has of single places, for the look-ups of one source with equal settings. */
-async function openPlaces(answerSource: AnswerSource, job: Job, store: Store, host: ConnectionContext) {
+async function openPlaces(
+  answerSource: AnswerSource,
+  job: Job,
+  store: Store,
+  host: ConnectionContext,
+) {
   await using opened = await connectSource(answerSource, job, host);
   const { connection } = opened;
   const source = await store.source(connection.source);
@@ -120,7 +132,9 @@ async function openPlaces(answerSource: AnswerSource, job: Job, store: Store, ho
 }
 
 function locatedIn({ lat, lng }: Located, job: Job) {
-  return locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, { pair: null });
+  return locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, {
+    pair: null,
+  });
 }
 
 /** The fields of a place by one read of the store; null where an answer is missing or stale. */

@@ -27,7 +27,11 @@ export type RunEvent =
 const EVERY_MS = 1_000;
 
 /** Reports progress until it is disposed of. @param rows how many rows to report; default: the rows of the phase */
-export function reportProgress(progress: Progress, onEvent: (event: RunEvent) => void, rows?: () => number) {
+export function reportProgress(
+  progress: Progress,
+  onEvent: (event: RunEvent) => void,
+  rows?: () => number,
+) {
   const emit = () => {
     const { phase, cells: places, cellsDone: placesDone } = progress;
     const { creditsSpent, creditsUnknown, calls, callsInFlight } = progress;

@@ -10,7 +10,13 @@ import { newProgress } from '../run/progress.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
 import { creditsNow, type PlanSummary } from '../run/summary.ts';
 import { defaultFolders } from './answer-store.ts';
-import { checkedSettings, checkOptions, isObject, isText, requireType } from './checked-settings.ts';
+import {
+  checkedSettings,
+  checkOptions,
+  isObject,
+  isText,
+  requireType,
+} from './checked-settings.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
 import { libraryHost, openRun } from './run-host.ts';
 
@@ -62,11 +68,20 @@ function requireBudget({ job, summary }: Prepared): void {
   if (summary.credits === 0 || job.budget !== null) return;
   const credits = creditsNow(summary);
   const message = `This run would spend ${counted(credits, 'credit')} without approval`;
-  throw new PerilbookError('NEEDS_APPROVAL', message, `Set budget: ${credits} in the job, or less.`);
+  throw new PerilbookError(
+    'NEEDS_APPROVAL',
+    message,
+    `Set budget: ${credits} in the job, or less.`,
+  );
 }
 
 function readJobOptions(job: string | JobFile, options: JobOptions) {
-  requireType('job', job, (value) => isText(value) || isObject(value), 'Pass the path of a job file, or its settings.');
+  requireType(
+    'job',
+    job,
+    (value) => isText(value) || isObject(value),
+    'Pass the path of a job file, or its settings.',
+  );
   checkOptions(options);
   const { env = {}, onEvent = () => {}, workingFolder = '.', dataFolder } = options;
   const named = dataFolder === undefined ? {} : { dataFolder: resolve(dataFolder) };
@@ -74,9 +89,15 @@ function readJobOptions(job: string | JobFile, options: JobOptions) {
   const host = libraryHost(folders, env, onEvent);
   const settings =
     typeof job === 'string'
-      ? relativeTo(dirname(resolve(folders.workingFolder, job)), readJobFile(resolve(folders.workingFolder, job), job))
+      ? relativeTo(
+          dirname(resolve(folders.workingFolder, job)),
+          readJobFile(resolve(folders.workingFolder, job), job),
+        )
       : checkedSettings(job);
-  const resolved = makeJob([settings], { ...folders, ...(typeof job === 'string' && { jobFile: job }) });
+  const resolved = makeJob([settings], {
+    ...folders,
+    ...(typeof job === 'string' && { jobFile: job }),
+  });
   refuseStreams(resolved);
   return { resolved, host, onEvent };
 }
@@ -85,5 +106,9 @@ function readJobOptions(job: string | JobFile, options: JobOptions) {
 function refuseStreams({ input, output }: Job): void {
   if (input !== '-' && output !== '-') return;
   const hint = 'Name files, or use enrich for rows in memory.';
-  throw new PerilbookError('USAGE', 'A program cannot run a job on standard input or output (-)', hint);
+  throw new PerilbookError(
+    'USAGE',
+    'A program cannot run a job on standard input or output (-)',
+    hint,
+  );
 }

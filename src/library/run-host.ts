@@ -11,9 +11,20 @@ import type { Job, JobFolders } from '../job/settings.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
-import { type Effects, type OpenedAreas, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
+import {
+  type Effects,
+  type OpenedAreas,
+  openContext,
+  type RunContext,
+  type RunOptions,
+} from '../run/run-context.ts';
 import type { Owner, Store } from '../store/port.ts';
-import { type ConnectionContext, connect, getBoundariesCommand, unopenedConnection } from './connection.ts';
+import {
+  type ConnectionContext,
+  connect,
+  getBoundariesCommand,
+  unopenedConnection,
+} from './connection.ts';
 import type { RunEvent } from './run-events.ts';
 
 /** The program or process that runs jobs. */
@@ -24,10 +35,22 @@ export interface RunHost extends ConnectionContext {
 
 /** A program as the host of runs: no environment but the one that was passed, and events in place of printed notices. Standard input and
  * output belong to the program: `-` is refused before it is read. */
-export function libraryHost(folders: JobFolders, env: RunHost['env'], onEvent: (event: RunEvent) => void): RunHost {
+export function libraryHost(
+  folders: JobFolders,
+  env: RunHost['env'],
+  onEvent: (event: RunEvent) => void,
+): RunHost {
   const notice = (message: string) => onEvent({ type: 'notice', message });
   const streams = { stdin: new PassThrough().end(), stdout: new PassThrough() };
-  return { ...folders, env, clock: systemClock, random: Math.random, notice, streams, owner: processOwner() };
+  return {
+    ...folders,
+    env,
+    clock: systemClock,
+    random: Math.random,
+    notice,
+    streams,
+    owner: processOwner(),
+  };
 }
 
 /** What the stages of a run get of their host. */
@@ -98,7 +121,9 @@ function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
     const [other] = levels;
     if (other === undefined) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
     const message = `There are ${NAMES[other.level as 'tract']} boundaries on this machine, but no ${NAMES[level]} boundaries`;
-    throw new PerilbookError('SERVICE_DATA', message, `${hint}, or set areas: ${other.level}.`, { file });
+    throw new PerilbookError('SERVICE_DATA', message, `${hint}, or set areas: ${other.level}.`, {
+      file,
+    });
   }
   opened.move();
   return database;

@@ -10,7 +10,14 @@ import { extensionOf } from '../rows/files/compression.ts';
 import { keyRefusal } from '../run/ledger-calls.ts';
 import { withLastTerms } from '../run/plan/account-state.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
-import { availableChoices, type Choice, confirmation, firstChoice, makeJobFile, settingsFor } from './files/choice.ts';
+import {
+  availableChoices,
+  type Choice,
+  confirmation,
+  firstChoice,
+  makeJobFile,
+  settingsFor,
+} from './files/choice.ts';
 import { previewFile } from './files/file-preview.ts';
 import { type PriceRequest, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
@@ -24,7 +31,8 @@ export class UiApi {
   readonly runs: Runs;
   readonly #pricing: Pricing;
   readonly #closing = new AbortController();
-  #keyCheck: { readonly checked: string; readonly refusal: Promise<PerilbookError | null> } | null = null;
+  #keyCheck: { readonly checked: string; readonly refusal: Promise<PerilbookError | null> } | null =
+    null;
   #first: string | null = null;
   /** The columns of the files that were shown, by id and header setting. */
   readonly #columns = new Map<string, readonly string[]>();
@@ -39,7 +47,8 @@ export class UiApi {
 
   /** Opens the file that was named at the start. @throws INPUT_UNREADABLE */
   async begin(): Promise<void> {
-    if (this.dependencies.first !== null) this.#first = (await this.addPath(this.dependencies.first)).id;
+    if (this.dependencies.first !== null)
+      this.#first = (await this.addPath(this.dependencies.first)).id;
   }
 
   /** Service, account and limits for the start of the page, without the key and its file. */
@@ -89,7 +98,9 @@ export class UiApi {
   }
 
   /** The run of a file, or how its latest run ended in an earlier process; null before the first. */
-  async run(file: ChosenFile): Promise<RunUpdate | { readonly phase: 'ended'; readonly end: EndedRun } | null> {
+  async run(
+    file: ChosenFile,
+  ): Promise<RunUpdate | { readonly phase: 'ended'; readonly end: EndedRun } | null> {
     const update = this.runs.update(file.id);
     if (update !== null) return update;
     const end = await latestRun(this.dependencies.store, this.outputOf(file));
@@ -118,7 +129,11 @@ export class UiApi {
   }
 
   /** The public data that the chosen topics lack here, or the loaded part of it. */
-  async data(file: ChosenFile, choice: Choice, isApproved: boolean): Promise<{ readonly words: string | null }> {
+  async data(
+    file: ChosenFile,
+    choice: Choice,
+    isApproved: boolean,
+  ): Promise<{ readonly words: string | null }> {
     const job = this.#jobOf(file, await this.#settingsOf(file, { ...choice, source: 'local' }));
     return { words: await this.dependencies.dataFor(job, isApproved) };
   }
@@ -155,7 +170,8 @@ export class UiApi {
   /** The report of a file's latest run, which may still be running. */
   async report(file: ChosenFile): Promise<Report> {
     const settings = this.workspace.settings(file);
-    if (settings === null) throw new RefusedRequest(404, 'NO_RESULT', 'This file has no report yet', 'Run it first.');
+    if (settings === null)
+      throw new RefusedRequest(404, 'NO_RESULT', 'This file has no report yet', 'Run it first.');
     return await this.dependencies.reportOf(this.#jobOf(file, settings));
   }
 
@@ -178,7 +194,11 @@ export class UiApi {
   }
 
   #jobOf(file: ChosenFile, settings: JobFile): Job {
-    return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
+    return this.dependencies.jobOf({
+      ...settings,
+      ...this.#placeOf(file),
+      output: this.outputOf(file),
+    });
   }
 
   #usualSource() {
@@ -196,11 +216,20 @@ export class UiApi {
     return settingsFor(this.#anyJob(), settings, choice.source);
   }
 
-  async #columnsOf(file: ChosenFile, { lat, lng, header = true, order }: Choice): Promise<readonly string[]> {
-    const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
+  async #columnsOf(
+    file: ChosenFile,
+    { lat, lng, header = true, order }: Choice,
+  ): Promise<readonly string[]> {
+    const columns =
+      this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
     const used = Math.max(lat, lng, typeof order === 'number' ? order : 0);
     if (used < columns.length) return columns;
-    throw new RefusedRequest(422, 'COLUMNS', 'Unknown column', 'Reload the page: the file may have changed.');
+    throw new RefusedRequest(
+      422,
+      'COLUMNS',
+      'Unknown column',
+      'Reload the page: the file may have changed.',
+    );
   }
 
   async #preview(file: ChosenFile, header: boolean) {

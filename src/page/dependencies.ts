@@ -37,6 +37,15 @@ export interface UiDependencies {
 }
 
 /** What the runs of the page get. Its jobs do not use the standard streams. */
-export function pageEffects({ clock, random, openAreas }: UiDependencies, notice: Effects['notice']): Effects {
-  return { clock, random, openAreas, notice, streams: { stdin: new PassThrough().end(), stdout: new PassThrough() } };
+export function pageEffects(
+  { clock, random, openAreas }: UiDependencies,
+  notice: Effects['notice'],
+): Effects {
+  return {
+    clock,
+    random,
+    openAreas,
+    notice,
+    streams: { stdin: new PassThrough().end(), stdout: new PassThrough() },
+  };
 }

@@ -22,7 +22,12 @@ import type { RunSummary } from '../run/summary.ts';
 import type { RunsPort } from '../store/runs/port.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import type { ChosenSource } from './files/choice.ts';
-import { type ErrorMessage, makeErrorMessage, RefusedRequest, withoutTerminal } from './web/page-words.ts';
+import {
+  type ErrorMessage,
+  makeErrorMessage,
+  RefusedRequest,
+  withoutTerminal,
+} from './web/page-words.ts';
 
 const MOST_NOTICES = 20;
 
@@ -43,13 +48,20 @@ export class Runs {
 
   /** Starts a run, which spends at most the job's budget. @throws RefusedRequest if one is already running */
   start(file: string, job: Job): void {
-    if (this.#isClosing) throw new RefusedRequest(503, 'CLOSING', 'Perilbook is stopping', 'Start perilbook ui again.');
+    if (this.#isClosing)
+      throw new RefusedRequest(
+        503,
+        'CLOSING',
+        'Perilbook is stopping',
+        'Start perilbook ui again.',
+      );
     // Registered before the first await, so that a second click sees the first run.
     if (this.isWorking(file)) {
       const message = 'A run of this file is already in progress';
       throw new RefusedRequest(409, 'RUNNING', message, 'Stop it or wait until it ends.');
     }
-    if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'Missing budget', 'Set a budget.');
+    if (job.budget === null)
+      throw new PerilbookError('NEEDS_APPROVAL', 'Missing budget', 'Set a budget.');
     const active = new ActiveRun(this.#dependencies.clock.now(), job.budget);
     this.#runs.set(file, active);
     const work = this.#work(active, job).finally(() => this.#working.delete(file));
@@ -60,7 +72,12 @@ export class Runs {
   stop(file: string): void {
     const active = this.#runs.get(file);
     if (!active || !this.isWorking(file)) {
-      throw new RefusedRequest(409, 'NOT_RUNNING', 'No run of this file is in progress', 'Reload the page.');
+      throw new RefusedRequest(
+        409,
+        'NOT_RUNNING',
+        'No run of this file is in progress',
+        'Reload the page.',
+      );
     }
     active.phase = 'stopping';
     active.interruption.abort();
@@ -88,7 +105,8 @@ export class Runs {
     });
     try {
       const connection = await connectionOf(job);
-      active.source = connection.kind === 'local' || !connection.sample ? connection.kind : 'sample';
+      active.source =
+        connection.kind === 'local' || !connection.sample ? connection.kind : 'sample';
       const { progress, interruption } = active;
       const ports = { connection, store, effects, progress, interrupt: interruption.signal };
       // The user has approved the budget, which is in the job.
@@ -210,8 +228,15 @@ export function makeRunUpdate(run: ActiveRun, steady: number) {
 }
 
 /** The time left of buying follows from the credits a minute; of a look-up, from its speed so far. */
-function timeLeft({ progress, source }: ActiveRun, facts: RunFacts, last: LastMinute, steady: number): number | null {
+function timeLeft(
+  { progress, source }: ActiveRun,
+  facts: RunFacts,
+  last: LastMinute,
+  steady: number,
+): number | null {
   if (source !== 'local') return minutesLeft(progress, facts, last, steady);
   const { cells, cellsDone } = progress;
-  return cellsDone === 0 ? null : ((steady - facts.startedAt) / 60_000 / cellsDone) * (cells - cellsDone);
+  return cellsDone === 0
+    ? null
+    : ((steady - facts.startedAt) / 60_000 / cellsDone) * (cells - cellsDone);
 }

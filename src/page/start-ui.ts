@@ -3,7 +3,15 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { listenFailure, resultOrNull } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
-import { accessRefusal, cookieName, HEADERS, hostRefusal, isOwnPeer, requestRefusal, Sessions } from './web/access.ts';
+import {
+  accessRefusal,
+  cookieName,
+  HEADERS,
+  hostRefusal,
+  isOwnPeer,
+  requestRefusal,
+  Sessions,
+} from './web/access.ts';
 import { HTML } from './web/assets.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/page-words.ts';
 import { addRoutes } from './web/routes.ts';
@@ -28,10 +36,12 @@ export async function startUi(options: UiDependencies) {
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     // An address that cannot be decoded (`/%`) would be answered before any hook runs.
-    rewriteUrl: ({ url = '/' }) => (resultOrNull(() => decodeURIComponent(url)) === null ? '/undecodable' : url),
+    rewriteUrl: ({ url = '/' }) =>
+      resultOrNull(() => decodeURIComponent(url)) === null ? '/undecodable' : url,
   });
   app.addHook('onSend', async (_request, reply) => {
-    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
+    for (const [name, value] of Object.entries(HEADERS))
+      if (!reply.hasHeader(name)) reply.header(name, value);
   });
   app.setErrorHandler((error, _request, reply) => {
     // A page that is closed during an upload is no bug.
@@ -43,11 +53,15 @@ export async function startUi(options: UiDependencies) {
   );
   app.addHook('onRequest', async (request, reply) => {
     const token = tokenOf(request);
-    const refusal = token === null ? accessRefusal(request, port, sessions) : hostRefusal(request.headers.host, port);
+    const refusal =
+      token === null
+        ? accessRefusal(request, port, sessions)
+        : hostRefusal(request.headers.host, port);
     if (refusal !== null) return refuse(request, reply, refusal);
     if (token === null) return undefined;
     const session = sessions.exchange(token);
-    if (session === null) return refuse(request, reply, requestRefusal(401, 'TOKEN', 'This address was already used'));
+    if (session === null)
+      return refuse(request, reply, requestRefusal(401, 'TOKEN', 'This address was already used'));
     // A session cookie: without an expiry.
     const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
     // Not a redirect: a browser that came from a file would not send a strict cookie with it.
@@ -89,7 +103,11 @@ function tokenOf({ method, url }: FastifyRequest): string | null {
 }
 
 /** A browser gets a page, a program gets JSON. */
-function refuse(request: FastifyRequest, reply: FastifyReply, refusal: RefusedRequest): FastifyReply {
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusal: RefusedRequest,
+): FastifyReply {
   if (!request.headers.accept?.includes('text/html')) return sendError(reply, refusal);
   const { message, hint } = refusal.words;
   return reply

@@ -88,7 +88,8 @@ const FILE_FORMATS: readonly FileFormat[] = [
       typesOf: 'values',
       hasDistinctNames: false,
       isOfFeatures: false,
-      checkRoom: async (...given) => (await import('./xlsx/write-sheet.ts')).checkSheetRoom(...given),
+      checkRoom: async (...given) =>
+        (await import('./xlsx/write-sheet.ts')).checkSheetRoom(...given),
       write: async (...given) => (await import('./xlsx/write-sheet.ts')).writeNewXlsx(...given),
     },
     isSheet: true,
@@ -118,8 +119,18 @@ const FILE_FORMATS: readonly FileFormat[] = [
     extensions: ['.ndjson', '.jsonl'],
     ofCopies: ['.json'],
     isOfObjects: true,
-    reading: { isIn: isNdjson, open: async (input) => ndjsonRowFile(input), title: 'NDJSON', isWithoutHeader: true },
-    making: { typesOf: 'values', hasDistinctNames: true, isOfFeatures: false, write: writeNewNdjson },
+    reading: {
+      isIn: isNdjson,
+      open: async (input) => ndjsonRowFile(input),
+      title: 'NDJSON',
+      isWithoutHeader: true,
+    },
+    making: {
+      typesOf: 'values',
+      hasDistinctNames: true,
+      isOfFeatures: false,
+      write: writeNewNdjson,
+    },
   },
   {
     name: 'json',
@@ -138,15 +149,30 @@ const FILE_FORMATS: readonly FileFormat[] = [
     extensions: ['.geojson'],
     ofCopies: ['.json'],
     isOfObjects: true,
-    reading: { isIn: ({ head }) => isGeojson(head), open: geojsonRowFile, title: 'GeoJSON', isWithoutHeader: true },
-    making: { typesOf: 'values', hasDistinctNames: true, isOfFeatures: true, write: writeNewGeojson },
+    reading: {
+      isIn: ({ head }) => isGeojson(head),
+      open: geojsonRowFile,
+      title: 'GeoJSON',
+      isWithoutHeader: true,
+    },
+    making: {
+      typesOf: 'values',
+      hasDistinctNames: true,
+      isOfFeatures: true,
+      write: writeNewGeojson,
+    },
   },
   ...Object.entries(DELIMITED_FORMATS).map(
     ([name, delimiter]): FileFormat => ({
       name,
       extensions: [`.${name}`],
       reading: DELIMITED_READING,
-      making: { typesOf: 'none', hasDistinctNames: false, isOfFeatures: false, write: newCsvWriter(delimiter) },
+      making: {
+        typesOf: 'none',
+        hasDistinctNames: false,
+        isOfFeatures: false,
+        write: newCsvWriter(delimiter),
+      },
     }),
   ),
 ];
@@ -168,7 +194,9 @@ export function hasHeaderLine(name: string): boolean {
 
 /** The reader of a file, among formats with internal compression or among texts; null if none matches. */
 export function readingOf(input: InputFile, isCompressed: boolean): FormatReading | null {
-  const formats = FILE_FORMATS.filter(({ compressed }) => (compressed !== undefined) === isCompressed);
+  const formats = FILE_FORMATS.filter(
+    ({ compressed }) => (compressed !== undefined) === isCompressed,
+  );
   return formats.find(({ reading }) => reading?.isIn(input))?.reading ?? null;
 }
 
@@ -182,8 +210,36 @@ export function formatOfOutput(output: string): string | null {
 /** Extensions of files that cannot be written. */
 const NOT_WRITTEN: readonly string[] = [
   ...['.bz2', '.xz', '.zip', '.7z', '.rar', '.tar', '.tgz', '.br', '.lz4', '.z', '.snappy', '.sz'],
-  ...['.xls', '.xlsb', '.ods', '.numbers', '.doc', '.docx', '.pdf', '.html', '.htm', '.xml', '.dbf', '.dta', '.sav'],
-  ...['.shp', '.gpkg', '.fgb', '.gdb', '.kml', '.kmz', '.gpx', '.feather', '.arrow', '.orc', '.avro', '.h5', '.pkl'],
+  ...[
+    '.xls',
+    '.xlsb',
+    '.ods',
+    '.numbers',
+    '.doc',
+    '.docx',
+    '.pdf',
+    '.html',
+    '.htm',
+    '.xml',
+    '.dbf',
+    '.dta',
+    '.sav',
+  ],
+  ...[
+    '.shp',
+    '.gpkg',
+    '.fgb',
+    '.gdb',
+    '.kml',
+    '.kmz',
+    '.gpx',
+    '.feather',
+    '.arrow',
+    '.orc',
+    '.avro',
+    '.h5',
+    '.pkl',
+  ],
   ...['.db', '.sqlite', '.duckdb', '.mdb', '.accdb', '.sas7bdat', '.rds', '.npy'],
 ];
 
@@ -194,25 +250,37 @@ export function checkFormat(output: string, format: string): void {
   const extension = withoutCompression(ending);
   const asked = formatOfOutput(output);
   const { compressed } = formatNamed(asked ?? format);
-  if (compressed !== undefined && ending !== extension) throw unmade(output, `${compressed} is compressed inside`);
+  if (compressed !== undefined && ending !== extension)
+    throw unmade(output, `${compressed} is compressed inside`);
   // A new workbook has no macros.
-  if (format === 'xlsm' && asked === 'xlsx') throw unmade(output, 'a workbook with macros is written as .xlsm only');
+  if (format === 'xlsm' && asked === 'xlsx')
+    throw unmade(output, 'a workbook with macros is written as .xlsm only');
   const isMade = asked === null || asked === format || formatNamed(asked).making !== undefined;
   const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));
   const isCopy = named.length === 0 || named.some(({ name }) => name === format);
-  if (isMade && !isCopy) throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
-  if (!isMade || NOT_WRITTEN.includes(extension)) throw unmade(output, `this input cannot be written as ${extension}`);
+  if (isMade && !isCopy)
+    throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
+  if (!isMade || NOT_WRITTEN.includes(extension))
+    throw unmade(output, `this input cannot be written as ${extension}`);
 }
 
 function unmade(output: string, why: string): PerilbookError {
-  const made = FILE_FORMATS.filter(({ making }) => making !== undefined).map(({ extensions }) => extensions[0]!);
+  const made = FILE_FORMATS.filter(({ making }) => making !== undefined).map(
+    ({ extensions }) => extensions[0]!,
+  );
   const names = made
     .toReversed()
     .join(', ')
     .replace(/, (?!.*, )/, ' or ');
-  return unwritable(output, why, `Name it ${names}, or as the input is called; .gz and .zst compress a text.`);
+  return unwritable(
+    output,
+    why,
+    `Name it ${names}, or as the input is called; .gz and .zst compress a text.`,
+  );
 }
 
 function unwritable(output: string, why: string, hint: string): PerilbookError {
-  return new PerilbookError('OUTPUT_UNWRITABLE', `Cannot write ${output}: ${why}`, hint, { file: output });
+  return new PerilbookError('OUTPUT_UNWRITABLE', `Cannot write ${output}: ${why}`, hint, {
+    file: output,
+  });
 }

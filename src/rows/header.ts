@@ -28,7 +28,11 @@ export async function readHeader(
   const dropFrom = findPerilbookColumns(rowFile.columns, own);
   const names = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
   const columns = await placeColumns(rowFile, names, location);
-  refuseLocationAsHeader([names[columns.lat]!, names[columns.lng]!], columns.lat === columns.lng, file);
+  refuseLocationAsHeader(
+    [names[columns.lat]!, names[columns.lng]!],
+    columns.lat === columns.lng,
+    file,
+  );
   return { ...columns, names, dropFrom };
 }
 
@@ -36,7 +40,11 @@ export async function readHeader(
 const ROWS_SAMPLED = 50;
 
 /** Finds the columns of the location by their names, else by the values of the first rows. @throws INPUT_COLUMNS */
-export async function placeColumns(rowFile: RowSource, names: readonly string[], location: NamedColumns) {
+export async function placeColumns(
+  rowFile: RowSource,
+  names: readonly string[],
+  location: NamedColumns,
+) {
   try {
     const found = findLocationColumns(names, location, rowFile.shapes);
     if (found.isWeak !== true) return found;
@@ -51,9 +59,16 @@ export async function placeColumns(rowFile: RowSource, names: readonly string[],
     const places = columnsOfPlaces(rows, names);
     const place = places.find((index) => isPlaceName(names[index]!));
     if (place !== undefined) {
-      return { lat: place, lng: place, note: `Column "${names[place]}" was taken as the location.` };
+      return {
+        lat: place,
+        lng: place,
+        note: `Column "${names[place]}" was taken as the location.`,
+      };
     }
-    const ofValues = geocoderHint(names) ?? placeHint(names, places[0]) ?? numbersHint(names, rows[0]?.fields ?? []);
+    const ofValues =
+      geocoderHint(names) ??
+      placeHint(names, places[0]) ??
+      numbersHint(names, rows[0]?.fields ?? []);
     throw withHint(error, rowFile, names, location, ofValues);
   }
 }
@@ -74,7 +89,8 @@ function columnsOfPlaces(rows: readonly Row[], names: readonly string[]): number
 /** The latitude and the longitude of a value, strictly and leniently read. */
 function pairsIn(text: string): (readonly [lat: string, lng: string])[] {
   const place = placeInValue(text, null);
-  const strict = typeof place === 'object' && place !== null ? ([place.lat, place.lng] as const) : null;
+  const strict =
+    typeof place === 'object' && place !== null ? ([place.lat, place.lng] as const) : null;
   return [strict, splitLenientPair(text)].filter((pair) => pair !== null);
 }
 
@@ -82,7 +98,9 @@ function pairsIn(text: string): (readonly [lat: string, lng: string])[] {
 function mayBeDegrees(lat: string, lng: string): boolean {
   const parsed = parseLocation(lat, lng, isCovered);
   return (
-    parsed.ok || parsed.finding !== 'out_of_range' || (Math.abs(Number(lat)) <= 90 && Math.abs(Number(lng)) <= 360)
+    parsed.ok ||
+    parsed.finding !== 'out_of_range' ||
+    (Math.abs(Number(lat)) <= 90 && Math.abs(Number(lng)) <= 360)
   );
 }
 
@@ -93,14 +111,17 @@ function withHint(
   location: NamedColumns,
   ofValues: string | null,
 ): PerilbookError {
-  const likely = (isLikely: (fields: readonly string[]) => boolean) => rowFile.likelyHeader?.(isLikely) ?? null;
+  const likely = (isLikely: (fields: readonly string[]) => boolean) =>
+    rowFile.likelyHeader?.(isLikely) ?? null;
   const line =
     likely((fields) => mayHaveLocation(fields, location)) ??
     (names.filter(Boolean).length > 1 ? null : likely(areNames));
   // Without another header line, the locations may be on another sheet. A note on the header that was read is not of the suggested one.
   const hints =
     line === null
-      ? [ofValues ?? rowFile.columnsHint ?? error.hint, rowFile.note].filter((words) => words != null).join(' ')
+      ? [ofValues ?? rowFile.columnsHint ?? error.hint, rowFile.note]
+          .filter((words) => words != null)
+          .join(' ')
       : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
   const context = line === null ? error.context : { ...error.context, header_line: line };
   return new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
@@ -109,7 +130,8 @@ function withHint(
 function placeHint(names: readonly string[], place: number | undefined): string | null {
   if (place === undefined) return null;
   const name = names[place]!;
-  if (pairsIn(name).length > 0) return `The first line looks like data: --no-header --location ${place + 1}.`;
+  if (pairsIn(name).length > 0)
+    return `The first line looks like data: --no-header --location ${place + 1}.`;
   const isUnique = name !== '' && names.indexOf(name) === names.lastIndexOf(name);
   return `Column "${name}" holds both: --location ${shellWord(isUnique ? name : String(place + 1))}.`;
 }
@@ -118,7 +140,8 @@ function placeHint(names: readonly string[], place: number | undefined): string 
 function numbersHint(names: readonly string[], first: readonly string[]): string | null {
   const isNumbered = names.every((name, index) => name === String(index + 1));
   const texts = (isNumbered ? first : names).slice(0, MOST_COLUMNS);
-  const isPair = (lat: string, lng: string) => /\d\.\d/.test(lat) && parseLocation(lat, lng, isCovered).ok;
+  const isPair = (lat: string, lng: string) =>
+    /\d\.\d/.test(lat) && parseLocation(lat, lng, isCovered).ok;
   for (const [lat, text] of texts.entries()) {
     const lng = texts.findIndex((other) => isPair(text, other));
     if (lng < 0) continue;
@@ -141,7 +164,11 @@ function areNames(fields: readonly string[]): boolean {
 }
 
 /** A file without a header, read without `--no-header`, would lose its first location as column names. @throws INPUT_COLUMNS */
-function refuseLocationAsHeader(names: readonly [string, string], isPair: boolean, file: string): void {
+function refuseLocationAsHeader(
+  names: readonly [string, string],
+  isPair: boolean,
+  file: string,
+): void {
   const [text] = names;
   // In lenient notation too: a strict job would report this row.
   const location = (isPair ? pairsIn(text) : [names]).find((candidate) => isLocation(...candidate));
@@ -163,7 +190,11 @@ function isLocation(lat: string, lng: string): boolean {
 const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
 
 /** The first rows of a file, with the fields of some columns in that order. Reads no more than a batch. */
-export async function firstRows(rowFile: RowSource, columns: readonly number[], count: number): Promise<Row[]> {
+export async function firstRows(
+  rowFile: RowSource,
+  columns: readonly number[],
+  count: number,
+): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const batch of rowFile.read(columns, 0)) {
     rows.push(...batch.slice(0, count - rows.length));

@@ -36,7 +36,10 @@ export async function withOwnFields<T>(
       const texts = await nextRows(places.length);
       for (const [at, ofPlace] of fields.entries()) {
         const row = texts[at];
-        const made = row && own ? own.of({ ...row, fields: row.fields.slice(0, ofRow.length) }, ofPlace) : ofPlace;
+        const made =
+          row && own
+            ? own.of({ ...row, fields: row.fields.slice(0, ofRow.length) }, ofPlace)
+            : ofPlace;
         const all = sources.map(({ column, index, isKept }) =>
           isKept ? keptField(row, ofRow.length + index, column) : made[index]!,
         );
@@ -52,7 +55,9 @@ export async function withOwnFields<T>(
 }
 
 /** Takes rows one by one from batches of any size: the next `count` of them, fewer at the end. */
-export function rowsInTurn(batches: AsyncIterator<readonly Row[]>): (count: number) => Promise<Row[]> {
+export function rowsInTurn(
+  batches: AsyncIterator<readonly Row[]>,
+): (count: number) => Promise<Row[]> {
   let batch: readonly Row[] = [];
   let next = 0;
   return async (count) => {
@@ -75,7 +80,9 @@ export function rowsInTurn(batches: AsyncIterator<readonly Row[]>): (count: numb
 function keptField(row: Row | undefined, index: number, { type }: AddedColumn): Field {
   const text = row?.fields[index] ?? '';
   if (text === '') return null;
-  return (type === 'number' || type === 'count') && String(Number(text)) === text ? Number(text) : text;
+  return (type === 'number' || type === 'count') && String(Number(text)) === text
+    ? Number(text)
+    : text;
 }
 
 /** Perilbook's first columns, which are always all present; each may have a prefix. */
@@ -84,10 +91,15 @@ const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard
 /** The index from which on all columns were written by Perilbook, or null when there is none. `own` holds every name that Perilbook can
  * write, with the prefix of the job. Null if a foreign column follows `hazard_status`, or if its next columns are missing: dropping
  * columns would then lose a column of the user. */
-export function findPerilbookColumns(names: readonly string[], own: { has(name: string): boolean }): number | null {
+export function findPerilbookColumns(
+  names: readonly string[],
+  own: { has(name: string): boolean },
+): number | null {
   let from = names.length;
   while (from > 0 && own.has(names[from - 1]!)) from--;
-  const first = names.findIndex((name, i) => i >= from && name.endsWith(FIRST_COLUMN) && isOurs(names, i));
+  const first = names.findIndex(
+    (name, i) => i >= from && name.endsWith(FIRST_COLUMN) && isOurs(names, i),
+  );
   return first < 0 ? null : first;
 }
 

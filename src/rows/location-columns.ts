@@ -38,7 +38,8 @@ export function findLocationColumns(
   if (named.column !== undefined) {
     const both = indexOfNamed(names, named.column, 'location');
     if (shapes !== undefined && shapes.column === names[both]) {
-      const hint = 'Name two columns of degrees: --lat COLUMN --lng COLUMN, or a column of points: --location COLUMN.';
+      const hint =
+        'Name two columns of degrees: --lat COLUMN --lng COLUMN, or a column of points: --location COLUMN.';
       throw columnsError(shapesText(shapes), names, named.column, hint);
     }
     return { lat: both, lng: both, note: null };
@@ -47,7 +48,8 @@ export function findLocationColumns(
   const lat = named.lat === undefined ? undefined : indexOfNamed(names, named.lat, 'latitude');
   const lng = named.lng === undefined ? undefined : indexOfNamed(names, named.lng, 'longitude');
   if (lat !== undefined && lng !== undefined) {
-    if (lat === lng) throw columnsError(`Latitude and longitude are both column "${names[lat]}"`, names);
+    if (lat === lng)
+      throw columnsError(`Latitude and longitude are both column "${names[lat]}"`, names);
     return { lat, lng, note: null };
   }
   const fits = (pair: Pair) => (lat ?? pair.lat) === pair.lat && (lng ?? pair.lng) === pair.lng;
@@ -60,12 +62,17 @@ export function findLocationColumns(
       continue;
     }
     refuseTwins(names, plain, first, named);
-    return { ...first, note: noteOf(names, first, others, kind.isWeak), ...(kind.isWeak && { isWeak: true }) };
+    return {
+      ...first,
+      note: noteOf(names, first, others, kind.isWeak),
+      ...(kind.isWeak && { isWeak: true }),
+    };
   }
   // The named column has an unusual name; the other may still have a usual one.
   if (lat !== undefined || lng !== undefined) {
     const other = plain.findIndex(
-      (name, i) => i !== lat && i !== lng && (lat === undefined ? LATITUDES : LONGITUDES).includes(name),
+      (name, i) =>
+        i !== lat && i !== lng && (lat === undefined ? LATITUDES : LONGITUDES).includes(name),
     );
     if (other >= 0) return { lat: lat ?? other, lng: lng ?? other, note: null };
   }
@@ -74,10 +81,17 @@ export function findLocationColumns(
     const message = `"${names[projected.lat]}" and "${names[projected.lng]}" hold no degrees`;
     throw columnsError(message, names, undefined, hint);
   }
-  const hasLat = lat !== undefined || plain.some((name, i) => i !== lng && LATITUDES.includes(name));
-  const hasLng = lng !== undefined || plain.some((name, i) => i !== lat && LONGITUDES.includes(name));
+  const hasLat =
+    lat !== undefined || plain.some((name, i) => i !== lng && LATITUDES.includes(name));
+  const hasLng =
+    lng !== undefined || plain.some((name, i) => i !== lat && LONGITUDES.includes(name));
   const missing = hasLat === hasLng ? 'latitude and longitude' : hasLat ? 'longitude' : 'latitude';
-  throw columnsError(`No ${missing} column was found`, names, undefined, shapes ? shapesHint(shapes) : hintFor(names));
+  throw columnsError(
+    `No ${missing} column was found`,
+    names,
+    undefined,
+    shapes ? shapesHint(shapes) : hintFor(names),
+  );
 }
 
 function shapesHint(shapes: OtherShapes): string {
@@ -93,12 +107,19 @@ function shapesText({ column, kinds }: OtherShapes): string {
 }
 
 /** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is meant. */
-function refuseTwins(names: readonly string[], plain: readonly string[], { lat, lng }: Pair, named: NamedColumns) {
+function refuseTwins(
+  names: readonly string[],
+  plain: readonly string[],
+  { lat, lng }: Pair,
+  named: NamedColumns,
+) {
   const twinsOf = (chosen: number) => [...plain.keys()].filter((i) => plain[i] === plain[chosen]);
   const [lats, lngs] = [twinsOf(lat), twinsOf(lng)];
   if (lats.length === lngs.length) return;
-  if (lats.length > 1 && named.lat === undefined) throw ambiguous(names, names[lat]!, 'latitude', lats);
-  if (lngs.length > 1 && named.lng === undefined) throw ambiguous(names, names[lng]!, 'longitude', lngs);
+  if (lats.length > 1 && named.lat === undefined)
+    throw ambiguous(names, names[lat]!, 'latitude', lats);
+  if (lngs.length > 1 && named.lng === undefined)
+    throw ambiguous(names, names[lng]!, 'longitude', lngs);
 }
 
 const LATITUDES = ['latitude', 'lat'];
@@ -153,7 +174,9 @@ function isPartner(lat: string, lng: string): boolean {
     ? (['latitude', ['longitude']] as const)
     : (['lat', ['lng', 'long', 'lon']] as const);
   const at = lat.lastIndexOf(word);
-  return partners.some((partner) => asLng(lat.slice(0, at)) + partner + lat.slice(at + word.length) === lng);
+  return partners.some(
+    (partner) => asLng(lat.slice(0, at)) + partner + lat.slice(at + word.length) === lng,
+  );
 }
 
 /** Each latitude with its first longitude, in the order of the file; a longitude is used once if there are enough. Degrees, minutes
@@ -179,8 +202,14 @@ function findPairs(plain: readonly string[], { isLat, isLng }: PairKind): Pair[]
   return choices.find(({ length }) => length > 0) ?? whole;
 }
 
-function noteOf(names: readonly string[], chosen: Pair, others: readonly Pair[], isWeak = false): string | null {
-  const text = ({ lat, lng }: Pair) => `"${names[lat]}" (column ${lat + 1}) and "${names[lng]}" (column ${lng + 1})`;
+function noteOf(
+  names: readonly string[],
+  chosen: Pair,
+  others: readonly Pair[],
+  isWeak = false,
+): string | null {
+  const text = ({ lat, lng }: Pair) =>
+    `"${names[lat]}" (column ${lat + 1}) and "${names[lng]}" (column ${lng + 1})`;
   if (others.length > 0)
     return `Several columns look like locations: ${text(chosen)} were taken, not ${others.map(text).join(', ')}.`;
   return isWeak ? `${text(chosen)} were taken as latitude and longitude.` : null;
@@ -193,7 +222,10 @@ type Role = keyof typeof OPTIONS;
 /** The exact name comes first, then the name in any case, then the number of a column. */
 function indexOfNamed(names: readonly string[], wanted: string, role: Role): number {
   const plain = (name: string) => name.trim().toLowerCase();
-  for (const matches of [(name: string) => name === wanted, (name: string) => plain(name) === plain(wanted)]) {
+  for (const matches of [
+    (name: string) => name === wanted,
+    (name: string) => plain(name) === plain(wanted),
+  ]) {
     const matching = [...names.keys()].filter((i) => matches(names[i]!));
     if (matching.length === 1) return matching[0]!;
     if (matching.length > 1) throw ambiguous(names, wanted, role, matching);
@@ -201,11 +233,17 @@ function indexOfNamed(names: readonly string[], wanted: string, role: Role): num
   const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) : 0;
   if (number >= 1 && number <= names.length) return number - 1;
   const near = nearestNames(wanted, names);
-  const suggestion = near.length === 0 ? '' : `; did you mean ${near.map((name) => `"${name}"`).join(' or ')}?`;
+  const suggestion =
+    near.length === 0 ? '' : `; did you mean ${near.map((name) => `"${name}"`).join(' or ')}?`;
   throw columnsError(`There is no ${role} column "${wanted}"${suggestion}`, names, wanted);
 }
 
-function ambiguous(names: readonly string[], wanted: string, role: Role, matching: readonly number[]): PerilbookError {
+function ambiguous(
+  names: readonly string[],
+  wanted: string,
+  role: Role,
+  matching: readonly number[],
+): PerilbookError {
   const candidates = matching.map((i) => `column ${i + 1}`).join(' or ');
   const message = `The ${role} column "${wanted}" may be ${candidates}`;
   const hint = `Name it by its number: ${OPTIONS[role]} ${matching[0]! + 1}.`;
@@ -213,11 +251,17 @@ function ambiguous(names: readonly string[], wanted: string, role: Role, matchin
 }
 
 /** Properties of these names are taken before the geometries. */
-export const POINTS_HINT = 'Give each feature a point, for instance the centroid, as properties lat and lng';
+export const POINTS_HINT =
+  'Give each feature a point, for instance the centroid, as properties lat and lng';
 
 const COLUMNS_SHOWN = 40;
 
-function columnsError(message: string, names: readonly string[], column?: string, hint = hintFor(names)) {
+function columnsError(
+  message: string,
+  names: readonly string[],
+  column?: string,
+  hint = hintFor(names),
+) {
   const shown = names.slice(0, COLUMNS_SHOWN).map((name) => name || '(no name)');
   const more = names.length > COLUMNS_SHOWN ? `, and ${names.length - COLUMNS_SHOWN} more` : '';
   return new PerilbookError(
@@ -252,7 +296,8 @@ export function haveLocation(names: readonly string[]): boolean {
 }
 
 /** Columns of a list of addresses, by the letters of their names. */
-const ADDRESS = /^(?:street|property|full|site)?address(?:line)?$|^(?:street|zip|zipcode|postalcode|postcode)$/;
+const ADDRESS =
+  /^(?:street|property|full|site)?address(?:line)?$|^(?:street|zip|zipcode|postalcode|postcode)$/;
 
 function hintFor(names: readonly string[]): string {
   if (names.every((name, i) => name === String(i + 1))) {

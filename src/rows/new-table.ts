@@ -4,11 +4,19 @@ import { rowFields } from './placed-fields.ts';
 import type { NewTable, OutputShape, Row, RowFile, TableColumn, WriteRequest } from './port.ts';
 
 /** Refuses a table that a new file of the format has no room for. @throws OUTPUT_UNWRITABLE */
-export async function checkNewTable(opened: RowFile, format: string, shape: OutputShape): Promise<void> {
+export async function checkNewTable(
+  opened: RowFile,
+  format: string,
+  shape: OutputShape,
+): Promise<void> {
   const { checkRoom } = formatNamed(format).making!;
   if (checkRoom === undefined) return;
   const { indexes } = await ownColumns(opened, shape);
-  await checkRoom(shape.output, shape.rows, indexes.length + shape.added.length + (shape.kept?.length ?? 0));
+  await checkRoom(
+    shape.output,
+    shape.rows,
+    indexes.length + shape.added.length + (shape.kept?.length ?? 0),
+  );
 }
 
 /** The rows of a file with their added fields, for a format that is not the file's own: values keep the types that both formats have.
@@ -23,7 +31,11 @@ export async function tableOfRows(
   const names = hasDistinctNames ? distinctNames(given, request.added) : given;
   const types = await typesFor(rowFile, indexes, request, typesOf);
   const own = names.map(
-    (name, index): TableColumn => ({ name, type: types?.[index] ?? 'text', keeps: indexes[index]! }),
+    (name, index): TableColumn => ({
+      name,
+      type: types?.[index] ?? 'text',
+      keeps: indexes[index]!,
+    }),
   );
   return {
     columns: [...own, ...request.added],
@@ -113,7 +125,8 @@ export function columnTypes(count: number, isInferred: boolean) {
         const text = fields[column]!;
         if (before === 'text' || text === '') continue;
         const type = own ? typeOfValue(text, own[column]!) : isInferred ? typeOfText(text) : 'text';
-        types[column] = before === null || before === type ? type : (WIDER[`${before} ${type}`] ?? 'text');
+        types[column] =
+          before === null || before === type ? type : (WIDER[`${before} ${type}`] ?? 'text');
       }
     },
     types: (): InputColumnType[] => types.map((type) => type ?? 'text'),
@@ -138,7 +151,8 @@ function typeOfValue(text: string, type: ValueType): InputColumnType {
   return type === 'json' || (type === 'timestamp' && text.endsWith('Z')) ? 'text' : type;
 }
 
-const typeOfNumber = (number: number): InputColumnType => (Number.isSafeInteger(number) ? 'integer' : 'number');
+const typeOfNumber = (number: number): InputColumnType =>
+  Number.isSafeInteger(number) ? 'integer' : 'number';
 
 /** A double keeps every decimal with this many digits. */
 const DIGITS_KEPT = 15;
@@ -148,7 +162,9 @@ function isExact(text: string): boolean {
   const number = Number(text);
   if (!Number.isFinite(number)) return false;
   const digits = text.replace(/e.*/i, '').replace(/^-?[0.]*|\./g, '');
-  return String(number) === text || (digits.length <= DIGITS_KEPT && (number !== 0 || digits === ''));
+  return (
+    String(number) === text || (digits.length <= DIGITS_KEPT && (number !== 0 || digits === ''))
+  );
 }
 
 /** The value of a field by its own type; null for an empty one. */

@@ -14,7 +14,11 @@ export interface Streams extends InputStreams {
 }
 
 /** Opens an input, `-` for standard input: detects its format and its columns by its content, never by its name. */
-export async function openRowFile(file: string, options: OpenOptions = {}, streams?: Streams): Promise<RowFile> {
+export async function openRowFile(
+  file: string,
+  options: OpenOptions = {},
+  streams?: Streams,
+): Promise<RowFile> {
   const raw = await openInput(file, streams);
   const packed = readingOf(raw, true);
   if (packed?.hasSheets !== true && options.sheet !== undefined) {
@@ -27,16 +31,26 @@ export async function openRowFile(file: string, options: OpenOptions = {}, strea
   }
   const { open, title, isWithoutHeader }: FormatReading = packed ?? readingOf(input, false)!;
   if (options.headerLine !== undefined && isWithoutHeader) {
-    throw unfitting(input.name, 'a header line is given', `${title}, which has none`, 'header_line');
+    throw unfitting(
+      input.name,
+      'a header line is given',
+      `${title}, which has none`,
+      'header_line',
+    );
   }
   return writingAnyFormat(await open(input, options), input, streams?.stdout);
 }
 
 function unfitting(file: string, what: string, format: string, setting: string): PerilbookError {
   const hint = `Leave out --${setting.replace('_', '-')} (${setting}: in the job file).`;
-  return new PerilbookError('USAGE', `${what[0]!.toUpperCase()}${what.slice(1)}, and ${file} is ${format}`, hint, {
-    file,
-  });
+  return new PerilbookError(
+    'USAGE',
+    `${what[0]!.toUpperCase()}${what.slice(1)}, and ${file} is ${format}`,
+    hint,
+    {
+      file,
+    },
+  );
 }
 
 /** A row file that writes its own format byte for byte, and a new file of another format when the name of the output asks for it. */
@@ -59,7 +73,11 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
 }
 
 /** The format of an output that is written anew; null where it keeps the bytes of the input. */
-export function otherFormat(rowFile: Pick<RowFile, 'format'>, input: string, output: string): string | null {
+export function otherFormat(
+  rowFile: Pick<RowFile, 'format'>,
+  input: string,
+  output: string,
+): string | null {
   const format = formatOfOutput(output);
   const isOwn =
     format === rowFile.format ||

@@ -1,7 +1,13 @@
 import { bug } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 import type { Field } from '../contract/answer.ts';
-import { type AllPlaces, assertFieldCount, isWritten, type PlaceSink, type WriteRequest } from './port.ts';
+import {
+  type AllPlaces,
+  assertFieldCount,
+  isWritten,
+  type PlaceSink,
+  type WriteRequest,
+} from './port.ts';
 
 /** Most encoded fields of places in a writer's memory: at most 8 bytes each, so 128 MB. */
 const MOST_FIELDS = 2 ** 24;
@@ -26,7 +32,11 @@ export async function encodedOnce<T>(
 
 /** Encodes the fields of places when their rows come, for files with too many places to encode all first.
  * @param given the number of places that the sink holds */
-export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: PlaceSink, given: () => number) {
+export function placeEntries(
+  { placed }: Pick<WriteRequest, 'placed'>,
+  sink: PlaceSink,
+  given: () => number,
+) {
   const held = new Map<number, number>();
   return {
     /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
@@ -100,7 +110,10 @@ export function rowFields(
 }
 
 /** Fields with the control characters of a service's texts as escapes: a terminal that shows the file would obey them. */
-function writtenFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
+function writtenFields(
+  { added }: Pick<WriteRequest, 'added'>,
+  fields: readonly Field[],
+): readonly Field[] {
   return fields.map((field, index) =>
     typeof field === 'string' && isWritten(added[index]!) ? printable(field) : field,
   );

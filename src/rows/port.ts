@@ -74,7 +74,9 @@ export interface RowSource {
   /** What to do if its columns have no location, where the file shows it: another delimiter. */
   readonly columnsHint?: string | null | undefined;
   /** The number of the first other line near the top whose fields could be the column names, in a format that may have titles there. */
-  readonly likelyHeader?: ((isHeader: (fields: readonly string[]) => boolean) => number | null) | undefined;
+  readonly likelyHeader?:
+    | ((isHeader: (fields: readonly string[]) => boolean) => number | null)
+    | undefined;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that lacks one of the
    * first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be skipped. */
   read(
@@ -213,7 +215,9 @@ export interface PlacedFields {
   /** The same for all places; absent if each row is a place, which is then requested once, in order. */
   readonly all?: AllPlaces;
   /** The pieces of the file, and the threads that write them; absent if only this thread writes. */
-  readonly inThreads?: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | undefined;
+  readonly inThreads?:
+    | { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] }
+    | undefined;
 }
 
 /** The fields of all places, which a writer may encode before it writes the first row. */
@@ -243,7 +247,10 @@ export function isWritten({ keeps, type }: TableColumn): boolean {
 }
 
 /** @throws BUG unless there is a field for each added column */
-export function assertFieldCount({ added }: { readonly added: readonly unknown[] }, count: number): void {
+export function assertFieldCount(
+  { added }: { readonly added: readonly unknown[] },
+  count: number,
+): void {
   if (count === added.length) return;
   throw bug(`A row was given ${count} fields for ${added.length} columns`);
 }

@@ -30,7 +30,11 @@ export interface CheckPorts extends JobFolders {
 
 /** Finds all errors of a job file, without opening a store or spending anything.
  * @param file its path, to which the paths in it are relative */
-export async function checkJob(text: string, file: string, outside: CheckPorts): Promise<CheckedJob> {
+export async function checkJob(
+  text: string,
+  file: string,
+  outside: CheckPorts,
+): Promise<CheckedJob> {
   const { content, problems, problemAt } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
   if (Object.keys(content).length === 0) {
@@ -46,7 +50,10 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   const job = await resultOf(() => makeJob([settings], { ...outside, jobFile: file }));
   if (job instanceof PerilbookError) return { problems: [at(job)], warnings: [] };
   const issues = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
-    problem: problemAt(content.service === undefined ? [] : ['service', 'api_keys', index], message),
+    problem: problemAt(
+      content.service === undefined ? [] : ['service', 'api_keys', index],
+      message,
+    ),
     isWrong,
   }));
   if (content.input === undefined) {
@@ -55,7 +62,8 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   }
   const read = job.input === '-' ? null : await resultOf(() => checkInput(job, outside.streams));
   // The input may be created later. If it exists and does not fit, that is an error.
-  if (read) issues.push({ problem: at(read, ...pathOfColumn(job, read)), isWrong: existsSync(job.input) });
+  if (read)
+    issues.push({ problem: at(read, ...pathOfColumn(job, read)), isWrong: existsSync(job.input) });
   // Local answers cost nothing: areas have no effect on them.
   const needsAreas = job.areas !== null && job.service.kind !== 'local';
   const opened = needsAreas ? await resultOf(() => outside.openAreas(job)[Symbol.dispose]()) : null;
@@ -106,7 +114,10 @@ function findSetting(message: string): PropertyKey[] | null {
   return name === undefined ? null : [name];
 }
 
-function pathOfColumn({ location }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
+function pathOfColumn(
+  { location }: Job,
+  { context, code, message }: PerilbookError,
+): PropertyKey[] {
   const { column } = context;
   if (code === 'OUTPUT_UNWRITABLE') return ['output'];
   if (code !== 'INPUT_COLUMNS') return ['input'];
@@ -117,14 +128,19 @@ function pathOfColumn({ location }: Job, { context, code, message }: PerilbookEr
   return findSetting(message) ?? ['input'];
 }
 
-function missingKeys({ service }: Job, env: CheckPorts['env']): { index: number; message: string; isWrong: boolean }[] {
+function missingKeys(
+  { service }: Job,
+  env: CheckPorts['env'],
+): { index: number; message: string; isWrong: boolean }[] {
   if (service.kind !== 'remote') return [];
   return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
     const isVariable = variable !== undefined;
     if (isVariable ? env[variable] : existsSync(file!)) return [];
     const keySource = shownKeySource(isVariable ? { env: variable } : { file: file! });
     const name = keySource ?? '(its name looks like a key itself, and is not shown)';
-    const message = isVariable ? `environment variable ${name} is not set` : `key file ${name} does not exist`;
+    const message = isVariable
+      ? `environment variable ${name} is not set`
+      : `key file ${name} does not exist`;
     return [{ index, message, isWrong: !isVariable }];
   });
 }

@@ -41,7 +41,10 @@ export function purchaseJob(job: Job, { sample }: Pick<Connection, 'sample'>): J
   const isLimited = subscription.creditsPerMinute < CREDITS.enterprise;
   const account = isLimited
     ? job.account
-    : { ...job.account, subscription: { ...subscription, creditsPerMinute: UNLIMITED.creditsPerMinute } };
+    : {
+        ...job.account,
+        subscription: { ...subscription, creditsPerMinute: UNLIMITED.creditsPerMinute },
+      };
   const concurrency = Math.max(job.concurrency, SAMPLE_CALLS_AT_ONCE);
   return { ...job, concurrency, account };
 }
@@ -54,7 +57,11 @@ export type SampleRows = Awaited<ReturnType<typeof openSampleRows>>;
 
 /** Which rows are sample data. Only a service's answers tell that it serves sample data, so the mark is read again after
  * buying. Answers from before the mark then count as sample data too, because nothing proves that they are real. */
-export async function openSampleRows({ sample }: Pick<Connection, 'sample'>, store: Store, source: number) {
+export async function openSampleRows(
+  { sample }: Pick<Connection, 'sample'>,
+  store: Store,
+  source: number,
+) {
   const readMark = async () => (sample ? ALL : ((await store.sampleMark(source)) ?? NONE));
   let mark = await readMark();
   let hasFound = false;

@@ -26,7 +26,14 @@ export interface RunFacts {
   readonly deadline: number | null;
 }
 
-export function runFacts({ job, plan, summary, deadline, connection, effects: { clock } }: Prepared): RunFacts {
+export function runFacts({
+  job,
+  plan,
+  summary,
+  deadline,
+  connection,
+  effects: { clock },
+}: Prepared): RunFacts {
   const perMinute = purchaseJob(job, connection).account.subscription.creditsPerMinute;
   return {
     startedAt: steadyTime(clock),
@@ -54,7 +61,8 @@ export class MinuteMeter {
   add(at: number, credits: number): LastMinute {
     this.#samples.push({ at, credits });
     // The minute begins at the newest sample that is a minute old.
-    while (this.#samples.length > 2 && this.#samples[1]!.at <= at - RATE_WINDOW_MS) this.#samples.shift();
+    while (this.#samples.length > 2 && this.#samples[1]!.at <= at - RATE_WINDOW_MS)
+      this.#samples.shift();
     const from = this.#samples[0]!;
     const [spent, ms] = [credits - from.credits, at - from.at];
     // The last sample may be older than a minute.
@@ -76,9 +84,15 @@ function quotaLeft(progress: Progress): number | null {
 /** Estimates the minutes left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the limit's,
  * with the rest of this minute; and the credits spent in the last minute, which are fewer if the service is slow or asks to slow down.
  * @returns null where there is no rate to estimate from */
-export function minutesLeft(progress: Progress, facts: RunFacts, last: LastMinute, steady: number): number | null {
+export function minutesLeft(
+  progress: Progress,
+  facts: RunFacts,
+  last: LastMinute,
+  steady: number,
+): number | null {
   const spent = spentOf(progress);
-  const ofBudget = facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
+  const ofBudget =
+    facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
   const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
   const credits = Math.min(Math.max(0, progress.creditsPlanned - spent), ofBudget, ofQuota);
   const pauseMs = Math.max(0, progress.slowedUntil - steady);
@@ -101,22 +115,33 @@ export function pauseReason(progress: Progress, facts: RunFacts, last: LastMinut
   if (progress.minuteUsedUntil > steady) return 'minute_used';
   // The next call may cost more than the minute has left.
   if (last.credits <= limitNow(progress, facts, last) - CREDITS.enterprise) return null;
-  return last.credits > facts.creditsPerMinute - CREDITS.enterprise ? 'minute_limit' : 'service_limit';
+  return last.credits > facts.creditsPerMinute - CREDITS.enterprise
+    ? 'minute_limit'
+    : 'service_limit';
 }
 
 /** The numbers of cells that this run can buy and has bought. If calls are cheaper than planned, it buys more. */
-export function reachedCells({ cells, cellsDone }: Progress, { reach }: RunFacts): { done: number; of: number } {
+export function reachedCells(
+  { cells, cellsDone }: Progress,
+  { reach }: RunFacts,
+): { done: number; of: number } {
   return { done: cellsDone, of: Math.min(cells, Math.max(reach.cells, cellsDone)) };
 }
 
 /** The credits that this run has spent and is planned to spend. Retries may add some. */
-export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent: number; of: number } {
+export function reachedCredits(
+  progress: Progress,
+  { reach }: RunFacts,
+): { spent: number; of: number } {
   const spent = spentOf(progress);
   return { spent, of: Math.max(reach.credits, spent) };
 }
 
 /** The share of all value that is complete, by this run and before; null in the order of the file. */
-export function reachedValue({ valueDone }: Progress, { value, valueBefore }: RunFacts): number | null {
+export function reachedValue(
+  { valueDone }: Progress,
+  { value, valueBefore }: RunFacts,
+): number | null {
   return shareOf(valueBefore + valueDone, value);
 }
 
@@ -128,7 +153,12 @@ export function rateOf({ credits, ms }: LastMinute): number | null {
   return ms < LEAST_MS ? null : (credits * 60_000) / ms;
 }
 
-function minutesFor(credits: number, limit: number, last: LastMinute, pauseMs: number): number | null {
+function minutesFor(
+  credits: number,
+  limit: number,
+  last: LastMinute,
+  pauseMs: number,
+): number | null {
   const pause = pauseMs / 60_000;
   if (credits === 0) return 0;
   const byLimit = Math.max(0, credits - Math.max(0, limit - last.credits)) / limit;

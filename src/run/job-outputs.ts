@@ -8,7 +8,13 @@ import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { PartSettings } from '../job/input-setting.ts';
 import type { Job } from '../job/settings.ts';
 import { checkFormat } from '../rows/file-formats.ts';
-import { asUnwritable, checkOutput, isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
+import {
+  asUnwritable,
+  checkOutput,
+  isSameFile,
+  type ResolvedPath,
+  resolvedPath,
+} from '../rows/files/output-file.ts';
 import { hasPerilbookColumns } from '../rows/kept-columns.ts';
 import { openRowFile } from '../rows/open-row-file.ts';
 import { listParts } from '../rows/parts/list-parts.ts';
@@ -37,7 +43,11 @@ export interface Output {
  * any other file that Perilbook did not write. Files are compared by device and inode with links resolved; missing files by path.
  * Empty files, devices and pipes may be written.
  * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS; USAGE for two outputs that are one file */
-export async function refuseReplacement(outputs: readonly Output[], files: readonly ProtectedFile[], force: boolean) {
+export async function refuseReplacement(
+  outputs: readonly Output[],
+  files: readonly ProtectedFile[],
+  force: boolean,
+) {
   const kept = await Promise.all(
     files.map(async ({ path, what }) => ({
       what,
@@ -51,13 +61,17 @@ export async function refuseReplacement(outputs: readonly Output[], files: reado
     const resolved = await resolvedPath(path);
     const { target, stats } = resolved;
     if (stats && !stats.isFile()) continue;
-    const reason = kept.find((file) => isSameFile(file.resolved, resolved))?.what ?? databaseKind(target);
-    if (reason !== null) throw refused('OUTPUT_UNWRITABLE', path, reason, 'Choose another output file.');
+    const reason =
+      kept.find((file) => isSameFile(file.resolved, resolved))?.what ?? databaseKind(target);
+    if (reason !== null)
+      throw refused('OUTPUT_UNWRITABLE', path, reason, 'Choose another output file.');
     const other = earlier.find((output) => isSameFile(output.resolved, resolved));
-    if (other) throw refused('USAGE', path, `is ${other.what} and ${what}`, 'Give each a file of its own.');
+    if (other)
+      throw refused('USAGE', path, `is ${other.what} and ${what}`, 'Give each a file of its own.');
     earlier.push({ what, resolved });
     if (force || !stats || stats.size === 0 || (await isOwn(target))) continue;
-    const hint = 'Choose another output file, or replace this one with --force (in a program: force: true).';
+    const hint =
+      'Choose another output file, or replace this one with --force (in a program: force: true).';
     throw refused('OUTPUT_EXISTS', path, 'exists, and Perilbook did not write it', hint);
   }
 }
@@ -65,32 +79,50 @@ export async function refuseReplacement(outputs: readonly Output[], files: reado
 /** A database is never an output; SQLite keeps changes in files beside it. */
 function databaseKind(path: string): string | null {
   if (isSqliteFile(path)) return 'is a SQLite database';
-  return isSqliteFile(path.replace(/-(?:wal|shm|journal)$/, '')) ? 'belongs to a SQLite database' : null;
+  return isSqliteFile(path.replace(/-(?:wal|shm|journal)$/, ''))
+    ? 'belongs to a SQLite database'
+    : null;
 }
 
-function refused(code: PerilbookError['code'], file: string, what: string, hint: string): PerilbookError {
+function refused(
+  code: PerilbookError['code'],
+  file: string,
+  what: string,
+  hint: string,
+): PerilbookError {
   return new PerilbookError(code, `${file} ${what}`, hint, { file });
 }
 
 /** All files that a job reads or keeps. */
 export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
   const { jobFile, service, onFinish, store, dataFile } = job;
-  const paths: readonly (readonly [what: string, paths: readonly (string | null | undefined)[]])[] = [
-    ['is the input itself', await inputFiles(job)],
-    ['is the job file', [jobFile]],
-    ['holds an API key of the job', service.kind === 'remote' ? service.keys.map(({ file }) => file) : []],
-    ['is run by on_finish', onFinish === null ? [] : [onFinish[0]]],
-    ['holds the store, with all that was paid for', filesOfStore(store)],
-    ["holds the agencies' data", [dataFile]],
-  ];
-  return paths.flatMap(([what, files]) => files.flatMap((path) => (path == null ? [] : [{ path, what }])));
+  const paths: readonly (readonly [what: string, paths: readonly (string | null | undefined)[]])[] =
+    [
+      ['is the input itself', await inputFiles(job)],
+      ['is the job file', [jobFile]],
+      [
+        'holds an API key of the job',
+        service.kind === 'remote' ? service.keys.map(({ file }) => file) : [],
+      ],
+      ['is run by on_finish', onFinish === null ? [] : [onFinish[0]]],
+      ['holds the store, with all that was paid for', filesOfStore(store)],
+      ["holds the agencies' data", [dataFile]],
+    ];
+  return paths.flatMap(([what, files]) =>
+    files.flatMap((path) => (path == null ? [] : [{ path, what }])),
+  );
 }
 
 /** The files of an input. None if its parts cannot be listed: reading them later gives the error. */
-export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
+export async function inputFiles({
+  input,
+  parts,
+}: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
   // Standard input may be a file (`< b.csv`), identified by device and inode.
   if (parts === null) return [input === '-' ? '/dev/stdin' : input];
-  const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({ parts: [] }));
+  const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({
+    parts: [],
+  }));
   return listed.map(({ path }) => path);
 }
 
@@ -120,9 +152,14 @@ export function recognizedOutput(path: string, what: string, start: RegExp): Out
 }
 
 /** The path of each output that runs of the store have written. A run that was killed may have written some parts of a folder. */
-export async function writtenOutputs(store: Store, { parts }: Pick<Job, 'parts'>): Promise<ReadonlySet<string>> {
+export async function writtenOutputs(
+  store: Store,
+  { parts }: Pick<Job, 'parts'>,
+): Promise<ReadonlySet<string>> {
   const writers = (await store.runs()).filter(({ summary }) => summary !== null || parts !== null);
-  return new Set(await Promise.all([...new Set(writers.map(({ output }) => output))].map(pathWithoutLinks)));
+  return new Set(
+    await Promise.all([...new Set(writers.map(({ output }) => output))].map(pathWithoutLinks)),
+  );
 }
 
 const pathWithoutLinks = (path: string): Promise<string> => realpath(path).catch(() => path);
@@ -147,7 +184,12 @@ export function isEarlierFile(output: string): boolean {
 }
 
 /** The topics whose columns an earlier output has and a job does not ask for; none where there is no such file. */
-export async function topicsOnlyBefore({ output, parts, prefix, topics }: Job): Promise<TopicSlug[]> {
+export async function topicsOnlyBefore({
+  output,
+  parts,
+  prefix,
+  topics,
+}: Job): Promise<TopicSlug[]> {
   if (parts !== null || !isEarlierFile(output)) return [];
   try {
     const known = perilbookColumns(prefix);
@@ -166,10 +208,17 @@ const HEAD_BYTES = 8_192;
 /** Before anything is bought, refuses outputs that cannot be written or that would replace a file that must stay. Makes the
  * folders of part files.
  * @param force replace existing files that Perilbook did not write */
-export async function checkOutputs(job: Job, input: RowFile | PartFiles, store: Store, force: boolean): Promise<void> {
+export async function checkOutputs(
+  job: Job,
+  input: RowFile | PartFiles,
+  store: Store,
+  force: boolean,
+): Promise<void> {
   let written: Promise<ReadonlySet<string>> | undefined;
   const protect = async (paths: readonly string[]) => {
-    const outputs = paths.map((path) => rowsOutput(path, job, () => (written ??= writtenOutputs(store, job))));
+    const outputs = paths.map((path) =>
+      rowsOutput(path, job, () => (written ??= writtenOutputs(store, job))),
+    );
     await refuseReplacement(outputs, await filesOfJob(job), force);
   };
   if (!isPartFiles(input)) {
@@ -178,9 +227,13 @@ export async function checkOutputs(job: Job, input: RowFile | PartFiles, store: 
     return await checkOutput(job.output, job.input);
   }
   await checkPartFolder(job.output, job.parts!);
-  const outputs = input.parts.map((part) => ({ part, output: outputOfPart(job.output, part.name) }));
+  const outputs = input.parts.map((part) => ({
+    part,
+    output: outputOfPart(job.output, part.name),
+  }));
   for (const { output } of outputs) refuseMatch(output, job.parts!);
-  for (const folder of new Set([job.output, ...outputs.map(({ output }) => dirname(output))])) await makeFolder(folder);
+  for (const folder of new Set([job.output, ...outputs.map(({ output }) => dirname(output))]))
+    await makeFolder(folder);
   await protect(outputs.map(({ output }) => output));
   for (const { part, output } of outputs) {
     if (part.format !== EMPTY) checkFormat(output, part.format);
@@ -202,7 +255,10 @@ export async function checkPartFolder(output: string, { sources }: PartSettings)
   for (const source of sources) {
     const below = relative(await resolveRealPath(source), real);
     if (below === '..' || below.startsWith(`..${sep}`)) continue;
-    throw insideInput(output, below === '' ? 'is the input folder' : 'lies inside the input folder');
+    throw insideInput(
+      output,
+      below === '' ? 'is the input folder' : 'lies inside the input folder',
+    );
   }
 }
 
@@ -225,20 +281,34 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    if (hasSystemCode(error, 'EEXIST') || hasSystemCode(error, 'ENOTDIR')) throw notAFolder(folder, error);
+    if (hasSystemCode(error, 'EEXIST') || hasSystemCode(error, 'ENOTDIR'))
+      throw notAFolder(folder, error);
     const hint = 'Check its path and permissions, or choose another output folder.';
-    throw new PerilbookError('OUTPUT_UNWRITABLE', `The folder ${folder} cannot be made`, hint, { file: folder }, error);
+    throw new PerilbookError(
+      'OUTPUT_UNWRITABLE',
+      `The folder ${folder} cannot be made`,
+      hint,
+      { file: folder },
+      error,
+    );
   }
 }
 
 function notAFolder(path: string, cause?: unknown): PerilbookError {
   const message = `${path} is not a folder, and part files need one`;
-  return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Choose another output folder.', { file: path }, cause);
+  return new PerilbookError(
+    'OUTPUT_UNWRITABLE',
+    message,
+    'Choose another output folder.',
+    { file: path },
+    cause,
+  );
 }
 
 function refuseMatch(output: string, { sources }: PartSettings): void {
   const pattern = sources.find((source) => matchesGlob(output, source));
-  if (pattern !== undefined) throw insideInput(output, 'would be matched by the pattern of the input');
+  if (pattern !== undefined)
+    throw insideInput(output, 'would be matched by the pattern of the input');
 }
 
 function insideInput(output: string, what: string): PerilbookError {

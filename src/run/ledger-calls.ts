@@ -41,7 +41,9 @@ const CLAIMED_WAIT_MS = 1_000;
 
 /** Sends single requests (checks of a service) under the same rule as a run: a request that may be charged is in the ledger before it
  * is sent, within budget, quota and minute, and its answer settles it. Nothing is sent twice, and no answer is stored. */
-export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
+export function ledgerCalls(
+  parts: LedgerCallsParts,
+): (request: LedgerRequest) => Promise<Exchange> {
   const { store, client, clock, keys } = parts;
   // A check does not report wrong clocks; a run does.
   const times = new RunTimes(clock, clock.now(), parts.account.anniversaryDay, () => {});
@@ -56,7 +58,9 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
     const verdict = findVerdict(exchange, { call, price }, location, clock.now(), () => []);
     const { period } = times.periods();
-    await store.settle([{ ...ledgerEntry(verdict, price), call: number, period, answers: [], failures: [] }]);
+    await store.settle([
+      { ...ledgerEntry(verdict, price), call: number, period, answers: [], failures: [] },
+    ]);
     return exchange;
   };
 }
@@ -82,7 +86,11 @@ async function claimed(
         return { number: claim.call, price };
       case 'quota': {
         const message = `The quota of ${account.name} is too small for another ${counted(price, 'credit')}`;
-        throw new PerilbookError('QUOTA_EXCEEDED', message, 'Go on after it resets: perilbook quota says when.');
+        throw new PerilbookError(
+          'QUOTA_EXCEEDED',
+          message,
+          'Go on after it resets: perilbook quota says when.',
+        );
       }
       case 'budget': {
         const message = `The budget of ${counted(budget, 'credit')} is too small for another ${price}`;
@@ -110,18 +118,45 @@ const NOWHERE: Location = { lat: 0, lng: 0 };
  * status that does not concern the key, says nothing.
  * @returns why nothing can be bought, and what to do; null if a key may be accepted */
 export async function keyRefusal(
-  { baseUrl, keys, source, proxy }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source' | 'proxy'>,
-  { store, clock, interrupt, account }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'account'>,
+  {
+    baseUrl,
+    keys,
+    source,
+    proxy,
+  }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source' | 'proxy'>,
+  {
+    store,
+    clock,
+    interrupt,
+    account,
+  }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'account'>,
 ): Promise<PerilbookError | null> {
   const secrets = keys.map(({ secret }) => secret);
   for (const secret of secrets) requireSendable(secret);
-  await using client = createClient({ baseUrl, sockets: 1, proxy, userAgent: 'perilbook', clock, secrets });
+  await using client = createClient({
+    baseUrl,
+    sockets: 1,
+    proxy,
+    userAgent: 'perilbook',
+    clock,
+    secrets,
+  });
   const budget = keys.length * CREDITS[KEY_CHECK.kind];
   const named = { job: 'key check', input: '-', output: '-', account: account.name };
   const run = await store.startRun({ ...named, plannedCredits: 0, budget });
   let refusal: PerilbookError | null = null;
   try {
-    const parts = { store, client, clock, interrupt, account, keys, run, source: await store.source(source), budget };
+    const parts = {
+      store,
+      client,
+      clock,
+      interrupt,
+      account,
+      keys,
+      run,
+      source: await store.source(source),
+      budget,
+    };
     const send = ledgerCalls(parts);
     const path = formatPath(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
@@ -132,18 +167,30 @@ export async function keyRefusal(
     }
     return refusal;
   } finally {
-    await store.finishRun(run, { state: refusal === null ? 'complete' : 'stopped', resumeAfter: null, summary: null });
+    await store.finishRun(run, {
+      state: refusal === null ? 'complete' : 'stopped',
+      resumeAfter: null,
+      summary: null,
+    });
   }
 }
 
 function refusalOf(verdict: Verdict): PerilbookError | null {
   switch (verdict.kind) {
     case 'unauthenticated':
-      return new PerilbookError('KEY_REFUSED', verdict.message, 'Ask the provider for a valid key.');
+      return new PerilbookError(
+        'KEY_REFUSED',
+        verdict.message,
+        'Ask the provider for a valid key.',
+      );
     case 'denied':
       return new PerilbookError('KEY_REFUSED', verdict.message, DENIALS[verdict.status]!.todo);
     case 'quota':
-      return new PerilbookError('QUOTA_EXCEEDED', verdict.message, 'Nothing can be bought until it resets.');
+      return new PerilbookError(
+        'QUOTA_EXCEEDED',
+        verdict.message,
+        'Nothing can be bought until it resets.',
+      );
     default:
       return null;
   }

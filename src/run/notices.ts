@@ -26,7 +26,8 @@ export function resetText({ isDayAssumed }: AccountTerms, end: number): string {
 }
 
 /** Why credits of this account can be counted in periods that have not begun. */
-export const IN_LATER_PERIODS = 'in later periods: a clock was ahead, or the anniversary day was another';
+export const IN_LATER_PERIODS =
+  'in later periods: a clock was ahead, or the anniversary day was another';
 
 /** `24 areas verified, 1 differed`. */
 export function verificationText({ verified, differed }: AreaVerification): string {
@@ -39,13 +40,19 @@ export function distrustText(verification: AreaVerification): string {
 }
 
 /** The endpoints that the keys may not call, and the effect on the plan. */
-export function scopeNotes({ topics }: Job, { priceList, price }: Pick<Plan, 'priceList' | 'price'>): string[] {
+export function scopeNotes(
+  { topics }: Job,
+  { priceList, price }: Pick<Plan, 'priceList' | 'price'>,
+): string[] {
   const notes: string[] = [];
   const noSingle = topics.filter((topic) => !priceList.singles(topic));
   const natural = new Set<TopicSlug>(NATURAL_SLUGS);
-  if (!priceList.bundles) notes.push('No key carries the scope bundle: every topic is bought as a single call.');
+  if (!priceList.bundles)
+    notes.push('No key carries the scope bundle: every topic is bought as a single call.');
   if (noSingle.length > 0 && priceList.bundles) {
-    const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic)) ? 'standard' : 'a';
+    const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic))
+      ? 'standard'
+      : 'a';
     notes.push(
       `No key carries the scope of ${listed(noSingle)}: bought in ${bundle} bundle${bundle === 'a' ? '' : 's'}.`,
     );

@@ -29,6 +29,7 @@ function amongMachines(owner: Owner): Owner {
   const boot = bootIdentity();
   return {
     name: `${boot ?? ''}/${owner.name}`,
-    isAlive: (other) => boot === null || !other.startsWith(`${boot}/`) || owner.isAlive(other.slice(boot.length + 1)),
+    isAlive: (other) =>
+      boot === null || !other.startsWith(`${boot}/`) || owner.isAlive(other.slice(boot.length + 1)),
   };
 }

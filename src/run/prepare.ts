@@ -17,7 +17,11 @@ export type OpenedJob = Prepared & Disposable;
 /** Scans and prices a job; spends nothing.
  * @param rowFile the rows, where they are not in the job's input file
  * @throws INPUT_*, OUTPUT_UNWRITABLE, SCOPE_MISSING, STORE_* */
-export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
+export async function prepare(
+  context: RunContext,
+  options: PlanOptions = {},
+  rowFile?: RowFile,
+): Promise<OpenedJob> {
   using opened = new DisposableStack();
   const scanned = opened.use(await scan(context, rowFile));
   if (rowFile === undefined) await checkRoom(context.job, scanned);
@@ -27,14 +31,24 @@ export async function prepare(context: RunContext, options: PlanOptions = {}, ro
 }
 
 /** Prices a scanned input, perhaps for other topics. The scan still owns its temporary files. @throws as `prepare` */
-export async function prepareScanned(context: RunContext, scanned: Scan, options: PlanOptions = {}): Promise<Prepared> {
+export async function prepareScanned(
+  context: RunContext,
+  scanned: Scan,
+  options: PlanOptions = {},
+): Promise<Prepared> {
   const plan = await makePlan(context, scanned, options);
   return { ...context, plan, summary: planSummary(context, plan) };
 }
 
 /** Prices a prepared job again, as the next run will, to see what is missing. Keys count as untried again; local data is not read again. */
-export async function prepareAgain(prepared: Prepared, options: PlanOptions = {}): Promise<Prepared> {
+export async function prepareAgain(
+  prepared: Prepared,
+  options: PlanOptions = {},
+): Promise<Prepared> {
   const { job, freshness, plan, deadline } = prepared;
   const context = await openContext(job, { ...prepared, asOf: freshness.startedAt });
-  return await prepareScanned({ ...context, deadline }, plan.scan, { origin: plan.origin, ...options });
+  return await prepareScanned({ ...context, deadline }, plan.scan, {
+    origin: plan.origin,
+    ...options,
+  });
 }

@@ -55,11 +55,14 @@ export function newProgress(): Progress {
   return { ...START };
 }
 
-type Count = { [Name in keyof Writable]: Writable[Name] extends number ? Name : never }[keyof Writable];
+type Count = {
+  [Name in keyof Writable]: Writable[Name] extends number ? Name : never;
+}[keyof Writable];
 
 /** Adds to counts. */
 export function addTo(progress: Progress, counts: Partial<Record<Count, number>>): void {
-  for (const [name, count] of Object.entries(counts)) (progress as Writable)[name as Count] += count;
+  for (const [name, count] of Object.entries(counts))
+    (progress as Writable)[name as Count] += count;
 }
 
 /** Sets what is known. */
@@ -81,11 +84,17 @@ export function countSettled(
 ) {
   addTo(progress, { callsInFlight: -1, calls: 1 });
   if (credits > price) addTo(progress, { callsAbovePrice: 1, creditsAbovePrice: credits - price });
-  addTo(progress, charge === 'unknown' ? { creditsUnknown: credits, callsUnknown: 1 } : { creditsSpent: credits });
+  addTo(
+    progress,
+    charge === 'unknown' ? { creditsUnknown: credits, callsUnknown: 1 } : { creditsSpent: credits },
+  );
 }
 
 export function countFailure(progress: Progress, kind: string, message: string): void {
   const { failuresByKind: before } = progress;
   addTo(progress, { callsFailed: 1 });
-  setIn(progress, { lastFailure: message, failuresByKind: { ...before, [kind]: (before[kind] ?? 0) + 1 } });
+  setIn(progress, {
+    lastFailure: message,
+    failuresByKind: { ...before, [kind]: (before[kind] ?? 0) + 1 },
+  });
 }

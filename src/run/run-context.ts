@@ -61,7 +61,13 @@ export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'e
 
 /** Makes the context of a job's run. @throws STORE_* */
 export async function openContext(given: Job, options: RunOptions): Promise<RunContext> {
-  const { connection, store, effects, progress = newProgress(), interrupt = new AbortController().signal } = options;
+  const {
+    connection,
+    store,
+    effects,
+    progress = newProgress(),
+    interrupt = new AbortController().signal,
+  } = options;
   const { isContinued = false } = options;
   const { job, last: lastTerms } = await withLastTerms(given, store);
   const source = await store.source(connection.source);
@@ -74,7 +80,11 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     store,
     source,
     effects,
-    freshness: makeFreshness(job, asOf, data === null ? undefined : (topic) => changedSince(data, topic, asOf)),
+    freshness: makeFreshness(
+      job,
+      asOf,
+      data === null ? undefined : (topic) => changedSince(data, topic, asOf),
+    ),
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
     sampleRows: await openSampleRows(connection, store, source),
     isContinued,

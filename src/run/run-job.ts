@@ -52,24 +52,35 @@ export interface RunJobOptions {
  * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
  * stopped, read no rows or had calls that failed would write no answer. An interrupt stops new calls and batches; calls and batches in
  * progress end, and the output is still written. */
-export async function run(prepared: Prepared, { force = false }: Pick<RunJobOptions, 'force'> = {}) {
+export async function run(
+  prepared: Prepared,
+  { force = false }: Pick<RunJobOptions, 'force'> = {},
+) {
   const { job, store, plan, summary, sampleRows, progress } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, plan.scan.rowFile, store, force);
   const number = await startRun(prepared);
   try {
     const stopped =
-      (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
+      (await getAnswers(prepared, plan, number)) ??
+      (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
     const verified = await verifiedPlan(prepared, plan);
     const { creditsByOthers: byOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
-    const spent = { ...(await store.runSpending(number)), byOthers, callsAbovePrice, creditsAbovePrice, lastFailure };
+    const spent = {
+      ...(await store.runSpending(number)),
+      byOthers,
+      callsAbovePrice,
+      creditsAbovePrice,
+      lastFailure,
+    };
     enterPhase(progress, 'writing');
     const fields = await openOutputFields(prepared, verified);
     const isEnded = stopped !== null || plan.scan.rows === 0;
     const isInVain = (isEnded || progress.callsFailed > 0) && progress.callsAnswered === 0;
     const mayKeep = isInVain && (await outputFiles(job)).every(isEarlierFile);
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
-    const isUnanswered = ({ hasAnswers, status }: OutputSums) => !hasAnswers && (isEnded || status.failed > 0);
+    const isUnanswered = ({ hasAnswers, status }: OutputSums) =>
+      !hasAnswers && (isEnded || status.failed > 0);
     const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
     const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
     // Before every other reason: the next run may not find the bought answers.
@@ -78,14 +89,30 @@ export async function run(prepared: Prepared, { force = false }: Pick<RunJobOpti
     const planned = { ...summary, sample_data: sampleRows.any };
     const each = pricePerPlace(job, prepared.connection, plan);
     const { areas } = verified;
-    const result = runSummary({ planned, areas, job, each, run: number, spent, written, isKept, stop });
+    const result = runSummary({
+      planned,
+      areas,
+      job,
+      each,
+      run: number,
+      spent,
+      written,
+      isKept,
+      stop,
+    });
     // A broken export has no rows: it is no success.
     const state = stop === null && result.rows === 0 ? 'incomplete' : stateOf(stop, result);
-    await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
+    await store.finishRun(number, {
+      state,
+      resumeAfter: stop?.resumeAfter ?? null,
+      summary: result,
+    });
     return { summary: result, state, stop, ratings: written.ratings };
   } catch (error) {
     // If the store failed, this fails too. Report the first error.
-    await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
+    await store
+      .finishRun(number, { state: 'stopped', resumeAfter: null, summary: null })
+      .catch(() => {});
     throw error;
   }
 }
@@ -95,7 +122,10 @@ export async function verifiedPlan(context: RunContext, plan: Plan): Promise<Pla
   const { areas, scan, order } = plan;
   if (areas === null || order.length === 0) return plan;
   const stored = await readStoredAreas(scan.areas, context.store, context.source);
-  return { ...plan, areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas, stored) } };
+  return {
+    ...plan,
+    areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas, stored) },
+  };
 }
 
 /** Records the start of a run in the store. @param limits differ from the plan's where more batches of rows follow */
@@ -117,7 +147,11 @@ export async function startRun(
 }
 
 /** Buys or looks up the missing answers, in a started run. @returns why it ended early; null if it did not */
-export async function getAnswers(context: RunContext, plan: Plan, run: number): Promise<Stop | null> {
+export async function getAnswers(
+  context: RunContext,
+  plan: Plan,
+  run: number,
+): Promise<Stop | null> {
   const { connection, sampleRows } = context;
   const stopped =
     connection.kind === 'local'
@@ -128,7 +162,18 @@ export async function getAnswers(context: RunContext, plan: Plan, run: number): 
 }
 
 async function buy(
-  { job: planned, store, source, apiKeys, freshness, setAside, effects, progress, deadline, interrupt }: RunContext,
+  {
+    job: planned,
+    store,
+    source,
+    apiKeys,
+    freshness,
+    setAside,
+    effects,
+    progress,
+    deadline,
+    interrupt,
+  }: RunContext,
   plan: Plan,
   connection: ServiceConnection,
   run: number,
@@ -140,13 +185,26 @@ async function buy(
   const secrets = connection.keys.map(({ secret }) => secret);
   await using opened = new AsyncDisposableStack();
   const { concurrency: sockets, account } = job;
-  const settings = { baseUrl, sockets, proxy, userAgent: 'perilbook', clock, secrets, readsDetails: false, trace };
+  const settings = {
+    baseUrl,
+    sockets,
+    proxy,
+    userAgent: 'perilbook',
+    clock,
+    secrets,
+    readsDetails: false,
+    trace,
+  };
   const client = opened.use(createClient(settings));
   const { creditsPerMinute } = account.subscription;
   const throttle = opened.use(new Throttle({ creditsPerMinute, sockets, clock }));
   opened.defer(() => setIn(progress, { minuteLeft: null }));
   const minuteLeft = () => Math.max(0, throttle.available);
-  enterPhase(progress, 'buying', { cells: plan.order.length, creditsPlanned: plan.price.credits, minuteLeft });
+  enterPhase(progress, 'buying', {
+    cells: plan.order.length,
+    creditsPlanned: plan.price.credits,
+    minuteLeft,
+  });
   const notice = once(effects.notice);
   // A run of several batches has spent some of its credits.
   const spent = total(await store.runSpending(run));
@@ -172,23 +230,35 @@ async function buy(
 export function checkPurchase({ plan, connection }: Prepared): void {
   const topics = [...plan.price.unobtainable.keys()];
   if (topics.length > 0) {
-    const hint = 'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).';
+    const hint =
+      'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).';
     throw new PerilbookError('SCOPE_MISSING', `No key may buy ${topics.join(', ')}`, hint);
   }
-  if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
+  if (connection.kind === 'service')
+    for (const { secret } of connection.keys) requireSendable(secret);
 }
 
 /** The final state of a run. */
-export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'>): RunResult['state'] {
+export function stateOf(
+  stop: Stop | null,
+  { status }: Pick<RunSummary, 'status'>,
+): RunResult['state'] {
   if (stop === null) {
-    const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
+    const isWhole =
+      status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
     return isWhole ? 'complete' : 'incomplete';
   }
   return STOPS[stop.reason].state;
 }
 
 /** Locations are checked before they are sent. If the service rejects all of them, the service or its address may be wrong. */
-export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
+export function allLocationsRejected({
+  ok,
+  partial,
+  deferred,
+  failed,
+  rejected,
+}: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
 }
 

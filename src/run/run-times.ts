@@ -35,7 +35,12 @@ export class RunTimes {
   #isReported = false;
 
   /** @param anniversaryDay of the account that pays */
-  constructor(clock: Clock, startedAt: number, anniversaryDay: number, notice: (message: string) => void) {
+  constructor(
+    clock: Clock,
+    startedAt: number,
+    anniversaryDay: number,
+    notice: (message: string) => void,
+  ) {
     this.#clock = clock;
     this.#anniversaryDay = anniversaryDay;
     this.#notice = notice;
@@ -71,10 +76,12 @@ export class RunTimes {
   billing(): { readonly earliest: number; readonly latest: number } {
     const own = [this.#clock.now(), this.#sinceBegan()];
     const service = this.#jumped ? null : this.#serviceNow();
-    const within = (ms: number) => (service === null ? [] : own.filter((time) => Math.abs(service - time) <= ms));
+    const within = (ms: number) =>
+      service === null ? [] : own.filter((time) => Math.abs(service - time) <= ms);
     const agreeing = within(CLOCKS_APART_MS + (this.#service?.within ?? 0));
     const near = within(CREDIBLE_MS);
-    const isUnset = service !== null && service > PROGRAM_SINCE && own.every((time) => time < PROGRAM_SINCE);
+    const isUnset =
+      service !== null && service > PROGRAM_SINCE && own.every((time) => time < PROGRAM_SINCE);
     const mixed = near.length > 0 || isUnset ? [...near, service!] : own;
     const times = agreeing.length > 0 ? agreeing : mixed;
     return { earliest: Math.min(...times), latest: Math.max(...times) };

@@ -42,11 +42,26 @@ export const STOPS = {
   /** The service says that a quota is used up, in its own words, or asks to wait for hours. */
   service_pause: RESUMED,
   service_down: { ...RESUMED, isFailure: true },
-  keys: { state: 'stopped', isFailure: true, code: 'KEY_REFUSED', remedy: 'Check the API keys and their scopes' },
+  keys: {
+    state: 'stopped',
+    isFailure: true,
+    code: 'KEY_REFUSED',
+    remedy: 'Check the API keys and their scopes',
+  },
   /** The account's payment, a proxy, or a law. */
-  denied: { state: 'stopped', isFailure: true, code: 'KEY_REFUSED', remedy: 'Settle this with the provider' },
+  denied: {
+    state: 'stopped',
+    isFailure: true,
+    code: 'KEY_REFUSED',
+    remedy: 'Settle this with the provider',
+  },
   misdirected: { state: 'stopped', isFailure: true, code: 'USAGE', remedy: 'Check base_url' },
-  store_moved: { state: 'stopped', isFailure: false, code: 'STORE_MOVED', remedy: 'Open the store again' },
+  store_moved: {
+    state: 'stopped',
+    isFailure: false,
+    code: 'STORE_MOVED',
+    remedy: 'Open the store again',
+  },
 } as const satisfies Record<string, StopRow>;
 
 export type StopReason = keyof typeof STOPS;
@@ -59,7 +74,11 @@ export interface Stop {
   readonly resumeAfter: number | null;
 }
 
-export function stopFor(reason: StopReason, message: string, resumeAfter: number | null = null): Stop {
+export function stopFor(
+  reason: StopReason,
+  message: string,
+  resumeAfter: number | null = null,
+): Stop {
   return { reason, message, resumeAfter };
 }
 
@@ -78,7 +97,11 @@ export interface RunEnds {
 }
 
 /** Calls a function when the user interrupts the run or its time is over, unless it is disposed of before. */
-export function onEnd({ job, deadline, interrupt }: RunEnds, clock: Clock, stop: (why: Stop) => void): Disposable {
+export function onEnd(
+  { job, deadline, interrupt }: RunEnds,
+  clock: Clock,
+  stop: (why: Stop) => void,
+): Disposable {
   const disposed = new AbortController();
   const { signal } = disposed;
   const onInterrupt = () => stop(stopFor('interrupted', 'Interrupted.'));
@@ -86,7 +109,8 @@ export function onEnd({ job, deadline, interrupt }: RunEnds, clock: Clock, stop:
   else interrupt.addEventListener('abort', onInterrupt, { signal });
   if (deadline !== null) {
     void sleepUntilSteady(clock, deadline, signal).then(() => {
-      if (!signal.aborted) stop(stopFor('time', `The time of this run is over (${job.maxMinutes} min).`));
+      if (!signal.aborted)
+        stop(stopFor('time', `The time of this run is over (${job.maxMinutes} min).`));
     });
   }
   return { [Symbol.dispose]: () => disposed.abort() };
@@ -125,5 +149,8 @@ export function limitReached(
       ? stopFor('budget', `Budget (${credits}) is too small for even one location.`)
       : stopFor('budget', `The budget of ${credits} is reached${unknown}.`);
   }
-  return stopFor('limit', `The run's limit of ${credits} (the plan and its retries) is reached${unknown}.`);
+  return stopFor(
+    'limit',
+    `The run's limit of ${credits} (the plan and its retries) is reached${unknown}.`,
+  );
 }

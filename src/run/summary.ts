@@ -46,7 +46,10 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
      * rejects the location. */
     saved: {
       by_cells: (scan.located - scan.cells.size - (rejected.rows - rejected.cells)) * each,
-      by_cache: (scan.cells.size - plan.beyondLimit - rejected.cells) * each - price.credits - (plan.areas?.saved ?? 0),
+      by_cache:
+        (scan.cells.size - plan.beyondLimit - rejected.cells) * each -
+        price.credits -
+        (plan.areas?.saved ?? 0),
       by_areas: plan.areas?.saved ?? 0,
     },
     areas: areasSummary(plan),
@@ -101,7 +104,14 @@ function priceSummary(job: Job, plan: Plan) {
     prices: CALL_KINDS.flatMap((kind) => {
       const last = plan.charged[kind];
       if (last === null || last.credits === CREDITS[kind]) return [];
-      return [{ kind, credits: last.credits, contract: CREDITS[kind], charged_at: new Date(last.at).toISOString() }];
+      return [
+        {
+          kind,
+          credits: last.credits,
+          contract: CREDITS[kind],
+          charged_at: new Date(last.at).toISOString(),
+        },
+      ];
     }),
     /** Most credits for retries of unavailable topics and, where there is a budget, of lost answers, within budget and quota. */
     credits_retries_at_most: Math.min(
@@ -115,7 +125,9 @@ function priceSummary(job: Job, plan: Plan) {
     minutes: forecast.minutes,
     /** The duration of a call, in seconds, and whether it was measured at this source or is assumed; null without calls. */
     latency:
-      price.credits === 0 ? null : { seconds: Math.round(plan.pace.msPerCall) / 1_000, measured: plan.pace.measured },
+      price.credits === 0
+        ? null
+        : { seconds: Math.round(plan.pace.msPerCall) / 1_000, measured: plan.pace.measured },
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
   };
@@ -124,7 +136,8 @@ function priceSummary(job: Job, plan: Plan) {
 function waysSummary(job: Job, plan: Plan) {
   const { scan, ways, priceList } = plan;
   const value = totalValue(scan);
-  const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
+  const lackedBy = (bundle: ReadonlySet<TopicSlug>) =>
+    job.topics.filter((topic) => !bundle.has(topic));
   return {
     /** Every way to buy, side by side; `planned` is the one that the job chose. */
     ways: {
@@ -191,12 +204,23 @@ interface RunSummaryParts {
   readonly stop: Stop | null;
 }
 
-export function runSummary({ planned, areas, job, each, run, spent, written, isKept, stop }: RunSummaryParts) {
+export function runSummary({
+  planned,
+  areas,
+  job,
+  each,
+  run,
+  spent,
+  written,
+  isKept,
+  stop,
+}: RunSummaryParts) {
   const { status, value, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
   return {
     ...planned,
-    areas: planned.areas && areas && { ...planned.areas, ...verificationSummary(areas.verification) },
+    areas: planned.areas &&
+      areas && { ...planned.areas, ...verificationSummary(areas.verification) },
     /** Rows at the same place and answers for a whole area save credits only if the place has its answers. */
     saved: {
       ...planned.saved,
@@ -237,7 +261,11 @@ function verificationSummary(verification: AreaVerification) {
   };
 }
 
-function savedByAreas(areas: Plan['areas'], cells: number, isComplete: OutputSums['isComplete']): number {
+function savedByAreas(
+  areas: Plan['areas'],
+  cells: number,
+  isComplete: OutputSums['isComplete'],
+): number {
   let saved = 0;
   if (areas !== null && isTrusted(areas.verification))
     for (let cell = 0; cell < cells; cell++) if (isComplete(cell)) saved += areas.savedAt(cell);
@@ -245,7 +273,13 @@ function savedByAreas(areas: Plan['areas'], cells: number, isComplete: OutputSum
 }
 
 /** The sum over the statuses of located rows. */
-export function locatedIn({ ok, partial, deferred, failed, rejected }: OutputSums['status']): number {
+export function locatedIn({
+  ok,
+  partial,
+  deferred,
+  failed,
+  rejected,
+}: OutputSums['status']): number {
   return ok + partial + deferred + failed + rejected;
 }
 
@@ -270,7 +304,8 @@ function wayOf(
 
 /** The datasets of a local source that the job's topics use, and the topics and places that none of them answers. */
 function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan, origin }: Plan) {
-  if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
+  if (connection.kind === 'service')
+    return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);
   const { withoutData, leftOut } = placesWithoutData(connection.data, topics, order, scan.cells);
@@ -298,7 +333,11 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
 }
 
 /** The places that get the rating of their county, because their tract has no rating or no outline here: all of them, and by hazard. */
-function countyRatedPlaces(topics: readonly TopicSlug[], origin: OriginNotes | null, cells: number) {
+function countyRatedPlaces(
+  topics: readonly TopicSlug[],
+  origin: OriginNotes | null,
+  cells: number,
+) {
   const places = new Map<CountyRated, number>();
   for (let cell = 0; origin !== null && cell < cells; cell++) {
     const { ofCounty } = origin.originOf(cell);
@@ -306,11 +345,17 @@ function countyRatedPlaces(topics: readonly TopicSlug[], origin: OriginNotes | n
   }
   const placesOf = (some: readonly TopicSlug[]) =>
     [...places].reduce(
-      (sum, [rated, count]) => sum + (some.some((topic) => isCountyRated(topic, rated)) ? count : 0),
+      (sum, [rated, count]) =>
+        sum + (some.some((topic) => isCountyRated(topic, rated)) ? count : 0),
       0,
     );
-  const byTopic = topics.map((topic) => [topic, placesOf([topic])] as const).filter(([, count]) => count > 0);
-  return { places_with_county_ratings: placesOf(topics), county_ratings: Object.fromEntries(byTopic) };
+  const byTopic = topics
+    .map((topic) => [topic, placesOf([topic])] as const)
+    .filter(([, count]) => count > 0);
+  return {
+    places_with_county_ratings: placesOf(topics),
+    county_ratings: Object.fromEntries(byTopic),
+  };
 }
 
 export function isoTime(ms: number | null): string | null {

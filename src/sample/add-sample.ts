@@ -1,7 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import { PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { DataDatabase } from '../data/tables/data-database.ts';
-import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
+import {
+  describeData,
+  eventDatasetsOf,
+  needsOf,
+  SAMPLE_VINTAGE,
+} from '../data/tables/describe-data.ts';
 import { importDataset } from '../data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset, DatasetName, TableName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
@@ -22,7 +27,11 @@ export function lacksSample(database: DataDatabase, topics: readonly TopicSlug[]
 }
 
 /** Adds the sample datasets that these topics are answered from and the database lacks; all of them are about 12 MB. */
-export function addSample(database: DataDatabase, topics: readonly TopicSlug[], clock: Clock): void {
+export function addSample(
+  database: DataDatabase,
+  topics: readonly TopicSlug[],
+  clock: Clock,
+): void {
   alone(database, () => importGenerated(database, clock, missingDatasets(database, topics)));
 }
 
@@ -41,7 +50,9 @@ export function refreshSampleReadings(database: DataDatabase, clock: Clock): voi
 
 function hasOldReadings(database: DataDatabase, clock: Clock): boolean {
   const readings = describeData(database).datasets.find(({ name }) => name === 'readings');
-  return readings?.sample === true && Math.abs(clock.now() - readings.loadedAt) >= READINGS_FRESH_MS;
+  return (
+    readings?.sample === true && Math.abs(clock.now() - readings.loadedAt) >= READINGS_FRESH_MS
+  );
 }
 
 /** Imports in one transaction: a second process that needs the same datasets waits, and one that is killed adds none of them. */
@@ -55,10 +66,15 @@ function alone(database: DataDatabase, work: () => void): void {
   }
 }
 
-function missingDatasets(database: DataDatabase, topics: readonly TopicSlug[]): ReadonlySet<DatasetName> {
+function missingDatasets(
+  database: DataDatabase,
+  topics: readonly TopicSlug[],
+): ReadonlySet<DatasetName> {
   const missing = datasetsOfTopics(topics);
   // An earlier version's sample is not what this one's answers say that they are from.
-  const present = database.prepare<[string], DatasetName>('SELECT dataset FROM parts WHERE vintage = ?').pluck();
+  const present = database
+    .prepare<[string], DatasetName>('SELECT dataset FROM parts WHERE vintage = ?')
+    .pluck();
   for (const name of present.iterate(SAMPLE_VINTAGE)) missing.delete(name);
   return missing;
 }
@@ -67,7 +83,11 @@ function datasetsOfTopics(topics: readonly TopicSlug[]): Set<DatasetName> {
   return new Set(topics.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]));
 }
 
-function importGenerated(database: DataDatabase, clock: Clock, names: ReadonlySet<DatasetName>): void {
+function importGenerated(
+  database: DataDatabase,
+  clock: Clock,
+  names: ReadonlySet<DatasetName>,
+): void {
   for (const dataset of sampleDatasets(clock.now())) {
     if (names.has(dataset.info.name)) importDataset(database, dataset, clock);
   }
@@ -83,7 +103,13 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
   const generated = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
-    info: { name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true },
+    info: {
+      name,
+      source: 'Perilbook sample generator',
+      vintage: SAMPLE_VINTAGE,
+      licence: '',
+      sample: true,
+    },
     records: { [Symbol.iterator]: () => records(makeRandom(seed, name))[Symbol.iterator]() },
   });
 
@@ -95,9 +121,14 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
     readings: (random) => monitorReadings(counties, now, random),
     floodZones: (random) => floodZones(land, now, random),
   };
-  for (const kind of Object.keys(tables) as TableName[]) yield { kind, ...generated(kind, tables[kind]) } as Dataset;
+  for (const kind of Object.keys(tables) as TableName[])
+    yield { kind, ...generated(kind, tables[kind]) } as Dataset;
   for (const topic of PROXIMITY_SLUGS) {
-    yield { kind: 'sites', topic, ...generated(`sites:${topic}`, (random) => points(topic, land, now, random)) };
+    yield {
+      kind: 'sites',
+      topic,
+      ...generated(`sites:${topic}`, (random) => points(topic, land, now, random)),
+    };
   }
   for (const event of EVENTS) {
     const records = (random: Random) =>
@@ -107,5 +138,6 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
 }
 
 function* areas({ counties }: Land): Generator<AreaRecord> {
-  for (const { geoid, name, state, geometry } of counties) yield { geoid, level: 'county', name, state, geometry };
+  for (const { geoid, name, state, geometry } of counties)
+    yield { geoid, level: 'county', name, state, geometry };
 }

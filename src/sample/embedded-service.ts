@@ -5,12 +5,22 @@ import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
-import { NATURAL_SLUGS, PAID_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
+import {
+  NATURAL_SLUGS,
+  PAID_SLUGS,
+  TOPIC_SLUGS,
+  type TopicSlug,
+  topicOf,
+} from '../contract/topics.ts';
 import { onDataFile, openDataDatabase } from '../data/tables/data-database.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { hashSecret } from '../run/plan/api-keys.ts';
-import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
+import {
+  accountsFileFor,
+  openAccounts,
+  sqliteAccounts,
+} from '../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../service/accounts/service-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
@@ -36,7 +46,10 @@ export async function startEmbeddedService(
       notice('Creating the sample data (takes seconds) …');
       addSample(data, topics, clock);
     }
-    const accounts = sqliteAccounts(opened.use(openMadeUp(accountsFileFor(file), openAccounts)), clock);
+    const accounts = sqliteAccounts(
+      opened.use(openMadeUp(accountsFileFor(file), openAccounts)),
+      clock,
+    );
     refreshSampleReadings(data, clock);
     const account = await embeddedAccount(accounts, job);
     const { key: secret, id } = await accounts.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
@@ -70,13 +83,18 @@ function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const natural = others.length < topics.length ? NATURAL_SLUGS : [];
   // A standard bundle may lack one natural topic.
   const ofNatural = natural.length > 0 ? CREDITS.standard + CREDITS.single : 0;
-  const isEnterprise = optimize !== 'credits' || ofNatural + others.length * CREDITS.single >= CREDITS.enterprise;
+  const isEnterprise =
+    optimize !== 'credits' || ofNatural + others.length * CREDITS.single >= CREDITS.enterprise;
   return [...new Set(isEnterprise ? [...PAID_SLUGS, ...topics] : [...natural, ...others])];
 }
 
 /** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is using it. */
 async function embeddedAccount(accounts: ServiceAccounts, job: Job): Promise<string> {
-  const { name: account, subscription, anniversaryDay } = purchaseJob(job, { sample: true }).account;
+  const {
+    name: account,
+    subscription,
+    anniversaryDay,
+  } = purchaseJob(job, { sample: true }).account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // In January, which has 31 days, so that an anniversary on the 31st is possible.

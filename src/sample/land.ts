@@ -32,11 +32,20 @@ export function readLand(): Land {
     const geoid = String(shape.id);
     const [lng, lat] = geoCentroid(shape);
     const geometry = shape.geometry as Polygon | MultiPolygon;
-    return { geoid, name: shape.properties.name, state: stateOf(geoid), geometry, centre: { lat, lng } };
+    return {
+      geoid,
+      name: shape.properties.name,
+      state: stateOf(geoid),
+      geometry,
+      centre: { lat, lng },
+    };
   });
   counties.sort((a, b) => (a.geoid < b.geoid ? -1 : 1));
   const byCode = new Map(counties.map((county) => [county.geoid, county]));
-  return { counties, countyAt: (location) => byCode.get(countyHolding(location)?.code ?? '') ?? null };
+  return {
+    counties,
+    countyAt: (location) => byCode.get(countyHolding(location)?.code ?? '') ?? null,
+  };
 }
 
 /** The first random place on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
@@ -55,7 +64,9 @@ const KM_PER_DEGREE = 111.2;
 /** The location at a distance and direction (radians, 0 is north) from another. */
 export function awayFrom(from: Location, kilometres: number, direction: number): Location {
   const lat = from.lat + (kilometres * Math.cos(direction)) / KM_PER_DEGREE;
-  const lng = from.lng + (kilometres * Math.sin(direction)) / (KM_PER_DEGREE * Math.cos((from.lat * Math.PI) / 180));
+  const lng =
+    from.lng +
+    (kilometres * Math.sin(direction)) / (KM_PER_DEGREE * Math.cos((from.lat * Math.PI) / 180));
   return { lat, lng };
 }
 

@@ -12,8 +12,10 @@ type Zone = readonly [exposure: number, reachKm: number, line: string];
 const GULF =
   '-97.2 25.9, -97.2 27.8, -94.8 29.3, -91.5 29.4, -90.1 29.9, -88.6 30.2, -85.3 29.7, -83.9 30, -82.8 28.2, -81.8 26.1, -80.9 25.2';
 const ATLANTIC = '-80.1 25.8, -80.6 28.4, -81.4 30.7, -79.2 33.2, -77 34.6, -75.5 35.3, -76 36.9';
-const NORTH_ATLANTIC = '-76 36.9, -74.5 39.3, -73.9 40.5, -71.4 41.4, -70 41.7, -70.8 42.6, -69 44, -67 44.8';
-const PACIFIC = '-117.2 32.6, -120.6 34.6, -121.9 36.6, -122.6 37.8, -124.3 40.4, -124 44.6, -124.7 48.3, -122.4 47.4';
+const NORTH_ATLANTIC =
+  '-76 36.9, -74.5 39.3, -73.9 40.5, -71.4 41.4, -70 41.7, -70.8 42.6, -69 44, -67 44.8';
+const PACIFIC =
+  '-117.2 32.6, -120.6 34.6, -121.9 36.6, -122.6 37.8, -124.3 40.4, -124 44.6, -124.7 48.3, -122.4 47.4';
 const ALASKA_COAST =
   '-131 55, -135.5 57.5, -140 59.7, -146.5 60.8, -150 60, -153.5 57.8, -158.5 56, -165 54.3, -176 51.8';
 const HAWAII = '-159.5 22, -157.9 21.4, -155.5 19.7';
@@ -124,7 +126,8 @@ const LEAST = 0.04;
 /** The exposure to a peril, 0 to 1; null where it has no meaning. */
 export function exposureTo(topic: NaturalSlug, location: Location): number | null {
   const { elsewhere, zones } = PERILS[topic];
-  const isContiguous = location.lat > 24 && location.lat < 50 && location.lng > -126 && location.lng < 0;
+  const isContiguous =
+    location.lat > 24 && location.lat < 50 && location.lng > -126 && location.lng < 0;
   const exposure = Math.max(isContiguous ? elsewhere : 0, findStrength(zones, location));
   return exposure < LEAST ? null : exposure;
 }
@@ -139,7 +142,9 @@ export function findStrength(zones: readonly Zone[], location: Location): number
   return most;
 }
 
-const shapeOfLine = memo((line: string) => parseShape({ type: 'LineString', coordinates: positionsOf(line) }));
+const shapeOfLine = memo((line: string) =>
+  parseShape({ type: 'LineString', coordinates: positionsOf(line) }),
+);
 
 /** The positions of a line: `-97.2 25.9, -94.8 29.3`. */
 export function positionsOf(line: string): [lng: number, lat: number][] {

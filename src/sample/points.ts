@@ -3,7 +3,14 @@ import type { NaturalSlug, ProximitySlug } from '../contract/topics.ts';
 import type { EventKind, EventRecord, SiteRecord } from '../data/tables/records.ts';
 import { CITIES } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { anyDirection, awayFrom, type Land, landLocation, positionOf, type SampleLocation } from './land.ts';
+import {
+  anyDirection,
+  awayFrom,
+  type Land,
+  landLocation,
+  positionOf,
+  type SampleLocation,
+} from './land.ts';
 import { PERILS, positionsOf } from './perils.ts';
 import { between, normal, pick, type Random, whole } from './random.ts';
 
@@ -17,7 +24,9 @@ interface PointKind {
   readonly name: string;
   readonly state: string;
   /** The other columns: one of the texts, or a whole number between two. */
-  readonly values: Readonly<Record<string, readonly string[] | readonly [low: number, high: number]>>;
+  readonly values: Readonly<
+    Record<string, readonly string[] | readonly [low: number, high: number]>
+  >;
   /** Of an event the column of its time, and how many days ago the first was. */
   readonly time?: readonly [column: string, days: number];
 }
@@ -70,7 +79,12 @@ const KINDS: Readonly<Record<ProximitySlug | Exclude<EventKind, 'hurricane'>, Po
 };
 
 /** The sites of a topic, or the events of a kind. The name of each says that it is a sample. */
-export function* points(of: keyof typeof KINDS, land: Land, now: number, random: Random): Generator<SiteRecord> {
+export function* points(
+  of: keyof typeof KINDS,
+  land: Land,
+  now: number,
+  random: Random,
+): Generator<SiteRecord> {
   const { noun, name, state, values, time } = KINDS[of];
   let index = 0;
   for (const location of locationsOf(of, land, random)) {
@@ -92,16 +106,25 @@ export function* points(of: keyof typeof KINDS, land: Land, now: number, random:
 }
 
 function makeShape(of: string, location: SampleLocation, random: Random): Geometry {
-  if (['naturalGasPipeline', 'highVoltageLine', 'tornado'].includes(of)) return lineFrom(location, random);
-  if (of === 'wildfire.perimeters') return outlineAround(location, 9 * between(random, 0.2, 1) ** 3, random);
-  if (of === 'park' && random() < 0.5) return outlineAround(location, between(random, 0.05, 0.5), random);
+  if (['naturalGasPipeline', 'highVoltageLine', 'tornado'].includes(of))
+    return lineFrom(location, random);
+  if (of === 'wildfire.perimeters')
+    return outlineAround(location, 9 * between(random, 0.2, 1) ** 3, random);
+  if (of === 'park' && random() < 0.5)
+    return outlineAround(location, between(random, 0.05, 0.5), random);
   return { type: 'Point', coordinates: positionOf(location) };
 }
 
-function* locationsOf(of: keyof typeof KINDS, land: Land, random: Random): Generator<SampleLocation> {
+function* locationsOf(
+  of: keyof typeof KINDS,
+  land: Land,
+  random: Random,
+): Generator<SampleLocation> {
   const { count, where } = KINDS[of];
-  const [share, centres] = typeof where === 'string' ? [0, strongCentres(where)] : [where, CITY_CENTRES];
-  const country = of === 'oilGasWell' ? BASINS : land.counties.map(({ centre }) => ({ ...centre, spreadKm: 20 }));
+  const [share, centres] =
+    typeof where === 'string' ? [0, strongCentres(where)] : [where, CITY_CENTRES];
+  const country =
+    of === 'oilGasWell' ? BASINS : land.counties.map(({ centre }) => ({ ...centre, spreadKm: 20 }));
   const sum = centres.reduce((total, { weight }) => total + weight, 0);
   for (let index = 0; index < count; index += 1) {
     const centre = random() < share ? pick(random, country) : weighted(centres, random() * sum);
@@ -119,16 +142,25 @@ function weighted<T extends { readonly weight: number }>(items: readonly T[], va
   })!;
 }
 
-const CITY_CENTRES = CITIES.map(({ people, ...city }) => ({ ...city, spreadKm: 8, weight: people ** 0.8 }));
+const CITY_CENTRES = CITIES.map(({ people, ...city }) => ({
+  ...city,
+  spreadKm: 8,
+  weight: people ** 0.8,
+}));
 
 /** Oil and gas basins: wells are there whether people are or not. */
-const BASINS = positionsOf('-102.3 31.9, -103.3 47.9, -98.6 28.6, -119.3 35.4, -98 35.9, -104.6 40.3, -80.2 40.2').map(
-  ([lng, lat]) => ({ lat, lng, spreadKm: 40 }),
-);
+const BASINS = positionsOf(
+  '-102.3 31.9, -103.3 47.9, -98.6 28.6, -119.3 35.4, -98 35.9, -104.6 40.3, -80.2 40.2',
+).map(([lng, lat]) => ({ lat, lng, spreadKm: 40 }));
 
 function strongCentres(topic: NaturalSlug) {
   return PERILS[topic].zones.flatMap(([exposure, reachKm, line]) =>
-    positionsOf(line).map(([lng, lat]) => ({ lat, lng, spreadKm: reachKm / 2, weight: exposure ** 2 * reachKm })),
+    positionsOf(line).map(([lng, lat]) => ({
+      lat,
+      lng,
+      spreadKm: reachKm / 2,
+      weight: exposure ** 2 * reachKm,
+    })),
   );
 }
 
@@ -149,7 +181,9 @@ function lineFrom(start: Location, random: Random): LineString {
 function outlineAround(centre: Location, radiusKm: number, random: Random): Polygon {
   const corners = whole(random, 5, 9);
   const ring = Array.from({ length: corners }, (_, corner) =>
-    positionOf(awayFrom(centre, radiusKm * between(random, 0.7, 1.2), -(2 * Math.PI * corner) / corners)),
+    positionOf(
+      awayFrom(centre, radiusKm * between(random, 0.7, 1.2), -(2 * Math.PI * corner) / corners),
+    ),
   );
   return { type: 'Polygon', coordinates: [[...ring, ring[0]!]] };
 }
@@ -175,7 +209,10 @@ export function* hurricaneTracks(now: number, random: Random): Generator<EventRe
   for (let index = 1; index <= STORMS; index += 1) {
     const [eastward, northward] = [0.9 * normal(random), 0.7 * normal(random)];
     const coordinates = PATHS[index % PATHS.length]!.map(([lng, lat]) =>
-      positionOf({ lat: lat + northward + 0.25 * normal(random), lng: lng + eastward + 0.25 * normal(random) }),
+      positionOf({
+        lat: lat + northward + 0.25 * normal(random),
+        lng: lng + eastward + 0.25 * normal(random),
+      }),
     );
     const season = new Date(now).getUTCFullYear() - whole(random, 1, SEASONS);
     const wind = 5 * whole(random, 13, 31);

@@ -1,5 +1,15 @@
-import { NATURAL_SLUGS, type NaturalSlug, POLLUTANTS, type PollutantSlug } from '../contract/topics.ts';
-import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../data/tables/records.ts';
+import {
+  NATURAL_SLUGS,
+  type NaturalSlug,
+  POLLUTANTS,
+  type PollutantSlug,
+} from '../contract/topics.ts';
+import type {
+  AirQualityRecord,
+  NaturalRatingRecord,
+  RadonRecord,
+  ReadingRecord,
+} from '../data/tables/records.ts';
 import { sampleRating } from '../data/topics/sample-ratings.ts';
 import { CITIES, findUrbanity } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -13,30 +23,48 @@ const INSUFFICIENT_ISLANDS = 0.2;
 const NO_RATING = 0.08;
 
 /** All natural topics of all counties, county by county. */
-export function* naturalRatings(counties: readonly SampleCounty[], random: Random): Generator<NaturalRatingRecord> {
+export function* naturalRatings(
+  counties: readonly SampleCounty[],
+  random: Random,
+): Generator<NaturalRatingRecord> {
   const urban = counties.map(({ centre }) => 0.75 + 0.25 * findUrbanity(centre));
-  const topics = NATURAL_SLUGS.map((topic) => ({ topic, ratings: makeRatings(topic, counties, urban, random) }));
+  const topics = NATURAL_SLUGS.map((topic) => ({
+    topic,
+    ratings: makeRatings(topic, counties, urban, random),
+  }));
   for (const [index, { geoid }] of counties.entries()) {
     for (const { topic, ratings } of topics) yield { geoid, topic, ...ratings[index]! };
   }
 }
 
 /** A score is a rank among the counties that have the peril, as in the index: by exposure, and by how much stands there. */
-function makeRatings(topic: NaturalSlug, counties: readonly SampleCounty[], urban: readonly number[], random: Random) {
+function makeRatings(
+  topic: NaturalSlug,
+  counties: readonly SampleCounty[],
+  urban: readonly number[],
+  random: Random,
+) {
   const exposures = counties.map(({ centre }) => exposureTo(topic, centre));
-  const risks = exposures.map((exposure, index) => (exposure ?? 0) * urban[index]! * between(random, 0.85, 1.15));
+  const risks = exposures.map(
+    (exposure, index) => (exposure ?? 0) * urban[index]! * between(random, 0.85, 1.15),
+  );
   const ranked = [...counties.keys()].filter((index) => exposures[index] !== null);
   ranked.sort((a, b) => risks[a]! - risks[b]!);
   const scores = new Map(ranked.map((index, rank) => [index, (100 * (rank + 1)) / ranked.length]));
   return counties.map(({ geoid }, index) => {
     const score = scores.get(index);
-    if (score === undefined) return { rating: 'Not Applicable', score: null, frequency: null } as const;
+    if (score === undefined)
+      return { rating: 'Not Applicable', score: null, frequency: null } as const;
     if (random() < (geoid >= '60' ? INSUFFICIENT_ISLANDS : INSUFFICIENT)) {
       return { rating: 'Insufficient Data', score: null, frequency: null } as const;
     }
-    const frequency = round(PERILS[topic].mostFrequent * exposures[index]! * between(random, 0.85, 1.15), 6);
+    const frequency = round(
+      PERILS[topic].mostFrequent * exposures[index]! * between(random, 0.85, 1.15),
+      6,
+    );
     // A peril without expected loss keeps its frequency, as in the index.
-    if (score < 20 && random() < NO_RATING) return { rating: 'No Rating', score: 0, frequency } as const;
+    if (score < 20 && random() < NO_RATING)
+      return { rating: 'No Rating', score: 0, frequency } as const;
     return { rating: sampleRating(score), score: round(score, 4), frequency };
   });
 }
@@ -61,7 +89,8 @@ export function* airQualityYears(counties: readonly SampleCounty[], now: number,
   for (const county of counties) {
     const pollution = pollutionAt(county.centre);
     const daysWithAqi = random() < 0.8 ? 365 : whole(random, 120, 364);
-    const daysOf = (share: number) => Math.floor(daysWithAqi * pollution * share * between(random, 0.6, 1.2) + 0.3);
+    const daysOf = (share: number) =>
+      Math.floor(daysWithAqi * pollution * share * between(random, 0.6, 1.2) + 0.3);
     const days = AIR_CATEGORIES.map(([name, share]) => [name, daysOf(share)] as const);
     const goodDays = daysWithAqi - days.reduce((sum, [, count]) => sum + count, 0);
     const worst = AIR_CATEGORIES[days.findIndex(([, count]) => count > 0)]?.[2] ?? 50;
@@ -78,7 +107,10 @@ export function* airQualityYears(counties: readonly SampleCounty[], now: number,
   }
 }
 
-export function* radonZones(counties: readonly SampleCounty[], random: Random): Generator<RadonRecord> {
+export function* radonZones(
+  counties: readonly SampleCounty[],
+  random: Random,
+): Generator<RadonRecord> {
   for (const { geoid, centre } of counties) {
     const potential = findStrength(RADON, centre) + 0.08 * normal(random);
     yield { countyGeoid: geoid, zone: potential > 0.6 ? 1 : potential > 0.2 ? 2 : 3 };
@@ -91,10 +123,15 @@ const HOUR_MS = 3_600_000;
  * the middle of each third county and each large one, so that hardly a county's centre is farther than 80 km from one. */
 export function* monitorReadings(counties: readonly SampleCounty[], now: number, random: Random) {
   const measuredAt = Math.floor((now - 1) / HOUR_MS) * HOUR_MS;
-  const rural = counties.filter(({ geoid, centre }, index) => index % 3 === 0 || centre.lng < -100 || geoid >= '60');
+  const rural = counties.filter(
+    ({ geoid, centre }, index) => index % 3 === 0 || centre.lng < -100 || geoid >= '60',
+  );
   const monitors = [...CITIES, ...CITIES, ...rural.map(({ centre }) => centre)];
   for (const [index, { lat, lng }] of monitors.entries()) {
-    const location = { lat: round(lat + (index < CITIES.length ? 0.05 : 0), 5), lng: round(lng, 5) };
+    const location = {
+      lat: round(lat + (index < CITIES.length ? 0.05 : 0), 5),
+      lng: round(lng, 5),
+    };
     const pollution = pollutionAt(location);
     const measure = (clean: number, dirty: number, spread: number) =>
       Math.max(0, round(clean + (dirty - clean) * pollution + spread * normal(random), 1));

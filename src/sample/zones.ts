@@ -31,7 +31,12 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
     if (share < UNSTUDIED) continue;
     const day = new Date(now - whole(random, 200, 7_000) * DAY_MS).toISOString().slice(0, 10);
     const detail = { code: `${geoid}0100J`, detail: day, facts: null };
-    yield { kind: 'panel', geoid, ...detail, geometry: polygonOfBox(boxOfGeometry(county.geometry)!) };
+    yield {
+      kind: 'panel',
+      geoid,
+      ...detail,
+      geometry: polygonOfBox(boxOfGeometry(county.geometry)!),
+    };
     if (share < UNSTUDIED + UNDETERMINED) {
       yield { ...zone(geoid, 'D', '', 'F'), geometry: county.geometry };
       continue;
@@ -42,13 +47,19 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
     for (const [index, basin] of basins.entries()) {
       const [inner, outer] = [1, WIDER].map((scale) => outlineOf(basin, scale));
       belts.push(outer!);
-      yield { ...lowZone(geoid, isCoastal, index, random), geometry: { type: 'Polygon', coordinates: [inner!] } };
+      yield {
+        ...lowZone(geoid, isCoastal, index, random),
+        geometry: { type: 'Polygon', coordinates: [inner!] },
+      };
       const moderate = zone(geoid, 'X', '0.2 PCT ANNUAL CHANCE FLOOD HAZARD', 'F');
       yield { ...moderate, geometry: { type: 'Polygon', coordinates: [outer!, inner!] } };
     }
     const [first = [], ...others] = polygonsOf(county.geometry);
     const coordinates = [[...first, ...belts], ...others];
-    yield { ...zone(geoid, 'X', 'AREA OF MINIMAL FLOOD HAZARD', 'F'), geometry: { type: 'MultiPolygon', coordinates } };
+    yield {
+      ...zone(geoid, 'X', 'AREA OF MINIMAL FLOOD HAZARD', 'F'),
+      geometry: { type: 'MultiPolygon', coordinates },
+    };
   }
 }
 
@@ -56,14 +67,27 @@ type BareZone = Omit<ZoneRecord, 'geometry'>;
 
 const NO_FACTS = { baseElevationFt: null, baseElevationDatum: null, depthFt: null };
 
-function zone(geoid: string, code: string, detail: string, special: 'T' | 'F', facts: object = {}): BareZone {
-  return { kind: 'zone', geoid, code, detail, facts: { special, facts: { ...NO_FACTS, ...facts } } };
+function zone(
+  geoid: string,
+  code: string,
+  detail: string,
+  special: 'T' | 'F',
+  facts: object = {},
+): BareZone {
+  return {
+    kind: 'zone',
+    geoid,
+    code,
+    detail,
+    facts: { special, facts: { ...NO_FACTS, ...facts } },
+  };
 }
 
 function lowZone(geoid: string, isCoastal: boolean, index: number, random: Random): BareZone {
   const baseElevationFt = whole(random, isCoastal ? 6 : 60, isCoastal ? 18 : 900);
   const elevation = { baseElevationFt, baseElevationDatum: 'NAVD88' };
-  if (index === 0) return zone(geoid, isCoastal ? 'VE' : 'AE', isCoastal ? '' : 'FLOODWAY', 'T', elevation);
+  if (index === 0)
+    return zone(geoid, isCoastal ? 'VE' : 'AE', isCoastal ? '' : 'FLOODWAY', 'T', elevation);
   const kind = random();
   if (kind < 0.2) return zone(geoid, 'AO', '', 'T', { depthFt: whole(random, 1, 3) });
   return kind < 0.6 ? zone(geoid, 'A', '', 'T') : zone(geoid, 'AE', '', 'T', elevation);
@@ -76,17 +100,30 @@ interface Basin {
 }
 
 /** Low places that lie in a county with their belts, apart from each other. */
-function basinsIn(county: SampleCounty, cities: readonly Location[], land: Land, random: Random): Basin[] {
+function basinsIn(
+  county: SampleCounty,
+  cities: readonly Location[],
+  land: Land,
+  random: Random,
+): Basin[] {
   const basins: Basin[] = [];
-  const near = (place: Location, km: number) => awayFrom(place, between(random, 0, km), anyDirection(random));
+  const near = (place: Location, km: number) =>
+    awayFrom(place, between(random, 0, km), anyDirection(random));
   const around = (place: Location, most: number) =>
     Array.from({ length: most }, (_, index) => near(place, 4 + 2 * index));
-  const middles = [...around(county.centre, MOST_BASINS), ...cities.flatMap((city) => around(city, MOST_AT_CITY))];
+  const middles = [
+    ...around(county.centre, MOST_BASINS),
+    ...cities.flatMap((city) => around(city, MOST_AT_CITY)),
+  ];
   for (const middle of middles) {
     const size = between(random, 0.5, 2);
-    const kilometres = Array.from({ length: CORNERS }, () => round(size * between(random, 0.6, 1), 3));
+    const kilometres = Array.from({ length: CORNERS }, () =>
+      round(size * between(random, 0.6, 1), 3),
+    );
     const basin = { middle, kilometres };
-    const isIn = outlineOf(basin, WIDER).every(([lng, lat]) => land.countyAt({ lat: lat!, lng: lng! }) === county);
+    const isIn = outlineOf(basin, WIDER).every(
+      ([lng, lat]) => land.countyAt({ lat: lat!, lng: lng! }) === county,
+    );
     const isApart = basins.every((other) => distanceMeters(other.middle, middle) > APART_METERS);
     if (isIn && isApart) basins.push(basin);
   }

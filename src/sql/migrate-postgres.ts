@@ -23,7 +23,9 @@ export async function migratePostgres(
   const version = await pool.read((session) => readVersion(session, schema));
   if (version === 0 && mustExist) {
     const hint = `Check ${use.option} and the schema in the address. A run makes a new ${use.name}.`;
-    throw new PerilbookError(use.unusable, `There is no ${use.name} at ${address}`, hint, { file: address });
+    throw new PerilbookError(use.unusable, `There is no ${use.name} at ${address}`, hint, {
+      file: address,
+    });
   }
   if (version > 0 && version < first) {
     const message = `The ${use.name} ${address} was made by an earlier development version of Perilbook`;
@@ -41,9 +43,13 @@ export async function migratePostgres(
     await session.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     const quoted = `"${schema}"`;
     // IF NOT EXISTS needs the right to create the schema even if it exists.
-    const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+    const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [
+      schema,
+    ]);
     if (!existing) await session.rows(`CREATE SCHEMA ${quoted}`);
-    await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);
+    await session.rows(
+      `CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`,
+    );
     const reached = await readVersion(session, schema);
     for (const { number, name } of steps) {
       if (number <= reached) continue;
@@ -55,10 +61,13 @@ export async function migratePostgres(
 }
 
 async function readVersion(session: Session, schema: string): Promise<number> {
-  const [table] = await session.rows<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [
-    `"${schema}".schema_version`,
-  ]);
+  const [table] = await session.rows<{ name: string | null }>(
+    'SELECT to_regclass($1)::text AS name',
+    [`"${schema}".schema_version`],
+  );
   if (!table?.name) return 0;
-  const [row] = await session.rows<{ version: number }>(`SELECT version FROM "${schema}".schema_version`);
+  const [row] = await session.rows<{ version: number }>(
+    `SELECT version FROM "${schema}".schema_version`,
+  );
   return row?.version ?? 0;
 }

@@ -102,7 +102,8 @@ function protect(file: string): void {
   const kept = mode & ((mode & 0o020) === 0 ? 0o700 : 0o770);
   if ((mode & 0o777) === kept) return;
   try {
-    for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, kept);
+    for (const path of [file, `${file}-wal`, `${file}-shm`])
+      if (existsSync(path)) chmodSync(path, kept);
   } catch {
     // It belongs to another user, who has shared it.
   }
@@ -112,7 +113,9 @@ function protect(file: string): void {
 function refuseForeign(database: Database.Database): void {
   // In one transaction: another process may be making the file.
   const hasTables = database.transaction(
-    () => readVersion(database) === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined,
+    () =>
+      readVersion(database) === 0 &&
+      database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined,
   );
   if (hasTables()) throw new Error('it is a database of another program');
 }
@@ -143,7 +146,10 @@ export function openSqliteReadOnly(file: string, format: DatabaseFormat): Sqlite
   });
 }
 
-function opened(database: Database.Database, prepare: (database: Database.Database) => void): SqliteDatabase {
+function opened(
+  database: Database.Database,
+  prepare: (database: Database.Database) => void,
+): SqliteDatabase {
   try {
     prepare(database);
     return Object.assign(database, { [Symbol.dispose]: () => void database.close() });
@@ -196,7 +202,9 @@ function migrate(database: Database.Database, format: DatabaseFormat): void {
 }
 
 /** The SQL files of a folder, by the numbers that their names begin with. */
-export function migrationSteps(migrations: URL): { readonly number: number; readonly name: string }[] {
+export function migrationSteps(
+  migrations: URL,
+): { readonly number: number; readonly name: string }[] {
   return readdirSync(migrations)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => ({ number: Number.parseInt(name, 10), name }))

@@ -33,12 +33,27 @@ export interface PostgresLocation {
 type Encryption = NonNullable<PoolConfig['ssl']>;
 
 const PARAMETERS = [
-  ...['host', 'port', 'schema', 'password_file', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'],
+  ...[
+    'host',
+    'port',
+    'schema',
+    'password_file',
+    'sslmode',
+    'sslrootcert',
+    'sslcert',
+    'sslkey',
+    'channel_binding',
+  ],
 ];
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
 /** Variables of PostgreSQL's own programs for what an address does not say. The driver reads PGUSER, PGDATABASE, PGPASSWORD and PGPASSFILE. */
 const VARIABLES = {
-  ...{ PGSSLMODE: 'sslmode', PGSSLROOTCERT: 'sslrootcert', PGSSLCERT: 'sslcert', PGSSLKEY: 'sslkey' },
+  ...{
+    PGSSLMODE: 'sslmode',
+    PGSSLROOTCERT: 'sslrootcert',
+    PGSSLCERT: 'sslcert',
+    PGSSLKEY: 'sslkey',
+  },
   PGCHANNELBINDING: 'channel_binding',
 };
 const FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey', 'password_file'];
@@ -64,13 +79,17 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
   const hasPassword = [...parameters.keys()].some((name) => /^password$/i.test(name));
   // The driver decodes the user: `me%3Aword` is a password too.
   if (!/:|%3a/i.test(login) && !hasPassword) return;
-  const hint = 'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.';
+  const hint =
+    'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.';
   throw new PerilbookError(unusable, `The address of the ${name} contains a password`, hint);
 }
 
 /** Adds to an address what it does not say and the variables do, and puts the home folder in place of `~/`.
  * @throws USAGE for a path in the home folder of a user who has none */
-export function completeAddress(text: string, env: Readonly<Record<string, string | undefined>>): string {
+export function completeAddress(
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
   const url = URL.parse(text);
   if (url === null) return text;
   const parameters = url.searchParams;
@@ -98,33 +117,43 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   refusePassword(text, use);
   const address = shownAddress(text);
   const refuse = (message: string, hint: string): never => {
-    throw new PerilbookError(use.unusable, `${message}, in the ${use.name} ${address}`, hint, { file: address });
+    throw new PerilbookError(use.unusable, `${message}, in the ${use.name} ${address}`, hint, {
+      file: address,
+    });
   };
   const url =
-    URL.parse(text) ?? refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
+    URL.parse(text) ??
+    refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
   const parameters = url.searchParams;
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined) refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);
+  if (unknown !== undefined)
+    refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);
   const schema = parameters.get('schema') ?? use.defaultSchema;
-  if (!SCHEMA_NAME.test(schema)) refuse(`"${schema}" is no name of a schema`, 'Use small letters, digits and _.');
+  if (!SCHEMA_NAME.test(schema))
+    refuse(`"${schema}" is no name of a schema`, 'Use small letters, digits and _.');
   const named = parameters.get('host');
-  const host = named ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
+  const host =
+    named ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
   if (host.includes(','))
     refuse('More than one host', 'Name one host, or an address that leads to the current server.');
   const isSocket = host.startsWith('/');
   const port = Number(parameters.get('port') ?? (url.port || 5432));
-  if (!(Number.isInteger(port) && port > 0 && port < 65_536)) refuse('The port is no number', 'Use 1 to 65535.');
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536))
+    refuse('The port is no number', 'Use 1 to 65535.');
   const authority = parameters.get('sslrootcert');
   const isLocal = isSocket || LOOPBACK.test(host);
-  const mode = parameters.get('sslmode') ?? (isLocal && authority === null ? 'prefer' : 'verify-full');
-  if (!TLS_MODES.includes(mode)) refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
+  const mode =
+    parameters.get('sslmode') ?? (isLocal && authority === null ? 'prefer' : 'verify-full');
+  if (!TLS_MODES.includes(mode))
+    refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
   if (authority === 'system' && mode !== 'verify-full') {
     const hint = 'Any host can have such a certificate. Use sslmode=verify-full.';
     refuse(`sslrootcert=system with sslmode=${mode} proves nothing`, hint);
   }
   const binding = parameters.get('channel_binding') ?? 'disable';
   if (binding === 'require') {
-    const hint = 'Use channel_binding=prefer; sslmode=verify-full proves the server by its certificate.';
+    const hint =
+      'Use channel_binding=prefer; sslmode=verify-full proves the server by its certificate.';
     refuse('channel_binding=require cannot be enforced here', hint);
   }
   if (!['disable', 'prefer'].includes(binding))
@@ -135,15 +164,25 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
       return readFileText(file);
     } catch (error) {
       const message = `The ${parameter} ${file} of the ${use.name} ${address} cannot be read: ${(error as Error).message}`;
-      throw new PerilbookError(use.unusable, message, 'Check the path and the permissions.', { file }, error);
+      throw new PerilbookError(
+        use.unusable,
+        message,
+        'Check the path and the permissions.',
+        { file },
+        error,
+      );
     }
   };
-  const readPassword = async (file: string) => readNamed(file, 'password_file').replace(/\r?\n$/, '');
+  const readPassword = async (file: string) =>
+    readNamed(file, 'password_file').replace(/\r?\n$/, '');
   const read = (parameter: string) => {
     const file = parameters.get(parameter);
     return file === null || mode === 'disable' ? undefined : readNamed(file, parameter);
   };
-  const ca = authority === 'system' ? [...getCACertificates(), ...getCACertificates('system')] : read('sslrootcert');
+  const ca =
+    authority === 'system'
+      ? [...getCACertificates(), ...getCACertificates('system')]
+      : read('sslrootcert');
   // As for PostgreSQL's own programs, an authority that is named is asked under "require" too.
   const isVerified = mode.startsWith('verify') || (mode === 'require' && authority !== null);
   const [cert, key] = [read('sslcert'), read('sslkey')];

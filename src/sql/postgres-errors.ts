@@ -10,7 +10,16 @@ type ErrorMeaning =
   | 'final';
 
 const LOST = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND'],
+  ...[
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    'ETIMEDOUT',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EAI_AGAIN',
+    'ENOTFOUND',
+  ],
   // The administrator or a crash ended the session; the server starts or stops; too many sessions; the idle transaction was ended
   // (this process was suspended).
   ...['57P01', '57P02', '57P03', '57P05', '53300', '25P03'],
@@ -68,7 +77,8 @@ const CERTIFICATE = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
 
 /** What the driver, PostgreSQL (14 and later; 13) and PgBouncer say where the other way would do, with TLS or without. */
 const TLS_REFUSED = /does not support SSL|, SSL (encryption|on)\b/;
-const TLS_DEMANDED = /, (no encryption|SSL off)\b|SSL (is )?required|TLS (is )?required|must use SSL/i;
+const TLS_DEMANDED =
+  /, (no encryption|SSL off)\b|SSL (is )?required|TLS (is )?required|must use SSL/i;
 
 /** Whether a server may take the connection the other way: with TLS in place of without, or without in place of with. */
 export function mayConnectOtherwise(error: unknown): boolean {
@@ -84,7 +94,8 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
   const unusable = (message: string, hint: string) =>
     new PerilbookError(use.unusable, message, hint, { file: address }, error);
   if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message)) {
-    const hint = 'Name the authority with sslrootcert=FILE in the address; sslmode=require encrypts without checking.';
+    const hint =
+      'Name the authority with sslrootcert=FILE in the address; sslmode=require encrypts without checking.';
     return unusable(`${database} has no certificate that can be verified: ${error.message}`, hint);
   }
   if (TLS_DEMANDED.test(error.message)) {
@@ -107,6 +118,9 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
   const reason = REASONS.find(([beginning]) => code.startsWith(beginning) && code.length === 5);
   if (reason === undefined) return error;
   const [, what, hint] = reason;
-  const ownHint = hint.replace('AGAIN', use.thenAgain).replace('OPTION', use.option).replace('GUIDE', use.guide);
+  const ownHint = hint
+    .replace('AGAIN', use.thenAgain)
+    .replace('OPTION', use.option)
+    .replace('GUIDE', use.guide);
   return unusable(`${database} ${what}: ${error.message}`, ownHint);
 }

@@ -82,7 +82,12 @@ export class PostgresPool implements AsyncDisposable {
     this.#patienceMs = settings.patienceMs;
     this.#clock = clock;
     const timeouts = { idle_in_transaction_session_timeout: settings.silentClientMs };
-    this.#settings = settingsOf({ search_path: location.schema, ...timeouts, ...PLANS, ...settings.session });
+    this.#settings = settingsOf({
+      search_path: location.schema,
+      ...timeouts,
+      ...PLANS,
+      ...settings.session,
+    });
     this.#pools = location.encryptions.map((ssl) => {
       const pool = new pg.Pool({
         ...location.connection,
@@ -96,7 +101,9 @@ export class PostgresPool implements AsyncDisposable {
         // Credits, times and numbers of calls are below 2^53, and so are their sums.
         types: {
           getTypeParser: (oid, format) =>
-            oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text'),
+            oid === INT8 || oid === NUMERIC
+              ? Number
+              : pg.types.getTypeParser(oid, format as 'text'),
         },
       });
       // An idle connection that is cut is no error: the next operation opens another.
@@ -109,7 +116,10 @@ export class PostgresPool implements AsyncDisposable {
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeated(() =>
       this.#withClient(async (client, prepared) => {
-        const begun = Promise.all([client.query('BEGIN'), client.query(prepared(...this.#settings))]);
+        const begun = Promise.all([
+          client.query('BEGIN'),
+          client.query(prepared(...this.#settings)),
+        ]);
         begun.catch(() => {});
         try {
           const result = await work({
@@ -167,7 +177,8 @@ export class PostgresPool implements AsyncDisposable {
           unanswered = { result };
           const [ended] = await Promise.all([client.query('COMMIT'), ...lasts]);
           // A transaction in which a statement failed answers COMMIT with ROLLBACK.
-          if (ended.command !== 'COMMIT') throw new Error(`COMMIT was answered with ${ended.command}`);
+          if (ended.command !== 'COMMIT')
+            throw new Error(`COMMIT was answered with ${ended.command}`);
           this.#finished = this.#finished.filter((old) => !finished.includes(old));
           return result;
         } catch (error) {
@@ -199,7 +210,9 @@ export class PostgresPool implements AsyncDisposable {
     }
   }
 
-  async #withClient<T>(work: (client: PoolClient, prepared: typeof named) => Promise<T>): Promise<T> {
+  async #withClient<T>(
+    work: (client: PoolClient, prepared: typeof named) => Promise<T>,
+  ): Promise<T> {
     const client = await this.#connect();
     let failure: unknown;
     try {
@@ -224,7 +237,12 @@ export class PostgresPool implements AsyncDisposable {
       } catch (error) {
         const meaning = classifyError(error);
         const now = steadyTime(this.#clock);
-        if (meaning === 'conflict' && conflicts++ < MOST_CONFLICTS && now - begunAt < this.#patienceMs) continue;
+        if (
+          meaning === 'conflict' &&
+          conflicts++ < MOST_CONFLICTS &&
+          now - begunAt < this.#patienceMs
+        )
+          continue;
         if (meaning !== 'lost') throw asPostgresError(this.#location, error);
         lostAt ??= now;
         if (now - lostAt + pause > this.#patienceMs) throw asPostgresError(this.#location, error);
@@ -241,7 +259,9 @@ export class PostgresPool implements AsyncDisposable {
 
 /** A statement with values is prepared once a session, under a name of its text: planning it took longer than running it. */
 function named(text: string, values: readonly unknown[]): QueryConfig {
-  return values.length === 0 ? { text } : { ...unnamed(text, values), name: hash('sha256', text).slice(0, 32) };
+  return values.length === 0
+    ? { text }
+    : { ...unnamed(text, values), name: hash('sha256', text).slice(0, 32) };
 }
 
 /** For a session that others use, too: a name could be taken, or forgotten. */
@@ -260,7 +280,9 @@ async function hasOwnSession(client: PoolClient): Promise<boolean> {
  * `synchronous_commit` is turned on where it is off; `remote_apply` and similar settings stay, because they promise more. */
 function settingsOf(settings: Readonly<Record<string, string | number>>): Parameters<typeof named> {
   const values = Object.entries(settings).flatMap(([name, value]) => [name, String(value)]);
-  const calls = Object.keys(settings).map((_, at) => `set_config($${2 * at + 1}, $${2 * at + 2}, true)`);
+  const calls = Object.keys(settings).map(
+    (_, at) => `set_config($${2 * at + 1}, $${2 * at + 2}, true)`,
+  );
   const isOff = `current_setting('synchronous_commit') IN ('off', 'local')`;
   const durable = `set_config('synchronous_commit', CASE WHEN ${isOff} THEN 'on' ELSE current_setting('synchronous_commit') END, true)`;
   return [`SELECT ${[...calls, durable].join(', ')}`, values];
@@ -279,13 +301,19 @@ function refuseWrite(): never {
   throw new Error('Work that only reads has sent a statement that writes');
 }
 
-async function driven<T>(steps: SqlWork<T>, session: Session, last: Transaction['last']): Promise<T> {
+async function driven<T>(
+  steps: SqlWork<T>,
+  session: Session,
+  last: Transaction['last'],
+): Promise<T> {
   let step = steps.next();
   while (!step.done) {
     const { statements, isRead } = step.value;
     if (isRead) {
       step = steps.next(
-        await Promise.all(statements.map(({ sql, values }: SqlStatement) => session.rows(sql, values))),
+        await Promise.all(
+          statements.map(({ sql, values }: SqlStatement) => session.rows(sql, values)),
+        ),
       );
     } else {
       for (const { sql, values } of statements) last(sql, values);

@@ -67,7 +67,12 @@ export interface EngineDialect {
   readonly now: string;
   /** New numbers for rows, one per row (`number`), that no other transaction gets. @param highest for SQLite: the number before, as an SQL
    * expression, e.g. `(SELECT max(id) FROM calls)` */
-  newNumbers(table: string, column: string, highest: string, count: number): SqlStatement<{ readonly number: number }>;
+  newNumbers(
+    table: string,
+    column: string,
+    highest: string,
+    count: number,
+  ): SqlStatement<{ readonly number: number }>;
 }
 
 export interface SqlDatabase {
@@ -81,7 +86,10 @@ export interface SqlDatabase {
   transact<T>(work: () => SqlWork<T>): Promise<T>;
 }
 
-export function statement<Row extends object>(sql: string, values: readonly SqlValue[] = []): SqlStatement<Row> {
+export function statement<Row extends object>(
+  sql: string,
+  values: readonly SqlValue[] = [],
+): SqlStatement<Row> {
   return { sql, values };
 }
 
@@ -162,9 +170,12 @@ export const SQLITE: EngineDialect = {
   },
   eachRow(rows, alias, columns, sql) {
     const names = Object.keys(columns);
-    const text = sql(`(SELECT ${names.map((name, at) => `$${at + 1} AS "${name}"`).join(', ')}) AS ${alias}`);
+    const text = sql(
+      `(SELECT ${names.map((name, at) => `$${at + 1} AS "${name}"`).join(', ')}) AS ${alias}`,
+    );
     return rows.map((row) => {
-      const value = (name: string) => (typeof row[name] === 'string' ? storable(row[name]) : (row[name] ?? null));
+      const value = (name: string) =>
+        typeof row[name] === 'string' ? storable(row[name]) : (row[name] ?? null);
       return { sql: text, values: names.map(value) };
     });
   },
@@ -184,7 +195,9 @@ export const SQLITE: EngineDialect = {
 const SERVER_NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 const records: EngineDialect['records'] = (parameter, alias, columns) => {
-  const typed = Object.entries(columns).map(([name, type]) => `"${name}" ${type === 'blob' ? 'bytea' : type}`);
+  const typed = Object.entries(columns).map(
+    ([name, type]) => `"${name}" ${type === 'blob' ? 'bytea' : type}`,
+  );
   return `json_to_recordset(${parameter}) AS ${alias} (${typed.join(', ')})`;
 };
 
@@ -192,7 +205,10 @@ const records: EngineDialect['records'] = (parameter, alias, columns) => {
 function withHex(row: Readonly<Record<string, SqlValue>>): object {
   if (!Object.values(row).some(Buffer.isBuffer)) return row;
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value]),
+    Object.entries(row).map(([name, value]) => [
+      name,
+      Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value,
+    ]),
   );
 }
 
@@ -205,7 +221,8 @@ export function postgresDialect(now: () => string = () => SERVER_NOW): EngineDia
       if (rows.length === 0) return [];
       return [{ sql: sql(records('$1', alias, columns)), values: [toJson(rows.map(withHex))] }];
     },
-    list: (parameter, type) => `(SELECT CAST(value AS ${type}) FROM json_array_elements_text(${parameter}))`,
+    list: (parameter, type) =>
+      `(SELECT CAST(value AS ${type}) FROM json_array_elements_text(${parameter}))`,
     // Keys never change, so rows that refer to these may still be inserted.
     forUpdate: 'FOR NO KEY UPDATE',
     // A lock of the table itself needs more rights than inserting.

@@ -20,12 +20,20 @@ export interface FileUse {
 const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
   ['SQLITE_FULL', 'has no room left on its disk', 'Make room, AGAIN'],
   ['SQLITE_IOERR', 'cannot be read or written', 'Check its disk (is it full?), AGAIN'],
-  ['SQLITE_READONLY', 'may not be written', 'Change its permissions and those of its folder, AGAIN'],
+  [
+    'SQLITE_READONLY',
+    'may not be written',
+    'Change its permissions and those of its folder, AGAIN',
+  ],
   ['SQLITE_PERM', 'may not be written', 'Change its permissions and those of its folder, AGAIN'],
   ['FOLDER', 'is a folder', 'Name a file in it with OPTION.'],
   ['SQLITE_CANTOPEN', 'cannot be opened', 'Check its folder and the permissions, AGAIN'],
   ['SQLITE_BUSY', 'is held by another program', 'Let that program end, AGAIN'],
-  ['SQLITE_CORRUPT', 'is damaged', 'Put back a copy of it, or name another file with OPTION; what is in it is lost.'],
+  [
+    'SQLITE_CORRUPT',
+    'is damaged',
+    'Put back a copy of it, or name another file with OPTION; what is in it is lost.',
+  ],
   [
     'EMPTY_FILE',
     'is empty, perhaps after a full disk or a copy that was cut off',
@@ -34,11 +42,15 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
   ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with OPTION.'],
 ];
 
-function codeOf({ code, message }: { readonly code: string; readonly message: string }, file: string): string {
+function codeOf(
+  { code, message }: { readonly code: string; readonly message: string },
+  file: string,
+): string {
   // The statements fit the schema of a whole file: a name that is not there was damaged in it.
   if (/^no such (table|column)/.test(message)) return 'SQLITE_CORRUPT';
   // A file in a folder that may not be read has no state.
-  const isFolder = code.startsWith('SQLITE_CANTOPEN') && resultOrNull(() => statSync(file))?.isDirectory();
+  const isFolder =
+    code.startsWith('SQLITE_CANTOPEN') && resultOrNull(() => statSync(file))?.isDirectory();
   return isFolder ? 'FOLDER' : code;
 }
 

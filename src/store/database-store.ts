@@ -37,7 +37,12 @@ import type { Claim, ClaimLimits, ClaimRequest, Settlement, Spending } from './l
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
 import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
-import { readBundleContents, readChargedPrices, readRefusedScopes, readSampleMark } from './seen-services.ts';
+import {
+  readBundleContents,
+  readChargedPrices,
+  readRefusedScopes,
+  readSampleMark,
+} from './seen-services.ts';
 
 interface StoreSettings extends LedgerTime {
   /** For messages: the file, or the address. */
@@ -65,7 +70,9 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
   const { database, time, owner } = tables;
   const sql = `SELECT calls.id, owner, lease_until <= ${database.dialect.greatest(`${time()} + ahead`, 'latest')} AS "isOver"
     FROM calls JOIN accounts ON accounts.account = calls.account WHERE charge = 'sent'`;
-  const [open] = yield* read(statement<{ id: number; owner: string; isOver: boolean | 0 | 1 }>(sql));
+  const [open] = yield* read(
+    statement<{ id: number; owner: string; isOver: boolean | 0 | 1 }>(sql),
+  );
   const isAlive = (name: string) => name === owner.name || owner.isAlive(name);
   const dead = open.filter((call) => call.isOver || !isAlive(call.owner)).map(({ id }) => id);
   if (dead.length > 0) yield* giveUpCalls(tables, dead);
@@ -109,7 +116,11 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;
   }
 
-  async function* wantedPages(source: number, wanted: readonly WantedAnswer[], numberOf: (cell: Cell) => number) {
+  async function* wantedPages(
+    source: number,
+    wanted: readonly WantedAnswer[],
+    numberOf: (cell: Cell) => number,
+  ) {
     for (let after: number | null = 0; ; ) {
       const from: number = after;
       const page = await ask(() => wantedPage(tables, source, wanted, from, numberOf));
@@ -128,11 +139,14 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
 
   return {
     async source(name) {
-      const find = () => read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
+      const find = () =>
+        read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
       const [[row]] = await ask(find);
       if (row !== undefined) return row.id;
       return change(function* () {
-        yield* write(statement('INSERT INTO sources (name) VALUES ($1) ON CONFLICT DO NOTHING', [name]));
+        yield* write(
+          statement('INSERT INTO sources (name) VALUES ($1) ON CONFLICT DO NOTHING', [name]),
+        );
         const [[made]] = yield* find();
         return made!.id;
       });
@@ -169,14 +183,17 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     refusedScopes: (source, key) => ask(() => readRefusedScopes(database, source, key)),
     spending: (account, period) => ask(() => periodSpendingOf(account, period.start)),
     statement: (query) => ask(() => readLedgerStatement(database, query)),
-    correct: (account, period, spentInAll) => change(() => correctPeriod(tables, account, period, spentInAll)),
+    correct: (account, period, spentInAll) =>
+      change(() => correctPeriod(tables, account, period, spentInAll)),
     startRun: (run) => change(() => insertRun(database, run, owner)),
     ledgerAccounts: () => ask(readAccounts),
     finishRun: (run, end) => change(() => endRun(database, run, end)),
     runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
     forgetRuns: (before) => change(() => forgetRuns(database, before)),
     async runSpending(run) {
-      const sums = statement<Spending>('SELECT charged, unknown, open FROM runs WHERE id = $1', [run]);
+      const sums = statement<Spending>('SELECT charged, unknown, open FROM runs WHERE id = $1', [
+        run,
+      ]);
       return (await ask(() => read(sums)))[0][0]!;
     },
     async stats() {
@@ -187,7 +204,8 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     },
     async countOlder(before) {
       const sums: OlderAnswers = new Map();
-      for await (const cells of pages()) countOlder(sums, cells, before, (number) => texts.textOf(number));
+      for await (const cells of pages())
+        countOlder(sums, cells, before, (number) => texts.textOf(number));
       return sums;
     },
     async prune(before) {

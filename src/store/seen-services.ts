@@ -29,14 +29,20 @@ export function* rememberObservations(
   const answered = settled.filter(({ settlement }) => settlement.answers.length > 0);
   for (const [source, calls] of Map.groupBy(answered, ({ call }) => call.source)) {
     const samples = calls.filter(({ settlement }) => settlement.sample);
-    const until = Math.max(0, ...samples.flatMap(({ settlement }) => settlement.answers.map(({ asOf }) => asOf)));
+    const until = Math.max(
+      0,
+      ...samples.flatMap(({ settlement }) => settlement.answers.map(({ asOf }) => asOf)),
+    );
     const still = calls.at(-1)!.settlement.sample === true ? 1 : 0;
     if (samples.length > 0) {
       const later = dialect.greatest('old.until', 'excluded.until');
       const sql = `INSERT INTO sample_sources AS old (source, until, still) VALUES ($1, $2, $3)
         ON CONFLICT (source) DO UPDATE SET until = ${later}, still = excluded.still`;
       yield* write(statement(sql, [source, until, still]));
-    } else yield* write(statement('UPDATE sample_sources SET still = 0 WHERE source = $1 AND still = 1', [source]));
+    } else
+      yield* write(
+        statement('UPDATE sample_sources SET still = 0 WHERE source = $1 AND still = 1', [source]),
+      );
   }
   for (const { settlement, call } of settled) {
     if (settlement.contents) {
@@ -48,7 +54,9 @@ export function* rememberObservations(
     if (settlement.price) {
       const sql = `INSERT INTO prices AS old (source, kind, credits, charged_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (source, kind) DO UPDATE SET credits = coalesce(excluded.credits, old.credits), charged_at = excluded.charged_at`;
-      yield* write(statement(sql, [call.source, settlement.price.kind, settlement.price.credits, now]));
+      yield* write(
+        statement(sql, [call.source, settlement.price.kind, settlement.price.credits, now]),
+      );
     }
     if (settlement.refused) {
       const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
@@ -60,16 +68,27 @@ export function* rememberObservations(
 
 export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
   const [[mark]] = yield* read(
-    statement<{ until: number; still: 0 | 1 }>('SELECT until, still FROM sample_sources WHERE source = $1', [source]),
+    statement<{ until: number; still: 0 | 1 }>(
+      'SELECT until, still FROM sample_sources WHERE source = $1',
+      [source],
+    ),
   );
   return mark ? { until: mark.until, still: mark.still === 1 } : null;
 }
 
 /** The assumed contents of the bundles. */
-export function* readBundleContents({ dialect }: SqlDatabase, source: number): SqlWork<BundleContents> {
+export function* readBundleContents(
+  { dialect }: SqlDatabase,
+  source: number,
+): SqlWork<BundleContents> {
   const sql = `SELECT kind, topics, ${dialect.now} - seen_at AS age FROM bundles WHERE source = $1`;
-  const [bundles] = yield* read(statement<{ kind: BundleKind; topics: string; age: number }>(sql, [source]));
-  const contents: { -readonly [Kind in BundleKind]: BundleContents[Kind] } = { standard: null, enterprise: null };
+  const [bundles] = yield* read(
+    statement<{ kind: BundleKind; topics: string; age: number }>(sql, [source]),
+  );
+  const contents: { -readonly [Kind in BundleKind]: BundleContents[Kind] } = {
+    standard: null,
+    enterprise: null,
+  };
   for (const { kind, topics, age } of bundles) {
     const slugs = JSON.parse(topics) as TopicSlug[];
     const isThin = slugs.length < PROMISED[kind];
@@ -87,11 +106,17 @@ export function pricesOf(source: number) {
 export function* readChargedPrices(source: number): SqlWork<ChargedPrices> {
   const [stored] = yield* read(pricesOf(source));
   const none = { single: null, standard: null, enterprise: null };
-  const priced = stored.flatMap(({ kind, credits, at }) => (credits === null ? [] : [[kind, { credits, at }]]));
+  const priced = stored.flatMap(({ kind, credits, at }) =>
+    credits === null ? [] : [[kind, { credits, at }]],
+  );
   return { ...none, ...Object.fromEntries(priced) };
 }
 
-export function* readRefusedScopes({ dialect }: SqlDatabase, source: number, key: string): SqlWork<ReadonlySet<Scope>> {
+export function* readRefusedScopes(
+  { dialect }: SqlDatabase,
+  source: number,
+  key: string,
+): SqlWork<ReadonlySet<Scope>> {
   const sql = `SELECT scope FROM refused_scopes WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3`;
   const [rows] = yield* read(statement<{ scope: Scope }>(sql, [source, key, REFUSAL_HOLDS_MS]));
   return new Set(rows.map(({ scope }) => scope));

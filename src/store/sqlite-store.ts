@@ -17,7 +17,12 @@ const BUSY_TIMEOUT_MS = 30_000;
 /** The store on one machine: a SQLite file that several processes may have open at the same time. On opening, calls of
  * processes that have died are settled as `unknown`.
  * @throws STORE_TOO_NEW, STORE_UNUSABLE */
-export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
+export function openSqliteStore(
+  file: string,
+  clock: Clock,
+  owner: Owner,
+  widthOf: WidthOf = () => null,
+): Store {
   const handle = openDatabase(file);
   try {
     const database = sqliteDriver(handle, clock, (error) => asStoreError(file, error));
@@ -28,7 +33,8 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
     return storeOn(tables, {
       moved,
       // The WAL holds the changes that are not yet in the file, and may be larger than it.
-      bytes: async () => statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
+      bytes: async () =>
+        statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
       async close() {
         // SQLite leaves the WAL of a moved file under the old name: its transactions would be lost.
         if (handle.open && moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
@@ -73,7 +79,9 @@ export function openDatabase(file: string): SqliteDatabase {
       otherVersion(version, supported) {
         if (version < supported) {
           const message = `The store ${file} was made by an earlier development version of Perilbook`;
-          return new PerilbookError('STORE_UNUSABLE', message, 'Name another file with --store.', { file });
+          return new PerilbookError('STORE_UNUSABLE', message, 'Name another file with --store.', {
+            file,
+          });
         }
         const message = `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${supported})`;
         const hint = 'Update Perilbook, or name another file with --store.';
@@ -104,7 +112,10 @@ function refuseSecondName(file: string): void {
 /** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
 function asStoreError(file: string, error: unknown): unknown {
   const { thenAgain, option, unusable: code, unreachable: busy } = STORE_DATABASE;
-  return asSqliteError({ subject: `The store ${file}`, file, code, busy, thenAgain, option }, error);
+  return asSqliteError(
+    { subject: `The store ${file}`, file, code, busy, thenAgain, option },
+    error,
+  );
 }
 
 /** Remembers the opened file of a store; returns a check that gives the error if it was deleted, moved or replaced, else null. A process
@@ -119,7 +130,8 @@ function watchFile(file: string): () => PerilbookError | null {
     if (there?.ino === opened.ino && there.dev === opened.dev) return null;
     const replaced = there === undefined ? '' : ', and another file is in its place';
     const message = `The store ${file} was moved or deleted while this run used it${replaced}`;
-    const hint = 'Move it back before the next run, or name it with --store: else its answers are bought again.';
+    const hint =
+      'Move it back before the next run, or name it with --store: else its answers are bought again.';
     return new PerilbookError('STORE_MOVED', message, hint, { file });
   };
 }

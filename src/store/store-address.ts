@@ -8,7 +8,8 @@ export const STORE_DATABASE: DatabaseUse = {
   unusable: 'STORE_UNUSABLE',
   unreachable: 'STORE_UNREACHABLE',
   tooNew: 'STORE_TOO_NEW',
-  thenAgain: 'then run again: what was answered is kept, and calls without an outcome are listed as unknown.',
+  thenAgain:
+    'then run again: what was answered is kept, and calls without an outcome are listed as unknown.',
 };
 
 /** The files of a store, which no output may replace. */

@@ -2,11 +2,18 @@ import { PerilbookError } from '../base/errors.ts';
 
 /** The messages to a thread. It answers each, in their order. */
 export type ThreadRequest =
-  | { readonly kind: 'begin'; readonly work: number; readonly module: string; readonly setup: unknown }
+  | {
+      readonly kind: 'begin';
+      readonly work: number;
+      readonly module: string;
+      readonly setup: unknown;
+    }
   | { readonly kind: 'task'; readonly work: number; readonly task: unknown }
   | { readonly kind: 'end'; readonly work: number };
 
-export type ThreadReply = { readonly result: unknown } | { readonly error: ReturnType<typeof plainError> };
+export type ThreadReply =
+  | { readonly result: unknown }
+  | { readonly error: ReturnType<typeof plainError> };
 
 /** Runs the tasks of a work in one thread, one after the other. */
 export interface TaskRunner<Task, Result> {
@@ -26,7 +33,10 @@ export type InThread<Setup, Task, Result> = (
 export function plainError(error: unknown) {
   if (!(error instanceof Error)) return { message: String(error), stack: undefined, coded: null };
   const { message, stack } = error;
-  const coded = error instanceof PerilbookError ? { code: error.code, hint: error.hint, context: error.context } : null;
+  const coded =
+    error instanceof PerilbookError
+      ? { code: error.code, hint: error.hint, context: error.context }
+      : null;
   return { message, stack, coded };
 }
 

@@ -47,7 +47,10 @@ export class ThreadPool implements AsyncDisposable, Disposable {
    * @param setup the start data of each thread
    * @param here runs tasks in this thread too: one more thread took 75 MB more */
   begin<Setup, Task, Result>(module: string, setup: Setup, here?: (task: Task) => Promise<Result>) {
-    this.#threads ??= Array.from({ length: this.#options.threads }, () => new PoolThread(this.#options));
+    this.#threads ??= Array.from(
+      { length: this.#options.threads },
+      () => new PoolThread(this.#options),
+    );
     const work = this.#works++;
     const ready = new Set<PoolThread>();
     for (const thread of this.#threads) {
@@ -83,7 +86,10 @@ function makeWork<Task, Result>(
      * used in the order of the tasks, so waiting for the first took 0.3 s at the start of each phase. */
     run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
       const able = own === undefined ? threads : threads.filter((thread) => ready.has(thread));
-      const least = able.reduce<PoolThread | null>((a, b) => (a && a.waiting <= b.waiting ? a : b), null);
+      const least = able.reduce<PoolThread | null>(
+        (a, b) => (a && a.waiting <= b.waiting ? a : b),
+        null,
+      );
       const isHere = own !== undefined && (least === null || own.waiting() < least.waiting);
       return isHere ? own.run(task) : runIn(least!, task, transfer);
     },
@@ -159,7 +165,11 @@ class PoolThread {
       else asked.reject(rebuildError(reply.error));
     });
     this.#worker.on('error', (error: Error & { code?: string }) =>
-      this.#lose(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? died(purpose, 'ran out of memory', error) : error),
+      this.#lose(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? died(purpose, 'ran out of memory', error)
+          : error,
+      ),
     );
     this.#worker.on('exit', (code) => this.#lose(died(purpose, `ended with code ${code}`)));
   }

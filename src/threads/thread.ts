@@ -1,6 +1,12 @@
 /** The module of all threads: begins works for the main thread (`thread-pool.ts`), and runs their tasks. */
 import { parentPort } from 'node:worker_threads';
-import { type InThread, plainError, type TaskRunner, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
+import {
+  type InThread,
+  plainError,
+  type TaskRunner,
+  type ThreadReply,
+  type ThreadRequest,
+} from './thread-messages.ts';
 
 type AnyRunner = TaskRunner<unknown, unknown>;
 
@@ -13,7 +19,9 @@ port.on('message', (request: ThreadRequest) => {
 });
 
 async function begin(module: string, setup: unknown): Promise<AnyRunner> {
-  const { inThread } = (await import(module)) as { readonly inThread: InThread<unknown, unknown, unknown> };
+  const { inThread } = (await import(module)) as {
+    readonly inThread: InThread<unknown, unknown, unknown>;
+  };
   return await inThread(setup);
 }
 

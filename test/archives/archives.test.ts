@@ -25,7 +25,11 @@ const CACHE = join(ROOT, 'node_modules/.cache');
 const MOST_PACKED = 60_000_000;
 const MOST_UNPACKED = 180_000_000;
 const TITLE = `perilbook-${manifest.version}`;
-const ARCHIVES = [`${TITLE}-linux-arm64.tar.gz`, `${TITLE}-linux-x64.tar.gz`, `${TITLE}-win-x64.zip`];
+const ARCHIVES = [
+  `${TITLE}-linux-arm64.tar.gz`,
+  `${TITLE}-linux-x64.tar.gz`,
+  `${TITLE}-win-x64.zip`,
+];
 
 const digest = (name: string) =>
   createHash('sha256')
@@ -56,9 +60,18 @@ test('the archives are within their sizes, and have the files of one platform ea
     list({ file: join(FOLDER, name), sync: true, onReadEntry });
     assert.ok(bytes < MOST_UNPACKED, `${name}: ${bytes} bytes`);
     const platform = /linux-\w+/.exec(name)![0];
-    const native = paths.filter((path) => path.endsWith('.node')).map((path) => path.split('/').at(-1));
+    const native = paths
+      .filter((path) => path.endsWith('.node'))
+      .map((path) => path.split('/').at(-1));
     assert.deepEqual(native, [`${platform}.node`]);
-    for (const needed of ['perilbook', 'node', 'LICENSE-node.txt', 'README.md', 'docs/README.md', 'CHANGELOG.md'])
+    for (const needed of [
+      'perilbook',
+      'node',
+      'LICENSE-node.txt',
+      'README.md',
+      'docs/README.md',
+      'CHANGELOG.md',
+    ])
       assert.ok(paths.includes(`${TITLE}-${platform}/${needed}`), `${name} lacks ${needed}`);
   }
 });
@@ -79,44 +92,59 @@ const NEEDS = {
 function firstSession() {
   const text = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const rows = /```sh\n(cat > houses\.csv[\s\S]*?)```/.exec(text)![1]!;
-  const [, command, said] = /## First session[\s\S]*?```console\n\$ (.*)\n([\s\S]*?)```/.exec(text)!;
+  const [, command, said] = /## First session[\s\S]*?```console\n\$ (.*)\n([\s\S]*?)```/.exec(
+    text,
+  )!;
   return { rows, command: command!, said: said! };
 }
 
-test('the archive of Linux runs the first session in a bare Debian, as another user', NEEDS, (t) => {
-  const bare = bareDebian();
-  const root = temporaryFolder(t);
-  cpSync(bare, root, { recursive: true, verbatimSymlinks: true });
-  // A path with a space and letters beyond ASCII, and a link to the program elsewhere.
-  const home = '/home/zoë/my files';
-  const name = `${TITLE}-linux-x64`;
-  const inRoot = (as: string[], script: string) => {
-    const environment = ['env', '-i', 'PATH=/opt/bin:/usr/bin:/bin', 'LANG=C.UTF-8', 'HOME=/home/zoë'];
-    const args = [...as, root, ...environment, 'sh', '-euc', script];
-    return spawnSync('chroot', args, { encoding: 'utf8' });
-  };
-  // Its user must get into it.
-  chmodSync(root, 0o755);
-  mkdirSync(join(root, home), { recursive: true });
-  cpSync(join(FOLDER, `${name}.tar.gz`), join(root, home, `${name}.tar.gz`));
-  mkdirSync(join(root, 'opt/bin'), { recursive: true });
-  symlinkSync(`../..${home}/${name}/perilbook`, join(root, 'opt/bin/perilbook'));
-  const own = inRoot([], 'chown -R 4711:4711 /home/zoë; ! command -v node');
-  assert.equal(own.status, 0, own.stderr);
+test(
+  'the archive of Linux runs the first session in a bare Debian, as another user',
+  NEEDS,
+  (t) => {
+    const bare = bareDebian();
+    const root = temporaryFolder(t);
+    cpSync(bare, root, { recursive: true, verbatimSymlinks: true });
+    // A path with a space and letters beyond ASCII, and a link to the program elsewhere.
+    const home = '/home/zoë/my files';
+    const name = `${TITLE}-linux-x64`;
+    const inRoot = (as: string[], script: string) => {
+      const environment = [
+        'env',
+        '-i',
+        'PATH=/opt/bin:/usr/bin:/bin',
+        'LANG=C.UTF-8',
+        'HOME=/home/zoë',
+      ];
+      const args = [...as, root, ...environment, 'sh', '-euc', script];
+      return spawnSync('chroot', args, { encoding: 'utf8' });
+    };
+    // Its user must get into it.
+    chmodSync(root, 0o755);
+    mkdirSync(join(root, home), { recursive: true });
+    cpSync(join(FOLDER, `${name}.tar.gz`), join(root, home, `${name}.tar.gz`));
+    mkdirSync(join(root, 'opt/bin'), { recursive: true });
+    symlinkSync(`../..${home}/${name}/perilbook`, join(root, 'opt/bin/perilbook'));
+    const own = inRoot([], 'chown -R 4711:4711 /home/zoë; ! command -v node');
+    assert.equal(own.status, 0, own.stderr);
 
-  const { rows, command, said } = firstSession();
-  // A user who is not in the system's list, as in a container.
-  const user = ['--userspec=4711:4711'];
-  const unpacked = inRoot(user, `cd "${home}"; tar -xzf ${name}.tar.gz; ${rows}`);
-  assert.equal(unpacked.status, 0, unpacked.stderr);
-  const first = inRoot(user, `cd "${home}"; ${command}`);
-  assert.equal(first.status, 0, first.stderr);
-  assert.equal(`${first.stderr}${first.stdout}`, said);
-  const second = inRoot(user, `cd "${home}"; "${home}/${name}/perilbook" ${command.replace('perilbook ', '')}`);
-  assert.equal(second.status, 0, second.stderr);
-  assert.match(second.stderr, /Spent: nothing|A paid service would charge/);
-  assert.match(inRoot(user, 'perilbook --version').stdout, /^\d+\.\d+\.\d+/);
-});
+    const { rows, command, said } = firstSession();
+    // A user who is not in the system's list, as in a container.
+    const user = ['--userspec=4711:4711'];
+    const unpacked = inRoot(user, `cd "${home}"; tar -xzf ${name}.tar.gz; ${rows}`);
+    assert.equal(unpacked.status, 0, unpacked.stderr);
+    const first = inRoot(user, `cd "${home}"; ${command}`);
+    assert.equal(first.status, 0, first.stderr);
+    assert.equal(`${first.stderr}${first.stdout}`, said);
+    const second = inRoot(
+      user,
+      `cd "${home}"; "${home}/${name}/perilbook" ${command.replace('perilbook ', '')}`,
+    );
+    assert.equal(second.status, 0, second.stderr);
+    assert.match(second.stderr, /Spent: nothing|A paid service would charge/);
+    assert.match(inRoot(user, 'perilbook --version').stdout, /^\d+\.\d+\.\d+/);
+  },
+);
 
 test(
   'it runs as in a container: a user without an entry, a read-only root, signals and exit codes',
@@ -128,7 +156,8 @@ test(
     root = join(temporaryFolder(t), 'root');
     cpSync(bareDebian(), root, { recursive: true, verbatimSymlinks: true });
     chmodSync(dirname(root), 0o755);
-    for (const name of ['opt/perilbook', 'data', 'books']) mkdirSync(join(root, name), { recursive: true });
+    for (const name of ['opt/perilbook', 'data', 'books'])
+      mkdirSync(join(root, name), { recursive: true });
     extract({
       file: join(FOLDER, `${TITLE}-linux-x64.tar.gz`),
       cwd: join(root, 'opt/perilbook'),
@@ -139,7 +168,8 @@ test(
     const mount = (...args: string[]) => execFileSync('mount', args);
     mount('--bind', root, root);
     mount('-o', 'remount,ro,bind', root);
-    for (const name of ['data', 'books', 'tmp']) mount('-t', 'tmpfs', '-o', 'mode=1777', 'none', join(root, name));
+    for (const name of ['data', 'books', 'tmp'])
+      mount('-t', 'tmpfs', '-o', 'mode=1777', 'none', join(root, name));
     const environment = [
       'env',
       '-i',
@@ -183,11 +213,15 @@ test('a double click on the desktop entry starts the page', NEEDS, (t) => {
     .exec(entry)![1]!
     .replaceAll('\\\\', '\\')
     .match(/"(?:\\.|[^"\\])*"|\S+/g)!;
-  const args = words.map((word) => (word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word));
+  const args = words.map((word) =>
+    word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word,
+  );
   const place = join(folder, "it's a folder");
   mkdirSync(place);
   writeFileSync(join(place, 'perilbook'), '#!/bin/sh\necho "started with $*"\n', { mode: 0o755 });
-  const [program, ...rest] = args.map((word) => (word === '%k' ? join(place, 'perilbook-page.desktop') : word));
+  const [program, ...rest] = args.map((word) =>
+    word === '%k' ? join(place, 'perilbook-page.desktop') : word,
+  );
   assert.equal(spawnSync(program!, rest, { encoding: 'utf8' }).stdout, 'started with ui\n');
 });
 
@@ -197,7 +231,12 @@ function bareDebian(): string {
   if (existsSync(join(folder, 'made'))) return folder;
   mkdirSync(folder, { recursive: true });
   const output = join(CACHE, 'bare-debian.log');
-  const made = spawnSync('sh', ['-c', 'debootstrap --variant=minbase bookworm "$0" > "$1" 2>&1', folder, output]);
+  const made = spawnSync('sh', [
+    '-c',
+    'debootstrap --variant=minbase bookworm "$0" > "$1" 2>&1',
+    folder,
+    output,
+  ]);
   assert.equal(made.status, 0, `debootstrap failed: ${output}`);
   writeFileSync(join(folder, 'made'), '');
   return folder;

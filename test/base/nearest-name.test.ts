@@ -12,7 +12,8 @@ test('a letter missing, too many, wrong, or exchanged with its neighbour', () =>
 });
 
 test('what is like nothing gets no suggestion', () => {
-  for (const text of ['', '  ', 'zzzzzzzz', 'x']) assert.equal(nearestName(text, TOPIC_SLUGS), null, text);
+  for (const text of ['', '  ', 'zzzzzzzz', 'x'])
+    assert.equal(nearestName(text, TOPIC_SLUGS), null, text);
   assert.equal(nearestName('wildfire', []), null);
   assert.deepEqual(nearestNames('a', ['', ' ']), []);
 });
@@ -40,7 +41,9 @@ test('it is the nearest of all, and no farther than a third of the letters', () 
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 6 }), (misspelt, all) => {
       // Two of four or five letters may differ where the first one is the same: tested by its own.
-      const names = all.filter((name) => misspelt.length < 4 || misspelt.length > 5 || name[0] !== misspelt[0]);
+      const names = all.filter(
+        (name) => misspelt.length < 4 || misspelt.length > 5 || name[0] !== misspelt[0],
+      );
       const most = Math.max(1, Math.floor(misspelt.length / 3));
       const distances = names.filter((name) => name !== '').map((name) => distance(misspelt, name));
       const nearest = Math.min(...distances);
@@ -49,7 +52,8 @@ test('it is the nearest of all, and no farther than a third of the letters', () 
       if (found !== null) assert.equal(distance(misspelt, found), nearest);
       const several = nearestNames(misspelt, names);
       assert.ok(several.length <= 3 && new Set(several).size === several.length);
-      for (const name of several) assert.ok(distance(misspelt, name) <= Math.min(most, nearest + 1));
+      for (const name of several)
+        assert.ok(distance(misspelt, name) <= Math.min(most, nearest + 1));
     }),
   );
 });

@@ -10,10 +10,22 @@ test('each platform has its folder, and one that is set goes before', (t) => {
   const local = join(home, 'AppData/Local');
   const env = { HOME: home };
   assert.equal(dataFolderOf(env, 'linux'), join(home, '.local/share/perilbook'));
-  assert.equal(dataFolderOf({ ...env, LOCALAPPDATA: local }, 'darwin'), join(home, '.local/share/perilbook'));
-  assert.equal(dataFolderOf({ ...env, LOCALAPPDATA: join(home, 'x') }, 'win32'), join(home, 'x/perilbook'));
-  assert.equal(dataFolderOf({ ...env, LOCALAPPDATA: 'relative' }, 'win32'), join(local, 'perilbook'));
-  assert.equal(dataFolderOf({ ...env, XDG_DATA_HOME: join(home, 'y') }, 'win32'), join(home, 'y/perilbook'));
+  assert.equal(
+    dataFolderOf({ ...env, LOCALAPPDATA: local }, 'darwin'),
+    join(home, '.local/share/perilbook'),
+  );
+  assert.equal(
+    dataFolderOf({ ...env, LOCALAPPDATA: join(home, 'x') }, 'win32'),
+    join(home, 'x/perilbook'),
+  );
+  assert.equal(
+    dataFolderOf({ ...env, LOCALAPPDATA: 'relative' }, 'win32'),
+    join(local, 'perilbook'),
+  );
+  assert.equal(
+    dataFolderOf({ ...env, XDG_DATA_HOME: join(home, 'y') }, 'win32'),
+    join(home, 'y/perilbook'),
+  );
 });
 
 test('a store of an earlier version on Windows is found, until there is one in the folder of today', (t) => {

@@ -16,13 +16,27 @@ const WORDS = [
     'C:\\my files\\',
     '\\\\server\\a b\\x.csv',
   ],
-  ...['hail,wildfire', '@file', 'ends\\"', '(1)', 'a^b', 'Zoë’s', '!x!', '{a}', 'a;b', '<in>', 'tab\there'],
+  ...[
+    'hail,wildfire',
+    '@file',
+    'ends\\"',
+    '(1)',
+    'a^b',
+    'Zoë’s',
+    '!x!',
+    '{a}',
+    'a;b',
+    '<in>',
+    'tab\there',
+  ],
 ];
 
 /** What a program of Windows gets of what stands in cmd's prompt, or null where cmd would do something else: redirect, start a program.
  * `^` escapes outside of quotes, %NAME% is replaced everywhere; then the C library's rules of arguments. */
 function cmdReads(line: string): string | null {
-  const variables = line.replace(/%([^%:]+)%/g, (all, name) => (/^path$/i.test(name) ? 'C:\\WINDOWS' : all));
+  const variables = line.replace(/%([^%:]+)%/g, (all, name) =>
+    /^path$/i.test(name) ? 'C:\\WINDOWS' : all,
+  );
   let isQuoted = false;
   let passed = '';
   for (let at = 0; at < variables.length; at++) {
@@ -63,7 +77,8 @@ function powershellReads(text: string): string | null {
   return isWhole ? quoted.replace(/(['‘’‚‛])['‘’‚‛]/g, '$1') : null;
 }
 
-const posixReads = (text: string) => spawnSync('sh', ['-c', `printf %s ${text}`], { encoding: 'utf8' }).stdout;
+const posixReads = (text: string) =>
+  spawnSync('sh', ['-c', `printf %s ${text}`], { encoding: 'utf8' }).stdout;
 const READERS: Readonly<Record<Shell, (text: string) => string | null>> = {
   ...{ posix: posixReads, cmd: cmdReads, powershell: powershellReads },
 };

@@ -23,7 +23,12 @@ async function openEmbedded(t: TestContext) {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
   const setup: ConnectionContext = {
-    ...{ env: {}, workingFolder: folder, dataFolder: folder, clock: new FastClock('2026-03-15T12:00:00Z', 1) },
+    ...{
+      env: {},
+      workingFolder: folder,
+      dataFolder: folder,
+      clock: new FastClock('2026-03-15T12:00:00Z', 1),
+    },
     ...{ random: Math.random, notice: () => {} },
   };
   return async (said: JobFile) => {
@@ -34,7 +39,8 @@ async function openEmbedded(t: TestContext) {
     if (connection.kind !== 'service') throw new Error('not the sample service');
     const close = () => opened[Symbol.asyncDispose]();
     const path = pathTo('/v1/hail/risk', LOS_ANGELES);
-    const call = async () => (await request(connection.baseUrl + path, connection.keys[0]!.secret)).status;
+    const call = async () =>
+      (await request(connection.baseUrl + path, connection.keys[0]!.secret)).status;
     return { job, call, close };
   };
 }
@@ -49,7 +55,11 @@ for (const [what, first, second] of [
     const atWork = await open(first);
     const other = await open(second);
     try {
-      assert.notEqual(atWork.job.account.name, other.job.account.name, 'the ledger tells them apart too');
+      assert.notEqual(
+        atWork.job.account.name,
+        other.job.account.name,
+        'the ledger tells them apart too',
+      );
       for (let call = 0; call < 10; call++) await other.call();
       for (let call = 0; call < 10; call++) assert.equal(await atWork.call(), 200);
     } finally {
@@ -78,19 +88,39 @@ test('sample data and its accounts of another version are made again', async (t)
 test('an account whose subscription nobody said has no allowance and no overage', async (t) => {
   const { folder, clock, store, job } = await openHarness(t);
   const own = job({ account: 'embedded' });
-  const words = { job: 'j', input: 'i', output: 'o', account: 'embedded', plannedCredits: 0, budget: 1_000_000 };
+  const words = {
+    job: 'j',
+    input: 'i',
+    output: 'o',
+    account: 'embedded',
+    plannedCredits: 0,
+    budget: 1_000_000,
+  };
   const source = await store.source('an earlier version');
   const run = await store.startRun(words);
   const period = { start: Date.UTC(2026, 2, 1), end: Date.UTC(2026, 3, 1) };
   const limits = { periodLimit: 1e6, creditsPerMinute: 1e6, budget: 1e6, leaseMs: 1e6 };
   const [claim] = await store.claim({ run, source, account: own.account.name, period, ...limits }, [
-    { cell: { lat7: 1, lng7: 1 }, call: { kind: 'enterprise' }, credits: 65_766, key: 'k', wanted: [] },
+    {
+      cell: { lat7: 1, lng7: 1 },
+      call: { kind: 'enterprise' },
+      credits: 65_766,
+      key: 'k',
+      wanted: [],
+    },
   ]);
   assert.equal(claim?.outcome, 'granted');
   const quota = (...args: string[]) =>
-    perilbook(['quota', '--store', 'store.db', '--account', 'embedded', ...args], { folder, clock });
+    perilbook(['quota', '--store', 'store.db', '--account', 'embedded', ...args], {
+      folder,
+      clock,
+    });
   const unknown = JSON.parse((await quota('--json')).stdout);
-  assertFits(unknown, { in_flight: 65_766, subscription: null, allowance: null, left: null, overage: null }, 'quota');
+  assertFits(
+    unknown,
+    { in_flight: 65_766, subscription: null, allowance: null, left: null, overage: null },
+    'quota',
+  );
   const { stdout } = await quota();
   assert.match(stdout, /allowance +unknown: .*--subscription/);
   assert.doesNotMatch(stdout, /overage|\$|starter/);
@@ -104,11 +134,25 @@ test('an account whose subscription nobody said has no allowance and no overage'
   const billed = await quota('--subscription', 'starter', '--overage-ceiling', '3000');
   const overage = /overage +55,766 credits beyond the allowance, \$2230\.64/;
   assert.match(billed.stdout, overage);
-  const charged = { charge: 'charged', credits: 65_766, period, outcome: '200', answers: [], failures: [] } as const;
+  const charged = {
+    charge: 'charged',
+    credits: 65_766,
+    period,
+    outcome: '200',
+    answers: [],
+    failures: [],
+  } as const;
   await store.settle([{ call: claim.call, ...charged }]);
-  assert.match((await quota('--subscription', 'starter')).stdout, overage, 'what was billed is not hidden');
+  assert.match(
+    (await quota('--subscription', 'starter')).stdout,
+    overage,
+    'what was billed is not hidden',
+  );
   const database = new Database(join(folder, 'store.db'));
-  assert.equal(database.prepare('SELECT count(*) FROM periods WHERE elsewhere IS NOT NULL').pluck().get(), 0);
+  assert.equal(
+    database.prepare('SELECT count(*) FROM periods WHERE elsewhere IS NOT NULL').pluck().get(),
+    0,
+  );
   database.close();
 });
 
@@ -123,11 +167,15 @@ test('overage credits and dollars by period, as they were charged: list and stat
     signedUpAt: NOON - 45 * DAY,
   });
   const buy = async (calls: readonly string[]) => {
-    for (const path of calls) assert.equal((await request(service.url + pathTo(path, HERE), key)).status, 200);
+    for (const path of calls)
+      assert.equal((await request(service.url + pathTo(path, HERE), key)).status, 200);
   };
   await buy(['/v1/bundle/standard', '/v1/drought/risk', '/v1/drought/risk']);
   const told = async (...args: string[]) => {
-    const { code, stdout, stderr } = await perilbook(['service', 'account', ...args, '--db', file], { clock });
+    const { code, stdout, stderr } = await perilbook(
+      ['service', 'account', ...args, '--db', file],
+      { clock },
+    );
     assert.equal(code, 0, stderr);
     return stdout;
   };
@@ -135,17 +183,34 @@ test('overage credits and dollars by period, as they were charged: list and stat
   assertFits(await list(), [{ overageCredits: 0 }], 'before');
   await buy(['/v1/bundle/standard', '/v1/bundle/enterprise']);
   const overage = { allowance: 20, overageCredits: 47, overageDollars: 1.88 };
-  assertFits(await list(), [{ creditsCharged: 67, creditsWithinAllowance: 20, isClosed: false, ...overage }], 'list');
+  assertFits(
+    await list(),
+    [{ creditsCharged: 67, creditsWithinAllowance: 20, isClosed: false, ...overage }],
+    'list',
+  );
   // The next period, under other terms: the statement of the last one stays as it was.
   clock.at += 31 * DAY;
   await port.changeAccount('tester', { subscription: customSubscription(30, 1_000, null) });
   await buy(['/v1/bundle/enterprise']);
   const periods = JSON.parse(await told('statement', '--json'));
   const calls = { single: 2, standard: 2, enterprise: 1 };
-  const next = { account: 'tester', isClosed: false, allowance: 30, overageCredits: 5, overageDollars: null };
-  assertFits(periods, [{ account: 'tester', isClosed: true, calls, ...overage }, next], 'statement');
+  const next = {
+    account: 'tester',
+    isClosed: false,
+    allowance: 30,
+    overageCredits: 5,
+    overageDollars: null,
+  };
+  assertFits(
+    periods,
+    [{ account: 'tester', isClosed: true, calls, ...overage }, next],
+    'statement',
+  );
   const table = await told('statement', '--period', '2026-03-15', '--account', 'tester');
-  assert.match(table, /^account +from +until +period +allowance +within it +overage +\$ a credit +dollars\n/);
+  assert.match(
+    table,
+    /^account +from +until +period +allowance +within it +overage +\$ a credit +dollars\n/,
+  );
   assert.match(table, /\ntester +2026-02-28 +2026-03-29 +closed +20 +20 +47 +0\.04 +1\.88\n$/);
   assert.match(await told('list'), /overage credits\n/);
 });

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { closeSync, constants, copyFileSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +21,9 @@ import { ROOT, wordsIn } from './command-line.ts';
 
 const timeout = 300_000;
 
-test('a file on standard input is the input: no output replaces it, under any name', { timeout }, async (t) => {
+test('a file on standard input is the input: no output replaces it, under any name', {
+  timeout,
+}, async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'b.csv');
   const before = 'lat,lng,hazard_status,hazard_note,hazard_as_of\n38.9,-77.03,ok,,\n';
@@ -30,7 +40,11 @@ test('a file on standard input is the input: no output replaces it, under any na
 const CELLS = 40;
 
 /** A service on the wall clock, a gate before it, and a job for 40 cells of one credit each. */
-async function setScene(t: TestContext, passage: (number: number) => Passage, creditsPerMinute = 10_000) {
+async function setScene(
+  t: TestContext,
+  passage: (number: number) => Passage,
+  creditsPerMinute = 10_000,
+) {
   const now = Date.now();
   const harness = await openHarness(t, {
     subscription: customSubscription(100_000, 10_000),
@@ -51,14 +65,18 @@ async function setScene(t: TestContext, passage: (number: number) => Passage, cr
   writeFileSync(join(harness.folder, 'job.yaml'), `${lines.join('\n')}\n`);
   return {
     ...{ harness, secret, gate },
-    run: (...more: string[]) => startBin(t, ['run', 'job.yaml', ...more], harness.folder, { THE_KEY: secret }),
+    run: (...more: string[]) =>
+      startBin(t, ['run', 'job.yaml', ...more], harness.folder, { THE_KEY: secret }),
     statuses: () => column(harness.output(), 'hazard_status'),
   };
 }
 
-const count = (statuses: readonly string[], status: string) => statuses.filter((name) => name === status).length;
+const count = (statuses: readonly string[], status: string) =>
+  statuses.filter((name) => name === status).length;
 
-test('SIGINT while a run waits for its minute: 130, a complete file, and what to do next', { timeout }, async (t) => {
+test('SIGINT while a run waits for its minute: 130, a complete file, and what to do next', {
+  timeout,
+}, async (t) => {
   const scene = await setScene(t, () => 'answer', 10);
   const bin = scene.run();
   await scene.gate.reached(5);
@@ -69,7 +87,10 @@ test('SIGINT while a run waits for its minute: 130, a complete file, and what to
     stderr,
     /Interrupted\. Answers that were bought are kept\. .*[\s\S]*\nTo resume: perilbook run job\.yaml/,
   );
-  assert.deepEqual([scene.statuses().length, count(scene.statuses(), 'ok')], [CELLS, scene.harness.charged()]);
+  assert.deepEqual(
+    [scene.statuses().length, count(scene.statuses(), 'ok')],
+    [CELLS, scene.harness.charged()],
+  );
 });
 
 test('SIGKILL in the middle: the same command finishes, and what may have been charged in vain is listed as unknown', {
@@ -91,16 +112,23 @@ test('SIGKILL in the middle: the same command finishes, and what may have been c
   const { charged, unknown, open } = await scene.harness.ledger();
   const service = scene.harness.charged();
   assert.deepEqual([charged, open, service], [CELLS, 0, scene.gate.come]);
-  assert.ok(service >= CELLS + lost && service <= charged + unknown, `${service} charged, ${unknown} unknown`);
+  assert.ok(
+    service >= CELLS + lost && service <= charged + unknown,
+    `${service} charged, ${unknown} unknown`,
+  );
   assert.ok(unknown <= 8, `${unknown} unknown, with 8 sockets`);
 
   const third = await scene.run('--json').ended;
-  assert.deepEqual([third.code, JSON.parse(third.stdout).credits_spent, scene.harness.charged()], [0, 0, service]);
+  assert.deepEqual(
+    [third.code, JSON.parse(third.stdout).credits_spent, scene.harness.charged()],
+    [0, 0, service],
+  );
 });
 
 test('a terminal window that is closed during a run ends it like Ctrl-C: the output is written', {
   timeout,
-  skip: spawnSync('script', ['--version']).error !== undefined && 'the command script is not installed',
+  skip:
+    spawnSync('script', ['--version']).error !== undefined && 'the command script is not installed',
 }, async (t) => {
   const scene = await setScene(t, () => 'answer', 10);
   const { folder } = scene.harness;
@@ -139,13 +167,23 @@ test('what a full disk cannot take of stdout is told; the run ends in order, wit
   writeFileSync(job, `${readFileSync(job, 'utf8')}on_finish: [sh, -c, "cat > told.json"]\n`);
   const stdout = openSync('/dev/full', 'w');
   t.after(() => closeSync(stdout));
-  const ran = await startBin(t, ['run', 'job.yaml', '--json'], harness.folder, { THE_KEY: secret }, { stdout }).ended;
+  const ran = await startBin(
+    t,
+    ['run', 'job.yaml', '--json'],
+    harness.folder,
+    { THE_KEY: secret },
+    { stdout },
+  ).ended;
   assert.match(ran.stderr, /^Standard output could not be written: .*ENOSPC/m);
   assert.doesNotMatch(ran.stderr, /BUG|at .*main\.ts/);
   assert.equal(ran.code, 2);
-  assert.equal(JSON.parse(readFileSync(join(harness.folder, 'told.json'), 'utf8')).state, 'complete');
+  assert.equal(
+    JSON.parse(readFileSync(join(harness.folder, 'told.json'), 'utf8')).state,
+    'complete',
+  );
   for (const words of ['topics', 'run none.csv --json']) {
-    const { code, stderr } = await startBin(t, words.split(' '), harness.folder, {}, { stdout }).ended;
+    const { code, stderr } = await startBin(t, words.split(' '), harness.folder, {}, { stdout })
+      .ended;
     assert.match(stderr, /Standard output could not be written/);
     assert.equal(code, 2);
   }
@@ -156,13 +194,39 @@ const SERVICE = ['--base-url', 'http://127.0.0.1:9', '--topics', 'wildfire', '--
 
 /** Commands that wait for a pipe to which nobody writes; each ends at the first SIGTERM. */
 const WAITING: Readonly<Record<string, readonly string[]>> = {
-  'the input of a run': ['run', 'pipe', '-o', 'x.csv', '--topics', 'wildfire', '--service', 'sample'],
+  'the input of a run': [
+    'run',
+    'pipe',
+    '-o',
+    'x.csv',
+    '--topics',
+    'wildfire',
+    '--service',
+    'sample',
+  ],
   'the input of a plan': ['plan', 'pipe', '--topics', 'wildfire', '--service', 'sample'],
   'the states of a file': ['data', 'get', 'radon', '--for', 'pipe', '--dry-run'],
   'the key of a run': ['run', 'in.csv', '-o', 'x.csv', ...SERVICE, '--api-key-file', 'pipe'],
   'the key of the page': ['ui', '--base-url', 'http://127.0.0.1:9', '--api-key-file', 'pipe'],
-  'the key of a check': ['service', 'check', '--base-url', 'http://127.0.0.1:9', '--yes', '--api-key-file', 'pipe'],
-  'a pipe as the output': ['run', 'in.csv', '-o', 'pipe', '--topics', 'wildfire', '--service', 'sample'],
+  'the key of a check': [
+    'service',
+    'check',
+    '--base-url',
+    'http://127.0.0.1:9',
+    '--yes',
+    '--api-key-file',
+    'pipe',
+  ],
+  'a pipe as the output': [
+    'run',
+    'in.csv',
+    '-o',
+    'pipe',
+    '--topics',
+    'wildfire',
+    '--service',
+    'sample',
+  ],
 };
 
 for (const [what, args] of Object.entries(WAITING)) {
@@ -200,7 +264,16 @@ async function openForWriting(pipe: string, bin: Bin): Promise<number> {
 
 /** Files that must be read at once, and how a message names what they are. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  'an endless input': ['run', '/dev/zero', '-o', 'x.csv', '--topics', 'wildfire', '--service', 'sample'],
+  'an endless input': [
+    'run',
+    '/dev/zero',
+    '-o',
+    'x.csv',
+    '--topics',
+    'wildfire',
+    '--service',
+    'sample',
+  ],
   'a random input': ['plan', '/dev/urandom', '--topics', 'wildfire', '--service', 'sample'],
   'an endless key': ['run', 'in.csv', '-o', 'x.csv', ...SERVICE, '--api-key-file', '/dev/zero'],
   'a job in a pipe': ['run', 'job.yaml'],

@@ -43,7 +43,8 @@ export function startBin(
   { stdin = 'ignore', stdout = 'pipe', shell = null, readsOnce = false }: BinOptions = {},
 ): Bin {
   const command = [process.execPath, join(ROOT, 'src/main.ts'), ...args];
-  const [file, ...words] = shell === null ? command : ['bash', '-c', `${shell} exec "$0" "$@"`, ...command];
+  const [file, ...words] =
+    shell === null ? command : ['bash', '-c', `${shell} exec "$0" "$@"`, ...command];
   const child: ChildProcess = spawn(file!, words, {
     cwd: folder,
     env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_DATA_HOME: folder, ...env },
@@ -57,7 +58,9 @@ export function startBin(
   if (readsOnce) child.stderr!.once('data', () => child.stderr!.destroy());
   const ended = new Promise<BinEnd>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code, signal, stdout: text(out), stderr: text(err) }));
+    child.on('close', (code, signal) =>
+      resolve({ code, signal, stdout: text(out), stderr: text(err) }),
+    );
   });
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   releaseLater(t, async () => {
@@ -75,7 +78,11 @@ export function startBin(
       if (text(err).includes(words)) return;
       await new Promise<void>((resolve, reject) => {
         child.stderr!.on('data', () => text(err).includes(words) && resolve());
-        ended.then(({ stderr }) => reject(new Error(`It ended without ${JSON.stringify(words)}:\n${stderr}`)), reject);
+        ended.then(
+          ({ stderr }) =>
+            reject(new Error(`It ended without ${JSON.stringify(words)}:\n${stderr}`)),
+          reject,
+        );
       });
     },
   };
@@ -85,7 +92,11 @@ export function startBin(
 export type Passage = 'answer' | 'lose' | 'hold';
 
 /** A way to a service that lets requests pass as the test wants; the first is number 1. */
-export async function gateBefore(t: TestContext, service: string, passage: (number: number) => Passage) {
+export async function gateBefore(
+  t: TestContext,
+  service: string,
+  passage: (number: number) => Passage,
+) {
   let come = 0;
   let waiting: { requests: number; resolve: () => void }[] = [];
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -97,7 +108,9 @@ export async function gateBefore(t: TestContext, service: string, passage: (numb
       });
       const body = await answer.text();
       if (how === 'answer') {
-        const headers = [...answer.headers].filter(([name]) => /^x-|^content-type$|^retry-after$/.test(name));
+        const headers = [...answer.headers].filter(([name]) =>
+          /^x-|^content-type$|^retry-after$/.test(name),
+        );
         response.writeHead(answer.status, Object.fromEntries(headers)).end(body);
       }
     }
@@ -115,6 +128,8 @@ export async function gateBefore(t: TestContext, service: string, passage: (numb
     },
     /** Resolves when as many requests have come. */
     reached: (requests: number): Promise<void> =>
-      come >= requests ? Promise.resolve() : new Promise((resolve) => waiting.push({ requests, resolve })),
+      come >= requests
+        ? Promise.resolve()
+        : new Promise((resolve) => waiting.push({ requests, resolve })),
   };
 }

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -31,7 +38,11 @@ type Texts = string | readonly string[];
 interface Step {
   readonly run?: string;
   readonly write?: Readonly<Record<string, string>>;
-  readonly copy?: readonly [from: string, to: string, ...changes: (readonly [pattern: string, text: string])[]];
+  readonly copy?: readonly [
+    from: string,
+    to: string,
+    ...changes: (readonly [pattern: string, text: string])[],
+  ];
   readonly sql?: string;
   /** SQL for the store. */
   readonly store?: string;
@@ -80,7 +91,9 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
   const harness = service
     ? await openHarness(t, { subscription: customSubscription(service.credits_per_month, 100_000) })
     : null;
-  const folder = harness?.folder ?? temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
+  const folder =
+    harness?.folder ??
+    temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const kinds = [data ?? []].flat();
   const own = at ? (kinds.includes('local') ? new MovedClock(at) : new FastClock(at, 1)) : null;
   const moved = harness?.clock ?? own;
@@ -106,7 +119,9 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
   };
   write(files);
   const named = { ...(key && { PERILBOOK_API_KEY: key.secret }), ...env };
-  const filledEnv = Object.fromEntries(Object.entries(named).map(([name, text]) => [name, filled(text)]));
+  const filledEnv = Object.fromEntries(
+    Object.entries(named).map(([name, text]) => [name, filled(text)]),
+  );
   return {
     harness,
     folder,
@@ -116,14 +131,22 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
     dataFile,
     filled,
     write,
-    env: { HOME: home, XDG_DATA_HOME: home, LOCALAPPDATA: join(home, '.local/share'), ...filledEnv },
+    env: {
+      HOME: home,
+      XDG_DATA_HOME: home,
+      LOCALAPPDATA: join(home, '.local/share'),
+      ...filledEnv,
+    },
   };
 }
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
 /** What is done before the command of a step. */
-async function prepareStep({ harness, folder, clock, moved, dataFile, write }: Scene, step: Step): Promise<void> {
+async function prepareStep(
+  { harness, folder, clock, moved, dataFile, write }: Scene,
+  step: Step,
+): Promise<void> {
   write(step.write ?? {});
   if (step.places) {
     const rows = places(step.places).map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`);
@@ -156,7 +179,9 @@ async function prepareStep({ harness, folder, clock, moved, dataFile, write }: S
   }
   if (step.upgrade) {
     const subscription = customSubscription(step.upgrade, 100_000);
-    await sqliteAccounts(harness!.accounts, harness!.clock).changeAccount('harness', { subscription });
+    await sqliteAccounts(harness!.accounts, harness!.clock).changeAccount('harness', {
+      subscription,
+    });
   }
 }
 
@@ -174,17 +199,26 @@ async function take(scene: Scene, step: Step, path: string): Promise<void> {
   };
   const lacks = (found: string, unwanted: Texts | undefined, what: string) => {
     for (const text of [unwanted ?? []].flat()) {
-      assert.throws(() => assertFits(found, filled(text), what), `${path}: ${what} holds ${text}\n${found}`);
+      assert.throws(
+        () => assertFits(found, filled(text), what),
+        `${path}: ${what} holds ${text}\n${found}`,
+      );
     }
   };
   if (step.run !== undefined) {
     const interruption = new AbortController();
     const { code, stdout, stderr } = await perilbook(wordsOf(filled(step.run)), {
-      ...{ folder, clock: scene.clock, env: { ...scene.env, ...step.env }, interrupt: interruption.signal },
+      ...{
+        folder,
+        clock: scene.clock,
+        env: { ...scene.env, ...step.env },
+        interrupt: interruption.signal,
+      },
       ...(step.stdin !== undefined && { stdin: step.stdin }),
       ...(step.typed !== undefined && { typed: step.typed }),
       ...(step.width !== undefined && { columns: step.width }),
-      onStderr: (text) => step.interruptAt && text.includes(step.interruptAt) && interruption.abort(),
+      onStderr: (text) =>
+        step.interruptAt && text.includes(step.interruptAt) && interruption.abort(),
     });
     assert.equal(code, step.code ?? 0, `${path}: ${step.run}\n${stdout}${stderr}`);
     fits(withSlashes(stdout), step.stdout, 'stdout');
@@ -199,7 +233,11 @@ async function take(scene: Scene, step: Step, path: string): Promise<void> {
       );
     if (step.events) {
       const events = stderr.trimEnd().split('\n');
-      assertFits(events.map((line) => JSON.parse(line)).slice(-step.events.length), step.events, path);
+      assertFits(
+        events.map((line) => JSON.parse(line)).slice(-step.events.length),
+        step.events,
+        path,
+      );
     }
     assert.doesNotMatch(stderr, /this is a bug/);
   }
@@ -235,13 +273,19 @@ function wordsOf(command: string): string[] {
 }
 
 for (const file of readdirSync(CASES).filter((name) => name.endsWith('.yaml'))) {
-  const { cases, ...shared } = parse(readFileSync(join(CASES, file), 'utf8')) as Partial<Case> & { cases: Case[] };
+  const { cases, ...shared } = parse(readFileSync(join(CASES, file), 'utf8')) as Partial<Case> & {
+    cases: Case[];
+  };
   for (const written of cases) {
     for (const row of written.table ?? [{}]) {
-      const whole = filledIn({ ...shared, ...written, files: { ...shared.files, ...written.files } }, row);
+      const whole = filledIn(
+        { ...shared, ...written, files: { ...shared.files, ...written.files } },
+        row,
+      );
       test(`${file.replace('.yaml', '')}: ${whole.title}`, whole.isLong ? LONG : {}, async (t) => {
         const scene = await openScene(t, whole);
-        for (const [index, step] of whole.steps.entries()) await take(scene, step, `step ${index + 1}`);
+        for (const [index, step] of whole.steps.entries())
+          await take(scene, step, `step ${index + 1}`);
       });
     }
   }

@@ -29,13 +29,20 @@ export interface SetupOptions {
 }
 
 /** Runs a command line as the bin would, in this process: only main.ts is left out. */
-export async function perilbook(args: readonly string[], options: SetupOptions = {}): Promise<Ended> {
+export async function perilbook(
+  args: readonly string[],
+  options: SetupOptions = {},
+): Promise<Ended> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   const { typed } = options;
-  const stdin = Object.assign(new PassThrough(), typed === undefined ? {} : { isTTY: true, setRawMode: () => {} });
+  const stdin = Object.assign(
+    new PassThrough(),
+    typed === undefined ? {} : { isTTY: true, setRawMode: () => {} },
+  );
   if (typed === undefined) stdin.end(options.stdin ?? '');
-  const collect = (into: Buffer[]) => new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
+  const collect = (into: Buffer[]) =>
+    new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
   const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
   const setup: CliContext = {
     args,

@@ -9,7 +9,11 @@ import { perilbook, ROOT } from './command-line.ts';
 
 /** What a shell offers for the last word: of the printed completions, those that begin with it. */
 const of = async (...words: string[]) => {
-  const { code, stdout, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...words]);
+  const { code, stdout, stderr } = await perilbook([
+    '--get-yargs-completions',
+    'perilbook',
+    ...words,
+  ]);
   assert.deepEqual([code, stderr], [0, '']);
   const current = words.at(-1) === '=' ? '' : words.at(-1)!;
   return stdout.split('\n').filter((word) => word !== '' && word.startsWith(current));
@@ -30,8 +34,20 @@ test('commands, options and actions are completed', async () => {
 test('a completion runs no command', async (t) => {
   const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
   for (const words of [['--yes', ''], ['-'], ['--wrong', 'x', '']]) {
-    const line = ['run', 'book.csv', '--topics', 'wildfire', '--store', 'store.db', '-o', 'out.csv', ...words];
-    const { code, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...line], { folder });
+    const line = [
+      'run',
+      'book.csv',
+      '--topics',
+      'wildfire',
+      '--store',
+      'store.db',
+      '-o',
+      'out.csv',
+      ...words,
+    ];
+    const { code, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...line], {
+      folder,
+    });
     assert.deepEqual([code, stderr, readdirSync(folder)], [0, '', ['book.csv']]);
   }
 });
@@ -59,10 +75,15 @@ const SHELLS: Readonly<Record<string, readonly string[]>> = {
 
 for (const [shell, [flag, ...script]] of Object.entries(SHELLS)) {
   const skip = spawnSync(shell, ['-c', 'true']).status === 0 ? false : `no ${shell}`;
-  test(`${shell} itself completes with the script, and files where nothing else is wanted`, { skip }, (t) => {
+  test(`${shell} itself completes with the script, and files where nothing else is wanted`, {
+    skip,
+  }, (t) => {
     const folder = temporaryFolder(t);
     const bin = join(folder, 'perilbook');
-    writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
+    writeFileSync(
+      bin,
+      `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`,
+    );
     chmodSync(bin, 0o755);
     writeFileSync(join(folder, 'book.csv'), '');
     const ends = ['ru', 'run --bud', 'job ', 'run bo'];

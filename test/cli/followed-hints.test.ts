@@ -73,6 +73,10 @@ test('what a hint says is tried, and reads the file', async (t) => {
       ended = await plan(options);
     }
     assert.ok(options.length > 0, `${name} needs no option`);
-    assert.match(ended, new RegExp(`\\b${located} located`), `${name} ${options.join(' ')}: ${ended}`);
+    assert.match(
+      ended,
+      new RegExp(`\\b${located} located`),
+      `${name} ${options.join(' ')}: ${ended}`,
+    );
   }
 });

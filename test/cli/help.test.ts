@@ -12,13 +12,17 @@ import { perilbook, ROOT, wordsIn } from './command-line.ts';
 const HELP = ['--help', '--version', '--all'];
 
 async function helpOf(words: readonly string[], columns?: number): Promise<string> {
-  const { code, stdout, stderr } = await perilbook([...words, '--help'], columns === undefined ? {} : { columns });
+  const { code, stdout, stderr } = await perilbook(
+    [...words, '--help'],
+    columns === undefined ? {} : { columns },
+  );
   assert.deepEqual([code, stderr], [0, '']);
   return stdout;
 }
 
 /** The long options that a help text lists. */
-const optionsIn = (help: string) => [...help.matchAll(/^ +(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name!);
+const optionsIn = (help: string) =>
+  [...help.matchAll(/^ +(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name!);
 
 const headings = (help: string) => [...help.matchAll(/^(\w[\w ]+):$/gm)].map(([, name]) => name!);
 
@@ -51,16 +55,20 @@ test('an option that has no effect for a subcommand is refused, and the one that
   for (const command of commands) {
     const words = command.name.split(' ');
     const top = COMMANDS.filter((other) => other.name === words[0]);
-    const needed = Object.entries(command.options ?? {}).flatMap(([name, { demandOption, choices, type }]) =>
-      demandOption ? [`--${name}=${choices?.[0] ?? (type === 'number' ? 1 : 'x')}`] : [],
+    const needed = Object.entries(command.options ?? {}).flatMap(
+      ([name, { demandOption, choices, type }]) =>
+        demandOption ? [`--${name}=${choices?.[0] ?? (type === 'number' ? 1 : 'x')}`] : [],
     );
     const others = runnableCommands(top).flatMap((other) => Object.keys(other.options ?? {}));
     for (const name of others) {
       if (optionNames(command.options).includes(name)) continue;
-      await assert.rejects(parseCommandLine([...words, ...needed, `--${name}=true`], COMMANDS, ''), {
-        code: 'USAGE',
-        message: new RegExp(`^Unknown option: --${name}; it is an option of ${words[0]}`),
-      });
+      await assert.rejects(
+        parseCommandLine([...words, ...needed, `--${name}=true`], COMMANDS, ''),
+        {
+          code: 'USAGE',
+          message: new RegExp(`^Unknown option: --${name}; it is an option of ${words[0]}`),
+        },
+      );
     }
   }
   const { code, stderr } = await perilbook(['cache', 'stats', '--older-than', '3d']);
@@ -95,7 +103,12 @@ test('what is too wide goes on below itself; nothing is lost', () => {
     'note  a text of some words',
     '      that is long',
   ]);
-  const [head, ...rows] = table(['line', 'reason'], [['7', 'The place is outside the US, by far.']], '', 30);
+  const [head, ...rows] = table(
+    ['line', 'reason'],
+    [['7', 'The place is outside the US, by far.']],
+    '',
+    30,
+  );
   assert.equal(head, 'line  reason');
   assert.deepEqual(rows, ['   7  The place is outside the', '      US, by far.']);
 });
@@ -128,14 +141,26 @@ for (const columns of [60, 100]) {
       assert.deepEqual(tooWide(stderr, columns), [], line);
     }
     // What is too long continues below its column.
-    assert.match((await perilbook(['topics'], options)).stdout, /^slug +.*columns$[\s\S]*\n {20,}air_quality.*\n/m);
+    assert.match(
+      (await perilbook(['topics'], options)).stdout,
+      /^slug +.*columns$[\s\S]*\n {20,}air_quality.*\n/m,
+    );
     const book = join(ROOT, 'sample-data/portfolio-oed.csv');
-    const plan = wordsIn(`plan ${book} -t natural,park --store s.db --order-by tiv --budget 600 --service sample`);
+    const plan = wordsIn(
+      `plan ${book} -t natural,park --store s.db --order-by tiv --budget 600 --service sample`,
+    );
     const [narrow, wide] = [await perilbook(plan, options), await perilbook(plan, { folder })];
     const verdict = wide.stdout.split('\n').find((line) => line.includes('credits needed.'))!;
     const [head] = narrow.stdout.split('\n\n');
     assert.deepEqual(tooWide(narrow.stdout.replaceAll(book, ''), columns), []);
-    assert.ok(head!.replace(/\s+/g, ' ').endsWith(verdict), 'the verdict is whole, and above the tables');
-    assert.match(narrow.stdout, /^ +cheaper +standard bundles,/m, 'a cheaper way is named in every width');
+    assert.ok(
+      head!.replace(/\s+/g, ' ').endsWith(verdict),
+      'the verdict is whole, and above the tables',
+    );
+    assert.match(
+      narrow.stdout,
+      /^ +cheaper +standard bundles,/m,
+      'a cheaper way is named in every width',
+    );
   });
 }

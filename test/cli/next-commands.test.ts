@@ -18,18 +18,43 @@ import { perilbook } from './command-line.ts';
 const ended = (reason: string, more: object = {}) =>
   ({
     stop: { reason, message: '', resumeAfter: null },
-    summary: { credits: 50_000, credits_spent: 600, credits_unknown: 0, credits_available: 10_000, ...more },
+    summary: {
+      credits: 50_000,
+      credits_spent: 600,
+      credits_unknown: 0,
+      credits_available: 10_000,
+      ...more,
+    },
   }) as unknown as RunResult;
 
 test('a command that resumes names what is still missing, and no more than is left of a budget that did not end the run', () => {
   const resume = (flags: object, reason: string, rest = 47_000, budget: number | null = 3_000) =>
     resumeCommand(['a.csv'], { ...flags }, { budget }, ended(reason), rest);
-  assert.equal(resume({ budget: 3000, quiet: true }, 'interrupted'), 'perilbook run a.csv --budget 2400 --quiet');
-  assert.equal(resume({}, 'quota'), 'perilbook run a.csv --budget 2400', 'a budget of the job file');
-  assert.equal(resume({ budget: 3000 }, 'time', 70), 'perilbook run a.csv --budget 70', 'the rest costs less');
-  assert.equal(resume({ budget: 3000 }, 'time', 0), 'perilbook run a.csv --budget 2400', 'its price is not known');
+  assert.equal(
+    resume({ budget: 3000, quiet: true }, 'interrupted'),
+    'perilbook run a.csv --budget 2400 --quiet',
+  );
+  assert.equal(
+    resume({}, 'quota'),
+    'perilbook run a.csv --budget 2400',
+    'a budget of the job file',
+  );
+  assert.equal(
+    resume({ budget: 3000 }, 'time', 70),
+    'perilbook run a.csv --budget 70',
+    'the rest costs less',
+  );
+  assert.equal(
+    resume({ budget: 3000 }, 'time', 0),
+    'perilbook run a.csv --budget 2400',
+    'its price is not known',
+  );
   assert.equal(resume({ budget: 3000 }, 'budget'), 'perilbook run a.csv --budget 47000');
-  assert.equal(resume({ budget: 3000, limit: 9 }, 'rows'), 'perilbook run a.csv --budget 47000', 'all rows');
+  assert.equal(
+    resume({ budget: 3000, limit: 9 }, 'rows'),
+    'perilbook run a.csv --budget 47000',
+    'all rows',
+  );
   const spent = resume({ budget: 600 }, 'time', 47_000, 600);
   assert.equal(spent, 'perilbook run a.csv --budget 47000', 'nothing is left of it');
   assert.equal(resume({ json: true, yes: true }, 'time', 70, null), 'perilbook run a.csv --yes');
@@ -45,14 +70,21 @@ test('after the end of a budget the next one is what the rest costs, as far as a
   const budget = ended('budget').stop;
   assert.equal(resume(budget, 7_000), 'perilbook run a.csv --budget 7000');
   assert.equal(resume(budget, 0), 'perilbook run a.csv --budget 9900', 'the next period');
-  assert.equal(resume(ended('quota').stop, 3), 'perilbook run a.csv --budget 9900', 'the next period');
+  assert.equal(
+    resume(ended('quota').stop, 3),
+    'perilbook run a.csv --budget 9900',
+    'the next period',
+  );
 });
 
 test('the command of the report leaves out what belongs to a run, and what the report remembers of it', () => {
   const job = { input: '/a.csv', output: '/b.csv', jobFile: null };
   const flags = { yes: true, budget: 5, debug: true, quiet: true, topics: 'hail', force: true };
   assert.equal(reportCommand(['a.csv'], flags, job), 'perilbook report a.csv');
-  assert.equal(reportCommand(['a.csv'], { ...flags, store: 's.db' }, job), 'perilbook report a.csv --store s.db');
+  assert.equal(
+    reportCommand(['a.csv'], { ...flags, store: 's.db' }, job),
+    'perilbook report a.csv --store s.db',
+  );
   const ofFile = { ...job, jobFile: '/j.yaml' };
   assert.equal(reportCommand(['j.yaml'], flags, ofFile), 'perilbook report j.yaml --topics hail');
   assert.equal(reportCommand(['-'], flags, { ...job, input: '-' }), null);
@@ -60,16 +92,26 @@ test('the command of the report leaves out what belongs to a run, and what the r
 
 /** The words of a command line as a shell splits them, without the program's name. */
 function wordsOfShell(line: string): string[] {
-  const { stdout, status } = spawnSync('sh', ['-c', `set -- ${line}; printf '%s\\0' "$@"`], { encoding: 'utf8' });
+  const { stdout, status } = spawnSync('sh', ['-c', `set -- ${line}; printf '%s\\0' "$@"`], {
+    encoding: 'utf8',
+  });
   assert.equal(status, 0, line);
   return stdout.split('\0').slice(1, -1);
 }
 
 test('any values come back from the line that is made of them', async () => {
   const odd = fc.constantFrom('-', '--', '-x', '--yes', "it's", 'a b', '$HOME', '5');
-  const clean = fc.oneof(fc.string({ minLength: 1 }), odd).map((value) => value.replaceAll('\0', '0'));
+  const clean = fc
+    .oneof(fc.string({ minLength: 1 }), odd)
+    .map((value) => value.replaceAll('\0', '0'));
   const values = fc.record(
-    { name: clean, prefix: clean, budget: fc.nat(), yes: fc.constant(true), 'no-header': fc.constant(true) },
+    {
+      name: clean,
+      prefix: clean,
+      budget: fc.nat(),
+      yes: fc.constant(true),
+      'no-header': fc.constant(true),
+    },
     { requiredKeys: [] },
   );
   const word = clean.filter((one) => one !== '--');
@@ -110,7 +152,9 @@ test('each command that a run prints runs', async (t) => {
     const options = { folder, env: { PERILBOOK_STORE: store, XDG_DATA_HOME: folder } };
     const first = await perilbook(wordsOfShell(`perilbook ${typed}`), options);
     assert.equal(first.code, 4, `${typed}\n${first.stderr}`);
-    const printed = [...first.stderr.matchAll(/perilbook (?:run|report) .*?(?=\.?$)/gm)].map(([line]) => line);
+    const printed = [...first.stderr.matchAll(/perilbook (?:run|report) .*?(?=\.?$)/gm)].map(
+      ([line]) => line,
+    );
     assert.ok(printed.length > 0, first.stderr);
     for (const line of printed) names.add(line.split(' ')[1]!);
     for (const line of printed.toReversed()) {
@@ -128,7 +172,10 @@ test('the first of the first steps can be copied', LONG, async (t) => {
   const { stdout } = await perilbook([], { folder, env });
   const [, command] = /try the sample +perilbook (.*)/.exec(stdout)!;
   // One topic costs a fifth of the time of 18.
-  const ran = await perilbook(command!.replace('--topics natural', '--topics hail').split(' '), { folder, env });
+  const ran = await perilbook(command!.replace('--topics natural', '--topics hail').split(' '), {
+    folder,
+    env,
+  });
   assert.equal(ran.code, 0, ran.stderr);
   assert.ok(existsSync(join(folder, 'sample.csv')));
 });

@@ -6,9 +6,25 @@ import { perilbook } from './command-line.ts';
 /** Every option that takes a number: how it is given, and values that are none for it beyond those that never are. */
 const OPTIONS: readonly [args: string, option: string, ...more: string[]][] = [
   ['service start', 'port', '-1', '1.5', '65536', '1e9'],
-  ['service account create --account a --credits-per-minute 10', 'credits-per-month', '-1', '0', '1.5'],
-  ['service account create --account a --credits-per-month 10', 'credits-per-minute', '-1', '0', '1.5'],
-  ['service account create --account a --credits-per-month 10 --credits-per-minute 10', 'overage-rate', '-1'],
+  [
+    'service account create --account a --credits-per-minute 10',
+    'credits-per-month',
+    '-1',
+    '0',
+    '1.5',
+  ],
+  [
+    'service account create --account a --credits-per-month 10',
+    'credits-per-minute',
+    '-1',
+    '0',
+    '1.5',
+  ],
+  [
+    'service account create --account a --credits-per-month 10 --credits-per-minute 10',
+    'overage-rate',
+    '-1',
+  ],
   ['service key rotate', 'key', '-1', '1.5'],
   ['service key revoke', 'key', '-1', '1.5'],
   ['service key rotate --key 1', 'grace', '-1'],
@@ -31,7 +47,11 @@ for (const [args, option, ...more] of OPTIONS) {
     const interrupt = AbortSignal.timeout(2_000);
     for (const value of ['', ' ', 'abc', '1e999', 'NaN', '12abc', ...more]) {
       const given = `--${option}=${value}`;
-      const { code, stderr } = await perilbook([...args.split(' '), given], { folder, env, interrupt });
+      const { code, stderr } = await perilbook([...args.split(' '), given], {
+        folder,
+        env,
+        interrupt,
+      });
       assert.equal(code, 2, `${given}: ${stderr}`);
       assert.doesNotMatch(stderr, /this is a bug|NaN.*NaN/, given);
     }

@@ -28,9 +28,12 @@ async function scene(t: TestContext) {
         ...options,
       }),
     zones: () =>
-      (parse(readFileSync(join(folder, 'book.hazards.csv')), { columns: true }) as Record<string, string>[]).map(
-        ({ radon_zone }) => radon_zone,
-      ),
+      (
+        parse(readFileSync(join(folder, 'book.hazards.csv')), { columns: true }) as Record<
+          string,
+          string
+        >[]
+      ).map(({ radon_zone }) => radon_zone),
   };
 }
 
@@ -38,7 +41,10 @@ test('a run on a terminal fetches the data that its topics lack after a yes, and
   const { mirror, run, zones } = await scene(t);
   const ran = await run([], { typed: 'y\r' });
   assert.match(ran.stderr, QUESTION);
-  assert.match(ran.stderr, /States: .*CA.*IL[\s\S]*\n *radon +about 200\.0 kB[\s\S]*Licence of .*radon/);
+  assert.match(
+    ran.stderr,
+    /States: .*CA.*IL[\s\S]*\n *radon +about 200\.0 kB[\s\S]*Licence of .*radon/,
+  );
   assert.match(ran.stderr, /radon: loaded 2 records/);
   assert.deepEqual(zones(), ['Zone 2', 'Zone 2'], ran.stderr);
   const requests = mirror.requests.length;
@@ -86,16 +92,39 @@ test('the page gets all that a download prints, also beyond the 64 KB that a str
   const { folder } = await scene(t);
   const others = "NOT IN ('areas', 'nri')";
   const data = new Database(join(folder, 'perilbook/data.db'));
-  data.exec(`DELETE FROM parts WHERE dataset ${others}; DELETE FROM datasets WHERE name ${others}`).close();
+  data
+    .exec(`DELETE FROM parts WHERE dataset ${others}; DELETE FROM datasets WHERE name ${others}`)
+    .close();
   const licence = `${'word '.repeat(20_000)}end of the licence`;
-  appendFileSync(join(folder, 'perilbook/sources.yaml'), `sources: { radon: { licence: ${licence} } }\n`);
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  appendFileSync(
+    join(folder, 'perilbook/sources.yaml'),
+    `sources: { radon: { licence: ${licence} } }\n`,
+  );
+  const streams = {
+    stdin: new PassThrough(),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  };
   const context = {
-    ...{ ...streams, args: [], env: { XDG_DATA_HOME: folder }, workingFolder: folder, version: '0.0.0' },
-    ...{ clock: new MovedClock('2027-03-15T12:00:00Z'), random: Math.random, interrupt: new AbortController().signal },
+    ...{
+      ...streams,
+      args: [],
+      env: { XDG_DATA_HOME: folder },
+      workingFolder: folder,
+      version: '0.0.0',
+    },
+    ...{
+      clock: new MovedClock('2027-03-15T12:00:00Z'),
+      random: Math.random,
+      interrupt: new AbortController().signal,
+    },
     owner: { name: 'test', isAlive: () => true },
   };
-  const job = readJob(context, ['book.csv'], { topics: 'powerPlant,park,radon', lat: 'north', lng: 'east' });
+  const job = readJob(context, ['book.csv'], {
+    topics: 'powerPlant,park,radon',
+    lat: 'north',
+    lng: 'east',
+  });
   const printed = await dataForPage(context, job, true);
   assert.match(printed!, /end of the licence[\s\S]*\nradon: loaded 2 records/);
   assert.match(printed!, /end of the licence[\s\S]*\nparks: .*404/);

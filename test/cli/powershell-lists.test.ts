@@ -13,6 +13,14 @@ test('in PowerShell, which splits a list at its commas, the list that is meant i
   writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34,-118\n');
   const said = async (...topics: string[]) =>
     (await perilbook(['plan', 'book.csv', '--topics', ...topics], { folder })).stderr;
-  assert.match(await said('wildfire', 'hail'), /--topics 'wildfire,hail'\. \[USAGE\]/, 'as it gives them to a program');
-  assert.match(await said('wildfire hail'), /did you mean 'wildfire,hail'\?/, "as npm's starter hands them on");
+  assert.match(
+    await said('wildfire', 'hail'),
+    /--topics 'wildfire,hail'\. \[USAGE\]/,
+    'as it gives them to a program',
+  );
+  assert.match(
+    await said('wildfire hail'),
+    /did you mean 'wildfire,hail'\?/,
+    "as npm's starter hands them on",
+  );
 });

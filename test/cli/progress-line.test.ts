@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { colorFor } from '../../src/cli/messages/format.ts';
-import { changeLine, type ProgressView, progressLine } from '../../src/cli/progress/progress-line.ts';
+import {
+  changeLine,
+  type ProgressView,
+  progressLine,
+} from '../../src/cli/progress/progress-line.ts';
 import { MinuteMeter, minutesLeft, pauseReason, type RunFacts } from '../../src/run/estimate.ts';
 import { newProgress, type Progress } from '../../src/run/progress.ts';
 
@@ -21,7 +25,13 @@ const FACTS: RunFacts = {
 
 const buying = (more: Partial<Progress> = {}): Progress => ({
   ...newProgress(),
-  ...{ phase: 'buying', cells: 12_000, cellsDone: 4_512, creditsPlanned: 180_000, creditsSpent: 67_680 },
+  ...{
+    phase: 'buying',
+    cells: 12_000,
+    cellsDone: 4_512,
+    creditsPlanned: 180_000,
+    creditsSpent: 67_680,
+  },
   ...{ callsInFlight: 8, ledgerLeft: { credits: 120_000, spent: 0 } },
   ...more,
 });
@@ -34,7 +44,8 @@ const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView =
 });
 
 test('the line says how far a run is and what is left; a change of phase is said at once', () => {
-  const all = 'buying: 4,512 of 12,000 places · 44 minutes left · 67,680 of 180,000 credits · 1,180 credits a minute';
+  const all =
+    'buying: 4,512 of 12,000 places · 44 minutes left · 67,680 of 180,000 credits · 1,180 credits a minute';
   assert.equal(progressLine(view(buying())), all);
   // A terminal shows what fits, the most important first.
   const three = all.split(' · ').slice(0, 3).join(' · ');
@@ -54,7 +65,13 @@ test('each phase before, beside and after buying has its line, and a change of p
     ['reading', {}, 'reading: 5 rows', 'reading: 5 rows', null],
     ['pricing', {}, 'pricing', 'pricing', null],
     ['writing', {}, 'writing: 5 of 5 rows', 'writing: 5 of 15,000 rows', 'writing: 0 rows'],
-    ['looking_up', {}, begun, `${begun} · 6 minutes left · 24 a second`, 'looking up: 12,000 places'],
+    [
+      'looking_up',
+      {},
+      begun,
+      `${begun} · 6 minutes left · 24 a second`,
+      'looking up: 12,000 places',
+    ],
     ['looking_up', { cellsDone: 0 }, none, none, 'looking up: 12,000 places'],
     ['buying', {}, 'buying: 3,000 of 12,000 places', null, 'buying'],
   ] as const) {
@@ -63,14 +80,26 @@ test('each phase before, beside and after buying has its line, and a change of p
     if (priced !== null) assert.equal(progressLine(view(progress)), priced);
     assert.equal(changeLine({ ...view(progress), facts: null }), change);
   }
-  const slow = { ...view(buying({ creditsPlanned: 70_000, ledgerLeft: null })), last: { credits: 0, ms: 60_000 } };
-  assert.match(progressLine(slow), /time left unknown · 67,680 of 180,000 credits · 0 credits a minute$/);
+  const slow = {
+    ...view(buying({ creditsPlanned: 70_000, ledgerLeft: null })),
+    last: { credits: 0, ms: 60_000 },
+  };
+  assert.match(
+    progressLine(slow),
+    /time left unknown · 67,680 of 180,000 credits · 0 credits a minute$/,
+  );
   assert.equal(progressLine(view({ ...at, phase: 'looking_up' }, { startedAt: STEADY })), begun);
 });
 
 test('failures by kind, retries, credits without an answer and being asked to slow down are told', () => {
   const progress = buying({
-    ...{ callsFailed: 4, failuresByKind: { upstream: 3, rejected: 1 }, retries: 12, slowedDown: 2, creditsUnknown: 35 },
+    ...{
+      callsFailed: 4,
+      failuresByKind: { upstream: 3, rejected: 1 },
+      retries: 12,
+      slowedDown: 2,
+      creditsUnknown: 35,
+    },
     ...{ slowedUntil: STEADY + 12_400, callsInFlight: 0 },
   });
   const line = progressLine(view(progress, { budget: 70_000 }));
@@ -83,8 +112,19 @@ test('failures by kind, retries, credits without an answer and being asked to sl
 });
 
 test('a run that cannot buy everything measures itself by what it can buy', () => {
-  const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000, valueBefore: 500 };
-  const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
+  const facts = {
+    budget: 3_000,
+    reach: { credits: 3_000, cells: 200 },
+    value: 1_000,
+    valueBefore: 500,
+  };
+  const progress = buying({
+    cells: 19_226,
+    cellsDone: 40,
+    creditsPlanned: 288_390,
+    creditsSpent: 600,
+    valueDone: 250,
+  });
   const all =
     'buying: 75 % of the value · 2 minutes left · 600 of 3,000 credits · 40 of 200 places · 1,180 credits a minute';
   assert.equal(progressLine(view(progress, facts)), all);
@@ -98,17 +138,27 @@ test('a run that cannot buy everything measures itself by what it can buy', () =
   const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
   assert.match(done, /200 of 200 places ·/);
   assert.equal(changeLine(view(progress, facts)), 'buying: 200 places for 3,000 credits');
-  assert.equal(changeLine(view(progress, { ...facts, reach: { ...facts.reach, cells: 0, credits: 0 } })), null);
+  assert.equal(
+    changeLine(view(progress, { ...facts, reach: { ...facts.reach, cells: 0, credits: 0 } })),
+    null,
+  );
 });
 
 test('a wait has its reason, and where it is known its end', () => {
-  assert.match(progressLine(view(buying({ callsInFlight: 0, minuteLeft: () => 20 }))), /waiting for the minute limit/);
+  assert.match(
+    progressLine(view(buying({ callsInFlight: 0, minuteLeft: () => 20 }))),
+    /waiting for the minute limit/,
+  );
   const progress = buying({ callsInFlight: 0, minuteUsedUntil: STEADY + 20_000 });
   const words = /other runs have used this minute, waiting 20 s/;
-  const slowed = { ...view(buying({ callsInFlight: 0, slowedUntil: STEADY })), last: { credits: 0, ms: 60_000 } };
+  const slowed = {
+    ...view(buying({ callsInFlight: 0, slowedUntil: STEADY })),
+    last: { credits: 0, ms: 60_000 },
+  };
   const idle = { ...view(progress), last: { credits: 0, ms: 60_000 } };
   assert.match(progressLine(idle), words);
-  for (const over of [{ ...idle, steady: STEADY + 20_000 }, slowed]) assert.doesNotMatch(progressLine(over), /waiting/);
+  for (const over of [{ ...idle, steady: STEADY + 20_000 }, slowed])
+    assert.doesNotMatch(progressLine(over), /waiting/);
   // A call of 35 credits may be the next.
   const reasonAt = (credits: number, more: Partial<Progress> = {}) =>
     pauseReason(buying({ callsInFlight: 0, ...more }), FACTS, { credits, ms: 60_000 }, STEADY);
@@ -134,10 +184,18 @@ test('time left goes by credits and the limit: a first burst does not make it sh
 
 test('a service that lets less through than the subscription says is believed, and said', () => {
   // It has charged 300 of 1,200 credits and says that none are left.
-  const progress = buying({ creditsSpent: 300, creditsPlanned: 3_300, callsInFlight: 0, minuteLeft: () => 0 });
+  const progress = buying({
+    creditsSpent: 300,
+    creditsPlanned: 3_300,
+    callsInFlight: 0,
+    minuteLeft: () => 0,
+  });
   const last = { credits: 300, ms: 6_000 };
   assert.equal(Math.round(minutesLeft(progress, FACTS, last, STEADY)!), 10);
-  assert.match(progressLine({ ...view(progress), last }), /the service allows no more calls now, waiting/);
+  assert.match(
+    progressLine({ ...view(progress), last }),
+    /the service allows no more calls now, waiting/,
+  );
   assert.match(progressLine(view(buying({ callsInFlight: 0 }))), /waiting for the minute limit/);
 });
 
@@ -160,11 +218,16 @@ test('the meter counts the credits of the last minute, and no longer', () => {
   assert.deepEqual(meter.add(60_000, 300), { credits: 300, ms: 60_000 });
   assert.deepEqual(meter.add(90_000, 400), { credits: 100, ms: 60_000 });
   assert.deepEqual(meter.add(180_000, 400), { credits: 0, ms: 60_000 });
-  assert.deepEqual(meter.add(480_000, 900), { credits: 100, ms: 60_000 }, 'a page that was closed samples nothing');
+  assert.deepEqual(
+    meter.add(480_000, 900),
+    { credits: 100, ms: 60_000 },
+    'a page that was closed samples nothing',
+  );
 });
 
 test('colours: on a terminal, not with NO_COLOR or a dumb terminal, and anywhere with FORCE_COLOR', () => {
-  const isOn = (env: Record<string, string>, isTTY: boolean) => colorFor({ env }, { isTTY })('bold', 'x') !== 'x';
+  const isOn = (env: Record<string, string>, isTTY: boolean) =>
+    colorFor({ env }, { isTTY })('bold', 'x') !== 'x';
   assert.ok(isOn({}, true) && !isOn({}, false));
   assert.ok(!isOn({ NO_COLOR: '1' }, true) && isOn({ NO_COLOR: '' }, true));
   assert.ok(!isOn({ TERM: 'dumb' }, true));

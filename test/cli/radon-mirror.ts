@@ -22,7 +22,9 @@ export async function machineWithoutRadon(
     })),
   });
   const data = new Database(provideLocalData(folder, now));
-  data.exec("DELETE FROM radon; DELETE FROM parts WHERE dataset = 'radon'; DELETE FROM datasets WHERE name = 'radon'");
+  data.exec(
+    "DELETE FROM radon; DELETE FROM parts WHERE dataset = 'radon'; DELETE FROM datasets WHERE name = 'radon'",
+  );
   data.close();
   writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\nextract: true\n`);
   return { folder, mirror };

@@ -41,8 +41,20 @@ async function jobScene(t: TestContext) {
   const service = { base_url: 'http://127.0.0.1:9', api_keys: [{ file: 'key.txt' }] };
   const settings = { input: 'in.csv', topics: 'wildfire', store: 'store.db', budget: 0, service };
   write('job.yaml', JSON.stringify({ ...settings, on_finish: ['./notify.sh'] }));
-  assert.equal((await files.perilbook('run', 'in.csv', '-t', 'wildfire', '--store', 'store.db')).code, 0);
-  const account = ['account', 'create', '--account', 'acme', '--subscription', 'starter', '--accounts', 'accounts.db'];
+  assert.equal(
+    (await files.perilbook('run', 'in.csv', '-t', 'wildfire', '--store', 'store.db')).code,
+    0,
+  );
+  const account = [
+    'account',
+    'create',
+    '--account',
+    'acme',
+    '--subscription',
+    'starter',
+    '--accounts',
+    'accounts.db',
+  ];
   const made = await files.perilbook('service', ...account);
   assert.equal(made.code, 0, made.stderr);
   const other = new Database(path('other.db'));
@@ -79,7 +91,11 @@ for (const [way, commandOf] of Object.entries(WAYS)) {
       const before = digestOf(path(file));
       // What is refused with --force is refused without: the check is made before the one that --force passes.
       const { code, stderr } = await perilbook(...commandOf(file), '--force');
-      assert.deepEqual([code, /\[(\w+)\]/.exec(stderr)?.[1]], [2, 'OUTPUT_UNWRITABLE'], `${file}: ${stderr}`);
+      assert.deepEqual(
+        [code, /\[(\w+)\]/.exec(stderr)?.[1]],
+        [2, 'OUTPUT_UNWRITABLE'],
+        `${file}: ${stderr}`,
+      );
       assert.match(stderr, message);
       assert.equal(digestOf(path(file)), before, file);
     }
@@ -93,7 +109,17 @@ test('a database of another program becomes neither a store, nor a data file, no
   const cases = [
     ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--store', 'other.db'],
     ['data', 'load', 'sample', '--db', 'other.db'],
-    ['service', 'account', 'create', '--account', 'a', '--subscription', 'starter', '--accounts', 'other.db'],
+    [
+      'service',
+      'account',
+      'create',
+      '--account',
+      'a',
+      '--subscription',
+      'starter',
+      '--accounts',
+      'other.db',
+    ],
   ];
   for (const command of cases) {
     const { code, stderr } = await perilbook(...command);

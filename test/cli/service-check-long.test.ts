@@ -28,17 +28,29 @@ interface Said {
  * what it says. */
 async function checked(
   t: TestContext,
-  bend: { readonly path?: (path: string) => string; readonly reply?: (said: Said, key: string) => void },
+  bend: {
+    readonly path?: (path: string) => string;
+    readonly reply?: (said: Said, key: string) => void;
+  },
 ) {
   const { service, key, file, port, charged } = await setUp(t);
   const folder = dirname(file);
   writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
-  const own = { folder, key, charged, narrowKey: async () => (await port.createKey('tester', ['wildfire'], null)).key };
+  const own = {
+    folder,
+    key,
+    charged,
+    narrowKey: async () => (await port.createKey('tester', ['wildfire'], null)).key,
+  };
   const url = await serveHttp(t, async (request, response) => {
     const sent = request.headers['x-api-key'];
     const path = bend.path?.(request.url!) ?? request.url!;
-    const reply = await fetch(service.url + path, { headers: typeof sent === 'string' ? { 'x-api-key': sent } : {} });
-    const headers = Object.fromEntries([...reply.headers].filter(([name]) => /^x-|^content-type/.test(name)));
+    const reply = await fetch(service.url + path, {
+      headers: typeof sent === 'string' ? { 'x-api-key': sent } : {},
+    });
+    const headers = Object.fromEntries(
+      [...reply.headers].filter(([name]) => /^x-|^content-type/.test(name)),
+    );
     const said = { path: request.url!, status: reply.status, headers, body: await reply.text() };
     bend.reply?.(said, key);
     response.writeHead(said.status, said.headers).end(said.body);
@@ -54,7 +66,9 @@ const tsunamiCosts2 = {
 
 /** What the ledger says of the account, and of the check as a job. */
 async function booksOf(folder: string, url: string) {
-  const { stdout } = await perilbook(['quota', '--base-url', url, '--by', 'job', '--json'], { folder });
+  const { stdout } = await perilbook(['quota', '--base-url', url, '--by', 'job', '--json'], {
+    folder,
+  });
   const { charged, unknown, statement } = JSON.parse(stdout);
   return { charged, unknown, jobs: statement.map(({ job }: { job: string }) => job) };
 }
@@ -69,10 +83,15 @@ test('service check ends with 3 when a statement is broken, and names it', async
   const ended = await perilbook(check(url, '--yes', '--json'), { folder });
   assert.equal(ended.code, 3);
   const { failed, statements } = JSON.parse(ended.stdout);
-  assert.equal(failed, statements.filter(({ outcome }: { outcome: string }) => outcome === 'fail').length);
+  assert.equal(
+    failed,
+    statements.filter(({ outcome }: { outcome: string }) => outcome === 'fail').length,
+  );
   assert.ok(failed > 0);
   assert.match(ended.stdout, /X-Credit-Cost is 2, not 1/);
-  const [drought] = statements.filter(({ statement }: { statement: string }) => statement.startsWith('drought:'));
+  const [drought] = statements.filter(({ statement }: { statement: string }) =>
+    statement.startsWith('drought:'),
+  );
   assert.deepEqual(drought.numbers, ['2.1', '3.1', '3.3', '4.1', '4.3', '4.4']);
 });
 
@@ -98,10 +117,19 @@ test('what a budget may not pay for is skipped, also what the service would refu
     [146, 3, 'pass   '],
   ] as const) {
     const before = charged();
-    const ended = await perilbook(check(url, '--budget', String(budget), '--narrow-key-file', 'narrow'), { folder });
+    const ended = await perilbook(
+      check(url, '--budget', String(budget), '--narrow-key-file', 'narrow'),
+      { folder },
+    );
     assert.equal(ended.code, code, ended.stderr);
-    assert.equal(/of 100 credits is less: .* For all: --budget 146\./.test(ended.stderr), budget === 100);
-    assert.ok(ended.stdout.includes(`${outcome}  A valid key that lacks the scope bundle is 403`), ended.stdout);
+    assert.equal(
+      /of 100 credits is less: .* For all: --budget 146\./.test(ended.stderr),
+      budget === 100,
+    );
+    assert.ok(
+      ended.stdout.includes(`${outcome}  A valid key that lacks the scope bundle is 403`),
+      ended.stdout,
+    );
     assert.equal(charged() - before, CREDITS_SPENT + 1);
   }
 });
@@ -121,7 +149,11 @@ test('interrupted: no further call is made, and the ledger has those that were',
 
 for (const [how, write] of [
   ['as it is', (key: string) => key],
-  ['escaped', (key: string) => [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('')],
+  [
+    'escaped',
+    (key: string) =>
+      [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join(''),
+  ],
 ] as const) {
   test(`a service that repeats the key, ${how}: it is neither printed nor kept`, async (t) => {
     const { folder, url, key } = await checked(t, {
@@ -137,13 +169,18 @@ for (const [how, write] of [
       },
     });
     const find = keyFinder(key);
-    for (const words of [check(url, '--yes'), check(url, '--yes', '--json'), ['status', '--json']]) {
+    for (const words of [
+      check(url, '--yes'),
+      check(url, '--yes', '--json'),
+      ['status', '--json'],
+    ]) {
       const { stdout, stderr } = await perilbook(words, { folder });
       assert.deepEqual([find(Buffer.from(stdout)), find(Buffer.from(stderr))], [null, null]);
       assert.ok(words[0] === 'status' || stdout.includes('[key]'));
     }
     const kept = readdirSync(join(folder, '.local/share/perilbook'));
     assert.ok(kept.includes('store.db'));
-    for (const name of kept) assert.equal(find(readFileSync(join(folder, '.local/share/perilbook', name))), null);
+    for (const name of kept)
+      assert.equal(find(readFileSync(join(folder, '.local/share/perilbook', name))), null);
   });
 }

@@ -14,17 +14,33 @@ test('charged, unknown and in flight are three things, in status and in the repo
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.1,-99.9\n');
   const input = join(folder, 'book.csv');
   const output = join(folder, 'out.csv');
-  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'other', isAlive: () => true });
+  const store = openSqliteStore(join(folder, 'store.db'), clock, {
+    name: 'other',
+    isAlive: () => true,
+  });
   t.after(() => store.close());
   const source = await store.source('somewhere');
   const account = 'account';
-  const run = await store.startRun({ job: 'book', input, output, account, plannedCredits: 40, budget: 40 });
+  const run = await store.startRun({
+    job: 'book',
+    input,
+    output,
+    account,
+    plannedCredits: 40,
+    budget: 40,
+  });
   const period = billingPeriod(1, clock.now());
   const limits = { periodLimit: 1_000, creditsPerMinute: 1_000, budget: 1_000, leaseMs: 600_000 };
   const claims = await store.claim(
     { run, source, account, period, ...limits },
     [1, 2, 3].map((lat7) => ({
-      ...{ cell: { lat7, lng7: 1 }, call: { kind: 'standard' } as const, credits: 15, key: 'k', wanted: [] },
+      ...{
+        cell: { lat7, lng7: 1 },
+        call: { kind: 'standard' } as const,
+        credits: 15,
+        key: 'k',
+        wanted: [],
+      },
     })),
   );
   const calls = claims.map((claim) => (claim.outcome === 'granted' ? claim.call : 0));
@@ -37,18 +53,30 @@ test('charged, unknown and in flight are three things, in status and in the repo
   const { stdout } = await perilbook(['status', ...words], { folder, clock });
   assert.match(stdout, /planned +charged +unknown +in flight +free calls/);
   assert.match(stdout, /running +40 +15 +15 +15 +0/);
-  const [json] = JSON.parse((await perilbook(['status', ...words, '--json'], { folder, clock })).stdout);
-  assert.deepEqual([json.state, json.charged, json.unknown, json.in_flight], ['running', 15, 15, 15]);
-  const report = wordsIn('report book.csv -t hail -o out.csv --report page.html --service sample --store store.db');
+  const [json] = JSON.parse(
+    (await perilbook(['status', ...words, '--json'], { folder, clock })).stdout,
+  );
+  assert.deepEqual(
+    [json.state, json.charged, json.unknown, json.in_flight],
+    ['running', 15, 15, 15],
+  );
+  const report = wordsIn(
+    'report book.csv -t hail -o out.csv --report page.html --service sample --store store.db',
+  );
   const made = await perilbook(report, { folder, clock });
   assert.equal(made.code, 0, made.stderr);
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
   const ledger = /<h3>The ledger<\/h3>[\s\S]*?<tfoot>(.*?)<\/tfoot>/.exec(page)![1]!;
-  const numbers = [...ledger.matchAll(/<td class="n">(\d+)<\/td>/g)].map(([, number]) => Number(number));
+  const numbers = [...ledger.matchAll(/<td class="n">(\d+)<\/td>/g)].map(([, number]) =>
+    Number(number),
+  );
   // Calls charged, free, unknown, in flight; credits but of free ones.
   assert.deepEqual(numbers, [1, 0, 1, 1, 15, 15, 15]);
   assert.ok(page.includes('<dt>In flight</dt><dd>15'));
   // The process of the run was killed.
   const cutOff = await perilbook(['status', ...words], { folder, clock, isAlive: () => false });
-  assert.match(cutOff.stdout, /cut off[\s\S]*book was cut off: its process ended without finishing\. Run it again/);
+  assert.match(
+    cutOff.stdout,
+    /cut off[\s\S]*book was cut off: its process ended without finishing\. Run it again/,
+  );
 });

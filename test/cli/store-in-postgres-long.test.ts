@@ -43,7 +43,13 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
 test('a server that is away is exit code 6', async (t) => {
   const folder = temporaryFolder(t);
   const clock = new MovedClock('2026-03-15T12:00:00Z');
-  const away = await perilbook(['status', '--store', 'postgres://me@127.0.0.1:1/hazards'], { folder, clock });
+  const away = await perilbook(['status', '--store', 'postgres://me@127.0.0.1:1/hazards'], {
+    folder,
+    clock,
+  });
   assert.equal(away.code, 6, away.stderr);
-  assert.match(away.stderr, /The store postgres:\/\/me@127\.0\.0\.1:1\/hazards cannot be reached: .*ECONNREFUSED/);
+  assert.match(
+    away.stderr,
+    /The store postgres:\/\/me@127\.0\.0\.1:1\/hazards cannot be reached: .*ECONNREFUSED/,
+  );
 });

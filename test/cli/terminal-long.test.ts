@@ -9,7 +9,8 @@ import { folderWith } from '../sample-database.ts';
 import { perilbook, ROOT, wordsIn } from './command-line.ts';
 
 /** Clears the screen, sets the window's title, is red, ends a string of C1, turns the reading direction, rings. */
-const EVIL = '\u001b[2J\u001b]0;title\u0007\u001b[31m\u009d8\u009c\u202ecod\u2066\u0007\u0008\u007f';
+const EVIL =
+  '\u001b[2J\u001b]0;title\u0007\u001b[31m\u009d8\u009c\u202ecod\u2066\u0007\u0008\u007f';
 
 /** What no line that is shown may hold: control characters but for line ends and tabs, and direction overrides. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -39,7 +40,9 @@ const SCENES: Readonly<Record<string, Scene>> = {
     files: { [`book${EVIL}.csv`]: BOOK },
     lines: [
       ...['', ' --json'].map((more) => `plan book${EVIL}.csv${more} --service sample`),
-      ...['', ' --log json'].map((more) => `run book${EVIL}.csv --yes --topics hail${more} --service sample`),
+      ...['', ' --log json'].map(
+        (more) => `run book${EVIL}.csv --yes --topics hail${more} --service sample`,
+      ),
       ...['status', 'status --json'],
     ],
   },
@@ -54,7 +57,9 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   'types of GeoJSON': {
     files: { 'book.geojson': JSON.stringify({ type: 'FeatureCollection', features }) },
-    lines: ['plan', 'run --yes'].map((words) => `${words} book.geojson --topics hail --service sample`),
+    lines: ['plan', 'run --yes'].map(
+      (words) => `${words} book.geojson --topics hail --service sample`,
+    ),
   },
   'names of parts': {
     files: { [`parts/1${EVIL}.csv`]: BOOK, [`parts/2${EVIL}.csv`]: 'id,other\n1,2\n' },
@@ -62,7 +67,10 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   'members of a zip file': {
     files: {
-      'nri.zip': zipSync({ [`a${EVIL}.csv`]: Buffer.from('a,b\n1,2\n'), [`b${EVIL}.txt`]: Buffer.from('x') }),
+      'nri.zip': zipSync({
+        [`a${EVIL}.csv`]: Buffer.from('a,b\n1,2\n'),
+        [`b${EVIL}.txt`]: Buffer.from('x'),
+      }),
     },
     lines: ['data load nri nri.zip', 'data load tornado nri.zip'],
   },
@@ -110,7 +118,10 @@ test('whatever a text holds, none of it controls a terminal, and its words and o
     }),
   );
   assert.equal(printable('caf\u00e9 \u{1f600}\ttab\r\nline\n'), 'caf\u00e9 \u{1f600}\ttab\nline\n');
-  assert.equal(printable('\u001b[1mbold\u001b[22m \u001b[2J', true), '\u001b[1mbold\u001b[22m \\u001b[2J');
+  assert.equal(
+    printable('\u001b[1mbold\u001b[22m \u001b[2J', true),
+    '\u001b[1mbold\u001b[22m \\u001b[2J',
+  );
   assert.equal(printable('\u001b[1mbold'), '\\u001b[1mbold');
 });
 
@@ -119,7 +130,9 @@ test('no other file writes texts to the terminal', () => {
   const writers = ['context.ts', 'program.ts', 'progress/line-in-place.ts'];
   const cli = join(ROOT, 'src/cli');
   const found = readdirSync(cli, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts') && /(stdout|stderr)\.write\(/.test(readFileSync(join(cli, name), 'utf8')),
+    (name) =>
+      name.endsWith('.ts') &&
+      /(stdout|stderr)\.write\(/.test(readFileSync(join(cli, name), 'utf8')),
   );
   assert.deepEqual(found.sort(), writers);
 });

@@ -16,10 +16,14 @@ function portfolio(rows: number): string {
 
 test('plan, run, report and terminal give a complete file 100 % of its value, whatever order they add in', async (t) => {
   const folder = folderWith(t, { 'book.csv': portfolio(420) }, 'store.db');
-  const words = wordsIn('book.csv -t hail,wildfire --service sample --store store.db -o out.csv --order-by tiv');
+  const words = wordsIn(
+    'book.csv -t hail,wildfire --service sample --store store.db -o out.csv --order-by tiv',
+  );
   const plan = JSON.parse((await perilbook(['plan', ...words, '--json'], { folder })).stdout);
   assert.deepEqual([plan.this_run.share_of_value, plan.after_run.share_of_value], [1, 1]);
-  const ran = await perilbook(['run', ...words, '--json', '--yes', '--report', 'page.html'], { folder });
+  const ran = await perilbook(['run', ...words, '--json', '--yes', '--report', 'page.html'], {
+    folder,
+  });
   assert.equal(ran.code, 0, ran.stderr);
   assert.deepEqual(JSON.parse(ran.stdout).complete, { rows: 1, value: 1 });
   const page = readFileSync(join(folder, 'page.html'), 'utf8');

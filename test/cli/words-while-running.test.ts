@@ -19,16 +19,27 @@ test('an interrupt is told what still happens: an output is written by what writ
     /stopping: finishing requests in flight\. Press Ctrl-C again/,
   );
   assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopped\n');
-  const { level, event, time } = JSON.parse(stopMessage(['run', 'b.csv', '--log', 'json'], Date.UTC(2026, 0, 1)));
+  const { level, event, time } = JSON.parse(
+    stopMessage(['run', 'b.csv', '--log', 'json'], Date.UTC(2026, 0, 1)),
+  );
   assert.deepEqual([level, event, time], ['warning', 'stopping', '2026-01-01T00:00:00.000Z']);
 });
 
 test('a run ends in order after an interrupt, also where options stand before its name', () => {
-  for (const args of ['run b.csv', '--yes run b.csv', '-b 500 run b.csv', '--quiet data get hail']) {
+  for (const args of [
+    'run b.csv',
+    '--yes run b.csv',
+    '-b 500 run b.csv',
+    '--quiet data get hail',
+  ]) {
     assert.ok(endsInOrder(args.split(' ')), args);
   }
-  assert.match(stopMessage(['--yes', 'run', 'b.csv']), /finishing work in progress, then writing the output/);
-  for (const args of ['plan data', '--json plan b.csv', '--json', '']) assert.ok(!endsInOrder(args.split(' ')), args);
+  assert.match(
+    stopMessage(['--yes', 'run', 'b.csv']),
+    /finishing work in progress, then writing the output/,
+  );
+  for (const args of ['plan data', '--json plan b.csv', '--json', ''])
+    assert.ok(!endsInOrder(args.split(' ')), args);
 });
 
 /** A terminal of so many columns; `screen` is what was written, in order. */
@@ -37,13 +48,21 @@ function terminal(columns: number, env: Record<string, string> = {}) {
   const stderr = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 30 });
   stderr.on('data', (chunk: Buffer) => written.push(chunk.toString()));
   const interruption = new AbortController();
-  const setup = { env, stderr, clock: systemClock, interrupt: interruption.signal } as unknown as CliContext;
+  const setup = {
+    env,
+    stderr,
+    clock: systemClock,
+    interrupt: interruption.signal,
+  } as unknown as CliContext;
   return { setup, stderr, interruption, screen: () => written.splice(0).join('') };
 }
 
 /** The facts of a run of 10 rows on one account. */
 function factsOf(creditsPerMinute: number, sample: boolean) {
-  const account = { anniversaryDay: 1, subscription: { creditsPerMonth: 10_000, creditsPerMinute } };
+  const account = {
+    anniversaryDay: 1,
+    subscription: { creditsPerMonth: 10_000, creditsPerMinute },
+  };
   const prepared = {
     job: { budget: null, account, maxMinutes: null },
     plan: {
@@ -62,7 +81,9 @@ function factsOf(creditsPerMinute: number, sample: boolean) {
 const FACTS = factsOf(300, false);
 
 test('a sample has no minute limit, unless its minute is too small for a bundle', () => {
-  const limits = [factsOf(300, false), factsOf(300, true), factsOf(20, true)].map((facts) => facts.creditsPerMinute);
+  const limits = [factsOf(300, false), factsOf(300, true), factsOf(20, true)].map(
+    (facts) => facts.creditsPerMinute,
+  );
   assert.deepEqual(limits, [300, Number.POSITIVE_INFINITY, 20]);
 });
 

@@ -30,7 +30,11 @@ const placeOf = (number: number, ofLat: number, ofLng: number): Cell => ({
 });
 
 /** What answers come to, one after the other; places are 0.0011 degrees apart. */
-const CASES: readonly (readonly [what: string, told: readonly Told[], expected: readonly string[]])[] = [
+const CASES: readonly (readonly [
+  what: string,
+  told: readonly Told[],
+  expected: readonly string[],
+])[] = [
   [
     'a service with a grid of its own is believed',
     [...exact(1, 2), told(3, { off: 0.0002 }), ...exact(4, 5), told(6, { off: 0.0002 })],
@@ -38,17 +42,30 @@ const CASES: readonly (readonly [what: string, told: readonly Told[], expected: 
   ],
   [
     'another place is refused where the answer has the request id of another call, a true one is told of',
-    [told(1, { id: 'a' }), told(1, { id: 'a' }), told(2, { id: 'a', off: -0.0011 }), told(2, { id: 'a' })],
+    [
+      told(1, { id: 'a' }),
+      told(1, { id: 'a' }),
+      told(2, { id: 'a', off: -0.0011 }),
+      told(2, { id: 'a' }),
+    ],
     [...said(2, 'answered'), `elsewhere ${REPEATED}`, `answered ${REPEATED}`],
   ],
   [
     'the same of answers without request ids, by their bytes',
-    [told(2, { id: null }), told(3, { id: null, off: -0.0011 }), told(1, { id: null, off: 0.0005 })],
+    [
+      told(2, { id: null }),
+      told(3, { id: null, off: -0.0011 }),
+      told(1, { id: null, off: 0.0005 }),
+    ],
     ['answered', `elsewhere ${REPEATED}`, 'answered'],
   ],
   [
     'another place is refused where the answer has an age, of a second and more',
-    [told(1, { off: 0.0002, age: '0' }), told(2, { off: 0.0002, age: '1' }), told(3, { age: '30' })],
+    [
+      told(1, { off: 0.0002, age: '0' }),
+      told(2, { off: 0.0002, age: '1' }),
+      told(3, { age: '30' }),
+    ],
     ['answered', `elsewhere ${AGED}`, `answered ${AGED}`],
   ],
   [
@@ -66,7 +83,11 @@ const CASES: readonly (readonly [what: string, told: readonly Told[], expected: 
   ],
 ];
 
-function checked(origin: AnswerOrigin, { to, off = 0, id, age, refusal }: Told, cell = placeOf(to, 4, 0)): string {
+function checked(
+  origin: AnswerOrigin,
+  { to, off = 0, id, age, refusal }: Told,
+  cell = placeOf(to, 4, 0),
+): string {
   const asked = locationOf(cell);
   const stated = locationOf({ ...cell, lat7: cell.lat7 + Math.round(off * 1e7) });
   const { data, meta } = envelopeOf(WILDFIRE, stated);
@@ -83,7 +104,8 @@ function checked(origin: AnswerOrigin, { to, off = 0, id, age, refusal }: Told, 
   const kept = { charged, requestId, rate, discrepancy };
   assert.deepEqual({ ...kept, ...verdict }, { ...verdict, ...kept }, 'what it cost stays');
   const kind = verdict.kind === 'malformed' ? verdict.reason : verdict.kind;
-  if (kind === 'elsewhere') assert.match(verdict.message, /^The answer is for another location \(\d+ m away\): /);
+  if (kind === 'elsewhere')
+    assert.match(verdict.message, /^The answer is for another location \(\d+ m away\): /);
   if (notice === null) return kind;
   return `${kind} ${notice === AGED_NOTICE ? 'aged' : 'repeated'}: ${notice}`;
 }

@@ -20,15 +20,22 @@ export const ENTERPRISE: Call = { kind: 'enterprise' };
 export function resultOf(topic: TopicSlug): { value: unknown; details: unknown } {
   const { category, title } = topicOf(topic);
   if (category === 'natural') {
-    return { value: { title, rating: 'Relatively Low', score: 12.5, frequency: 0.01 }, details: null };
+    return {
+      value: { title, rating: 'Relatively Low', score: 12.5, frequency: 0.01 },
+      details: null,
+    };
   }
-  if (category === 'proximity') return { value: 0, details: { type: 'FeatureCollection', features: [] } };
+  if (category === 'proximity')
+    return { value: 0, details: { type: 'FeatureCollection', features: [] } };
   if (topic === 'airQuality') {
     const additionalInfo = Object.fromEntries(AIR_QUALITY_DAYS.map((name) => [name, 1]));
     return { value: { metric: 'Good', progressValue: 3, additionalInfo }, details: null };
   }
   if (topic === 'radon') {
-    return { value: { title: 'Zone', value: 'Zone 2', caption: 'Moderate', description: 'Test.' }, details: null };
+    return {
+      value: { title: 'Zone', value: 'Zone 2', caption: 'Moderate', description: 'Test.' },
+      details: null,
+    };
   }
   if (topic === 'floodZone') {
     const unstated = { panel: null, effective: null, boundaryMeters: null };
@@ -38,23 +45,38 @@ export function resultOf(topic: TopicSlug): { value: unknown; details: unknown }
     };
   }
   const measurement = { value: 8.1, unit: CONCENTRATION_UNIT };
-  return { value: { measurement, rating: 'Good', timestamp: '2026-01-15T11:00:00Z' }, details: null };
+  return {
+    value: { measurement, rating: 'Good', timestamp: '2026-01-15T11:00:00Z' },
+    details: null,
+  };
 }
 
 /** The envelope of a call, as the contract promises it. */
 export function envelopeOf(call: Call, location: Location = PLACE) {
-  const meta = { request_id: REQUEST_ID, timestamp: '2026-01-15T12:00:00.000Z', credit_cost: CREDITS[call.kind] };
+  const meta = {
+    request_id: REQUEST_ID,
+    timestamp: '2026-01-15T12:00:00.000Z',
+    credit_cost: CREDITS[call.kind],
+  };
   if (call.kind === 'single') {
     return { data: { topic: call.topic, location, result: resultOf(call.topic) }, meta };
   }
   const slugs = call.kind === 'standard' ? NATURAL_SLUGS : PAID_SLUGS;
-  const topics: Record<string, unknown> = Object.fromEntries(slugs.map((slug) => [slug, resultOf(slug)]));
+  const topics: Record<string, unknown> = Object.fromEntries(
+    slugs.map((slug) => [slug, resultOf(slug)]),
+  );
   return { data: { location, topics }, meta };
 }
 
 /** An exchange with this body; text and bytes go as they are, anything else as JSON. */
-export function received(status: number, body: unknown, headers: Record<string, string> = {}): Received {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+export function received(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Received {
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const content = parseContent(bytes, makeRedactor([]));
   const digest = () => hash('sha1', bytes);
   return { kind: 'response', status, headers, content, bytes: bytes.length, digest, elapsedMs: 1 };

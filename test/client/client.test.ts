@@ -29,7 +29,11 @@ test('sends one GET below the base address, with the key in its header only', as
   assert.equal(method, 'GET');
   assert.equal(path, '/hazards/v1/wildfire/risk?lat=34.0522&lng=-118.2437');
   const { host: _, connection: __, ...own } = headers as Record<string, string>;
-  const common = { accept: 'application/json', 'accept-encoding': 'zstd, gzip', 'user-agent': 'perilbook-test' };
+  const common = {
+    accept: 'application/json',
+    'accept-encoding': 'zstd, gzip',
+    'user-agent': 'perilbook-test',
+  };
   assert.deepEqual(own, { 'x-api-key': KEY, ...common });
 });
 
@@ -58,7 +62,9 @@ test('a service that repeats the key does not get it into a message', async (t) 
   const url = await serveHttp(t, (_request, response) => {
     response
       .writeHead(401, { 'x-echo': KEY })
-      .end(JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` }, details: [KEY] }));
+      .end(
+        JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` }, details: [KEY] }),
+      );
   });
   const exchange = await clientOf(t, url).send(ask);
   const verdict = findVerdict(exchange, WILDFIRE, PLACE, NOW);
@@ -70,7 +76,12 @@ test('a service that repeats the key does not get it into a message', async (t) 
 
 test('each request and each answer can be a line of a trace, which shows nothing secret', async (t) => {
   const lines: string[] = [];
-  const head = ['set-cookie: s=1', 'location: /a?secret=1', 'x-credit-cost: 1', 'content-length: 2'];
+  const head = [
+    'set-cookie: s=1',
+    'location: /a?secret=1',
+    'x-credit-cost: 1',
+    'content-length: 2',
+  ];
   const answer = ['HTTP/1.1 302 No', ...head];
   const url = await serveRaw(t, (socket, asked) => {
     if (asked.startsWith('POST')) socket.destroy();
@@ -80,8 +91,13 @@ test('each request and each answer can be a line of a trace, which shows nothing
   const client = clientOf(t, url, options);
   await client.send(ask);
   await client.sendPlain({ method: 'POST', path: '/v1/x', key: null });
-  await clientOf(t, 'http://127.0.0.1:1', options).sendPlain({ method: 'GET', path: '/v1/y', key: null });
-  const common = 'accept: application/json; accept-encoding: zstd, gzip; user-agent: perilbook-test';
+  await clientOf(t, 'http://127.0.0.1:1', options).sendPlain({
+    method: 'GET',
+    path: '/v1/y',
+    key: null,
+  });
+  const common =
+    'accept: application/json; accept-encoding: zstd, gzip; user-agent: perilbook-test';
   assert.deepEqual(lines, [
     `debug 1 > GET /v1/wildfire/risk?lat=34.0522&lng=-118.2437  x-api-key: [hidden]; ${common}`,
     'debug 1 < 302 after 0 ms, credits: 1, 2 bytes  set-cookie: [hidden]; location: /a?…; x-credit-cost: 1; content-length: 2',
@@ -145,13 +161,16 @@ for (const [what, address] of [
   ['refused', 'http://127.0.0.1:1'],
   ['no such host', 'http://no-such-host.invalid'],
 ] as const) {
-  test(`${what}: never reached`, async (t) => assert.equal(await outcome(clientOf(t, address)), 'never CONNECT'));
+  test(`${what}: never reached`, async (t) =>
+    assert.equal(await outcome(clientOf(t, address)), 'never CONNECT'));
 }
 
 test('no TLS on the other side: never reached', async (t) => {
   const url = await serveSockets(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const exchange = await clientOf(t, url.replace('http:', 'https:')).send(ask);
-  assert.ok(exchange.kind === 'failure' && `${exchange.reached} ${exchange.code}` === 'never CONNECT');
+  assert.ok(
+    exchange.kind === 'failure' && `${exchange.reached} ${exchange.code}` === 'never CONNECT',
+  );
   assert.match(exchange.message, /does not speak TLS.* http:\/\//);
 });
 
@@ -165,7 +184,8 @@ test('a kept connection that the service ends during the second request: maybe, 
   let requests = 0;
   const url = await serveRaw(t, (socket) => {
     requests++;
-    if (requests === 1) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`);
+    if (requests === 1)
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`);
     else socket.destroy();
   });
   const client = clientOf(t, url, { sockets: 1 });
@@ -177,8 +197,14 @@ test('a kept connection that the service ends during the second request: maybe, 
 for (const [when, head] of [
   ['before a byte of the answer', ''],
   ['within the head', 'HTTP/1.1 200 OK\r\nX-Credit-'],
-  ['within the body', `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY.slice(0, 40)}`],
-  ['before the last chunk', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n${BODY.slice(0, 4)}\r\n`],
+  [
+    'within the body',
+    `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY.slice(0, 40)}`,
+  ],
+  [
+    'before the last chunk',
+    `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n${BODY.slice(0, 4)}\r\n`,
+  ],
 ] as const) {
   test(`closed ${when}: maybe, and sent only once`, async (t) => {
     let requests = 0;
@@ -190,14 +216,18 @@ for (const [when, head] of [
     assert.equal(requests, 1, 'sent once');
   });
   test(`reset ${when}: maybe`, async (t) => {
-    const url = await serveRaw(t, (socket) => socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+    const url = await serveRaw(t, (socket) =>
+      socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)),
+    );
     assert.equal(await outcome(clientOf(t, url)), 'maybe BROKEN');
   });
 }
 
 test('reset after the whole body: answered', async (t) => {
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
-  const url = await serveRaw(t, (socket) => socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+  const url = await serveRaw(t, (socket) =>
+    socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)),
+  );
   const exchange = await clientOf(t, url).send(ask);
   assert.ok(exchange.kind === 'response');
   assert.deepEqual(exchange.content, { kind: 'json', value: JSON.parse(BODY) });
@@ -218,7 +248,11 @@ test('headers without end: maybe, and not kept', async (t) => {
 for (const [what, answer, code] of [
   ['not HTTP', (socket) => socket.end('220 mail.example.com ESMTP\r\n'), 'NOT_HTTP'],
   ['no answer in time', () => {}, 'HEADERS_TIMEOUT'],
-  ['silence in the body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'), 'BODY_TIMEOUT'],
+  [
+    'silence in the body',
+    (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'),
+    'BODY_TIMEOUT',
+  ],
 ] as const satisfies readonly (readonly [string, (socket: Socket) => unknown, string])[]) {
   test(`${what}: maybe`, async (t) => {
     assert.equal(await outcome(clientOf(t, await serveRaw(t, answer))), `maybe ${code}`);
@@ -231,10 +265,15 @@ test('a byte at a time: ended by the total', async (t) => {
     const drip = setInterval(() => socket.write(' '), 20);
     socket.on('close', () => clearInterval(drip));
   });
-  assert.equal(await outcome(clientOf(t, url, { timeouts: { total: 600 } })), 'maybe TOTAL_TIMEOUT');
+  assert.equal(
+    await outcome(clientOf(t, url, { timeouts: { total: 600 } })),
+    'maybe TOTAL_TIMEOUT',
+  );
 });
 
-test('the endless body of a status that is no answer is read for a moment only', { timeout: 20_000 }, async (t) => {
+test('the endless body of a status that is no answer is read for a moment only', {
+  timeout: 20_000,
+}, async (t) => {
   const url = await serveRaw(t, (socket) => {
     socket.write('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n');
     const drip = setInterval(() => socket.write('1\r\n \r\n'), 20);
@@ -257,7 +296,9 @@ test('a status has been heard although its body is broken, silent or dripping', 
   ];
   for (const end of endings) {
     const url = await serveRaw(t, (socket) =>
-      socket.write('HTTP/1.1 401 No\r\ncontent-length: 1000\r\n\r\n{"error"', () => afterReading(() => end(socket))),
+      socket.write('HTTP/1.1 401 No\r\ncontent-length: 1000\r\n\r\n{"error"', () =>
+        afterReading(() => end(socket)),
+      ),
     );
     const exchange = await clientOf(t, url, { timeouts: { total: 2_000 } }).send(ask);
     assert.ok(exchange.kind === 'response');

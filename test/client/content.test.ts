@@ -8,7 +8,8 @@ import { LONG } from '../tier.ts';
 import { ENTERPRISE, envelopeOf, findVerdict, PLACE, STANDARD, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
-const read = (text: string | Buffer) => parseContent(Buffer.from(text), makeRedactor(['k3y/with+odd=chars']));
+const read = (text: string | Buffer) =>
+  parseContent(Buffer.from(text), makeRedactor(['k3y/with+odd=chars']));
 
 const cut = fc.json().map((text) => text.slice(1));
 const anyText = fc.oneof(fc.json(), cut, fc.string());
@@ -31,30 +32,44 @@ test('any JSON is read as JSON.parse reads it, anything else is text', () => {
 for (const unit of ['{},', '[],', '{"a":1},']) {
   test(`the largest body there may be, made of nothing but ${unit} is refused before it is parsed`, () => {
     const text = `{"data":[${unit.repeat(MAX_BODY_BYTES.enterprise / unit.length - 10)}0]}`;
-    assert.deepEqual(read(text), { kind: 'unread', why: 'it has more than 2 million objects, lists and members' });
+    assert.deepEqual(read(text), {
+      kind: 'unread',
+      why: 'it has more than 2 million objects, lists and members',
+    });
   });
 }
 
 test('a body that is nested too deep is refused before it is parsed; brackets in texts do not count', () => {
-  for (const [open, close] of ['[]', '{}'].map((pair) => [pair[0] === '{' ? '{"a":' : '[', pair[1]!] as const)) {
+  for (const [open, close] of ['[]', '{}'].map(
+    (pair) => [pair[0] === '{' ? '{"a":' : '[', pair[1]!] as const,
+  )) {
     const nested = (depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
     assert.equal(read(nested(512)).kind, 'json');
     assert.deepEqual(read(nested(513)), { kind: 'unread', why: 'it is nested more than 512 deep' });
   }
-  assert.equal(read(JSON.stringify({ a: `${'['.repeat(1_000)}\\"${'{'.repeat(1_000)}` })).kind, 'json');
+  assert.equal(
+    read(JSON.stringify({ a: `${'['.repeat(1_000)}\\"${'{'.repeat(1_000)}` })).kind,
+    'json',
+  );
 });
 
-test('a bundle of 7 MB with many features is read, and so is one of nothing but coordinates', LONG, () => {
-  const texts = {
-    features: '{"type":"Feature","geometry":{"type":"Point","coordinates":[-99.1,40.1]},"properties":{"id":1,"n":2}},',
-    coordinates: '{"type":"Feature","geometry":{"type":"LineString","coordinates":[COORDINATES]},"properties":null},',
-  };
-  for (const text of Object.values(texts)) {
-    const line = text.replace('COORDINATES', '[-99.1,40.1],'.repeat(1_000).slice(0, -1));
-    const features = line.repeat(7e6 / line.length).slice(0, -1);
-    assert.equal(read(`{"features":[${features}]}`).kind, 'json');
-  }
-});
+test(
+  'a bundle of 7 MB with many features is read, and so is one of nothing but coordinates',
+  LONG,
+  () => {
+    const texts = {
+      features:
+        '{"type":"Feature","geometry":{"type":"Point","coordinates":[-99.1,40.1]},"properties":{"id":1,"n":2}},',
+      coordinates:
+        '{"type":"Feature","geometry":{"type":"LineString","coordinates":[COORDINATES]},"properties":null},',
+    };
+    for (const text of Object.values(texts)) {
+      const line = text.replace('COORDINATES', '[-99.1,40.1],'.repeat(1_000).slice(0, -1));
+      const features = line.repeat(7e6 / line.length).slice(0, -1);
+      assert.equal(read(`{"features":[${features}]}`).kind, 'json');
+    }
+  },
+);
 
 for (const [call, mostBytes] of [
   [WILDFIRE, MAX_BODY_BYTES.single],
@@ -70,10 +85,16 @@ for (const [call, mostBytes] of [
     const client = clientOf(t, url, { timeouts: { body: 60_000, headers: 60_000, total: 60_000 } });
     const ask = { call, location: PLACE, key: 'k3y/with+odd=chars' };
     const large = await client.send(ask);
-    assert.ok(large.kind === 'failure' && large.code === 'BODY_TOO_LARGE' && large.reached === 'maybe');
+    assert.ok(
+      large.kind === 'failure' && large.code === 'BODY_TOO_LARGE' && large.reached === 'maybe',
+    );
     assert.equal(findVerdict(large, call, PLACE, 0).charged, 'unknown');
     bytes = mostBytes - 1;
     const small = await client.send(ask);
-    assert.equal(findVerdict(small, call, PLACE, 0).kind, 'answered', JSON.stringify(small).slice(0, 300));
+    assert.equal(
+      findVerdict(small, call, PLACE, 0).kind,
+      'answered',
+      JSON.stringify(small).slice(0, 300),
+    );
   });
 }

@@ -3,7 +3,16 @@ import { test } from 'node:test';
 import { readEnvelope } from '../../src/client/envelope.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, received, resultOf, STANDARD, WILDFIRE } from './answers.ts';
+import {
+  ENTERPRISE,
+  envelopeOf,
+  PLACE,
+  REQUEST_ID,
+  received,
+  resultOf,
+  STANDARD,
+  WILDFIRE,
+} from './answers.ts';
 
 const read = (call: Call, body: unknown, place = PLACE) =>
   readEnvelope(call, place, received(200, body), (_, result) => result as never);
@@ -13,7 +22,11 @@ const bundle = (call = ENTERPRISE) => envelopeOf(call) as Bundle;
 
 function readWith(topic: string, entry: unknown) {
   const envelope = bundle();
-  Object.defineProperty(envelope.data.topics, topic, { value: entry, enumerable: true, configurable: true });
+  Object.defineProperty(envelope.data.topics, topic, {
+    value: entry,
+    enumerable: true,
+    configurable: true,
+  });
   const reading = read(ENTERPRISE, envelope);
   assert.ok(reading.ok);
   return reading;
@@ -28,7 +41,10 @@ test('reads a single of each topic', () => {
     assert.equal(reading.timestamp, Date.UTC(2026, 0, 15, 12));
     assert.equal(reading.metaNote, null);
   }
-  assert.ok(read(WILDFIRE, `\ufeff${JSON.stringify(envelopeOf(WILDFIRE))}`).ok, 'a byte order mark is no fault');
+  assert.ok(
+    read(WILDFIRE, `\ufeff${JSON.stringify(envelopeOf(WILDFIRE))}`).ok,
+    'a byte order mark is no fault',
+  );
 });
 
 test('reads both bundles whole, and without avalanche', () => {
@@ -51,7 +67,9 @@ const HAIL = resultOf('hail');
 const ENTRIES: readonly (readonly [entry: unknown, outcome: string])[] = [
   // A value beside an error is never read.
   ...['unavailable', '', 'boom', 7, true, { code: 'unavailable' }, []].flatMap((error) =>
-    [HAIL.value, undefined, 'anything'].map((value) => [{ value, details: null, error }, 'unavailable'] as const),
+    [HAIL.value, undefined, 'anything'].map(
+      (value) => [{ value, details: null, error }, 'unavailable'] as const,
+    ),
   ),
   // There is nothing, which is no failure.
   [{ error: 'unavailable', reason: 'no_data' }, 'no_data'],
@@ -70,7 +88,8 @@ test('a topic of a bundle is answered, unavailable, without data or malformed, a
     const reading = results.get('hail')!;
     assert.equal(reading.ok ? 'ok' : reading.reason, outcome, JSON.stringify(entry));
     assert.equal([...results.values()].filter(({ ok }) => ok).length, outcome === 'ok' ? 37 : 36);
-    if (!reading.ok && outcome === 'malformed') assert.match(reading.message, /^hail is malformed: /);
+    if (!reading.ok && outcome === 'malformed')
+      assert.match(reading.message, /^hail is malformed: /);
   }
   // A number beyond all numbers is no score.
   const text = JSON.stringify(bundle()).replace('"score":12.5', '"score":1e999');
@@ -82,7 +101,10 @@ test('unknown topics are left out', () => {
   const envelope = bundle();
   envelope.data.topics['sharks\u001b[31m'] = resultOf('hail');
   for (let nth = 0; nth < 100; nth++) envelope.data.topics[`new${nth}`] = 1;
-  const text = JSON.stringify(envelope).replace('"topics":{', '"topics":{"__proto__":{"value":1},"constructor":1,');
+  const text = JSON.stringify(envelope).replace(
+    '"topics":{',
+    '"topics":{"__proto__":{"value":1},"constructor":1,',
+  );
   const reading = read(ENTERPRISE, text);
   assert.ok(reading.ok);
   assert.equal(reading.results.size, 37);
@@ -90,15 +112,33 @@ test('unknown topics are left out', () => {
 
 test('a body that is no answer to the call is malformed, and the message says how', () => {
   const without = (topics: object) => ({ ...bundle(), data: { location: PLACE, topics } });
-  const texts = ['', ' ', 'null', '7', '[]', '{}', '{"data":null,"meta":null}', '{"data":', '\u0000', '\ud800'];
+  const texts = [
+    '',
+    ' ',
+    'null',
+    '7',
+    '[]',
+    '{}',
+    '{"data":null,"meta":null}',
+    '{"data":',
+    '\u0000',
+    '\ud800',
+  ];
   for (const [call, body, reason, message] of [
-    ...texts.flatMap((text) => [WILDFIRE, STANDARD, ENTERPRISE].map((call) => [call, text, null, /./] as const)),
+    ...texts.flatMap((text) =>
+      [WILDFIRE, STANDARD, ENTERPRISE].map((call) => [call, text, null, /./] as const),
+    ),
     [ENTERPRISE, without({}), 'shape', /./],
     [ENTERPRISE, without({ sharks: 1 }), 'shape', /./],
     [WILDFIRE, '<!doctype html><h1>Sign in</h1>', 'not-json', /HTML/],
     [WILDFIRE, envelopeOf(STANDARD), null, /./],
     [STANDARD, envelopeOf(WILDFIRE), null, /./],
-    [WILDFIRE, envelopeOf({ kind: 'single', topic: 'hail' }), 'wrong-topic', /hail instead of wildfire/],
+    [
+      WILDFIRE,
+      envelopeOf({ kind: 'single', topic: 'hail' }),
+      'wrong-topic',
+      /hail instead of wildfire/,
+    ],
   ] as const) {
     const reading = read(call, body);
     assert.ok(!reading.ok && reading.reason === (reason ?? reading.reason), JSON.stringify(body));
@@ -124,8 +164,14 @@ test('a place farther than a kilometre is another place', () => {
   const swapped = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: PLACE.lng, lng: PLACE.lat }));
   assert.ok(!swapped.ok && swapped.reason === 'elsewhere');
   const onceAround = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: PLACE.lat, lng: PLACE.lng + 360 }));
-  assert.ok(!onceAround.ok && onceAround.reason === 'elsewhere', 'as near as can be, and no longitude');
-  const dateLine = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: 52, lng: -180 }), { lat: 52, lng: 180 });
+  assert.ok(
+    !onceAround.ok && onceAround.reason === 'elsewhere',
+    'as near as can be, and no longitude',
+  );
+  const dateLine = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: 52, lng: -180 }), {
+    lat: 52,
+    lng: 180,
+  });
   assert.ok(dateLine.ok, 'the date line makes no other place');
 });
 
@@ -142,7 +188,13 @@ test('what is wrong is named by its place in the answer, and an error that says 
 
 test('a paid answer is not thrown away for its meta, but noted', () => {
   const { data } = envelopeOf(WILDFIRE);
-  for (const meta of [undefined, null, {}, 'x', { request_id: 'abc', timestamp: 'yesterday', credit_cost: '1' }]) {
+  for (const meta of [
+    undefined,
+    null,
+    {},
+    'x',
+    { request_id: 'abc', timestamp: 'yesterday', credit_cost: '1' },
+  ]) {
     const reading = read(WILDFIRE, { data, meta });
     assert.ok(reading.ok);
     assert.equal(reading.timestamp, null);

@@ -52,15 +52,25 @@ async function startProxy(t: TestContext, port: number): Promise<TestProxy> {
   });
   const name = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = `http://${name}`;
-  const proxy: TestProxy = { url, named: { url, name, variable: 'HTTPS_PROXY' }, asked: [], refusal: null, cuts: 0 };
+  const proxy: TestProxy = {
+    url,
+    named: { url, name, variable: 'HTTPS_PROXY' },
+    asked: [],
+    refusal: null,
+    cuts: 0,
+  };
   return proxy;
 }
 
 test('the variables name the proxy of an address as curl reads them, and never one for loopback', () => {
   const [upper, lower] = ['http://upper.example:3128', 'lower.example'];
-  const name = (address: string, env: Record<string, string>) => proxyFor(address, env)?.name ?? null;
+  const name = (address: string, env: Record<string, string>) =>
+    proxyFor(address, env)?.name ?? null;
   assert.equal(name('https://h.example', { HTTPS_PROXY: upper }), 'upper.example:3128');
-  assert.equal(name('https://h.example', { HTTPS_PROXY: upper, https_proxy: lower }), 'lower.example:80');
+  assert.equal(
+    name('https://h.example', { HTTPS_PROXY: upper, https_proxy: lower }),
+    'lower.example:80',
+  );
   assert.equal(
     name('https://h.example', { HTTPS_PROXY: 'http://ann:secret@upper.example:3128' }),
     'upper.example:3128',
@@ -69,13 +79,28 @@ test('the variables name the proxy of an address as curl reads them, and never o
   assert.equal(name('https://h.example', { HTTP_PROXY: upper }), null);
   assert.equal(name('http://h.example', { HTTP_PROXY: upper }), 'upper.example:3128');
   const both = { HTTPS_PROXY: upper, HTTP_PROXY: upper };
-  for (const local of ['https://localhost:1', 'https://127.0.0.1', 'https://127.10.20.30', 'http://[::1]:8080'])
+  for (const local of [
+    'https://localhost:1',
+    'https://127.0.0.1',
+    'https://127.10.20.30',
+    'http://[::1]:8080',
+  ])
     assert.equal(name(local, both), null);
   assert.equal(name('http://service.localhost', both), null);
-  for (const other of ['https://mylocalhost', 'https://localhost.example', 'https://127.0.0.1.example'])
+  for (const other of [
+    'https://mylocalhost',
+    'https://localhost.example',
+    'https://127.0.0.1.example',
+  ])
     assert.equal(name(other, both), 'upper.example:3128', other);
-  assert.equal(name('https://h.example', { HTTPS_PROXY: 'https://secure.example' }), 'secure.example:443');
-  assert.equal(name('http://h.example', { HTTP_PROXY: upper, NO_PROXY: 'h.example:443' }), 'upper.example:3128');
+  assert.equal(
+    name('https://h.example', { HTTPS_PROXY: 'https://secure.example' }),
+    'secure.example:443',
+  );
+  assert.equal(
+    name('http://h.example', { HTTP_PROXY: upper, NO_PROXY: 'h.example:443' }),
+    'upper.example:3128',
+  );
   assert.equal(name('http://h.example', { HTTP_PROXY: upper, NO_PROXY: 'h.example:80' }), null);
   for (const [exceptions, isProxied] of [
     ['h.example', false],
@@ -101,20 +126,28 @@ test('the variables name the proxy of an address as curl reads them, and never o
 });
 
 test('a call goes through a tunnel with TLS inside; without a tunnel it never left, and the proxy is named', async (t) => {
-  const file = (name: string) => readFileSync(join(import.meta.dirname, '../faults/certificates', name));
+  const file = (name: string) =>
+    readFileSync(join(import.meta.dirname, '../faults/certificates', name));
   setDefaultCACertificates([...getCACertificates('default'), file('authority.pem').toString()]);
   const keys: unknown[] = [];
-  const service = createTlsServer({ key: file('service.key'), cert: file('good.pem') }, (request, response) => {
-    keys.push(request.headers['x-api-key']);
-    response.end('{}');
-  });
+  const service = createTlsServer(
+    { key: file('service.key'), cert: file('good.pem') },
+    (request, response) => {
+      keys.push(request.headers['x-api-key']);
+      response.end('{}');
+    },
+  );
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   t.after(() => service.close().closeAllConnections());
   const { port } = service.address() as AddressInfo;
   const proxy = await startProxy(t, port);
   const url = proxy.url.replace('//', '//ann:geheim@');
   const client = clientOf(t, `https://127.0.0.1:${port}`, { proxy: { ...proxy.named, url } });
-  const call = { call: { kind: 'single', topic: 'hail' }, location: { lat: 34, lng: -118 }, key: 'pb_k' } as const;
+  const call = {
+    call: { kind: 'single', topic: 'hail' },
+    location: { lat: 34, lng: -118 },
+    key: 'pb_k',
+  } as const;
   for (const isFresh of [false, true]) {
     const answered = await client.send({ ...call, isFresh });
     assert.equal(answered.kind === 'response' && answered.status, 200, JSON.stringify(answered));
@@ -122,9 +155,13 @@ test('a call goes through a tunnel with TLS inside; without a tunnel it never le
   assert.deepEqual(keys, ['pb_k', 'pb_k']);
   const authorization = `Basic ${Buffer.from('ann:geheim').toString('base64')}`;
   assert.deepEqual(proxy.asked, Array(2).fill({ target: `127.0.0.1:${port}`, authorization }));
-  const head = (status: number) => `HTTP/1.1 ${status} No\r\nContent-Type: text/html\r\n\r\n<html>Log in`;
+  const head = (status: number) =>
+    `HTTP/1.1 ${status} No\r\nContent-Type: text/html\r\n\r\n<html>Log in`;
   for (const [refusal, message] of [
-    [head(407), /^The proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) demands a user and a password \(407\)/],
+    [
+      head(407),
+      /^The proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) demands a user and a password \(407\)/,
+    ],
     [head(502), /^The proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) gives no way to the service \(502\)/],
     ['', /^Cannot connect to the service through the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\): /],
   ] as const) {
@@ -155,12 +192,18 @@ test('a run through a proxy buys each answer once, also where tunnels are cut af
     });
   proxy.refusal = 'HTTP/1.1 407 No\r\n\r\n';
   const refused = await run('--budget', '20');
-  assert.match(refused.stderr, /The proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) demands a user and a password/);
+  assert.match(
+    refused.stderr,
+    /The proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) demands a user and a password/,
+  );
   assert.equal(harness.charged(), 0, 'nothing left this machine');
   [proxy.refusal, proxy.cuts] = [null, 2];
   const ended = await run('--budget', '20');
   assert.equal(ended.code, 0, ended.stderr);
-  assert.equal(ended.stderr.match(/Calls go through the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\)\./g)?.length, 1);
+  assert.equal(
+    ended.stderr.match(/Calls go through the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\)\./g)?.length,
+    1,
+  );
   assert.ok(proxy.asked.every(({ target }) => target === 'service.example:80'));
   // Each of the two cut answers was charged, and counts as spent; the other calls were charged once.
   assert.equal(harness.charged(), 14);
@@ -171,6 +214,7 @@ test('a run through a proxy buys each answer once, also where tunnels are cut af
     clock: harness.clock,
   });
   const runs: { charged: number; unknown: number }[] = JSON.parse(status.stdout);
-  const sum = (part: 'charged' | 'unknown') => runs.reduce((credits, run) => credits + run[part], 0);
+  const sum = (part: 'charged' | 'unknown') =>
+    runs.reduce((credits, run) => credits + run[part], 0);
   assert.deepEqual([sum('charged'), sum('unknown'), harness.charged()], [12, 2, 14]);
 });

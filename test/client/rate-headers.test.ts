@@ -14,17 +14,35 @@ test('the unit of the reset is told by its size', () => {
   for (const [from, to, expected] of [
     [0, 60, (seconds: number) => seconds * 1_000],
     [61, 1e9, (ms: number) => ms],
-    [1e9 + 1, Math.floor((NOW + YEAR_MS) / 1_000), (epochSeconds: number) => Math.max(0, epochSeconds * 1_000 - NOW)],
+    [
+      1e9 + 1,
+      Math.floor((NOW + YEAR_MS) / 1_000),
+      (epochSeconds: number) => Math.max(0, epochSeconds * 1_000 - NOW),
+    ],
     [1e12 + 1, NOW + YEAR_MS, (epochMs: number) => Math.max(0, epochMs - NOW)],
     [NOW + YEAR_MS + 1, 1e15 - 1, () => null],
   ] as const) {
-    fc.assert(fc.property(whole(from, to), (value) => resetMs(String(value), NOW) === expected(value)));
+    fc.assert(
+      fc.property(whole(from, to), (value) => resetMs(String(value), NOW) === expected(value)),
+    );
   }
 });
 
 test('a number is a number only when nothing else is there', () => {
   fc.assert(fc.property(fc.nat(), (n) => count(` ${n} `) === n));
-  for (const text of ['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'Infinity', '12 34', '300, 300', '9'.repeat(30)]) {
+  for (const text of [
+    '',
+    ' ',
+    '-1',
+    '1.5',
+    '1e3',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '12 34',
+    '300, 300',
+    '9'.repeat(30),
+  ]) {
     assert.equal(count(text), null, text);
     assert.equal(resetMs(text, NOW), null, text);
   }
@@ -32,7 +50,9 @@ test('a number is a number only when nothing else is there', () => {
 });
 
 test('Retry-After in seconds, at least one', () => {
-  fc.assert(fc.property(whole(1, YEAR_MS / 1_000), (seconds) => after(String(seconds)) === seconds * 1_000));
+  fc.assert(
+    fc.property(whole(1, YEAR_MS / 1_000), (seconds) => after(String(seconds)) === seconds * 1_000),
+  );
   assert.equal(after('0'), 1_000);
   assert.equal(after('0.2'), 1_000);
   assert.equal(after('1.5'), 1_500);
@@ -61,7 +81,13 @@ test('the two old forms of dates are read, also of a header that came twice: the
       const [, day = '', month, year = ''] = new Date(date).toUTCString().split(' ');
       const asctime = `Sun ${month} ${String(Number(day)).padStart(2, ' ')} ${seconds(date)} ${year}`;
       const rfc850 = `Sunday, ${day}-${month}-${year.slice(2)} ${seconds(date)} GMT`;
-      for (const text of [asctime, rfc850, `${rfc850}, ${rfc850}`, `1, ${asctime}`, `${httpDate(date)}, 1`]) {
+      for (const text of [
+        asctime,
+        rfc850,
+        `${rfc850}, ${rfc850}`,
+        `1, ${asctime}`,
+        `${httpDate(date)}, 1`,
+      ]) {
         assert.equal(after(text), wait * 1_000, text);
       }
     }),
@@ -79,8 +105,14 @@ test('the two old forms of dates are read, also of a header that came twice: the
 });
 
 test('what is neither seconds nor a possible date is nothing', () => {
-  const dates = ['7 January', 'Sat, 31 Feb 2026 10:00:00 GMT', 'Mon, 15 Jan 2026 12:00:00 GMT', '2026-01-15'];
-  for (const text of ['', 'soon', '-5', '1e9', '9'.repeat(400), ...dates]) assert.equal(after(text), null, text);
+  const dates = [
+    '7 January',
+    'Sat, 31 Feb 2026 10:00:00 GMT',
+    'Mon, 15 Jan 2026 12:00:00 GMT',
+    '2026-01-15',
+  ];
+  for (const text of ['', 'soon', '-5', '1e9', '9'.repeat(400), ...dates])
+    assert.equal(after(text), null, text);
 });
 
 test('times of day are taken against the clock of the service, where it tells it', () => {
@@ -90,7 +122,11 @@ test('times of day are taken against the clock of the service, where it tells it
     'retry-after': httpDate(skewed + 9_000),
     'x-ratelimit-reset': String(skewed + 5_000),
   };
-  assert.deepEqual(readRate(headers, NOW), { remaining: null, resetMs: 5_000, retryAfterMs: 9_000 });
+  assert.deepEqual(readRate(headers, NOW), {
+    remaining: null,
+    resetMs: 5_000,
+    retryAfterMs: 9_000,
+  });
 });
 
 test('an answer tells the time, unless it comes from a cache', () => {
@@ -103,11 +139,21 @@ test('an answer tells the time, unless it comes from a cache', () => {
   ] as const) {
     assert.equal(parseDate(received(200, '', headers)), expected);
   }
-  const failure: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: '', elapsedMs: 1 };
+  const failure: Exchange = {
+    kind: 'failure',
+    reached: 'maybe',
+    code: 'BROKEN',
+    message: '',
+    elapsedMs: 1,
+  };
   assert.equal(parseDate(failure), null);
 });
 
 test("the contract's sample", () => {
-  const headers = { 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '285', 'x-ratelimit-reset': '42' };
+  const headers = {
+    'x-ratelimit-limit': '300',
+    'x-ratelimit-remaining': '285',
+    'x-ratelimit-reset': '42',
+  };
   assert.deepEqual(readRate(headers, NOW), { remaining: 285, resetMs: 42_000, retryAfterMs: null });
 });

@@ -18,7 +18,11 @@ const BODY = JSON.stringify(envelopeOf(WILDFIRE));
 const LENGTH = `content-length: ${BODY.length}\r\n`;
 
 /** The first answer's bytes as they are; every further one is a plain answer. */
-async function served(t: TestContext, first: Buffer | string, options: Partial<ClientOptions> = {}) {
+async function served(
+  t: TestContext,
+  first: Buffer | string,
+  options: Partial<ClientOptions> = {},
+) {
   let requests = 0;
   const url = await serveRaw(t, (socket) => {
     socket.write(requests++ === 0 ? first : `HTTP/1.1 200 OK\r\n${LENGTH}\r\n${BODY}`);
@@ -27,10 +31,14 @@ async function served(t: TestContext, first: Buffer | string, options: Partial<C
 }
 
 const answer = (body: Buffer, headers = '', status = '200 OK') =>
-  Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n${headers}\r\n`), body]);
+  Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n${headers}\r\n`),
+    body,
+  ]);
 
 const plain = (head: string) => Buffer.from(head + BODY);
-const coded = (body: Buffer, coding: string) => answer(body, `x-credit-cost: 1\r\ncontent-encoding: ${coding}\r\n`);
+const coded = (body: Buffer, coding: string) =>
+  answer(body, `x-credit-cost: 1\r\ncontent-encoding: ${coding}\r\n`);
 const OK = `HTTP/1.1 200 OK\r\n${LENGTH}\r\n`;
 
 for (const [what, bytes] of [
@@ -132,7 +140,10 @@ test('a refusal in gzip is understood: quota is quota', async (t) => {
   const client = await served(t, answer(body, 'content-encoding: gzip\r\n', '429 No'));
   const exchange = await client.send(ask);
   const { kind, message } = findVerdict(exchange, WILDFIRE, PLACE, NOW);
-  assert.deepEqual([kind, message], ['quota', 'The quota of this period is used up (429 QUOTA_EXCEEDED): Used up']);
+  assert.deepEqual(
+    [kind, message],
+    ['quota', 'The quota of this period is used up (429 QUOTA_EXCEEDED): Used up'],
+  );
 });
 
 test('a refusal that is damaged, or a bomb, is still a refusal', async (t) => {
@@ -173,7 +184,10 @@ async function received(events: readonly Event[]): Promise<string> {
     else if (event === 'stop') receiver.stop('TOTAL_TIMEOUT', 'late');
     else if (typeof event === 'number') receiver.onResponseStart(controller, event, HEADERS);
     else if ('status' in event) {
-      receiver.onResponseStart(controller, event.status, { ...HEADERS, 'Content-Length': String(event.length) });
+      receiver.onResponseStart(controller, event.status, {
+        ...HEADERS,
+        'Content-Length': String(event.length),
+      });
     } else if (event instanceof Error) receiver.onResponseError(controller, event);
     else receiver.onResponseData(controller, Buffer.from(event.data));
   }
@@ -197,12 +211,36 @@ test('one result of a request: the first that is certain, and whether it may hav
   for (const [what, events, result] of [
     ['an answer', ['start', 200, data(9), 'end'], '200 9, ended 0'],
     ['the largest one', ['start', 200, data(MOST), 'end'], '200 100, ended 0'],
-    ['a larger one', ['start', 200, data(MOST), data(1), 'end', 'stop'], 'maybe BODY_TOO_LARGE, ended 2'],
-    ['one that states so', ['start', { status: 200, length: MOST + 1 }, data(9)], 'maybe BODY_TOO_LARGE, ended 1'],
-    ['the largest stated', ['start', { status: 200, length: MOST }, data(9), 'end'], '200 9, ended 0'],
-    ['a refusal that states more', ['start', { status: 502, length: MOST + 1 }, data(9), 'end'], '502 9, ended 0'],
-    ['the deadline while a whole answer is decompressed', ['start', 200, data(9), 'end', 'stop'], '200 9, ended 0'],
-    ['what comes after its end', ['start', 200, data(9), 'end', data(1), 'end', broken], '200 9, ended 0'],
+    [
+      'a larger one',
+      ['start', 200, data(MOST), data(1), 'end', 'stop'],
+      'maybe BODY_TOO_LARGE, ended 2',
+    ],
+    [
+      'one that states so',
+      ['start', { status: 200, length: MOST + 1 }, data(9)],
+      'maybe BODY_TOO_LARGE, ended 1',
+    ],
+    [
+      'the largest stated',
+      ['start', { status: 200, length: MOST }, data(9), 'end'],
+      '200 9, ended 0',
+    ],
+    [
+      'a refusal that states more',
+      ['start', { status: 502, length: MOST + 1 }, data(9), 'end'],
+      '502 9, ended 0',
+    ],
+    [
+      'the deadline while a whole answer is decompressed',
+      ['start', 200, data(9), 'end', 'stop'],
+      '200 9, ended 0',
+    ],
+    [
+      'what comes after its end',
+      ['start', 200, data(9), 'end', data(1), 'end', broken],
+      '200 9, ended 0',
+    ],
     ['a deadline before there is a connection', ['stop', 'start'], 'never TOTAL_TIMEOUT, ended 1'],
     ['sent again by undici', ['start', 'start', 200, data(9), 'end'], 'maybe BROKEN, ended 1'],
     ['no connection', [broken], 'never CONNECT, ended 0'],
@@ -211,7 +249,11 @@ test('one result of a request: the first that is certain, and whether it may hav
     ['an answer that is cut', ['start', 200, data(9), unparsed], 'maybe BROKEN, ended 0'],
     ['a refusal that is cut', ['start', 401, data(9), broken], '401 9, ended 0'],
     ['a refusal', ['start', 502, data(MOST + 1), data(1), 'end'], '502 102, ended 0'],
-    ['a long refusal', ['start', 502, data(MAX_TEXT_BYTES), data(1), 'end'], `502 ${MAX_TEXT_BYTES}, ended 1`],
+    [
+      'a long refusal',
+      ['start', 502, data(MAX_TEXT_BYTES), data(1), 'end'],
+      `502 ${MAX_TEXT_BYTES}, ended 1`,
+    ],
   ] as const) {
     assert.equal(await received(events), result, what);
   }
@@ -228,7 +270,8 @@ test('why there was no connection is said, whatever the error has', () => {
     [new TypeError(), 'TypeError'],
   ] as const) {
     let message = '';
-    const settle = (exchange: Exchange) => (message = exchange.kind === 'failure' ? exchange.message : '');
+    const settle = (exchange: Exchange) =>
+      (message = exchange.kind === 'failure' ? exchange.message : '');
     const options = { maxBodyBytes: MOST, redactor: makeRedactor([]), elapsed: () => 7, settle };
     new Receiver(options).onResponseError(null, error);
     assert.equal(message, `Cannot connect to the service: ${why}`);

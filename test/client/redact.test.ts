@@ -7,7 +7,15 @@ import { fc } from '../properties.ts';
 /** fast-check prints the seed of what fails. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
 
-const around = fc.constantFrom('', ' ', 'No such key: ', '"', ' (again)', '\n', 'https://h.example/?key=');
+const around = fc.constantFrom(
+  '',
+  ' ',
+  'No such key: ',
+  '"',
+  ' (again)',
+  '\n',
+  'https://h.example/?key=',
+);
 
 for (const [how, writings] of [
   ['with its characters written in any two of the listed ways', inCharacters],
@@ -29,9 +37,22 @@ for (const [how, writings] of [
 
 test('invisible letters and marks do not hide a key', () => {
   const { text } = makeRedactor(['k3y/with+odd=chars']);
-  for (const mark of ['\u200b', '\u00ad', '\u2066', '\ufe0f', '\u034f', '\u0301', '\u{e0061}', '\u{e0101}']) {
+  for (const mark of [
+    '\u200b',
+    '\u00ad',
+    '\u2066',
+    '\ufe0f',
+    '\u034f',
+    '\u0301',
+    '\u{e0061}',
+    '\u{e0101}',
+  ]) {
     const hidden = [...'k3y/with+odd=chars'].join(mark);
-    assert.equal(text(`No such key: ${hidden}!`), 'No such key: [key]!', mark.codePointAt(0)!.toString(16));
+    assert.equal(
+      text(`No such key: ${hidden}!`),
+      'No such key: [key]!',
+      mark.codePointAt(0)!.toString(16),
+    );
   }
   assert.equal(text('cafe\u0301 and \u200b, no key'), 'cafe\u0301 and \u200b, no key');
 });
@@ -66,7 +87,8 @@ test('in parsed JSON: strings, member names, and numbers where a key is one', ()
 });
 
 test('details that nobody reads are left out of the search, and nothing else', () => {
-  const value = () => JSON.parse('{"details":["k3y/with+odd=chars"],"value":{"title":"k3y/with+odd=chars"}}');
+  const value = () =>
+    JSON.parse('{"details":["k3y/with+odd=chars"],"value":{"title":"k3y/with+odd=chars"}}');
   const read = makeRedactor(['k3y/with+odd=chars'], true).json(value());
   assert.deepEqual(read, { details: ['k3y/with+odd=chars'], value: { title: '[key]' } });
   const all = makeRedactor(['k3y/with+odd=chars']).json(value());

@@ -18,14 +18,26 @@ type Unanswered = Exclude<Verdict, Answered>;
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const common = { discrepancy: null, message: 'm', requestId: null, rate: NO_RATE };
 const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
-  ...{ ...common, kind, charged: 0, status: 0, isPage: false, reason: '', rate: { ...NO_RATE, ...rate } },
+  ...{
+    ...common,
+    kind,
+    charged: 0,
+    status: 0,
+    isPage: false,
+    reason: '',
+    rate: { ...NO_RATE, ...rate },
+  },
 });
 const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): Transport => ({
   ...{ ...common, kind: 'transport', charged, code },
 });
 
-const ask = (verdict: Unanswered, tried: Tried = NOTHING_TRIED, random = 0.5, policy = RETRY_POLICY): Decision =>
-  decide({ verdict, tried, policy, random: () => random });
+const ask = (
+  verdict: Unanswered,
+  tried: Tried = NOTHING_TRIED,
+  random = 0.5,
+  policy = RETRY_POLICY,
+): Decision => decide({ verdict, tried, policy, random: () => random });
 
 /** Retries the same verdict until the decision is not to retry. */
 function exhaust(verdict: Unanswered, random = 0.5, policy = RETRY_POLICY) {
@@ -42,7 +54,10 @@ function exhaust(verdict: Unanswered, random = 0.5, policy = RETRY_POLICY) {
 
 test('a 5xx and a failure that was surely free: four attempts, each wait up to twice the one before', () => {
   for (const verdict of [refused('upstream'), transport(0, 'CONNECT')]) {
-    assert.deepEqual(exhaust(verdict, 0.9999), { waits: [1_000, 2_000, 4_000], end: { next: 'give-up' } });
+    assert.deepEqual(exhaust(verdict, 0.9999), {
+      waits: [1_000, 2_000, 4_000],
+      end: { next: 'give-up' },
+    });
     assert.deepEqual(exhaust(verdict, 0).waits, [0, 0, 0]);
   }
 });
@@ -62,12 +77,30 @@ test('doubts are counted across failures of other kinds', () => {
 
 test('what was interrupted, is final, paid or the caller’s to solve, or will be the same again, is not tried again', () => {
   const codes = ['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'] as const;
-  const malformed: Unanswered = { ...common, kind: 'malformed', charged: 'unknown', reason: 'not-json' };
+  const malformed: Unanswered = {
+    ...common,
+    kind: 'malformed',
+    charged: 'unknown',
+    reason: 'not-json',
+  };
   const rejected: Unanswered = { ...common, kind: 'rejected', charged: 0, status: 422 };
-  const kinds = ['unauthenticated', 'forbidden', 'denied', 'quota', 'redirected', 'unexplained'] as const;
+  const kinds = [
+    'unauthenticated',
+    'forbidden',
+    'denied',
+    'quota',
+    'redirected',
+    'unexplained',
+  ] as const;
   const unheardOf = { ...common, kind: 'unheard-of' } as unknown as Unanswered;
   const same = codes.map((code) => transport('unknown', code));
-  for (const verdict of [malformed, rejected, unheardOf, ...kinds.map((kind) => refused(kind)), ...same]) {
+  for (const verdict of [
+    malformed,
+    rejected,
+    unheardOf,
+    ...kinds.map((kind) => refused(kind)),
+    ...same,
+  ]) {
     assert.deepEqual(ask(verdict), { next: 'give-up' });
   }
 });
@@ -102,8 +135,13 @@ test('a service that asks for a second again and again is believed once, then wa
 });
 
 test('a run in which nobody is answered waits ten minutes in all, however little each call has waited', () => {
-  const question = { verdict: refused('rate', { retryAfterMs: 1_000 }), tried: NOTHING_TRIED, policy: RETRY_POLICY };
-  const after = (slowedDownMs: number) => decide({ ...question, random: () => 0.5, slowedDownMs }).next;
+  const question = {
+    verdict: refused('rate', { retryAfterMs: 1_000 }),
+    tried: NOTHING_TRIED,
+    policy: RETRY_POLICY,
+  };
+  const after = (slowedDownMs: number) =>
+    decide({ ...question, random: () => 0.5, slowedDownMs }).next;
   assert.equal(after(599_000), 'retry');
   assert.equal(after(599_001), 'pause');
 });
@@ -112,7 +150,11 @@ test('a wait as long as the longest is waited, a longer one ends the run, which 
   for (const kind of ['rate', 'upstream'] as const) {
     assert.equal(ask(refused(kind, { retryAfterMs: LONGEST_WAIT_MS })).next, 'retry', kind);
     for (const retryAfterMs of [LONGEST_WAIT_MS + 1, 365 * 86_400_000]) {
-      assert.deepEqual(ask(refused(kind, { retryAfterMs })), { next: 'pause', afterMs: retryAfterMs, isAsked: true });
+      assert.deepEqual(ask(refused(kind, { retryAfterMs })), {
+        next: 'pause',
+        afterMs: retryAfterMs,
+        isAsked: true,
+      });
     }
   }
 });
@@ -144,7 +186,11 @@ test('whatever comes in whatever order, a call ends: few attempts, bounded waiti
           const decision = ask(one, tried, random);
           if (decision.next !== 'retry') return;
           tried = decision.tried;
-          assert.equal(decision.rate, one.kind === 'rate', 'only a refusal for the rate slows the others down too');
+          assert.equal(
+            decision.rate,
+            one.kind === 'rate',
+            'only a refusal for the rate slows the others down too',
+          );
           assert.ok(decision.afterMs >= 0 && decision.afterMs <= LONGEST_WAIT_MS);
           assert.ok(tried.rateWaitMs <= LONGEST_WAIT_MS);
           assert.ok(failures < 4 && inDoubt < 2);

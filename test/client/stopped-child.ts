@@ -12,4 +12,6 @@ const exchange = await client.send({
 });
 await client.close();
 const { kind } = exchange;
-process.stdout.write(JSON.stringify(kind === 'response' ? { kind, bytes: exchange.bytes } : exchange));
+process.stdout.write(
+  JSON.stringify(kind === 'response' ? { kind, bytes: exchange.bytes } : exchange),
+);

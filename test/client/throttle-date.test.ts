@@ -8,7 +8,8 @@ const [MINUTE, DAY] = [60_000, 86_400_000];
 for (const jump of [-MINUTE, MINUTE, -2 * 60 * MINUTE, -20 * DAY, -40 * DAY, 40 * DAY]) {
   test(`the process's clock is set by ${jump / MINUTE} minutes while calls wait: each starts in its turn, and close ends`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 2, 15, 12) });
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const { clock, throttle, started, spend } = setUp(t);
     const all = [...spend(150, 2), ...spend(200), ...spend(300), ...spend(100, 3)];
     await until(() => started.length === 2);

@@ -58,7 +58,11 @@ async function run(
   await Promise.all(underWay);
   await throttle.close();
   const tookMs = charges.at(-1)!.at - charges[0]!.at;
-  return { worst: worstWindow(charges), use: (WINDOWS * WINDOW_MS) / tookMs, alive: clock.sleeping };
+  return {
+    worst: worstWindow(charges),
+    use: (WINDOWS * WINDOW_MS) / tookMs,
+    alive: clock.sleeping,
+  };
 }
 
 const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
@@ -66,14 +70,25 @@ const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
 describe('every window', { concurrency: true }, () => {
   for (const [name, limit, sockets, priceOf, latencyMs, options = {}] of [
     ['standard bundles at starter', 300, 8, () => 15, () => 300],
-    ['a mix', 600, 16, (nth: number) => mixed[nth % mixed.length]!, (nth: number) => 100 + ((nth * 53) % 400), LONG],
+    [
+      'a mix',
+      600,
+      16,
+      (nth: number) => mixed[nth % mixed.length]!,
+      (nth: number) => 100 + ((nth * 53) % 400),
+      LONG,
+    ],
   ] as const) {
-    test(`${name}: no window sees more than the limit, and at least 97 % is used`, options, async (t) => {
-      const { worst, use, alive } = await run(limit, sockets, priceOf, latencyMs);
-      t.diagnostic(`worst window ${worst} of ${limit}, use ${(use * 100).toFixed(1)} %`);
-      assert.ok(worst <= limit, `${worst} of ${limit}`);
-      assert.ok(use >= 0.97, `${use}`);
-      assert.equal(alive, 0);
-    });
+    test(
+      `${name}: no window sees more than the limit, and at least 97 % is used`,
+      options,
+      async (t) => {
+        const { worst, use, alive } = await run(limit, sockets, priceOf, latencyMs);
+        t.diagnostic(`worst window ${worst} of ${limit}, use ${(use * 100).toFixed(1)} %`);
+        assert.ok(worst <= limit, `${worst} of ${limit}`);
+        assert.ok(use >= 0.97, `${use}`);
+        assert.equal(alive, 0);
+      },
+    );
   }
 });

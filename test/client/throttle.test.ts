@@ -260,7 +260,11 @@ test('the signal ends the waiting at once, wherever a call waits, and spends not
     await until(() => throttle.available === 300);
     assert.equal(throttle.available, 300, where);
     assert.equal(ran, false, where);
-    assert.equal(await throttle.schedule(1, async () => 'next'), 'next', `${where}: it holds no socket`);
+    assert.equal(
+      await throttle.schedule(1, async () => 'next'),
+      'next',
+      `${where}: it holds no socket`,
+    );
   }
 });
 
@@ -270,7 +274,12 @@ test('the next call of a begun place goes before the first one of another', asyn
   const held = heldJob();
   const begin = (name: string, isBegun: boolean) =>
     throttle.schedule(1, async () => order.push(name), undefined, isBegun);
-  const all = [throttle.schedule(1, held.job), begin('first', false), begin('second', false), begin('begun', true)];
+  const all = [
+    throttle.schedule(1, held.job),
+    begin('first', false),
+    begin('second', false),
+    begin('begun', true),
+  ];
   held.land();
   await Promise.all(all);
   assert.deepEqual(order, ['begun', 'first', 'second']);
@@ -285,7 +294,11 @@ test('the signal does not end a call that has begun; one that has ended begins n
   abort.abort();
   first.land();
   await assert.doesNotReject(all);
-  assert.equal(getEventListeners(abort.signal, 'abort').length, 0, 'a run of millions of calls has one signal');
+  assert.equal(
+    getEventListeners(abort.signal, 'abort').length,
+    0,
+    'a run of millions of calls has one signal',
+  );
   await assert.rejects(throttle.schedule(1, first.job, abort.signal), isInterrupted);
   await throttle[Symbol.asyncDispose]();
   await assert.rejects(throttle.schedule(1, first.job), isInterrupted);

@@ -14,7 +14,8 @@ import {
   WILDFIRE,
 } from './answers.ts';
 
-const findVerdict = (exchange: Exchange, call = ENTERPRISE) => verdictAt(exchange, call, PLACE, NOW);
+const findVerdict = (exchange: Exchange, call = ENTERPRISE) =>
+  verdictAt(exchange, call, PLACE, NOW);
 const withCost = (cost: unknown) => {
   const envelope = envelopeOf(ENTERPRISE);
   return { ...envelope, meta: { ...envelope.meta, credit_cost: cost } };
@@ -40,7 +41,9 @@ for (const [header, meta, charged, discrepancy] of [
   [undefined, 1, 35, /a cost of 1 in meta/],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
-    const verdict = findVerdict(received(200, withCost(meta), header === undefined ? {} : { 'x-credit-cost': header }));
+    const verdict = findVerdict(
+      received(200, withCost(meta), header === undefined ? {} : { 'x-credit-cost': header }),
+    );
     assert.equal(verdict.kind, 'answered');
     assert.equal(verdict.charged, charged);
     if (discrepancy === null) assert.equal(verdict.discrepancy, null);
@@ -74,7 +77,12 @@ for (const [name, body, headers, charged] of [
   ['no data', { meta: { credit_cost: 35 } }, {}, 35],
   ['another place', envelopeOf(ENTERPRISE, { lat: 40, lng: -75 }), {}, 35],
   ['another place, for less', elsewhereFor(1), { 'x-credit-cost': '15' }, 'unknown'],
-  ['HTML with a header that is no price', '<html>', { 'x-credit-cost': '999999999999999' }, 'unknown'],
+  [
+    'HTML with a header that is no price',
+    '<html>',
+    { 'x-credit-cost': '999999999999999' },
+    'unknown',
+  ],
 ] as const) {
   test(`a malformed 200 (${name}) is charged ${charged}`, () => {
     const verdict = findVerdict(received(200, body, headers));
@@ -91,9 +99,14 @@ test('another status of success is malformed, and costs the price at least', () 
       [1, 'unknown'],
       [35, 35],
     ] as const) {
-      const headers: Record<string, string> = cost === undefined ? {} : { 'x-credit-cost': String(cost) };
+      const headers: Record<string, string> =
+        cost === undefined ? {} : { 'x-credit-cost': String(cost) };
       const verdict = findVerdict(received(status, withCost(cost), headers));
-      assert.deepEqual([verdict.kind, verdict.charged], ['malformed', charged], `${status} ${cost}`);
+      assert.deepEqual(
+        [verdict.kind, verdict.charged],
+        ['malformed', charged],
+        `${status} ${cost}`,
+      );
       assert.equal(verdict.discrepancy === null, cost === 35);
     }
   }
@@ -111,7 +124,10 @@ for (const [status, kind] of [
   [502, 'upstream'],
 ] as const) {
   test(`status ${status} is ${kind}, and free`, () => {
-    const ours = { error: { code: 'SOME_CODE', message: 'Why.' }, meta: { request_id: REQUEST_ID, credit_cost: 0 } };
+    const ours = {
+      error: { code: 'SOME_CODE', message: 'Why.' },
+      meta: { request_id: REQUEST_ID, credit_cost: 0 },
+    };
     for (const body of [ours, '', '<html>', 'null', '[]', '{"error":null}']) {
       const verdict = findVerdict(received(status, body));
       assert.equal(verdict.kind, kind);
@@ -121,7 +137,8 @@ for (const [status, kind] of [
       assert.doesNotMatch(verdict.message, /undefined|null/);
       if (body === ours) {
         assert.equal(verdict.requestId, REQUEST_ID);
-        if (kind !== 'redirected') assert.match(verdict.message, new RegExp(`\\(${status} SOME_CODE\\): Why$`));
+        if (kind !== 'redirected')
+          assert.match(verdict.message, new RegExp(`\\(${status} SOME_CODE\\): Why$`));
       }
     }
   });
@@ -131,8 +148,18 @@ test('the message says each thing once, and shows no page for a browser', () => 
   const coverage = { error: { code: 'OUTSIDE_COVERAGE', message: 'Why.' } };
   for (const [status, body, kind, message] of [
     [404, { error: 'NO_ROUTE' }, 'unexplained', 'The service refused the request (404 NO_ROUTE)'],
-    [404, { error: 'Not Found' }, 'unexplained', 'The service refused the request (404): Not Found'],
-    [404, { error: 'Not Found', message: 'No such' }, 'unexplained', 'The service refused the request (404): No such'],
+    [
+      404,
+      { error: 'Not Found' },
+      'unexplained',
+      'The service refused the request (404): Not Found',
+    ],
+    [
+      404,
+      { error: 'Not Found', message: 'No such' },
+      'unexplained',
+      'The service refused the request (404): No such',
+    ],
     [422, coverage, 'rejected', 'The service rejects this location (422 OUTSIDE_COVERAGE): Why'],
     [502, '<html><body>Bad gateway</body></html>', 'upstream', 'The service failed (502)'],
     [
@@ -147,10 +174,30 @@ test('the message says each thing once, and shows no page for a browser', () => 
       'unexplained',
       'The service refused the request (400 REQUEST_DENIED): Why',
     ],
-    [404, { title: 'No route', status: 404 }, 'unexplained', 'The service refused the request (404): No route'],
-    [400, { fault: { faultstring: 'Spike' } }, 'unexplained', 'The service refused the request (400): Spike'],
-    [400, { errors: { lat: ['No number'] } }, 'unexplained', 'The service refused the request (400): No number'],
-    [400, { errors: 'No number' }, 'unexplained', 'The service refused the request (400): No number'],
+    [
+      404,
+      { title: 'No route', status: 404 },
+      'unexplained',
+      'The service refused the request (404): No route',
+    ],
+    [
+      400,
+      { fault: { faultstring: 'Spike' } },
+      'unexplained',
+      'The service refused the request (400): Spike',
+    ],
+    [
+      400,
+      { errors: { lat: ['No number'] } },
+      'unexplained',
+      'The service refused the request (400): No number',
+    ],
+    [
+      400,
+      { errors: 'No number' },
+      'unexplained',
+      'The service refused the request (400): No number',
+    ],
     [
       403,
       '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
@@ -185,8 +232,15 @@ test('a 403, or an error in place of data, that speaks of a quota is no missing 
       const verdict = findVerdict(received(403, body));
       assert.deepEqual([verdict.kind, verdict.charged], [kind, 0], words);
       const inAnswer = findVerdict(received(200, body, { 'x-credit-cost': '35' }));
-      assert.deepEqual([inAnswer.kind, inAnswer.charged], [kind === 'limit' ? 'limit' : 'malformed', 35], words);
-      assert.ok(inAnswer.message.includes(words) && inAnswer.message.includes('(200'), inAnswer.message);
+      assert.deepEqual(
+        [inAnswer.kind, inAnswer.charged],
+        [kind === 'limit' ? 'limit' : 'malformed', 35],
+        words,
+      );
+      assert.ok(
+        inAnswer.message.includes(words) && inAnswer.message.includes('(200'),
+        inAnswer.message,
+      );
     }
   }
 });
@@ -208,9 +262,17 @@ test('a 429 is about the quota wherever it says so', () => {
 });
 
 test('any other 429 is about the rate, with what the headers say', () => {
-  for (const body of [{ error: { code: 'RATE_LIMITED', message: 'Your quota is fine.' } }, '', { error: 'quota' }]) {
+  for (const body of [
+    { error: { code: 'RATE_LIMITED', message: 'Your quota is fine.' } },
+    '',
+    { error: 'quota' },
+  ]) {
     const verdict = findVerdict(
-      received(429, body, { 'retry-after': '7', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }),
+      received(429, body, {
+        'retry-after': '7',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': '30',
+      }),
     );
     assert.equal(verdict.kind, 'rate');
     assert.deepEqual(verdict.rate, { remaining: 0, resetMs: 30_000, retryAfterMs: 7_000 });
@@ -218,7 +280,10 @@ test('any other 429 is about the rate, with what the headers say', () => {
 });
 
 test('a failure that states a cost counts with it, and is not tried again', () => {
-  for (const exchange of [received(502, '', { 'x-credit-cost': '35' }), received(502, { meta: { credit_cost: 35 } })]) {
+  for (const exchange of [
+    received(502, '', { 'x-credit-cost': '35' }),
+    received(502, { meta: { credit_cost: 35 } }),
+  ]) {
     const { kind, charged, message } = findVerdict(exchange);
     assert.deepEqual([kind, charged], ['malformed', 35]);
     assert.match(message, /^The service failed and states a cost of 35/);
@@ -262,7 +327,10 @@ test('a redirect is named without its query', () => {
     message('https://new.example/api/v1/hail?lat=1'),
     /: set base_url to https:\/\/new\.example\/api, if that is/,
   );
-  assert.match(message('https://login.example/?next=/v1/hail'), /: set base_url to the right address$/);
+  assert.match(
+    message('https://login.example/?next=/v1/hail'),
+    /: set base_url to the right address$/,
+  );
   assert.match(message(), /check base_url$/);
 });
 
@@ -275,7 +343,8 @@ test('an answer is sample data where its header or its meta says so', () => {
     ['true', undefined, true],
   ] as const) {
     const body = { ...envelope, meta: { ...envelope.meta, sample_data: meta } };
-    const headers: Record<string, string> = header === undefined ? {} : { [HEADERS.sampleData]: header };
+    const headers: Record<string, string> =
+      header === undefined ? {} : { [HEADERS.sampleData]: header };
     const verdict = findVerdict(received(200, body, headers), WILDFIRE);
     assert.equal(verdict.kind === 'answered' && verdict.sample, sample, `${header} ${meta}`);
   }
@@ -291,7 +360,10 @@ test('404 with the code NO_DATA is a fact about the place, and free; any other 4
   const said = (status: number, code: string) =>
     findVerdict(received(status, { error: { code, message: 'x' } }), WILDFIRE);
   assert.deepEqual([said(404, 'NO_DATA').kind, said(404, 'NO_DATA').charged], ['no_data', 0]);
-  assert.deepEqual([said(404, 'UNKNOWN_TOPIC').kind, said(422, 'NO_DATA').kind], ['unexplained', 'unexplained']);
+  assert.deepEqual(
+    [said(404, 'UNKNOWN_TOPIC').kind, said(422, 'NO_DATA').kind],
+    ['unexplained', 'unexplained'],
+  );
 });
 
 /** Codes of 4xx answers that say nothing of a location: bills, proxies, locks, limits, law. */
@@ -319,7 +391,8 @@ test('only a code of the table, under 400, 404 or 422, is a fact about a locatio
       const isFact = statusKind(status, code) === 'rejected';
       assert.equal(isFact, [400, 404, 422].includes(status), `${status} ${code}`);
     }
-    for (const [, code] of FOREIGN) assert.notEqual(statusKind(status, code), 'rejected', `${status} ${code}`);
+    for (const [, code] of FOREIGN)
+      assert.notEqual(statusKind(status, code), 'rejected', `${status} ${code}`);
     assert.notEqual(statusKind(status, null), 'rejected', String(status));
   }
 });
@@ -335,14 +408,20 @@ test('what each refusal asks for: an end, a wait, another try', () => {
     ['malformed', [201, 202, 204, 206]],
   ] as const) {
     for (const status of statuses) {
-      for (const code of [null, 'SOME_CODE', 'Not Found']) assert.equal(statusKind(status, code), kind, String(status));
+      for (const code of [null, 'SOME_CODE', 'Not Found'])
+        assert.equal(statusKind(status, code), kind, String(status));
     }
   }
   assert.equal(statusKind(429, 'QUOTA_EXCEEDED'), 'quota');
 });
 
 test('a code is the same in any case and with any sign between its words', () => {
-  for (const code of ['OUTSIDE_COVERAGE', 'Outside-Coverage', 'outside coverage', 'OutsideCoverage']) {
+  for (const code of [
+    'OUTSIDE_COVERAGE',
+    'Outside-Coverage',
+    'outside coverage',
+    'OutsideCoverage',
+  ]) {
     assert.equal(statusKind(422, code), 'rejected', code);
   }
   for (const code of ['', 'OUTSIDE', 'OUTSIDE_COVERAGE_OF_CONTRACT', 'constructor']) {

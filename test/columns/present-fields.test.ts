@@ -17,18 +17,29 @@ function rowsOf(asOf: number, counts = true) {
   const record = { answers: new Map([['wildfire' as const, answer]]), failures: new Map() };
   const { of, leading, isOwn } = completeFields(['wildfire'], counts, () => false, NOW);
   const whole = isOwn(asOf) ? of(asOf, fields) : [...leading(asOf), ...fields];
-  return [whole, enrichedFields(record, ['wildfire'], { status: 'ok', note: '' }, () => false, counts, NOW)] as const;
+  return [
+    whole,
+    enrichedFields(record, ['wildfire'], { status: 'ok', note: '' }, () => false, counts, NOW),
+  ] as const;
 }
 
 test('fires that burn now are counted for a day; then the count is empty, the note says why, and the rating stays', () => {
-  assert.deepEqual(NAMES.slice(3), ['wildfire_current', 'wildfire_historical', 'wildfire_perimeters']);
+  assert.deepEqual(NAMES.slice(3), [
+    'wildfire_current',
+    'wildfire_historical',
+    'wildfire_perimeters',
+  ]);
   for (const asOf of [NOW, NOW - DAY_MS]) {
-    for (const row of rowsOf(asOf)) assert.deepEqual(row, ['ok', null, new Date(asOf).toISOString(), ...FIELDS]);
+    for (const row of rowsOf(asOf))
+      assert.deepEqual(row, ['ok', null, new Date(asOf).toISOString(), ...FIELDS]);
   }
   const asOf = NOW - DAY_MS - 1;
   for (const row of rowsOf(asOf)) {
     const [status, note, , ...fields] = row;
-    assert.deepEqual([status, note], ['ok', 'wildfire_current: unknown now, the answer is of 2027-03-14']);
+    assert.deepEqual(
+      [status, note],
+      ['ok', 'wildfire_current: unknown now, the answer is of 2027-03-14'],
+    );
     assert.deepEqual(fields, FIELDS.with(CURRENT, null as never));
   }
   // Without the counts there is nothing of the present.

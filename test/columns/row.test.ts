@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addedColumns, bareFields, completeFields, enrichedFields, SAMPLE_NOTE } from '../../src/columns/row.ts';
+import {
+  addedColumns,
+  bareFields,
+  completeFields,
+  enrichedFields,
+  SAMPLE_NOTE,
+} from '../../src/columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import {
@@ -35,7 +41,14 @@ test('the fields stand under their columns, topics without an answer stay empty,
     { topic: 'tsunami', asOf: 0, fields: ['Very High', 1, 1] },
   ]);
   assert.deepEqual(
-    enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, real, true, 0),
+    enrichedFields(
+      record,
+      ['hail', 'park', 'radon'],
+      { status: 'deferred', note: 'why' },
+      real,
+      true,
+      0,
+    ),
     [
       ...['deferred', 'why', '2026-01-01T00:00:00.000Z'],
       ...['Very Low', 0, null, 0],
@@ -69,22 +82,32 @@ test('every row has as many fields as there are columns, whatever topics were as
     fc.record({
       topic: fc.constantFrom(...TOPIC_SLUGS),
       asOf: fc.integer({ min: 0, max: FIRST }),
-      fields: fc.array(fc.oneof(fc.string(), fc.double({ noNaN: true }), fc.constant(null)), { maxLength: 12 }),
+      fields: fc.array(fc.oneof(fc.string(), fc.double({ noNaN: true }), fc.constant(null)), {
+        maxLength: 12,
+      }),
     }),
     { maxLength: 40 },
   );
   const status = fc.record({ status: fc.constantFrom(...ROW_STATUSES), note: fc.string() });
   fc.assert(
-    fc.property(topics, answers, status, fc.boolean(), fc.string(), (asked, said, cell, sample, prefix) => {
-      const width = addedColumns(asked, prefix).length;
-      const enriched = enrichedFields(recordOf(said), asked, cell, () => sample, true, 0);
-      const bare = bareFields(asked, cell);
-      assert.deepEqual([enriched.length, bare.length], [width, width]);
-      assert.ok(!enriched.includes(undefined as never) && !bare.includes(undefined as never));
-      assert.deepEqual([enriched[0], bare[0]], [cell.status, cell.status]);
-      const isMarked = String(enriched[1]) === SAMPLE_NOTE || String(enriched[1]).startsWith(`${SAMPLE_NOTE}; `);
-      if (sample && enriched[2] !== null) assert.ok(isMarked);
-    }),
+    fc.property(
+      topics,
+      answers,
+      status,
+      fc.boolean(),
+      fc.string(),
+      (asked, said, cell, sample, prefix) => {
+        const width = addedColumns(asked, prefix).length;
+        const enriched = enrichedFields(recordOf(said), asked, cell, () => sample, true, 0);
+        const bare = bareFields(asked, cell);
+        assert.deepEqual([enriched.length, bare.length], [width, width]);
+        assert.ok(!enriched.includes(undefined as never) && !bare.includes(undefined as never));
+        assert.deepEqual([enriched[0], bare[0]], [cell.status, cell.status]);
+        const isMarked =
+          String(enriched[1]) === SAMPLE_NOTE || String(enriched[1]).startsWith(`${SAMPLE_NOTE}; `);
+        if (sample && enriched[2] !== null) assert.ok(isMarked);
+      },
+    ),
   );
 });
 
@@ -96,7 +119,10 @@ test('a row is told to be sample data by its oldest answer; a row without answer
   const asked: number[] = [];
   const ask = (...topics: TopicSlug[]) =>
     enrichedFields(record, topics, OK, (oldest) => asked.push(oldest) > 1, true, 0);
-  assert.deepEqual([ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]], [null, SAMPLE_NOTE, null]);
+  assert.deepEqual(
+    [ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]],
+    [null, SAMPLE_NOTE, null],
+  );
   assert.deepEqual(asked, [FIRST, FIRST + DAY]);
 });
 
@@ -119,10 +145,22 @@ test('the fields of a row that lacks none are the same by the short way, with an
         });
         const record = recordOf(answers);
         const { note } = cellStatus(record, topics, () => 0, 0);
-        const status = { status: 'ok', note: [from, note].filter((text) => text !== '').join('; ') } as const;
+        const status = {
+          status: 'ok',
+          note: [from, note].filter((text) => text !== '').join('; '),
+        } as const;
         const oldest = Math.min(...said.map(({ asOf }) => asOf));
-        const whole = enrichedFields(record, topics, status, (at) => sample && at === oldest, counts, 0);
-        const own = topics.map((topic) => enrichedFields(record, [topic], OK, real, counts, 0).slice(3));
+        const whole = enrichedFields(
+          record,
+          topics,
+          status,
+          (at) => sample && at === oldest,
+          counts,
+          0,
+        );
+        const own = topics.map((topic) =>
+          enrichedFields(record, [topic], OK, real, counts, 0).slice(3),
+        );
         const complete = completeFields(topics, counts, (at) => sample && at === oldest, 0, from);
         // Twice: the text of a time is kept.
         for (const _ of [1, 2]) assert.deepEqual(complete.of(oldest, own.flat()), whole);
@@ -140,16 +178,30 @@ const FRESH_SINCE = 500;
 const KNOWN = [
   ...['nothing', 'fresh', 'stale', 'no data', 'failed now', 'unavailable now', 'failed before'],
   ...['rejected', 'rejected too long ago'],
-  ...['stale, failed now', 'stale, failed before', 'stale, rejected', 'fresh, failed now', 'fresh, rejected'],
+  ...[
+    'stale, failed now',
+    'stale, failed before',
+    'stale, rejected',
+    'fresh, failed now',
+    'fresh, rejected',
+  ],
 ] as const;
 type Known = (typeof KNOWN)[number];
 
 const FAILURES: Readonly<Record<string, TopicFailure>> = {
   'failed now': { reason: 'failed', note: 'the service failed', at: RUN_STARTED },
-  'unavailable now': { reason: 'unavailable', note: 'unavailable at the service', at: RUN_STARTED + 1 },
+  'unavailable now': {
+    reason: 'unavailable',
+    note: 'unavailable at the service',
+    at: RUN_STARTED + 1,
+  },
   'failed before': { reason: 'failed', note: 'the service failed', at: RUN_STARTED - 1 },
   rejected: { reason: 'rejected', note: 'refused', at: RUN_STARTED - REJECTION_HOLDS_MS },
-  'rejected too long ago': { reason: 'rejected', note: 'refused', at: RUN_STARTED - REJECTION_HOLDS_MS - 1 },
+  'rejected too long ago': {
+    reason: 'rejected',
+    note: 'refused',
+    at: RUN_STARTED - REJECTION_HOLDS_MS - 1,
+  },
 };
 
 const TOPICS = ['hail', 'drought', 'park'] as const satisfies readonly TopicSlug[];
@@ -168,40 +220,59 @@ function knownRecord(known: Readonly<Partial<Record<TopicSlug, Known>>>): CellRe
   return { answers, failures };
 }
 
-const statusOf = (known: Readonly<Partial<Record<TopicSlug, Known>>>, topics: readonly TopicSlug[] = TOPICS) =>
-  cellStatus(knownRecord(known), topics, () => FRESH_SINCE, RUN_STARTED);
+const statusOf = (
+  known: Readonly<Partial<Record<TopicSlug, Known>>>,
+  topics: readonly TopicSlug[] = TOPICS,
+) => cellStatus(knownRecord(known), topics, () => FRESH_SINCE, RUN_STARTED);
 
 const three = (hail: Known, drought: Known, park: Known) => ({ hail, drought, park });
 
-const table: readonly (readonly [known: ReturnType<typeof three>, status: string, note: string])[] = [
-  [three('fresh', 'fresh', 'fresh'), 'ok', ''],
-  [three('fresh', 'fresh, failed now', 'fresh, rejected'), 'ok', ''],
-  [three('nothing', 'nothing', 'nothing'), 'deferred', 'not bought yet'],
-  [three('fresh', 'stale, failed before', 'fresh'), 'deferred', 'stale, not bought again yet: drought'],
-  [three('nothing', 'stale', 'fresh'), 'deferred', 'stale, not bought again yet: drought; not bought yet: hail'],
+const table: readonly (readonly [known: ReturnType<typeof three>, status: string, note: string])[] =
   [
-    three('failed now', 'stale', 'nothing'),
-    'deferred',
-    'the service failed: hail; stale, not bought again yet: drought; not bought yet: park',
-  ],
-  [three('failed now', 'fresh', 'fresh'), 'partial', 'the service failed: hail'],
-  [
-    three('stale, failed now', 'failed now', 'failed now'),
-    'partial',
-    'the service failed: hail drought park; stale answer written: hail',
-  ],
-  [three('failed now', 'failed now', 'failed now'), 'failed', 'the service failed: hail drought park'],
-  [
-    three('unavailable now', 'failed now', 'unavailable now'),
-    'failed',
-    'unavailable at the service: hail park; the service failed: drought',
-  ],
-  [three('rejected', 'rejected', 'rejected'), 'rejected', 'refused'],
-  [three('fresh', 'stale, rejected', 'fresh'), 'rejected', 'refused'],
-  [three('rejected too long ago', 'fresh', 'fresh'), 'deferred', 'not bought yet: hail'],
-  [three('fresh', 'fresh', 'no data'), 'ok', 'no data here: park'],
-  [three('fresh', 'failed now', 'no data'), 'partial', 'the service failed: drought; no data here: park'],
-];
+    [three('fresh', 'fresh', 'fresh'), 'ok', ''],
+    [three('fresh', 'fresh, failed now', 'fresh, rejected'), 'ok', ''],
+    [three('nothing', 'nothing', 'nothing'), 'deferred', 'not bought yet'],
+    [
+      three('fresh', 'stale, failed before', 'fresh'),
+      'deferred',
+      'stale, not bought again yet: drought',
+    ],
+    [
+      three('nothing', 'stale', 'fresh'),
+      'deferred',
+      'stale, not bought again yet: drought; not bought yet: hail',
+    ],
+    [
+      three('failed now', 'stale', 'nothing'),
+      'deferred',
+      'the service failed: hail; stale, not bought again yet: drought; not bought yet: park',
+    ],
+    [three('failed now', 'fresh', 'fresh'), 'partial', 'the service failed: hail'],
+    [
+      three('stale, failed now', 'failed now', 'failed now'),
+      'partial',
+      'the service failed: hail drought park; stale answer written: hail',
+    ],
+    [
+      three('failed now', 'failed now', 'failed now'),
+      'failed',
+      'the service failed: hail drought park',
+    ],
+    [
+      three('unavailable now', 'failed now', 'unavailable now'),
+      'failed',
+      'unavailable at the service: hail park; the service failed: drought',
+    ],
+    [three('rejected', 'rejected', 'rejected'), 'rejected', 'refused'],
+    [three('fresh', 'stale, rejected', 'fresh'), 'rejected', 'refused'],
+    [three('rejected too long ago', 'fresh', 'fresh'), 'deferred', 'not bought yet: hail'],
+    [three('fresh', 'fresh', 'no data'), 'ok', 'no data here: park'],
+    [
+      three('fresh', 'failed now', 'no data'),
+      'partial',
+      'the service failed: drought; no data here: park',
+    ],
+  ];
 
 for (const [known, status, note] of table) {
   test(`${Object.values(known).join(' | ')}: ${status}`, () => {
@@ -210,8 +281,14 @@ for (const [known, status, note] of table) {
 }
 
 test('only the topics that were asked for count', () => {
-  assert.deepEqual(statusOf(three('fresh', 'rejected', 'failed now'), ['hail']), { status: 'ok', note: '' });
-  assert.equal(statusOf(three('fresh', 'rejected', 'failed now'), ['hail', 'park']).status, 'partial');
+  assert.deepEqual(statusOf(three('fresh', 'rejected', 'failed now'), ['hail']), {
+    status: 'ok',
+    note: '',
+  });
+  assert.equal(
+    statusOf(three('fresh', 'rejected', 'failed now'), ['hail', 'park']).status,
+    'partial',
+  );
 });
 
 test('of local data the first four topics of a reason are listed', () => {

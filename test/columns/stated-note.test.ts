@@ -4,7 +4,10 @@ import { statedNote } from '../../src/columns/row-status.ts';
 import { oldestFirst, statedText } from '../../src/contract/stated-data.ts';
 
 test('a note has the oldest datasets first, so that what it leaves out is newer', () => {
-  assert.equal(oldestFirst(['nri December 2025', 'park', 'radon 1993']), 'radon 1993, nri December 2025, park');
+  assert.equal(
+    oldestFirst(['nri December 2025', 'park', 'radon 1993']),
+    'radon 1993, nri December 2025, park',
+  );
   assert.equal(
     oldestFirst(['d 2024-05-02', 'c 2024-05', 'b 1950-2025', 'a 2023']),
     'a 2023, c 2024-05, d 2024-05-02 and 1 more dataset',
@@ -13,7 +16,10 @@ test('a note has the oldest datasets first, so that what it leaves out is newer'
 
 test('a dataset stands once; a remark names its topics unless all have it', () => {
   const plain = statedText({ vintages: ['areas 2025', 'nri 2024'], remarks: [] });
-  const ofCounty = statedText({ vintages: ['areas 2025', 'nri 2024'], remarks: ['rating of the county'] });
+  const ofCounty = statedText({
+    vintages: ['areas 2025', 'nri 2024'],
+    remarks: ['rating of the county'],
+  });
   const note = "service's data: nri 2024, areas 2025";
   assert.equal(statedNote([]), '');
   assert.equal(

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addedColumns, perilbookColumns } from '../../src/columns/row.ts';
-import { answerFields, areaAnswer, areaSuffices, flatten } from '../../src/columns/topic-columns.ts';
+import {
+  answerFields,
+  areaAnswer,
+  areaSuffices,
+  flatten,
+} from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import type { TopicResult } from '../../src/contract/topic-values.ts';
 import {
@@ -81,7 +86,10 @@ test('what counts the records of details can be left out, and nothing else is', 
 test('the names that make an earlier output known are exactly the header', () => {
   const ofPoint = ['hazard_geometry', 'hazard_geometry.latitude', 'hazard_geometry.longitude'];
   assert.deepEqual([...perilbookColumns().keys()], [...HEADER, ...ofPoint]);
-  assert.ok(perilbookColumns('x_').has('x_wildfire_rating') && !perilbookColumns('x_').has('wildfire_rating'));
+  assert.ok(
+    perilbookColumns('x_').has('x_wildfire_rating') &&
+      !perilbookColumns('x_').has('wildfire_rating'),
+  );
 });
 
 const HERE = { lat: 40, lng: -100 };
@@ -96,37 +104,73 @@ test('a natural answer is its rating, score and frequency, but what has no score
     for (const rating of ['Not Applicable', 'Insufficient Data']) {
       assert.deepEqual(fields(slug, { ...ZERO, rating }, null), [rating, null, null], slug);
     }
-    assert.deepEqual(fields(slug, { ...ZERO, rating: 'No Rating' }, null), ['No Rating', 0, 0], slug);
-    assert.deepEqual(fields(slug, { ...ZERO, score: -1.5, frequency: 1e-9 }), ['Very Low', -1.5, 1e-9], slug);
+    assert.deepEqual(
+      fields(slug, { ...ZERO, rating: 'No Rating' }, null),
+      ['No Rating', 0, 0],
+      slug,
+    );
+    assert.deepEqual(
+      fields(slug, { ...ZERO, score: -1.5, frequency: 1e-9 }),
+      ['Very Low', -1.5, 1e-9],
+      slug,
+    );
   }
 });
 
-const counted: readonly (readonly [slugs: readonly TopicSlug[], says: string, details: unknown, counts: Field[]])[] = [
+const counted: readonly (readonly [
+  slugs: readonly TopicSlug[],
+  says: string,
+  details: unknown,
+  counts: Field[],
+])[] = [
   [['hail', 'hurricane', 'tornado'], 'records', [{}, {}, {}], [3]],
   [['hail', 'hurricane', 'tornado'], 'no records', [], [0]],
   [['hail', 'hurricane', 'tornado', 'earthquake'], 'null', null, [null]],
   [['hail', 'hurricane', 'tornado'], 'no details', undefined, [null]],
-  [['earthquake'], 'a FeatureCollection beside another list', { features: [{}], bbox: [1, 2, 3, 4] }, [1]],
+  [
+    ['earthquake'],
+    'a FeatureCollection beside another list',
+    { features: [{}], bbox: [1, 2, 3, 4] },
+    [1],
+  ],
   [['earthquake'], 'an object of lists', { recent: [{}, {}], historical: [{}], radius: 100 }, [3]],
-  [['wildfire'], 'three lists', { current: [{}], historical: [{}, {}], perimeters: [{}, {}, {}] }, [1, 2, 3]],
-  [['wildfire'], 'a missing list and one that is null', { historical: [{}], perimeters: null }, [null, 1, null]],
+  [
+    ['wildfire'],
+    'three lists',
+    { current: [{}], historical: [{}, {}], perimeters: [{}, {}, {}] },
+    [1, 2, 3],
+  ],
+  [
+    ['wildfire'],
+    'a missing list and one that is null',
+    { historical: [{}], perimeters: null },
+    [null, 1, null],
+  ],
   [['wildfire'], 'the contract’s empty object', {}, [0, 0, 0]],
   [['wildfire'], 'null', null, [null, null, null]],
 ];
 
 for (const [slugs, says, details, counts] of counted) {
   test(`${slugs.join(', ')}: the counts of ${says}; no details is not the same as no records`, () => {
-    for (const slug of slugs) assert.deepEqual(fields(slug, ZERO, details), ['Very Low', 0, 0, ...counts], slug);
+    for (const slug of slugs)
+      assert.deepEqual(fields(slug, ZERO, details), ['Very Low', 0, 0, ...counts], slug);
   });
 }
 
-const point = (lng: number, lat: number) => ({ geometry: { type: 'Point', coordinates: [lng, lat] }, properties: {} });
+const point = (lng: number, lat: number) => ({
+  geometry: { type: 'Point', coordinates: [lng, lat] },
+  properties: {},
+});
 
 test('a proximity answer is the count and the whole metres to the nearest feature', () => {
   const collection = (...features: unknown[]) => ({ type: 'FeatureCollection', features });
   for (const slug of PROXIMITY_SLUGS) {
     // A degree of latitude is 111,195 m on the sphere that distances are measured on.
-    assert.deepEqual(fields(slug, 2, collection(point(-100, 41), point(-100, 40.01))), [2, 1112], slug);
+    assert.deepEqual(
+      fields(slug, 2, collection(point(-100, 41), point(-100, 40.01))),
+      [2, 1112],
+      slug,
+    );
     assert.deepEqual(fields(slug, 0, collection()), [0, null], slug);
     assert.deepEqual(fields(slug, 1, collection(point(-100, 40))), [1, 0], slug);
     assert.deepEqual(fields(slug, 5, null), [5, null], slug);
@@ -147,8 +191,24 @@ test('air quality: eleven fields in the contract’s order', () => {
     },
   };
   assert.deepEqual(fields('airQuality', value, null), ['Good', 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  const unknown = { ...value, progressValue: null, additionalInfo: { ...value.additionalInfo, maxAqi: null } };
-  assert.deepEqual(fields('airQuality', unknown, null), ['Good', null, 1, 2, 3, 4, 5, 6, 7, null, 9]);
+  const unknown = {
+    ...value,
+    progressValue: null,
+    additionalInfo: { ...value.additionalInfo, maxAqi: null },
+  };
+  assert.deepEqual(fields('airQuality', unknown, null), [
+    'Good',
+    null,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    null,
+    9,
+  ]);
 });
 
 test('a pollutant: value, unit, rating, time as the service wrote them', () => {
@@ -162,7 +222,12 @@ test('a pollutant: value, unit, rating, time as the service wrote them', () => {
 });
 
 test('radon: zone, title and caption; the advisory text, which is the same everywhere, is left out', () => {
-  const value = { title: 'Radon Zone', value: 'Zone 2', caption: 'Moderate', description: 'Test your home.' };
+  const value = {
+    title: 'Radon Zone',
+    value: 'Zone 2',
+    caption: 'Moderate',
+    description: 'Test your home.',
+  };
   assert.deepEqual(fields('radon', value, null), ['Zone 2', 'Radon Zone', 'Moderate']);
 });
 
@@ -172,9 +237,14 @@ test('the answer of an area is all but the counts of the place, and suffices whe
     ...{ topic: 'hail', asOf: 1 },
     fields: ofPlace.slice(0, 3),
   });
-  assert.deepEqual(answerFields('hail', { value: ZERO, counts: null, nearestMeters: null }), ofPlace.slice(0, 3));
+  assert.deepEqual(
+    answerFields('hail', { value: ZERO, counts: null, nearestMeters: null }),
+    ofPlace.slice(0, 3),
+  );
   const suffices = (counts: boolean) =>
-    (['hail', 'avalanche', 'radon', 'ozone', 'park'] as const).filter((slug) => areaSuffices(slug, counts));
+    (['hail', 'avalanche', 'radon', 'ozone', 'park'] as const).filter((slug) =>
+      areaSuffices(slug, counts),
+    );
   assert.deepEqual(suffices(true), ['avalanche', 'radon']);
   assert.deepEqual(suffices(false), ['hail', 'avalanche', 'radon']);
 });

@@ -25,7 +25,17 @@ const zoneFields = (boundaryMeters: number | null): Field[] => {
 const NONE: Field[] = new Array<null>(WIDTH).fill(null);
 
 test('a zone becomes its columns: what is not stated is empty, and a special area is true, false or empty', () => {
-  assert.deepEqual(zoneFields(14), ['AE', 'FLOODWAY', 'true', 12, 'NAVD88', null, '51059C0115E', '2010-09-17', 14]);
+  assert.deepEqual(zoneFields(14), [
+    'AE',
+    'FLOODWAY',
+    'true',
+    12,
+    'NAVD88',
+    null,
+    '51059C0115E',
+    '2010-09-17',
+    14,
+  ]);
   const rest = { subtype: null, facts: {}, panel: null, effective: null, boundaryMeters: null };
   for (const [specialArea, text] of [
     [true, 'true'],
@@ -70,7 +80,9 @@ test('the note says how near another zone is, and that no study is not safety, h
     assert.deepEqual(of(1, ['Very Low', 1, 2, ...fields]).slice(0, 2), ['ok', note]);
     // The source of the answers comes first, and another topic without data keeps its own words.
     const named = completeFields(['hail', 'floodZone'], false, () => false, 0, 'local data: nri');
-    const words = ['local data: nri', 'no data here: hail', note].filter((text) => text !== null).join('; ');
+    const words = ['local data: nri', 'no data here: hail', note]
+      .filter((text) => text !== null)
+      .join('; ');
     assert.equal(named.of(1, [null, null, null, ...fields])[1], words);
   }
   assert.ok(!completeFields(['hail'], false, () => false, 0).isOwn(1));

@@ -15,7 +15,9 @@ export function problemsOf({ subject, body }: CommitMessage): string[] {
   const [first = ''] = subject.split(' ');
   const otherForm = /(?:ing|ed|[^s]s)$/.test(first) && !IMPERATIVES.includes(first);
   return [
-    subject.length > LONGEST_SUBJECT ? `the subject has ${subject.length} characters, at most ${LONGEST_SUBJECT}` : '',
+    subject.length > LONGEST_SUBJECT
+      ? `the subject has ${subject.length} characters, at most ${LONGEST_SUBJECT}`
+      : '',
     /:$/.test(first) ? `the subject begins with the prefix "${first}"` : '',
     !/^[A-Z]/.test(first) ? 'the subject does not begin with a capital letter' : '',
     otherForm ? `the subject does not begin with an imperative: "${first}"` : '',

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../src/contract/billing-period.ts';
+import {
+  billingPeriod,
+  CLOCKS_APART_MS,
+  refusalHoldsUntil,
+} from '../../src/contract/billing-period.ts';
 import {
   difference,
   hasTopic,
@@ -24,17 +28,23 @@ import {
 import { fc } from '../properties.ts';
 
 test('the paid contract has 37 topics: 18 natural, 14 proximity, 5 measurements; each topic is listed once', () => {
-  const count = (category: string) => PAID_TOPICS.filter((topic) => topic.category === category).length;
-  assert.deepEqual([PAID_TOPICS.length, count('natural'), count('proximity'), count('measurement')], [37, 18, 14, 5]);
+  const count = (category: string) =>
+    PAID_TOPICS.filter((topic) => topic.category === category).length;
+  assert.deepEqual(
+    [PAID_TOPICS.length, count('natural'), count('proximity'), count('measurement')],
+    [37, 18, 14, 5],
+  );
   assert.equal(new Set(TOPIC_SLUGS).size, TOPICS.length);
-  const of = (area: string) => TOPICS.filter((topic) => topic.area === area).map(({ slug }) => slug);
+  const of = (area: string) =>
+    TOPICS.filter((topic) => topic.area === area).map(({ slug }) => slug);
   assert.deepEqual([of('tract'), of('county')], [NATURAL_SLUGS, ['airQuality', 'radon']]);
   for (const topic of TOPICS) assert.ok(isTopicSlug(topic.slug) && topicOf(topic.slug) === topic);
   assert.ok(!isTopicSlug('hall'));
 });
 
 test('time to live follows the cadence, and the cadences are those of the contract', () => {
-  const of = (cadence: string) => TOPICS.filter((topic) => topic.cadence === cadence).map(({ slug }) => slug);
+  const of = (cadence: string) =>
+    TOPICS.filter((topic) => topic.cadence === cadence).map(({ slug }) => slug);
   assert.deepEqual(['daily', 'near-real-time', 'rolling', 'release', 'static'].map(of), [
     ['alternativeFuels'],
     ['ozone', 'pm25', 'pm10'],
@@ -47,7 +57,9 @@ test('time to live follows the cadence, and the cadences are those of the contra
     return seconds === null ? null : seconds / 86_400;
   };
   assert.deepEqual(
-    ['alternativeFuels', 'ozone', 'pm25', 'pm10', 'superfund', 'wildfire', 'nuclearReactors'].map(days),
+    ['alternativeFuels', 'ozone', 'pm25', 'pm10', 'superfund', 'wildfire', 'nuclearReactors'].map(
+      days,
+    ),
     [1, 1 / 24, 1 / 24, 1 / 24, 30, 365, null],
   );
 });
@@ -100,8 +112,12 @@ test('union, intersection and difference are those of sets, beyond 32 bits too',
   fc.assert(
     fc.property(someOf, someOf, (a, b) => {
       const [setA, setB] = [topicSet(a), topicSet(b)];
-      const inOrder = (topics: readonly TopicSlug[]) => TOPIC_SLUGS.filter((slug) => topics.includes(slug));
-      const [common, own] = [a.filter((slug) => b.includes(slug)), a.filter((slug) => !b.includes(slug))];
+      const inOrder = (topics: readonly TopicSlug[]) =>
+        TOPIC_SLUGS.filter((slug) => topics.includes(slug));
+      const [common, own] = [
+        a.filter((slug) => b.includes(slug)),
+        a.filter((slug) => !b.includes(slug)),
+      ];
       assert.deepEqual(topicsIn(intersection(setA, setB)), inOrder(common));
       assert.deepEqual(topicsIn(union(setA, setB)), inOrder([...a, ...b]));
       assert.deepEqual(topicsIn(difference(setA, setB)), inOrder(own));
@@ -117,5 +133,8 @@ test('a copy of many sets is independent of the original', () => {
   sets.set(1, topicSet(TOPIC_SLUGS));
   const copy = sets.copy();
   copy.set(1, NO_TOPICS);
-  assert.deepEqual([sets.get(0), topicsIn(sets.get(1)).length, copy.get(1), copy.size], [0, TOPIC_SLUGS.length, 0, 2]);
+  assert.deepEqual(
+    [sets.get(0), topicsIn(sets.get(1)).length, copy.get(1), copy.size],
+    [0, TOPIC_SLUGS.length, 0, 2],
+  );
 });

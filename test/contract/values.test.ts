@@ -8,7 +8,8 @@ import { PAID_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { resultOf } from '../client/answers.ts';
 import { fc } from '../properties.ts';
 
-const accepts = (slug: TopicSlug, result: unknown): boolean => RESULT_SCHEMAS.get(slug)!.safeParse(result).success;
+const accepts = (slug: TopicSlug, result: unknown): boolean =>
+  RESULT_SCHEMAS.get(slug)!.safeParse(result).success;
 
 // biome-ignore lint/suspicious/noExplicitAny: values are bent freely
 const valueFor = (slug: TopicSlug): any => resultOf(slug).value;
@@ -19,7 +20,13 @@ const good = PAID_SLUGS.map((slug) => ({ slug, ...resultOf(slug) }));
 test('each of the 37 topics accepts what the contract promises, and what a provider may add beside it', () => {
   assert.equal(good.length, 37);
   assert.deepEqual(AIR_QUALITY_DAYS, [
-    ...['daysWithAqi', 'goodDays', 'moderateDays', 'unhealthyForSensitiveGroupsDays', 'unhealthyDays'],
+    ...[
+      'daysWithAqi',
+      'goodDays',
+      'moderateDays',
+      'unhealthyForSensitiveGroupsDays',
+      'unhealthyDays',
+    ],
     ...['veryUnhealthyDays', 'hazardousDays', 'maxAqi', 'medianAqi'],
   ]);
   for (const { slug, value, details } of good) {
@@ -39,7 +46,10 @@ test('each promised field is required, and its type is checked', () => {
     for (const name of Object.keys(value)) {
       const { [name]: _, ...less } = value as Record<string, unknown>;
       assert.ok(!accepts(slug, { value: less, details }), `${slug} without ${name}`);
-      assert.ok(!accepts(slug, { value: { ...value, [name]: [] }, details }), `${slug} with a list for ${name}`);
+      assert.ok(
+        !accepts(slug, { value: { ...value, [name]: [] }, details }),
+        `${slug} with a list for ${name}`,
+      );
     }
   }
 });
@@ -60,16 +70,25 @@ test('a rating is exactly one of the eight, a count whole and not below 0, a con
       assert.equal(accepts('park', { value }), Number.isSafeInteger(value) && value >= 0);
     }),
   );
-  assert.ok(accepts('ozone', { value: { ...pollutant, measurement: { value: 12.5, unit: '\u00b5g/m\u00b3' } } }));
+  assert.ok(
+    accepts('ozone', {
+      value: { ...pollutant, measurement: { value: 12.5, unit: '\u00b5g/m\u00b3' } },
+    }),
+  );
   for (const unit of ['\u03bcg/m\u00b3', 'ug/m3', 'ppb', '']) {
-    assert.ok(!accepts('ozone', { value: { ...pollutant, measurement: { value: 1, unit } } }), unit);
+    assert.ok(
+      !accepts('ozone', { value: { ...pollutant, measurement: { value: 1, unit } } }),
+      unit,
+    );
   }
   const timed = ['2026-03-15T11:00:00+01:00', '2026-03-15'].map((timestamp) =>
     accepts('ozone', { value: { ...pollutant, timestamp } }),
   );
   assert.deepEqual(timed, [true, false]);
   assert.ok(
-    !accepts('airQuality', { value: { ...airQuality, additionalInfo: { ...airQuality.additionalInfo, maxAqi: 'x' } } }),
+    !accepts('airQuality', {
+      value: { ...airQuality, additionalInfo: { ...airQuality.additionalInfo, maxAqi: 'x' } },
+    }),
   );
 });
 
@@ -77,15 +96,25 @@ const details: readonly (readonly [slug: TopicSlug, accepted: unknown[], refused
   ['drought', [null, undefined, [], {}, 'anything'], []],
   ['hail', [null, undefined, [], [{}, 1]], [{}, 'text', 5]],
   ['earthquake', [null, undefined, {}, { features: [] }, []], ['text', 5]],
-  ['wildfire', [null, undefined, {}, { current: [] }, { current: null, other: 1 }], ['text', { current: 5 }]],
-  ['park', [null, undefined, collection, { ...collection, bbox: [1] }], [[], {}, { type: 'Feature', features: [] }]],
+  [
+    'wildfire',
+    [null, undefined, {}, { current: [] }, { current: null, other: 1 }],
+    ['text', { current: 5 }],
+  ],
+  [
+    'park',
+    [null, undefined, collection, { ...collection, bbox: [1] }],
+    [[], {}, { type: 'Feature', features: [] }],
+  ],
 ];
 
 for (const [slug, accepted, refused] of details) {
   test(`details of ${slug}`, () => {
     const value = valueFor(slug);
-    for (const one of accepted) assert.ok(accepts(slug, { value, details: one }), JSON.stringify(one));
-    for (const one of refused) assert.ok(!accepts(slug, { value, details: one }), JSON.stringify(one));
+    for (const one of accepted)
+      assert.ok(accepts(slug, { value, details: one }), JSON.stringify(one));
+    for (const one of refused)
+      assert.ok(!accepts(slug, { value, details: one }), JSON.stringify(one));
   });
 }
 
@@ -97,7 +126,10 @@ const meta = {
 const location = { lat: 40, lng: -100 };
 
 test('envelopes: promised fields are required, additional ones are accepted', () => {
-  const single = { data: { topic: 'hail', location, result: { value: natural, details: [] } }, meta };
+  const single = {
+    data: { topic: 'hail', location, result: { value: natural, details: [] } },
+    meta,
+  };
   assert.ok(singleEnvelope.safeParse({ ...single, links: {} }).success);
   for (const wrong of [{ topic: 'snow' }, { location: { lat: 40 } }, { result: { details: [] } }]) {
     assert.ok(!singleEnvelope.safeParse({ ...single, data: { ...single.data, ...wrong } }).success);
@@ -110,13 +142,28 @@ test('envelopes: promised fields are required, additional ones are accepted', ()
     { credit_cost: -1 },
     { credit_cost: '1' },
   ]) {
-    assert.ok(!singleEnvelope.safeParse({ ...single, meta: { ...meta, ...wrong } }).success, JSON.stringify(wrong));
+    assert.ok(
+      !singleEnvelope.safeParse({ ...single, meta: { ...meta, ...wrong } }).success,
+      JSON.stringify(wrong),
+    );
   }
-  const topics = { hail: { value: natural, details: [] }, park: { error: 'unavailable' }, snow: { value: 1 } };
-  assert.ok(bundleEnvelope.safeParse({ data: { location, topics }, meta: { ...meta, credit_cost: 15 } }).success);
+  const topics = {
+    hail: { value: natural, details: [] },
+    park: { error: 'unavailable' },
+    snow: { value: 1 },
+  };
+  assert.ok(
+    bundleEnvelope.safeParse({ data: { location, topics }, meta: { ...meta, credit_cost: 15 } })
+      .success,
+  );
   assert.ok(!bundleEnvelope.safeParse({ data: { location, topics: [] }, meta }).success);
-  assert.ok(!bundleEnvelope.safeParse({ data: { location, topics: { hail: { error: 5 } } }, meta }).success);
-  const failure = { error: { code: 'OUTSIDE_COVERAGE', message: 'at sea' }, meta: { ...meta, credit_cost: 0 } };
+  assert.ok(
+    !bundleEnvelope.safeParse({ data: { location, topics: { hail: { error: 5 } } }, meta }).success,
+  );
+  const failure = {
+    error: { code: 'OUTSIDE_COVERAGE', message: 'at sea' },
+    meta: { ...meta, credit_cost: 0 },
+  };
   assert.ok(errorEnvelope.safeParse(failure).success);
   assert.ok(!errorEnvelope.safeParse({ ...failure, meta }).success, 'a failure that costs');
   assert.ok(!errorEnvelope.safeParse({ ...failure, error: { code: 'QUOTA_EXCEEDED' } }).success);
@@ -124,9 +171,15 @@ test('envelopes: promised fields are required, additional ones are accepted', ()
 
 test('credits, scopes and subscriptions are those of the contract', () => {
   assert.deepEqual(CREDITS, { single: 1, standard: 15, enterprise: 35 });
-  const calls: readonly Call[] = [{ kind: 'standard' }, { kind: 'enterprise' }, { kind: 'single', topic: 'park' }];
+  const calls: readonly Call[] = [
+    { kind: 'standard' },
+    { kind: 'enterprise' },
+    { kind: 'single', topic: 'park' },
+  ];
   assert.deepEqual(calls.map(scopeOf), ['bundle', 'bundle', 'park']);
-  const [starter, professional] = [SUBSCRIPTIONS.starter, SUBSCRIPTIONS.professional].map(Object.values);
+  const [starter, professional] = [SUBSCRIPTIONS.starter, SUBSCRIPTIONS.professional].map(
+    Object.values,
+  );
   assert.deepEqual(starter, ['starter', 10_000, 300, 0.04]);
   assert.deepEqual(professional, ['professional', 100_000, 1_200, 0.03]);
   assert.equal(customSubscription(1, 2).overageRate, null);
@@ -141,7 +194,10 @@ test('the coordinates of a path are plain decimals that give the cell back to th
       assert.equal(url.pathname, asked.kind === 'single' ? '/v1/park/risk' : '/v1/bundle/standard');
       const [lat, lng] = [url.searchParams.get('lat')!, url.searchParams.get('lng')!];
       for (const text of [lat, lng]) assert.match(text, /^-?\d{1,3}(\.\d{0,6}[1-9])?$/);
-      assert.deepEqual([Math.round(Number(lat) * 1e7), Math.round(Number(lng) * 1e7)], [lat7 + 0, lng7 + 0]);
+      assert.deepEqual(
+        [Math.round(Number(lat) * 1e7), Math.round(Number(lng) * 1e7)],
+        [lat7 + 0, lng7 + 0],
+      );
       assert.ok(lat !== '-0' && lng !== '-0');
     }),
   );

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
-import { type Area, COAST_METERS, createAreaFinder, LoadedAreas } from '../../src/data/tables/area-finder.ts';
-import { countiesWithoutRatings, createLeftOutCheck } from '../../src/data/tables/boundary-check.ts';
+import {
+  type Area,
+  COAST_METERS,
+  createAreaFinder,
+  LoadedAreas,
+} from '../../src/data/tables/area-finder.ts';
+import {
+  countiesWithoutRatings,
+  createLeftOutCheck,
+} from '../../src/data/tables/boundary-check.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset } from '../../src/data/tables/records.ts';
-import { outlineHolds, makeOutline as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
+import {
+  outlineHolds,
+  makeOutline as outlineOfRings,
+  packArea,
+  packRings,
+} from '../../src/geo/outline.ts';
 import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { positions } from '../geo/lines.ts';
 import { placesOf } from '../geo/listed-places.ts';
@@ -21,15 +34,24 @@ function finderOf(t: TestContext, records: readonly AreaRecord[]) {
   const find = createAreaFinder(database);
   return Object.assign((lng: number, lat: number): Area | null => find({ lat, lng }), {
     database,
-    addCounty: (county: AreaRecord) => add({ kind: 'areas', level: 'county', info: info('areas'), records: [county] }),
-    rate: (...geoids: readonly string[]) => add({ kind: 'nri', info: info('nri'), records: geoids.map(ratingOf) }),
+    addCounty: (county: AreaRecord) =>
+      add({ kind: 'areas', level: 'county', info: info('areas'), records: [county] }),
+    rate: (...geoids: readonly string[]) =>
+      add({ kind: 'nri', info: info('nri'), records: geoids.map(ratingOf) }),
   });
 }
 
-const ratingOf = (geoid: string) => ({ geoid, topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 }) as const;
+const ratingOf = (geoid: string) =>
+  ({ geoid, topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 }) as const;
 
 const area = (geoid: string, lng: number, lat: number, size: number, state = 'VA'): AreaRecord => ({
-  ...{ geoid, level: geoid.length === 11 ? 'tract' : 'county', name: '', state, geometry: square(lng, lat, size) },
+  ...{
+    geoid,
+    level: geoid.length === 11 ? 'tract' : 'county',
+    name: '',
+    state,
+    geometry: square(lng, lat, size),
+  },
 });
 
 /** The counties of the sample. */
@@ -49,17 +71,30 @@ test('a polygon cut in two along any line: every location inside is in exactly o
   const whole = makeOutline(square(0, 0, 8));
   const inner = fc.double({ min: 0.001, max: 7.999, noNaN: true });
   fc.assert(
-    fc.property(inner, inner, fc.array(fc.tuple(inner, inner), { maxLength: 6 }), inner, inner, (a, b, bends, x, y) => {
-      const cut: Position[] = [[a, 0], ...bends.toSorted(([, p], [, q]) => p - q), [b, 8]];
-      const west = makeOutline({ type: 'Polygon', coordinates: [[[0, 0], ...cut, [0, 8], [0, 0]]] });
-      const east = makeOutline({ type: 'Polygon', coordinates: [[[8, 8], [8, 0], ...cut, [8, 8]]] });
-      // A place on the cut itself is the hardest one.
-      for (const [lng, lat] of [[x, y], ...bends] as [number, number][]) {
-        const location = { lng, lat };
-        assert.equal(outlineHolds(whole, location), true);
-        assert.notEqual(outlineHolds(west, location), outlineHolds(east, location));
-      }
-    }),
+    fc.property(
+      inner,
+      inner,
+      fc.array(fc.tuple(inner, inner), { maxLength: 6 }),
+      inner,
+      inner,
+      (a, b, bends, x, y) => {
+        const cut: Position[] = [[a, 0], ...bends.toSorted(([, p], [, q]) => p - q), [b, 8]];
+        const west = makeOutline({
+          type: 'Polygon',
+          coordinates: [[[0, 0], ...cut, [0, 8], [0, 0]]],
+        });
+        const east = makeOutline({
+          type: 'Polygon',
+          coordinates: [[[8, 8], [8, 0], ...cut, [8, 8]]],
+        });
+        // A place on the cut itself is the hardest one.
+        for (const [lng, lat] of [[x, y], ...bends] as [number, number][]) {
+          const location = { lng, lat };
+          assert.equal(outlineHolds(whole, location), true);
+          assert.notEqual(outlineHolds(west, location), outlineHolds(east, location));
+        }
+      },
+    ),
     { seed: 2, numRuns: 200 },
   );
 });
@@ -77,10 +112,23 @@ test('holes are outside, islands in holes and second polygons inside', () => {
 });
 
 test('an outline is packed exact to 1e-7 degrees', () => {
-  const ring = positions('-179.9999999 89.9999999, 180 -90, -0.00000004 0.00000006, -179.9999999 89.9999999');
+  const ring = positions(
+    '-179.9999999 89.9999999, 180 -90, -0.00000004 0.00000006, -179.9999999 89.9999999',
+  );
   assert.deepEqual(
     packArea({ type: 'Polygon', coordinates: [ring] }),
-    Int32Array.of(1, 4, -1_799_999_999, 899_999_999, 1_800_000_000, -900_000_000, 0, 1, -1_799_999_999, 899_999_999),
+    Int32Array.of(
+      1,
+      4,
+      -1_799_999_999,
+      899_999_999,
+      1_800_000_000,
+      -900_000_000,
+      0,
+      1,
+      -1_799_999_999,
+      899_999_999,
+    ),
   );
 });
 
@@ -118,7 +166,10 @@ test('off the coast the nearest area within 5 km is found, and none beyond', (t)
     const find = finderOf(t, [area(geoid, front - 0.1, 36.8, 0.1)]);
     assert.equal(find(front + (COAST_METERS - 50) / degree, lat)!.geoid, geoid);
     // Farther out only an outline of a county is near enough: that of an island's.
-    assert.equal(find(front + (COAST_METERS + 50) / degree, lat)?.geoid ?? null, geoid === '51810' ? geoid : null);
+    assert.equal(
+      find(front + (COAST_METERS + 50) / degree, lat)?.geoid ?? null,
+      geoid === '51810' ? geoid : null,
+    );
     assert.equal(find(0, 0), null);
     assert.equal(find(180, 90), null);
   }
@@ -202,7 +253,9 @@ test('an area on the 180th meridian is found from both sides of it', (t) => {
 
 test('an outline that was evicted from memory is the same when it is read again', (t) => {
   const geoidOf = (number: number) => `310010${String(number).padStart(5, '0')}`;
-  const records = Array.from({ length: 12 }, (_, index) => area(geoidOf((index * 5) % 12), -100 + index, 40, 1, 'NE'));
+  const records = Array.from({ length: 12 }, (_, index) =>
+    area(geoidOf((index * 5) % 12), -100 + index, 40, 1, 'NE'),
+  );
   const database = openDatabase(t);
   importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
   // A square has 12 coordinates, and its edges: three of them fit.
@@ -214,7 +267,10 @@ test('an outline that was evicted from memory is the same when it is read again'
       for (const place of places) {
         const { geoid } = level.area(place);
         assert.equal(geoid, geoidOf(place));
-        assert.deepEqual(level.outlines.outline(place), makeOutline(geometries.get(geoid) as Polygon));
+        assert.deepEqual(
+          level.outlines.outline(place),
+          makeOutline(geometries.get(geoid) as Polygon),
+        );
       }
     }),
     { seed: 4, numRuns: 50 },

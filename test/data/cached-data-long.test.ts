@@ -46,24 +46,41 @@ test('searches and counts over cached tiles find the same as a scan of all featu
   const tiles = new FeatureTiles<CachedFeature>(limit);
   const { find } = createLayerSearch(database, 'json', tiles);
   const countTiles = new FeatureTiles<CachedFeature>(limit);
-  const { count, measure } = createLayerSearch(database, 'places', countTiles, createDataVersion(database));
+  const { count, measure } = createLayerSearch(
+    database,
+    'places',
+    countTiles,
+    createDataVersion(database),
+  );
   const clock = new StillClock();
   fc.assert(
     fc.property(
       fc.array(geometry, { maxLength: 80 }),
-      fc.array(fc.tuple(place, fc.constantFrom(500, 5_000, 25_000, 100_000)), { minLength: 1, maxLength: 6 }),
+      fc.array(fc.tuple(place, fc.constantFrom(500, 5_000, 25_000, 100_000)), {
+        minLength: 1,
+        maxLength: 6,
+      }),
       (geometries, asked) => {
-        const records: EventRecord[] = geometries.map((shape, number) => feature(shape, { number }));
+        const records: EventRecord[] = geometries.map((shape, number) =>
+          feature(shape, { number }),
+        );
         // Each load replaces what the tiles hold.
-        importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records }, clock);
+        importDataset(
+          database,
+          { kind: 'sites', topic: 'park', info: info('sites:park'), records },
+          clock,
+        );
         for (const [[x, y], meters] of asked) {
           const location = { lng: x, lat: y };
           const metersTo = (shape: Geometry) => {
-            const [start] = shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
+            const [start] =
+              shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
             const toStart = distanceMeters(location, { lng: start![0]!, lat: start![1]! });
             if (shape.type === 'Point') return toStart;
             // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the earth.
-            return toStart < 200_000 ? nearestMeters(location, [{ geometry: shape }])! : Number.POSITIVE_INFINITY;
+            return toStart < 200_000
+              ? nearestMeters(location, [{ geometry: shape }])!
+              : Number.POSITIVE_INFINITY;
           };
           const expected = geometries
             .map((shape, number) => ({ number, meters: metersTo(shape) }))
@@ -71,12 +88,19 @@ test('searches and counts over cached tiles find the same as a scan of all featu
             .sort((a, b) => a.meters - b.meters || a.number - b.number);
           const features = find('sites:park', location, meters);
           const sent = features.map(({ feature: { bytes } }) => JSON.parse(`${bytes}0}}`));
-          const found = features.map((one, index) => ({ number: sent[index].properties.number, meters: one.meters }));
+          const found = features.map((one, index) => ({
+            number: sent[index].properties.number,
+            meters: one.meters,
+          }));
           assert.deepEqual(found, expected);
           assert.equal(count('sites:park', location, meters), expected.length);
           const measured = measure('sites:park', location, meters);
-          assert.deepEqual(measured, { count: expected.length, nearestMeters: nearestMeters(location, sent) });
-          for (const { bytes } of [tiles, countTiles]) assert.ok(bytes <= limit, `${bytes} bytes are kept`);
+          assert.deepEqual(measured, {
+            count: expected.length,
+            nearestMeters: nearestMeters(location, sent),
+          });
+          for (const { bytes } of [tiles, countTiles])
+            assert.ok(bytes <= limit, `${bytes} bytes are kept`);
         }
       },
     ),

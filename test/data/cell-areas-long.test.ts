@@ -8,7 +8,12 @@ import { makeOutline, packRings, relationToBox } from '../../src/geo/outline.ts'
 import { fc } from '../properties.ts';
 import { AREAS, info, openDatabase, StillClock, square } from '../service/small-data.ts';
 
-function finderOf(t: TestContext, records: readonly AreaRecord[], level: 'tract' | 'county' = 'tract', precision = 4) {
+function finderOf(
+  t: TestContext,
+  records: readonly AreaRecord[],
+  level: 'tract' | 'county' = 'tract',
+  precision = 4,
+) {
   const database = openDatabase(t);
   importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
   const find = createCellAreaFinder(database, level, precision);
@@ -16,7 +21,12 @@ function finderOf(t: TestContext, records: readonly AreaRecord[], level: 'tract'
 }
 
 /** What `relationToBox` says, edge by edge and in whole numbers: slow, and with other arithmetic. */
-function slowRelation(rings: readonly Point[][], x: number, y: number, half: number): 'holds' | 'crosses' | 'apart' {
+function slowRelation(
+  rings: readonly Point[][],
+  x: number,
+  y: number,
+  half: number,
+): 'holds' | 'crosses' | 'apart' {
   const corners = [
     [x - half, y - half],
     [x + half, y - half],
@@ -28,7 +38,8 @@ function slowRelation(rings: readonly Point[][], x: number, y: number, half: num
     for (const [i, a] of ring.entries()) {
       const b = ring[(i + 1) % ring.length]!;
       const isWithin = Math.abs(a[0] - x) <= half && Math.abs(a[1] - y) <= half;
-      if (isWithin || corners.some((corner, at) => meet(a, b, corner, corners[(at + 1) % 4]!))) return 'crosses';
+      if (isWithin || corners.some((corner, at) => meet(a, b, corner, corners[(at + 1) % 4]!)))
+        return 'crosses';
       const [south, north] = a[1] < b[1] ? [a, b] : [b, a];
       if (south[1] <= y && y < north[1] && turn(south, north, [x, y]) > 0) isInside = !isInside;
     }
@@ -38,7 +49,8 @@ function slowRelation(rings: readonly Point[][], x: number, y: number, half: num
 
 type Point = readonly [x: number, y: number];
 
-const turn = (o: Point, a: Point, b: Point) => Math.sign((a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]));
+const turn = (o: Point, a: Point, b: Point) =>
+  Math.sign((a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]));
 
 /** Whether two segments have a point in common, ends included. */
 function meet(a: Point, b: Point, c: Point, d: Point): boolean {
@@ -60,10 +72,15 @@ test('a box is held, crossed or apart as a slow count of the edges says, also wh
     fc.property(
       fc.array(ring, { minLength: 1, maxLength: 3 }),
       fc.boolean(),
-      fc.array(fc.tuple(coordinate, coordinate, fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 20 }),
+      fc.array(fc.tuple(coordinate, coordinate, fc.integer({ min: 1, max: 12 })), {
+        minLength: 1,
+        maxLength: 20,
+      }),
       (rings, isClosed, boxes) => {
         const closed = rings.map((points) => (isClosed ? [...points, points[0]!] : points));
-        const degrees = closed.map((points) => points.map((point) => point.map((units) => units / UNITS_PER_DEGREE)));
+        const degrees = closed.map((points) =>
+          points.map((point) => point.map((units) => units / UNITS_PER_DEGREE)),
+        );
         const outline = makeOutline(packRings(degrees));
         for (const [x, y, side] of boxes) {
           const relation = relationToBox(outline, x, y, side / 2);
@@ -86,7 +103,16 @@ for (const [what, lng, lat, tract, county, lacks, level, precision] of [
   ['on the border of two tracts', -99.5, 40.25, null, COUNTY, 'near_border'],
   ['on the other side', -99.4998, 40.25, OTHER, COUNTY, null],
   ['on the border of two counties', -99, 40.25, null, null, 'near_border'],
-  ['that is coarser, and reaches the border', -99.496, 40.25, null, COUNTY, 'near_border', 'tract', 2],
+  [
+    'that is coarser, and reaches the border',
+    -99.496,
+    40.25,
+    null,
+    COUNTY,
+    'near_border',
+    'tract',
+    2,
+  ],
   ['in a county without tracts', -98.5, 40.5, null, '31003', 'in_no_area'],
   ['in a part of the state without outlines', -97.5, 41.5, null, null, 'in_no_area'],
   ['in a state without boundaries', -77.4, 37.5, null, null, 'no_boundaries'],

@@ -44,7 +44,11 @@ test('a place is answered where the parts that are here cover its whole search, 
   const [areas] = sampleDatasets(NOON);
   importDataset(database, areas!, new StillClock());
   const named = { ...info('sites:ustFacility'), states: HERE };
-  importDataset(database, { kind: 'sites', topic: 'ustFacility', info: named, records: [] }, new StillClock());
+  importDataset(
+    database,
+    { kind: 'sites', topic: 'ustFacility', info: named, records: [] },
+    new StillClock(),
+  );
   const lookUp = createPlaceLookup(database, { counts: true }, createDataVersion(database));
   const meters = SEARCH_RADII.ustFacility;
   const random = randomFrom(30);
@@ -85,7 +89,8 @@ test('a place is answered where the parts that are here cover its whole search, 
 test('events that are here for a part of the search are not counted, and the rating stays', (t) => {
   const database = openDatabase(t);
   for (const dataset of sampleDatasets(NOON)) {
-    if (dataset.kind === 'areas' || dataset.kind === 'nri') importDataset(database, dataset, new StillClock());
+    if (dataset.kind === 'areas' || dataset.kind === 'nri')
+      importDataset(database, dataset, new StillClock());
   }
   const kinds = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
   for (const event of kinds) {
@@ -113,16 +118,28 @@ test('each topic of a place needs the states that its own search reaches, unless
     records: [],
   });
   for (const topic of ['ustFacility', 'powerPlant', 'nuclearReactors'] as const) {
-    importDataset(database, { kind: 'sites', topic, ...inColorado(`sites:${topic}`) }, new StillClock());
+    importDataset(
+      database,
+      { kind: 'sites', topic, ...inColorado(`sites:${topic}`) },
+      new StillClock(),
+    );
   }
   importDataset(database, { kind: 'readings', ...inColorado('readings') }, new StillClock());
-  const setReach = database.prepare("UPDATE parts SET reach = ? WHERE dataset = 'sites:nuclearReactors'");
+  const setReach = database.prepare(
+    "UPDATE parts SET reach = ? WHERE dataset = 'sites:nuclearReactors'",
+  );
   const statesAt = (lat: number, reach: number) => {
     setReach.run(reach);
     const lookUp = createPlaceLookup(database, { counts: true }, createDataVersion(database));
-    const found = lookUp(['ustFacility', 'powerPlant', 'nuclearReactors', 'ozone'], { lat, lng: -105.3 }, NOON);
+    const found = lookUp(
+      ['ustFacility', 'powerPlant', 'nuclearReactors', 'ozone'],
+      { lat, lng: -105.3 },
+      NOON,
+    );
     assert.ok(found.kind === 'covered');
-    return found.results.map((one) => ('value' in one ? 'answered' : one.reason === 'unavailable' ? one.states : []));
+    return found.results.map((one) =>
+      'value' in one ? 'answered' : one.reason === 'unavailable' ? one.states : [],
+    );
   };
   const reach = SEARCH_RADII.nuclearReactors;
   // New Mexico is 7 km away, and 200 km.

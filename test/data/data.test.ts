@@ -31,10 +31,12 @@ const parks = (records: Iterable<SiteRecord>) =>
 test('a feature counts by its true distance, whether a point, a line or an outline, and not by its box', async (t) => {
   const { get, database } = await setUp(t);
   const degree = 111_195;
-  const east = (meters: number) => HERE.lng + meters / (degree * Math.cos((HERE.lat * Math.PI) / 180));
+  const east = (meters: number) =>
+    HERE.lng + meters / (degree * Math.cos((HERE.lat * Math.PI) / 180));
   const north = (meters: number) => HERE.lat + meters / degree;
   const away = [-80, 30];
-  const line = (...coordinates: [number, number][]) => feature({ type: 'LineString', coordinates }, { line: true });
+  const line = (...coordinates: [number, number][]) =>
+    feature({ type: 'LineString', coordinates }, { line: true });
   importDataset(
     database,
     parks([
@@ -46,8 +48,14 @@ test('a feature counts by its true distance, whether a point, a line or an outli
       // A corner of its box lies within, its line does not.
       line([east(-9_000), north(4_000)], [east(-4_000), north(9_000)]),
       feature(square(HERE.lng - 1, HERE.lat - 1, 2), { name: 'around' }),
-      feature({ type: 'MultiPoint', coordinates: [away, [HERE.lng, HERE.lat]] }, { name: 'one of two' }),
-      feature({ type: 'GeometryCollection', geometries: [square(east(100), north(100), 0.001)] }, { name: 'nested' }),
+      feature(
+        { type: 'MultiPoint', coordinates: [away, [HERE.lng, HERE.lat]] },
+        { name: 'one of two' },
+      ),
+      feature(
+        { type: 'GeometryCollection', geometries: [square(east(100), north(100), 0.001)] },
+        { name: 'nested' },
+      ),
     ]),
     clock,
   );
@@ -56,7 +64,13 @@ test('a feature counts by its true distance, whether a point, a line or an outli
   const told = details.features.map(({ properties }: { properties: Record<string, unknown> }) =>
     Object.values(properties).join(' '),
   );
-  assert.deepEqual(told, ['around 0', 'one of two 0', 'nested 141', 'true 4900', 'just within 4980']);
+  assert.deepEqual(told, [
+    'around 0',
+    'one of two 0',
+    'nested 141',
+    'true 4900',
+    'just within 4980',
+  ]);
 });
 
 test('a property has one type in all features, whatever the format of the file; a ZIP is text; ids are kept', async (t) => {
@@ -67,9 +81,25 @@ test('a property has one type in all features, whatever the format of the file; 
     );
   const east = (index: number) => HERE.lng + index * 1e-3;
   const rows = [
-    { ZIP: 2_139, height: '12.50', unit: 7, FIPS: 31_001, name: '76', note: '', long: '1234567890123456' },
+    {
+      ZIP: 2_139,
+      height: '12.50',
+      unit: 7,
+      FIPS: 31_001,
+      name: '76',
+      note: '',
+      long: '1234567890123456',
+    },
     { ZIP: '68002', height: 9, unit: '7A', FIPS: '01003', name: 'Shell', note: 'x', long: 1 },
-    { ZIP: '21390001', height: '-0.5', unit: '12', open: true, list: ['1', 2], none: null, name: 'Mobil' },
+    {
+      ZIP: '21390001',
+      height: '-0.5',
+      unit: '12',
+      open: true,
+      list: ['1', 2],
+      none: null,
+      name: 'Mobil',
+    },
     { ZIP: 'n/a', height: '0', unit: 1.5, distance_m: 'theirs', name: 1 },
   ];
   const records = rows.map((row, index) => ({
@@ -80,9 +110,29 @@ test('a property has one type in all features, whatever the format of the file; 
   const expected = [
     [
       'p0',
-      { ZIP: '02139', height: 12.5, unit: '7', FIPS: '31001', name: '76', long: '1234567890123456', distance_m: 0 },
+      {
+        ZIP: '02139',
+        height: 12.5,
+        unit: '7',
+        FIPS: '31001',
+        name: '76',
+        long: '1234567890123456',
+        distance_m: 0,
+      },
     ],
-    ['p1', { ZIP: '68002', height: 9, unit: '7A', FIPS: '01003', name: 'Shell', note: 'x', long: '1', distance_m: 85 }],
+    [
+      'p1',
+      {
+        ZIP: '68002',
+        height: 9,
+        unit: '7A',
+        FIPS: '01003',
+        name: 'Shell',
+        note: 'x',
+        long: '1',
+        distance_m: 85,
+      },
+    ],
     [
       undefined,
       {
@@ -128,7 +178,10 @@ test('a load replaces the whole dataset, also while a service runs', async (t) =
   importDataset(other, { kind: 'areas', info: info('areas'), records: moved.slice(0, 1) }, clock);
   // The boundaries that are here leave out this place.
   assert.equal((await get(pathTo('/v1/park/risk'))).status, 502);
-  assert.equal((await request(service.url + pathTo('/v1/park/risk', { lat: 40.5, lng: -119.5 }), key)).status, 200);
+  assert.equal(
+    (await request(service.url + pathTo('/v1/park/risk', { lat: 40.5, lng: -119.5 }), key)).status,
+    200,
+  );
   importDataset(database, { kind: 'areas', info: info('areas'), records: AREAS }, clock);
   assert.equal(await count(), 0);
 });
@@ -142,7 +195,13 @@ test('a load that fails leaves the dataset as it was, and names a record that th
   const database = openDatabase(t);
   importDataset(database, parks([point(0, 0), point(1, 1)]), clock);
   const before = describeData(database);
-  const rating = { geoid: '31001', topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
+  const rating = {
+    geoid: '31001',
+    topic: 'hail',
+    rating: 'Very Low',
+    score: 1,
+    frequency: 1,
+  } as const;
   const refused = { code: 'SERVICE_DATA', message: /record 2: UNIQUE/ };
   const twice = { kind: 'nri', info: info('nri'), records: [rating, rating] } as const;
   assert.throws(() => importDataset(database, twice, clock), refused);
@@ -165,12 +224,19 @@ test('a geometry without positions within ±180 and ±90 degrees has no box', ()
     null,
   ];
   for (const geometry of bad) assert.equal(boxOfGeometry(geometry), null, JSON.stringify(geometry));
-  assert.deepEqual(boxOfGeometry(point(1, 2).geometry), { minLng: 1, maxLng: 1, minLat: 2, maxLat: 2 });
+  assert.deepEqual(boxOfGeometry(point(1, 2).geometry), {
+    minLng: 1,
+    maxLng: 1,
+    minLat: 2,
+    maxLat: 2,
+  });
 });
 
 test('the median of the year tells the air quality, and the nearest of several monitors the pollutant', async (t) => {
   const { get, database } = await setUp(t);
-  const year = deliveries().find(({ kind }) => kind === 'airQuality') as Dataset & { kind: 'airQuality' };
+  const year = deliveries().find(({ kind }) => kind === 'airQuality') as Dataset & {
+    kind: 'airQuality';
+  };
   const [summary] = [...year.records];
   const of = (medianAqi: number, at: number) => ({ ...summary!, medianAqi, year: at });
   importDataset(database, { ...year, records: [of(320, 2025)] }, clock);
@@ -186,10 +252,17 @@ test('the median of the year tells the air quality, and the nearest of several m
     { ...reading, monitor: 'other', pollutant: 'ozone', concentration: 3, measuredAt: clock.at },
     { ...reading, monitor: 'another', pollutant: 'ozone', concentration: 4, measuredAt: clock.at },
     { ...reading, monitor: 'too far', lat: HERE.lat + 0.73, pollutant: 'pm10' },
-    { ...reading, monitor: 'in the corner', lat: HERE.lat + 0.6, lng: HERE.lng + 0.8, pollutant: 'pm10' },
+    {
+      ...reading,
+      monitor: 'in the corner',
+      lat: HERE.lat + 0.6,
+      lng: HERE.lng + 0.8,
+      pollutant: 'pm10',
+    },
   ] as const;
   importDataset(database, { kind: 'readings', info: info('readings'), records }, clock);
-  const { airQuality, ozone, pm25, pm10, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
+  const { airQuality, ozone, pm25, pm10, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body
+    .data.topics;
   assert.equal(airQuality.value.metric, 'Hazardous');
   assert.equal(airQuality.value.progressValue, 64);
   assert.equal(pm25.value.measurement.value, 60);
@@ -221,7 +294,8 @@ test('the description lists the datasets, what can be answered, what is missing,
   const lacking = nothing.unavailable.map(({ topic }) => topic);
   assert.deepEqual(lacking, TOPIC_SLUGS);
   for (const dataset of deliveries()) {
-    if (dataset.kind === 'sites' || dataset.kind === 'readings' || dataset.kind === 'floodZones') continue;
+    if (dataset.kind === 'sites' || dataset.kind === 'readings' || dataset.kind === 'floodZones')
+      continue;
     importDataset(database, dataset, clock);
   }
   const some = describeData(database);
@@ -260,7 +334,9 @@ test('a file that is no database, or of another version, is refused with a reaso
 
 test('while another process writes to the accounts, a call fails free of charge and the next ones succeed', async (t) => {
   const errors: unknown[] = [];
-  const { get, accounts, file, service, key } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
+  const { get, accounts, file, service, key } = await setUp(t, {
+    service: { onError: (error) => errors.push(error) },
+  });
   accounts.pragma('busy_timeout = 20');
   const other = openAccountsOf(t, file);
   other.exec('BEGIN IMMEDIATE');

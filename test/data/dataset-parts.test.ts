@@ -29,7 +29,12 @@ function parks(numbers: readonly number[], firstRow: number): string {
 const state = fc.constantFrom('VT', 'NH', 'ME');
 const numbers = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 6 });
 const step = fc.oneof(
-  fc.record({ load: fc.uniqueArray(fc.record({ state, numbers }), { selector: (one) => one.state, minLength: 1 }) }),
+  fc.record({
+    load: fc.uniqueArray(fc.record({ state, numbers }), {
+      selector: (one) => one.state,
+      minLength: 1,
+    }),
+  }),
   fc.record({ remove: fc.uniqueArray(state, { minLength: 1 }) }),
 );
 
@@ -44,7 +49,9 @@ test('whatever parts are loaded again or removed, a record is stored once and be
           removeSource(database, PARKS, folder, one.remove, clock);
           for (const name of one.remove) parts.delete(name);
         } else {
-          const loaded = one.load.filter((part) => part.numbers.length > 0 || parts.has(part.state));
+          const loaded = one.load.filter(
+            (part) => part.numbers.length > 0 || parts.has(part.state),
+          );
           if (loaded.length === 0) continue;
           const files = loaded.map((part) => {
             const file = join(folder, `${part.state}.geojson`);
@@ -83,7 +90,9 @@ function storedParks(database: ReturnType<typeof openDatabase>): string[] {
 function expectedParks(parts: ReadonlyMap<string, readonly number[]>): string[] {
   const lines: string[] = [];
   for (let number = 0; number < 10; number++) {
-    const times = [...parts].map(([name, own]) => [name, own.filter((one) => one === number).length] as const);
+    const times = [...parts].map(
+      ([name, own]) => [name, own.filter((one) => one === number).length] as const,
+    );
     const most = Math.max(0, ...times.map(([, count]) => count));
     for (let nth = 1; nth <= most; nth++) {
       const own = times.filter(([, count]) => count >= nth).map(([name]) => name);
@@ -95,7 +104,10 @@ function expectedParks(parts: ReadonlyMap<string, readonly number[]>): string[] 
 
 test('a record in two files that are loaded by hand is one record, and two equal ones in one file are two', async (t) => {
   const { database, load } = loading(t);
-  const [a, b] = [fileOf(t, 'a.geojson', parks([1, 2, 2], 0)), fileOf(t, 'b.geojson', parks([2, 3], 50))];
+  const [a, b] = [
+    fileOf(t, 'a.geojson', parks([1, 2, 2], 0)),
+    fileOf(t, 'b.geojson', parks([2, 3], 50)),
+  ];
   const result = await load('parks', [a, b], { states: ['VT', 'NH'] });
   assert.equal(result.records, 4);
   const stored = storedParks(database).map((line) => line.split(' ')[1]);
@@ -104,11 +116,18 @@ test('a record in two files that are loaded by hand is one record, and two equal
 
 test('a record with an id of its agency is one, though it was edited between two downloads', async (t) => {
   const database = openDatabase(t);
-  const plant = (Plant_Code: number, Plant_Name: string) => point(-72, 43, { Plant_Code, Plant_Name });
+  const plant = (Plant_Code: number, Plant_Name: string) =>
+    point(-72, 43, { Plant_Code, Plant_Name });
   const fileWith = (...plants: object[]) => fileOf(t, 'plants.geojson', geojson(plants));
   const load = (of: string, file: string) => {
     const parts = [{ of, files: [file], options: {} }];
-    return loadParts(database, 'power-plants', parts, { askedOf: 'power-plants' }, { clock, onRecords: () => {} });
+    return loadParts(
+      database,
+      'power-plants',
+      parts,
+      { askedOf: 'power-plants' },
+      { clock, onRecords: () => {} },
+    );
   };
   await load('VT', fileWith(plant(1, 'Vernon'), plant(2, 'Bellows Falls')));
   await load('NH', fileWith(plant(1, 'Vernon Dam'), plant(3, 'Wilder')));
@@ -125,11 +144,23 @@ test('a source that replaces another takes the place of all its parts, however m
     return fileOf(t, 'stations.csv', `ID,Fuel Type Code,Latitude,Longitude\n${rows.join('')}`);
   };
   const load = (askedOf: string, rivals: string[], counts: Readonly<Record<string, number>>) => {
-    const parts = Object.entries(counts).map(([of, count]) => ({ of, files: [stations(count)], options: {} }));
-    return loadParts(database, 'alternative-fuels', parts, { askedOf, rivals }, { clock, onRecords: () => {} });
+    const parts = Object.entries(counts).map(([of, count]) => ({
+      of,
+      files: [stations(count)],
+      options: {},
+    }));
+    return loadParts(
+      database,
+      'alternative-fuels',
+      parts,
+      { askedOf, rivals },
+      { clock, onRecords: () => {} },
+    );
   };
   await load('copy', [], { VA: 9, MD: 5 });
-  await assert.rejects(load('agency', [], { VA: 1 }), { message: /VA has 9 records here and 1 in the load/ });
+  await assert.rejects(load('agency', [], { VA: 1 }), {
+    message: /VA has 9 records here and 1 in the load/,
+  });
   await load('agency', ['copy'], { VA: 1 });
   const [{ parts } = { parts: [] }] = describeData(database).datasets;
   const rowsOfParts = parts.map((part) => [part.state, part.rows]);
@@ -174,14 +205,27 @@ test('fires may end, a place at sea is of the states that are given, and countie
   // Of one state, and yet of the whole US.
   assert.equal((await load('wildfire-incidents', fires(100))).states, undefined);
   assert.equal((await load('wildfire-incidents', fires(1))).records, 1);
-  assert.equal((await load('wells', fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n'), { states: ['TX'] })).records, 1);
+  assert.equal(
+    (await load('wells', fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n'), { states: ['TX'] }))
+      .records,
+    1,
+  );
   const radon = fileOf(t, 'r.csv', 'CountyFIPS,RadonZone\n51001,1\n24001,2\n');
   assert.equal((await load('radon', radon, { states: 'US' })).records, 2);
   // A file that was asked for a state may have others.
   const asked = [{ of: 'MD', files: [radon], options: {} }];
-  const ofState = await loadParts(database, 'radon', asked, { askedOf: 'radon' }, { clock, onRecords: () => {} });
+  const ofState = await loadParts(
+    database,
+    'radon',
+    asked,
+    { askedOf: 'radon' },
+    { clock, onRecords: () => {} },
+  );
   assert.equal(ofState.records, 1);
-  assert.deepEqual(ofState.notes, ['Left out, outside of MD: 1 record.', 'Unchanged, in other states: 1 record.']);
+  assert.deepEqual(ofState.notes, [
+    'Left out, outside of MD: 1 record.',
+    'Unchanged, in other states: 1 record.',
+  ]);
   const atSea = fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n2,36,-119\n');
   await load('wells', atSea, { replace: true });
   const [wells] = describeData(database).datasets.filter(({ name }) => name === 'sites:oilGasWell');

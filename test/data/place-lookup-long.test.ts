@@ -6,7 +6,11 @@ import type { Field } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { createPlaceLookup, type PlaceLookup } from '../../src/data/lookup/place-lookup.ts';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
-import { createDataVersion, type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
+import {
+  createDataVersion,
+  type DataDatabase,
+  openDataDatabase,
+} from '../../src/data/tables/data-database.ts';
 import { isMissing, joinedText } from '../../src/data/topics/result-text.ts';
 import { createTopicAnswers } from '../../src/data/topics/topic-answers.ts';
 import { CITIES } from '../../src/geo/cities.ts';
@@ -95,7 +99,10 @@ test('a look-up gives the fields that the service sends and the client reads, co
     change(database);
     const places = placesOf(4_000);
     const service = throughJson(database, now);
-    const local = throughLookup(createPlaceLookup(database, { counts: true }, createDataVersion(database)), now);
+    const local = throughLookup(
+      createPlaceLookup(database, { counts: true }, createDataVersion(database)),
+      now,
+    );
     const seen = { outside: 0, unavailable: 0, no_data: 0, fields: 0, counted: 0, measured: 0 };
     for (const [index, place] of places.entries()) {
       // Some topics of each place: all of them would take a minute, for the JSON of the cities.
@@ -107,7 +114,8 @@ test('a look-up gives the fields that the service sends and the client reads, co
         else {
           seen.fields += 1;
           if (topicOf(topic).category === 'proximity' && expected[1] !== null) seen.measured += 1;
-          if (topicOf(topic).countColumns.length > 0 && Number(expected.at(-1)) > 0) seen.counted += 1;
+          if (topicOf(topic).countColumns.length > 0 && Number(expected.at(-1)) > 0)
+            seen.counted += 1;
         }
       }
     }

@@ -32,43 +32,76 @@ import {
 /** A look-up on the small data set, or on other data. */
 function lookUpIn(
   t: TestContext,
-  { counts = true, data, sql = '' }: Partial<LookupOptions> & { data?: readonly Dataset[]; sql?: string } = {},
+  {
+    counts = true,
+    data,
+    sql = '',
+  }: Partial<LookupOptions> & { data?: readonly Dataset[]; sql?: string } = {},
 ): PlaceLookup {
   const database =
-    data === undefined ? openSmallData(t, databaseFile(t), new StillClock()) : openDatabase(t, databaseFile(t));
+    data === undefined
+      ? openSmallData(t, databaseFile(t), new StillClock())
+      : openDatabase(t, databaseFile(t));
   for (const dataset of data ?? []) importDataset(database, dataset, new StillClock());
   database.exec(sql);
   return createPlaceLookup(database, { counts }, createDataVersion(database));
 }
 
-function resultsAt(lookUp: PlaceLookup, location: Location, topics: readonly TopicSlug[], now = NOON) {
+function resultsAt(
+  lookUp: PlaceLookup,
+  location: Location,
+  topics: readonly TopicSlug[],
+  now = NOON,
+) {
   const found = lookUp(topics, location, now);
   assert.ok(found.kind === 'covered', found.kind);
   return found.results;
 }
 
 test('a place outside the US, data without areas and areas with gaps are three things', (t) => {
-  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), { kind: 'incomplete_areas', state: 'NE' });
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), {
+    kind: 'incomplete_areas',
+    state: 'NE',
+  });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
-  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas', state: 'NE' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), {
+    kind: 'no_areas',
+    state: 'NE',
+  });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas', state: 'MD' });
-  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'no_areas', state: '' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, AT_SEA, NOON), {
+    kind: 'no_areas',
+    state: '',
+  });
   // Off Virginia Beach, whose boundaries are missing, or those of a rated tract; and inland in it, far from the tract that has some.
   for (const [geoid, rated, lat, lng] of [
     ['51710', [], 36.85, -75.95],
-    ['51810042801', RATINGS.slice(0, 1).map((one) => ({ ...one, geoid: '51810042802' })), 36.85, -75.96],
+    [
+      '51810042801',
+      RATINGS.slice(0, 1).map((one) => ({ ...one, geoid: '51810042802' })),
+      36.85,
+      -75.96,
+    ],
     ['51810042801', [], 36.7, -76.05],
   ] as const) {
-    const records = [{ ...AREAS[geoid.length === 5 ? 0 : 1]!, geoid, geometry: square(-76.1, 36.9, 0.01) }];
+    const records = [
+      { ...AREAS[geoid.length === 5 ? 0 : 1]!, geoid, geometry: square(-76.1, 36.9, 0.01) },
+    ];
     const data = [
       { kind: 'areas', info: info('areas'), records },
       { kind: 'nri', info: info('nri'), records: rated },
     ];
     const lookUp = lookUpIn(t, { data: data as readonly Dataset[] });
-    assert.deepEqual(lookUp(TOPIC_SLUGS, { lat, lng }, NOON), { kind: 'incomplete_areas', state: 'VA' });
+    assert.deepEqual(lookUp(TOPIC_SLUGS, { lat, lng }, NOON), {
+      kind: 'incomplete_areas',
+      state: 'VA',
+    });
   }
   const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
-  assert.deepEqual(found.kind === 'covered' && found.area, { geoid: '31001000100', county: '31001' });
+  assert.deepEqual(found.kind === 'covered' && found.area, {
+    geoid: '31001000100',
+    county: '31001',
+  });
 });
 
 test('a topic without a result says why, with the datasets and the state', (t) => {
@@ -81,7 +114,10 @@ test('a topic without a result says why, with the datasets and the state', (t) =
           DELETE FROM ratings_county WHERE topic = 'hail';
           DELETE FROM air_quality`,
   });
-  assert.deepEqual(resultsAt(lookUp, HERE, ['park']), unavailable('not_loaded', 'areas', 'sites:park'));
+  assert.deepEqual(
+    resultsAt(lookUp, HERE, ['park']),
+    unavailable('not_loaded', 'areas', 'sites:park'),
+  );
   assert.deepEqual(resultsAt(lookUp, HERE, ['radon']), unavailable('not_loaded', 'areas', 'radon'));
   const other = lookUpIn(t, {
     sql: `${coverOnly('IA,KS', 'radon')} UPDATE OR REPLACE ratings_county SET geoid = '31185' WHERE topic = 'hail';
@@ -104,7 +140,10 @@ test('a topic without a result says why, with the datasets and the state', (t) =
   assert.deepEqual(resultsAt(countiesOnly, HERE, ['radon']), [{ reason: 'no_data' }]);
   // Made-up readings do not grow old.
   assert.ok('value' in resultsAt(countiesOnly, HERE, ['ozone'], NOON + 4 * HOUR_MS)[0]!);
-  assert.deepEqual(resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS), unavailable('too_old', 'readings'));
+  assert.deepEqual(
+    resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS),
+    unavailable('too_old', 'readings'),
+  );
 });
 
 test('fires of the moment are counted until the day after that of the newest one, and are unknown from then on', (t) => {
@@ -125,8 +164,13 @@ test('fires of the moment are counted until the day after that of the newest one
 
 test('counts are of the loaded events, and without counts no event is searched', (t) => {
   const sql = "DELETE FROM datasets WHERE name = 'records:wildfire.historical'";
-  const [hail, wildfire, park] = resultsAt(lookUpIn(t, { sql }), HERE, ['hail', 'wildfire', 'park']);
-  const countsOf = (result: typeof hail) => (result !== undefined && 'counts' in result ? result.counts : undefined);
+  const [hail, wildfire, park] = resultsAt(lookUpIn(t, { sql }), HERE, [
+    'hail',
+    'wildfire',
+    'park',
+  ]);
+  const countsOf = (result: typeof hail) =>
+    result !== undefined && 'counts' in result ? result.counts : undefined;
   assert.deepEqual([countsOf(hail), countsOf(wildfire), countsOf(park)], [[2], [2, null, 2], []]);
   // A search would fail without the table.
   const without = { sql: 'DROP TABLE records_hail; DROP TABLE records_wildfire_current' };

@@ -5,7 +5,11 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { RATINGS, RATINGS_WITHOUT_SCORE } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { describeData, type LoadedDataset, SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
+import {
+  describeData,
+  type LoadedDataset,
+  SAMPLE_VINTAGE,
+} from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import {
@@ -30,12 +34,20 @@ test('loading the sample replaces all tracts and counties, and answers every top
     state: 'NE',
     geometry: square(-100, 40, 1),
   } as const;
-  importDataset(database, { kind: 'areas', level: 'tract', info: info('areas'), records: [tract] }, clock);
+  importDataset(
+    database,
+    { kind: 'areas', level: 'tract', info: info('areas'), records: [tract] },
+    clock,
+  );
   importSample(database, clock);
   const { datasets, topics } = describeData(database);
   assert.deepEqual(topics, TOPIC_SLUGS);
   assert.deepEqual([...new Set(datasets.map(({ level }) => level))].sort(), ['', 'county']);
-  assert.ok(datasets.every(({ sample, vintage, rows }) => sample && vintage === SAMPLE_VINTAGE && rows > 30));
+  assert.ok(
+    datasets.every(
+      ({ sample, vintage, rows }) => sample && vintage === SAMPLE_VINTAGE && rows > 30,
+    ),
+  );
 });
 
 test('every county of the sample is rated for all natural topics as the index does, and perils are where they are known to be', () => {
@@ -46,7 +58,10 @@ test('every county of the sample is rated for all natural topics as the index do
   for (const { rating, score, frequency, ...of } of records) {
     const isScored = !['Not Applicable', 'Insufficient Data', 'No Rating'].includes(rating);
     const least = RATINGS_WITHOUT_SCORE.has(rating) ? null : 0;
-    assert.ok(isScored ? score! > 0 && score! <= 100 && frequency! >= 0 : score === least, JSON.stringify(of));
+    assert.ok(
+      isScored ? score! > 0 && score! <= 100 && frequency! >= 0 : score === least,
+      JSON.stringify(of),
+    );
   }
   const hurricane = (county: string) =>
     records.find(({ geoid, topic }) => geoid === county && topic === 'hurricane')!.rating;
@@ -57,12 +72,16 @@ test('every county of the sample is rated for all natural topics as the index do
 test('sample data is added for the topics that are asked, once', (t) => {
   const database = openDatabase(t);
   const moving = new StillClock();
-  const loaded = () => describeData(database).datasets.map(({ name, loadedAt }) => `${name} ${loadedAt}`);
+  const loaded = () =>
+    describeData(database).datasets.map(({ name, loadedAt }) => `${name} ${loadedAt}`);
   addSample(database, ['radon'], moving);
   const [first, later] = [moving.at, moving.at + 60_000];
   assert.deepEqual(loaded(), [`areas ${first}`, `radon ${first}`]);
   moving.at = later;
-  assert.deepEqual([lacksSample(database, ['radon']), lacksSample(database, ['radon', 'superfund'])], [false, true]);
+  assert.deepEqual(
+    [lacksSample(database, ['radon']), lacksSample(database, ['radon', 'superfund'])],
+    [false, true],
+  );
   addSample(database, ['radon', 'superfund'], moving);
   assert.deepEqual(loaded(), [`areas ${first}`, `radon ${first}`, `sites:superfund ${later}`]);
   assert.deepEqual(describeData(database).topics, ['superfund', 'radon']);

@@ -6,7 +6,12 @@ import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { ratingInSquare, sampleRating } from '../../src/data/topics/sample-ratings.ts';
 import { fc } from '../properties.ts';
 
-const ofCounty = (score: number) => ({ title: 'Hail', rating: sampleRating(score), score, frequency: 2 });
+const ofCounty = (score: number) => ({
+  title: 'Hail',
+  rating: sampleRating(score),
+  score,
+  frequency: 2,
+});
 const locations = fc.record({
   lat: fc.double({ min: 18, max: 72, noNaN: true }),
   lng: fc.double({ min: -179, max: 146, noNaN: true }),
@@ -18,10 +23,20 @@ test('a rating of the sample moves by one step at most, with its score, and is t
     fc.property(scores, locations, fc.constantFrom(...NATURAL_SLUGS), (score, location, topic) => {
       const before = ofCounty(score);
       const { rating, score: moved, ...others } = ratingInSquare(before, topic, location);
-      assert.ok(Math.abs(RATINGS.indexOf(rating) - RATINGS.indexOf(before.rating)) <= 1, `${score} to ${moved}`);
-      assert.ok(moved !== null && moved >= 0 && moved <= 100 && rating === sampleRating(moved), `${moved}`);
+      assert.ok(
+        Math.abs(RATINGS.indexOf(rating) - RATINGS.indexOf(before.rating)) <= 1,
+        `${score} to ${moved}`,
+      );
+      assert.ok(
+        moved !== null && moved >= 0 && moved <= 100 && rating === sampleRating(moved),
+        `${moved}`,
+      );
       assert.deepEqual(others, { title: 'Hail', frequency: 2 });
-      assert.deepEqual(ratingInSquare(before, topic, location), { ...others, rating, score: moved });
+      assert.deepEqual(ratingInSquare(before, topic, location), {
+        ...others,
+        rating,
+        score: moved,
+      });
     }),
   );
 });
@@ -42,7 +57,12 @@ test('within a county ratings differ from square to square, not within one', () 
 
 test('a rating without a score of its own stays', () => {
   const none = { title: 'Hail', rating: 'No Rating', score: 0, frequency: 1 } as const;
-  const insufficient = { title: 'Hail', rating: 'Insufficient Data', score: null, frequency: null } as const;
+  const insufficient = {
+    title: 'Hail',
+    rating: 'Insufficient Data',
+    score: null,
+    frequency: null,
+  } as const;
   for (const value of [none, insufficient]) {
     assert.equal(ratingInSquare(value, 'hail', { lat: 25, lng: -80 }), value);
   }

@@ -20,10 +20,18 @@ test('each level of a dataset may cover its own states', async (t) => {
   const ratingOf = (geoid: string) =>
     ({ geoid, topic: 'drought', rating: 'Very Low', score: 1, frequency: null }) as const;
   const load = (geoid: string, states: readonly string[]) =>
-    importDataset(database, { kind: 'nri', info: { ...info('nri'), states }, records: [ratingOf(geoid)] }, clock);
+    importDataset(
+      database,
+      { kind: 'nri', info: { ...info('nri'), states }, records: [ratingOf(geoid)] },
+      clock,
+    );
   importDataset(
     database,
-    { kind: 'nri', info: { ...info('nri'), states: ['CA'] }, records: [ratingOf('06037'), ratingOf('06037111111')] },
+    {
+      kind: 'nri',
+      info: { ...info('nri'), states: ['CA'] },
+      records: [ratingOf('06037'), ratingOf('06037111111')],
+    },
     clock,
   );
   assert.equal(await status(), 502);
@@ -36,9 +44,13 @@ test('boundaries of a few counties say which states they cover, and how much of 
   const feature = (GEOID: string) => ({ properties: { GEOID }, geometry: square(-77, 38, 1) });
   const features = ['51079030101', '51079030102', '11001000101'].map(feature);
   const file = fileOf(t, 'tracts.geojson', geojson(features));
-  assert.deepEqual((await load('areas', file)).notes, ['The data covers DC, VA only. It has 1 of 133 counties of VA.']);
+  assert.deepEqual((await load('areas', file)).notes, [
+    'The data covers DC, VA only. It has 1 of 133 counties of VA.',
+  ]);
   // Sites in so many states would be those of the whole US.
-  const thirty = [...STATES].slice(0, 30).map((state) => feature(`${spellingsOf(state).fips}001000100`));
+  const thirty = [...STATES]
+    .slice(0, 30)
+    .map((state) => feature(`${spellingsOf(state).fips}001000100`));
   const most = fileOf(t, 'most.geojson', geojson(thirty));
   await load('areas', most, { replace: true });
   assert.equal(describeData(database).datasets[0]!.parts.length, 30);
@@ -51,7 +63,10 @@ test('a load with rows of few states covers these only, and says so; --states US
   const byRows = await load('wells', wells);
   assert.match(byRows.notes.join(), /covers CA only.*--states US/);
   assert.deepEqual(states(), [['sites:oilGasWell', ['CA']]]);
-  assert.doesNotMatch((await load('wells', wells, { states: ['CA', 'NV'] })).notes.join(), /--states US/);
+  assert.doesNotMatch(
+    (await load('wells', wells, { states: ['CA', 'NV'] })).notes.join(),
+    /--states US/,
+  );
   assert.deepEqual(states(), [['sites:oilGasWell', ['CA', 'NV']]]);
   assert.deepEqual((await load('wells', wells, { states: 'US' })).notes, []);
   assert.deepEqual(states(), [['sites:oilGasWell', undefined]]);

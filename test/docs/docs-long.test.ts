@@ -46,7 +46,8 @@ test('each relative link leads to a file that exists, from a page of the package
       if (!existsSync(join(ROOT, file))) broken.push(`${page}: ${target}`);
       else if (packed.has(page) && !packed.has(file.replace(/\/$/, '')))
         broken.push(`${page}: ${target} is not packed`);
-      else if (anchor !== undefined && !anchorsOf(file).has(anchor)) broken.push(`${page}: ${target}#${anchor}`);
+      else if (anchor !== undefined && !anchorsOf(file).has(anchor))
+        broken.push(`${page}: ${target}#${anchor}`);
     }
   }
   assert.ok(links > 100, `${links} links`);
@@ -54,7 +55,9 @@ test('each relative link leads to a file that exists, from a page of the package
 });
 
 test('what users read names no file of the source, which the package does not have', () => {
-  const forUsers = globSync('docs/{*/service-api,*/library,analyst/*,operator/*,reference/*}.md', { cwd: ROOT });
+  const forUsers = globSync('docs/{*/service-api,*/library,analyst/*,operator/*,reference/*}.md', {
+    cwd: ROOT,
+  });
   assert.ok(forUsers.length > 20, `${forUsers.length} documents`);
   const naming = forUsers.filter((page) => /\bsrc\//.test(textOf(page)));
   assert.deepEqual(naming, []);
@@ -67,15 +70,22 @@ test('every source file that a document names exists, and docs/developer/archite
   );
   assert.ok(named.length > 200, `${named.length} names`);
   // A page may name a file from src/.
-  const missing = named.filter(({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)));
+  const missing = named.filter(
+    ({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)),
+  );
   assert.deepEqual(missing, []);
-  const cases = pages.flatMap((page) => textOf(page).match(/\btest\/run\/cases\/[a-z][\w-]*/g) ?? []);
+  const cases = pages.flatMap(
+    (page) => textOf(page).match(/\btest\/run\/cases\/[a-z][\w-]*/g) ?? [],
+  );
   assert.ok(cases.length > 10, `${cases.length} cases`);
   const lost = cases.filter((folder) => !existsSync(join(ROOT, folder, 'case.yaml')));
   assert.deepEqual(lost, []);
   const architecture = textOf('docs/developer/architecture.md');
-  const modules = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  for (const { name } of modules) assert.ok(architecture.includes(`${name}/`), `${name}/ is not named`);
+  const modules = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  for (const { name } of modules)
+    assert.ok(architecture.includes(`${name}/`), `${name}/ is not named`);
 });
 
 test('every document that a message or a comment of the code names exists', () => {

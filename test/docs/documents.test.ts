@@ -11,7 +11,9 @@ const COMMON = ['help', 'all', 'version'];
 
 /** The commands in inline code and in blocks, up to a comment, a pipe, a continuation or the next sentence. */
 function commandsIn(text: string): string[] {
-  const code = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm), ...text.matchAll(/`([^`]+)`/g)].map(([, part]) => part!);
+  const code = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm), ...text.matchAll(/`([^`]+)`/g)].map(
+    ([, part]) => part!,
+  );
   return code.flatMap((part) =>
     [...part.matchAll(/(?:^|[\s(])perilbook ([a-z].*)/gm)].map(([, words]) =>
       words!.split(/\s#|[|;>&]|\$\(|\)|\. [A-Z]/)[0]!.trim(),
@@ -24,13 +26,20 @@ function problemOf(line: string): string | null {
   const words = line.split(/\s+/);
   const [name] = words;
   const commands = runnableCommands(COMMANDS).toSorted((a, b) => b.name.length - a.name.length);
-  const command = commands.find((candidate) => `${words.join(' ')} `.startsWith(`${candidate.name} `));
+  const command = commands.find((candidate) =>
+    `${words.join(' ')} `.startsWith(`${candidate.name} `),
+  );
   if (command === undefined) {
     // A text may name a group of commands: `perilbook service`.
-    return COMMANDS.some((group) => group.name === name) && words.length < 3 ? null : `no command ${line}`;
+    return COMMANDS.some((group) => group.name === name) && words.length < 3
+      ? null
+      : `no command ${line}`;
   }
   const known = new Set(COMMON);
-  for (const [option, { alias }] of Object.entries(command.options ?? {}) as [string, { alias?: string }][]) {
+  for (const [option, { alias }] of Object.entries(command.options ?? {}) as [
+    string,
+    { alias?: string },
+  ][]) {
     known.add(option).add(`no-${option}`);
     if (alias !== undefined) known.add(alias);
     if (option.startsWith('no-')) known.add(option.slice(3));
@@ -63,9 +72,13 @@ test('the pictures are linked from the README, are marked as sample data, and ta
   const names = readdirSync(folder);
   assert.deepEqual(names, ['report.jpg', 'terminal.svg']);
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  for (const name of names) assert.match(readme, new RegExp(`!\\[[^\\]]+\\]\\(docs/pictures/${name}\\)`));
+  for (const name of names)
+    assert.match(readme, new RegExp(`!\\[[^\\]]+\\]\\(docs/pictures/${name}\\)`));
   const bytes = names.map((name) => statSync(join(folder, name)).size);
   assert.ok(bytes.every((size) => size > 1_000));
   assert.ok(bytes.reduce((sum, size) => sum + size) < 300_000);
-  assert.match(readFileSync(join(folder, 'terminal.svg'), 'utf8'), /Sample data from the embedded service: made up/);
+  assert.match(
+    readFileSync(join(folder, 'terminal.svg'), 'utf8'),
+    /Sample data from the embedded service: made up/,
+  );
 });

@@ -13,7 +13,9 @@ const CODES: readonly ErrorCode[] = ERROR_CODES;
 
 /** The part of the document that is about a code. */
 const sectionOf = (code: string): string =>
-  new RegExp(`^## ${code}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(readFileSync(FILE, 'utf8'))?.[1] ?? '';
+  new RegExp(`^## ${code}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(
+    readFileSync(FILE, 'utf8'),
+  )?.[1] ?? '';
 
 for (const code of CODES) {
   test(`docs/reference/errors.md says of ${code} what it means, how it looks, and what to do`, () => {
@@ -21,7 +23,8 @@ for (const code of CODES) {
     assert.match(section, /\*\*What to do:\*\* \S/);
     assert.match(section, /```(console|text)\n[\s\S]+?```/);
     // The pauses are how a run ends, not an error that is printed.
-    if (code !== 'QUOTA_EXCEEDED' && code !== 'BUDGET_REACHED') assert.ok(section.includes(`[${code}]`), code);
+    if (code !== 'QUOTA_EXCEEDED' && code !== 'BUDGET_REACHED')
+      assert.ok(section.includes(`[${code}]`), code);
   });
 }
 
@@ -38,14 +41,17 @@ test("the table of codes is the program's", () => {
   const section = /(\|---\|---\|\n)([\s\S]*?)(<!-- end -->)/;
   const [, , found] = section.exec(readFileSync(FILE, 'utf8'))!;
   const made = `${rows.join('\n')}\n\n`;
-  compare(FILE, found!, made, (text) => text.replace(section, (_, before, _found, after) => before + made + after));
+  compare(FILE, found!, made, (text) =>
+    text.replace(section, (_, before, _found, after) => before + made + after),
+  );
 });
 
 test('the errors in docs/reference/errors.md are what the program says', async (t) => {
   const folder = readersFolder(t);
   const files: Record<string, string> = {
     'book.csv': 'id,latitude,lng\n1,34.0522,-118.2437\n2,40.7536,-73.9832\n',
-    'wrong.yaml': 'input: book.csv\ntopics: [wildfire, hial]\nbudgte: 500\nsubscription: profesional\n',
+    'wrong.yaml':
+      'input: book.csv\ntopics: [wildfire, hial]\nbudgte: 500\nsubscription: profesional\n',
     'scopes.yaml':
       'input: book.csv\ntopics: [wildfire, hail]\nbudget: 10\nstore: scopes.db\n' +
       'service:\n  base_url: http://127.0.0.1:9\n  api_keys: [{file: key.txt, scopes: [wildfire]}]\n',

@@ -17,13 +17,20 @@ test('jobs/job.schema.json is what the program checks job files by', () => {
 });
 
 test('every setting has a sentence that editors show', () => {
-  const { properties } = jobFileJsonSchema() as { properties: Record<string, { description?: string }> };
+  const { properties } = jobFileJsonSchema() as {
+    properties: Record<string, { description?: string }>;
+  };
   assert.deepEqual(Object.keys(properties), Object.keys(jobFileSchema.shape));
   const silent = Object.entries(properties).filter(([, { description }]) => !description);
   assert.deepEqual(silent, []);
 });
 
-const lenient = { allErrors: true, strictRequired: false, allowUnionTypes: true, formats: { uri: true as const } };
+const lenient = {
+  allErrors: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  formats: { uri: true as const },
+};
 const validate = new Ajv({ strict: true, ...lenient }).compile(jobFileJsonSchema());
 const jobs = readdirSync(join(ROOT, 'jobs')).filter((name) => name.endsWith('.yaml'));
 
@@ -36,7 +43,9 @@ for (const name of jobs) {
 }
 
 test('the job file in docs/reference/job-file.md keeps to the schema', () => {
-  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/reference/job-file.md'), 'utf8'))!;
+  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(
+    readFileSync(join(ROOT, 'docs/reference/job-file.md'), 'utf8'),
+  )!;
   assert.ok(validate(parse(yaml!)), JSON.stringify(validate.errors));
 });
 

@@ -26,7 +26,12 @@ interface SessionOptions {
 }
 
 /** Compares a part of a document with what it should be, or puts that in its place, for review in the diff. */
-export function compare(document: string, found: string, expected: string, replace: (text: string) => string): void {
+export function compare(
+  document: string,
+  found: string,
+  expected: string,
+  replace: (text: string) => string,
+): void {
   if (found === expected) return;
   if (UPDATE) writeFileSync(document, replace(readFileSync(document, 'utf8')));
   else
@@ -40,7 +45,8 @@ export function compare(document: string, found: string, expected: string, repla
 /** A copy of what a reader has: the sample files and the jobs, and a store of the reader's own, whose sample data is made already. */
 export function readersFolder(t: TestContext): string {
   const folder = temporaryFolder(t);
-  for (const name of ['sample-data', 'jobs']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  for (const name of ['sample-data', 'jobs'])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   provideSampleData(join(folder, '.perilbook', 'store.db'), TOPIC_SLUGS);
   provideSampleData(join(folder, 'perilbook', 'store.db'));
   return folder;
@@ -66,12 +72,19 @@ export async function checkSessions(
 ): Promise<number> {
   const clock = new FastClock('2026-11-20T12:00:00Z', timeFactor);
   const env = { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db'), XDG_DATA_HOME: folder };
-  const blocks = [...readFileSync(document, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block!);
-  const parts = blocks.flatMap((block) => block.split(/^(?=\$ )/m)).filter((part) => part.startsWith('$ perilbook'));
+  const blocks = [...readFileSync(document, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)].map(
+    ([, block]) => block!,
+  );
+  const parts = blocks
+    .flatMap((block) => block.split(/^(?=\$ )/m))
+    .filter((part) => part.startsWith('$ perilbook'));
   for (const part of parts) {
     const [line, ...rest] = part.split('\n');
-    const [, words, , tail, grep] = /^\$ perilbook (.*?)( 2>&1 \| (?:tail -(\d+)|grep -m1 (\w+)))?$/.exec(line!)!;
-    const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, '').replace(example, service));
+    const [, words, , tail, grep] =
+      /^\$ perilbook (.*?)( 2>&1 \| (?:tail -(\d+)|grep -m1 (\w+)))?$/.exec(line!)!;
+    const args = words!
+      .match(/"[^"]*"|\S+/g)!
+      .map((word) => word.replace(/^"|"$/g, '').replace(example, service));
     before(line!);
     const { stdout, stderr } = await perilbook(args, { folder, clock, env });
     const all = `${stderr}${stdout}`
@@ -90,17 +103,27 @@ export async function checkSessions(
 
 /** Runs a document's sh blocks in order, as its reader would, in one shell that stops at the first failure. */
 export function runShellBlocks(document: string, folder: string): number {
-  const blocks = [...readFileSync(document, 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
+  const blocks = [...readFileSync(document, 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, block]) => block!,
+  );
   if (blocks.length === 0) return 0;
   const bin = join(folder, '.bin');
   mkdirSync(bin, { recursive: true });
   const programs = { perilbook: 'src/main.ts', duckdb: 'test/docs/duckdb-command.ts' };
   for (const [name, source] of Object.entries(programs)) {
-    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, source)}" "$@"\n`);
+    writeFileSync(
+      join(bin, name),
+      `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, source)}" "$@"\n`,
+    );
     chmodSync(join(bin, name), 0o755);
   }
   const { NODE_COMPILE_CACHE } = process.env;
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, XDG_DATA_HOME: folder, NODE_COMPILE_CACHE };
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: folder,
+    XDG_DATA_HOME: folder,
+    NODE_COMPILE_CACHE,
+  };
   const ended = spawnSync('sh', ['-eu', '-c', blocks.join('\n')], {
     cwd: folder,
     env,

@@ -31,16 +31,26 @@ test("docs/reference/commands.md lists the program's commands", () => {
   const rows = runnableCommands(COMMANDS).map(
     (command) => `| \`perilbook ${cell(usageOf(command))}\` | ${cell(command.describe)} |`,
   );
-  checkSection(fileOf('commands.md'), 'commands', ['| command | what it does |', '|---|---|', ...rows].join('\n'));
+  checkSection(
+    fileOf('commands.md'),
+    'commands',
+    ['| command | what it does |', '|---|---|', ...rows].join('\n'),
+  );
 });
 
 test("docs/reference/exit-codes.md lists the program's exit codes", () => {
   const rows = EXIT_MEANINGS.map(([code, meaning]) => `| ${code} | ${meaning} |`);
-  checkSection(fileOf('exit-codes.md'), 'exit-codes', ['| code | meaning |', '|---|---|', ...rows].join('\n'));
+  checkSection(
+    fileOf('exit-codes.md'),
+    'exit-codes',
+    ['| code | meaning |', '|---|---|', ...rows].join('\n'),
+  );
 });
 
 test('docs/reference/job-file.md lists the settings, and the options and variables that give them', () => {
-  const { properties } = jobFileJsonSchema() as { properties: Record<string, { description?: string }> };
+  const { properties } = jobFileJsonSchema() as {
+    properties: Record<string, { description?: string }>;
+  };
   const groups = Map.groupBy(SETTING_LIST, ([, { group }]) => group);
   const listed = [...groups.values()].flatMap((lines) => lines.map(([name]) => name));
   assert.deepEqual(listed.sort(), Object.keys(properties).sort());
@@ -50,14 +60,27 @@ test('docs/reference/job-file.md lists the settings, and the options and variabl
       const options = JOB_OPTIONS.filter(({ setting }) => setting === name);
       const named = options.map(({ flag, alias, env, help }) => ({
         help,
-        names: [`\`--${flag}\``, ...(alias ? [`\`-${alias}\``] : []), ...(env ? [`\`${env}\``] : [])].join(', '),
+        names: [
+          `\`--${flag}\``,
+          ...(alias ? [`\`-${alias}\``] : []),
+          ...(env ? [`\`${env}\``] : []),
+        ].join(', '),
       }));
       const [only] = named;
       return named.length === 1 && only!.names.startsWith(`\`--${name.replaceAll('_', '-')}\``)
         ? [`| \`${name}\` | ${only!.names} | ${cell(meaning)} |`]
-        : [`| \`${name}\` | | ${cell(meaning)} |`, ...named.map(({ names, help }) => `| | ${names} | ${cell(help)} |`)];
+        : [
+            `| \`${name}\` | | ${cell(meaning)} |`,
+            ...named.map(({ names, help }) => `| | ${names} | ${cell(help)} |`),
+          ];
     });
-    return [`### ${group}`, '', '| setting | option, environment | meaning |', '|---|---|---|', ...rows].join('\n');
+    return [
+      `### ${group}`,
+      '',
+      '| setting | option, environment | meaning |',
+      '|---|---|---|',
+      ...rows,
+    ].join('\n');
   });
   checkSection(fileOf('job-file.md'), 'settings', tables.join('\n\n'));
 });
@@ -66,15 +89,21 @@ test('each format that is read is named where a user chooses a file', () => {
   const { input } = Object.fromEntries(SETTING_LIST);
   for (const [place, text] of [
     ['the setting input, src/job/setting-table.ts', input!.help],
-    ['the first step of the page', readFileSync(join(ROOT, 'src/page/assets/file-step.js'), 'utf8')],
+    [
+      'the first step of the page',
+      readFileSync(join(ROOT, 'src/page/assets/file-step.js'), 'utf8'),
+    ],
     ['docs/reference/files.md', readFileSync(fileOf('files.md'), 'utf8')],
   ] as const) {
-    for (const title of READ_FORMATS) assert.ok(text.includes(title), `${title} is not named by ${place}`);
+    for (const title of READ_FORMATS)
+      assert.ok(text.includes(title), `${title} is not named by ${place}`);
   }
 });
 
 test('docs/operator/own-service.md lists the search radii of the service', () => {
-  const rows = Object.entries(SEARCH_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);
+  const rows = Object.entries(SEARCH_RADII).map(
+    ([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`,
+  );
   checkSection(
     join(ROOT, 'docs/operator/own-service.md'),
     'radii',
@@ -145,9 +174,13 @@ test('docs/analyst/columns.md explains the columns of every kind', () => {
   const kindOf = (name: string) =>
     /_days$/.test(name)
       ? '…_days'
-      : (/(_rating|_score|_frequency|_count|_nearest_m|_value|_unit|_measured_at)$/.exec(name)?.[1] ?? name);
+      : (/(_rating|_score|_frequency|_count|_nearest_m|_value|_unit|_measured_at)$/.exec(
+          name,
+        )?.[1] ?? name);
   const kinds = new Set(
-    [...LEADING_COLUMNS, ...TOPICS.flatMap(({ slug }) => columnsOf(slug))].map(({ name }) => kindOf(name)),
+    [...LEADING_COLUMNS, ...TOPICS.flatMap(({ slug }) => columnsOf(slug))].map(({ name }) =>
+      kindOf(name),
+    ),
   );
   assert.ok(kinds.size > 20);
   const unexplained = [...kinds].filter((kind) => !explained.includes(`${kind}\``));
@@ -177,7 +210,8 @@ function rowOf({
   const for_ = [all, when === undefined ? '' : WHEN[when]!].filter(Boolean).join('; ');
   const size = `${isMeasured ? '' : 'about '}${byteSize(bytes)}`;
   const count = rows === undefined ? '' : grouped(rows);
-  const changes = vintage === undefined || vintage === 'edited' ? cadence : `${cadence}; ${vintage}`;
+  const changes =
+    vintage === undefined || vintage === 'edited' ? cadence : `${cadence}; ${vintage}`;
   const second = others.map(({ from }) => from).join('; ') || '–';
   const fewest = least ? grouped(least) : '–';
   return `| \`${name}\` | ${title} | ${for_} | ${size} | ${count} | ${fewest} | ${changes} | ${second} |`;

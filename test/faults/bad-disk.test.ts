@@ -57,7 +57,9 @@ interface Fault {
 async function boughtStore(scene: DiskScene): Promise<void> {
   const half = readFileSync(scene.path('input.csv'), 'utf8').split('\n', CELLS / 2 + 1);
   writeFileSync(scene.path('input.half.csv'), `${half.join('\n')}\n`);
-  const { code, stderr } = await scene.run({ job: { input: 'input.half.csv', output: 'half.csv' } });
+  const { code, stderr } = await scene.run({
+    job: { input: 'input.half.csv', output: 'half.csv' },
+  });
   assert.equal(code, 0, stderr);
 }
 
@@ -74,7 +76,11 @@ const FAULTS: readonly Fault[] = [
       mkdirSync(scene.path('closed'), { mode: 0o555 });
       return nobody(scene, { job: { output: 'closed/output.csv' } });
     },
-    ...{ code: OUTPUT, message: /may not be written by this user/, hint: /permissions of its folder/ },
+    ...{
+      code: OUTPUT,
+      message: /may not be written by this user/,
+      hint: /permissions of its folder/,
+    },
   },
   {
     what: "the output's disk is read-only",
@@ -94,7 +100,11 @@ const FAULTS: readonly Fault[] = [
       writeFileSync(scene.path('input.csv'), `${head}\n${`${rows.join('\n')}\n`.repeat(12)}`);
       return { shell: "ulimit -f 8192; trap '' XFSZ;" };
     },
-    ...{ code: OUTPUT, message: /does not fit on its disk/, hint: /run again: nothing is bought twice/ },
+    ...{
+      code: OUTPUT,
+      message: /does not fit on its disk/,
+      hint: /run again: nothing is bought twice/,
+    },
     mayCost: PRICE,
   },
   {
@@ -186,19 +196,31 @@ test('a data file without room ends a load and a run on sample data with SERVICE
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'in.csv'), 'lat,lng\n40,-100\n');
   const { pragma } = Database.prototype;
-  t.mock.method(Database.prototype, 'pragma', function (this: Database.Database, ...given: [string]) {
-    // Room for its schema alone; the store is synchronous in another way.
-    if (given[0] === 'synchronous = NORMAL') pragma.call(this, 'max_page_count = 60');
-    return pragma.apply(this, given);
-  });
-  for (const command of ['data load sample --db made-up.db', 'run in.csv --topics hail --service sample --yes']) {
+  t.mock.method(
+    Database.prototype,
+    'pragma',
+    function (this: Database.Database, ...given: [string]) {
+      // Room for its schema alone; the store is synchronous in another way.
+      if (given[0] === 'synchronous = NORMAL') pragma.call(this, 'max_page_count = 60');
+      return pragma.apply(this, given);
+    },
+  );
+  for (const command of [
+    'data load sample --db made-up.db',
+    'run in.csv --topics hail --service sample --yes',
+  ]) {
     const { code, stderr } = await perilbook(command.split(' '), { folder, env: { HOME: folder } });
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /The data file \S+ has no room left on its disk: .*\n {2}Make room, .*\[SERVICE_DATA\]/);
+    assert.match(
+      stderr,
+      /The data file \S+ has no room left on its disk: .*\n {2}Make room, .*\[SERVICE_DATA\]/,
+    );
   }
 });
 
-test('a store whose pages are damaged: STORE_UNUSABLE, never a bug, the old output intact', { timeout }, async (t) => {
+test('a store whose pages are damaged: STORE_UNUSABLE, never a bug, the old output intact', {
+  timeout,
+}, async (t) => {
   const scene = await setDiskScene(t);
   await boughtStore(scene);
   const whole = readFileSync(scene.path('disk.db'));
@@ -233,13 +255,18 @@ test('links to input, output and store are followed and kept', { timeout }, asyn
   const linked = { input: 'in.link.csv', output: 'out.link.csv', store: 'store.link.db' };
   const first = await scene.run({ job: linked });
   assert.equal(first.code, 0, first.stderr);
-  for (const link of Object.values(linked)) assert.ok(lstatSync(scene.path(link)).isSymbolicLink(), link);
+  for (const link of Object.values(linked))
+    assert.ok(lstatSync(scene.path(link)).isSymbolicLink(), link);
   assert.equal(scene.harness.charged(), PRICE);
   // The same store and the same output by their other names: nothing is bought again.
   const direct = await scene.run({ job: { output: 'there/real.csv', store: 'kept/real.db' } });
   assert.equal(direct.code, 0, direct.stderr);
   assert.equal(scene.harness.charged(), PRICE);
-  assert.ok(column(readFileSync(scene.path('there/real.csv'), 'utf8'), 'hazard_status').every((one) => one === 'ok'));
+  assert.ok(
+    column(readFileSync(scene.path('there/real.csv'), 'utf8'), 'hazard_status').every(
+      (one) => one === 'ok',
+    ),
+  );
 });
 
 /** Places that are bought while a store is moved. */
@@ -276,22 +303,40 @@ const EVENTS: readonly Event[] = [
   {
     what: 'replaced by another store, which is renamed over it',
     happen: (folder) => renameSync(join(folder, 'other.db'), join(folder, 'buyer.db')),
-    ...{ message: /moved or deleted .* another file is in its place/, hint: /bought again/, foundAt: null },
+    ...{
+      message: /moved or deleted .* another file is in its place/,
+      hint: /bought again/,
+      foundAt: null,
+    },
   },
 ];
 
 async function openSetup(t: TestContext) {
   const now = Date.now();
   const clock = { start: now, factor: 1, origin: now };
-  const harness = await openHarness(t, { subscription: customSubscription(1_000_000, 1_000_000), clock });
+  const harness = await openHarness(t, {
+    subscription: customSubscription(1_000_000, 1_000_000),
+    clock,
+  });
   harness.writeInput(places(BOUGHT));
-  const store = openSqliteStore(join(harness.folder, 'other.db'), systemClock, { name: 'other', isAlive: () => true });
+  const store = openSqliteStore(join(harness.folder, 'other.db'), systemClock, {
+    name: 'other',
+    isAlive: () => true,
+  });
   await store.close();
   const run = async (name = 'buyer.db', progress = newProgress()) => {
     const owner = { name: 'buyer', isAlive: () => true };
     const file = join(harness.folder, name);
-    await using store = openSqliteStore(file, systemClock, owner, (topic) => columnsOf(topic).length);
-    return await harness.run({ topics: ['hail'], concurrency: SOCKETS, budget: 10_000 }, { store, progress });
+    await using store = openSqliteStore(
+      file,
+      systemClock,
+      owner,
+      (topic) => columnsOf(topic).length,
+    );
+    return await harness.run(
+      { topics: ['hail'], concurrency: SOCKETS, budget: 10_000 },
+      { store, progress },
+    );
   };
   return { harness, run };
 }
@@ -304,17 +349,28 @@ async function afterSome(harness: Harness, credits: number, happen: () => void):
 }
 
 for (const { what, happen, message, hint, foundAt } of EVENTS) {
-  test(`a store that is ${what} while a run buys stops the run, with its calls in flight`, { timeout }, async (t) => {
+  test(`a store that is ${what} while a run buys stops the run, with its calls in flight`, {
+    timeout,
+  }, async (t) => {
     const { harness, run } = await openSetup(t);
-    const [ended, before] = await Promise.all([run(), afterSome(harness, 10, () => happen(harness.folder))]);
+    const [ended, before] = await Promise.all([
+      run(),
+      afterSome(harness, 10, () => happen(harness.folder)),
+    ]);
     const charged = harness.charged();
-    assert.ok(charged <= before + AFTER && charged < BOUGHT, `${before} credits charged before it, ${charged} in all`);
+    assert.ok(
+      charged <= before + AFTER && charged < BOUGHT,
+      `${before} credits charged before it, ${charged} in all`,
+    );
     assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'store_moved']);
     assert.match(ended.stop!.message, message);
     assert.match(ended.stop!.message, hint);
     // Answers of calls that were in flight are in the output as well.
     const statuses = column(harness.output(), 'hazard_status');
-    assert.deepEqual([statuses.length, statuses.filter((status) => status === 'ok').length], [BOUGHT, charged]);
+    assert.deepEqual(
+      [statuses.length, statuses.filter((status) => status === 'ok').length],
+      [BOUGHT, charged],
+    );
     if (foundAt === null) return;
     assert.equal((await run(foundAt)).state, 'complete');
     assert.equal(harness.charged(), BOUGHT);
@@ -331,14 +387,26 @@ test('a store that is deleted while the output is written is told of, though all
     if (progress.phase === 'writing') remove(harness.folder);
   };
   const ended = await run('buyer.db', progress);
-  assert.deepEqual([ended.stop?.reason, ended.summary.status.ok, harness.charged()], ['store_moved', 5, 5]);
+  assert.deepEqual(
+    [ended.stop?.reason, ended.summary.status.ok, harness.charged()],
+    ['store_moved', 5, 5],
+  );
 });
 
 test('the real program says it, and ends with exit code 2', { timeout }, async (t) => {
   const scene = await setDiskScene(t);
   const happen = () => rmSync(scene.path('disk.db'));
-  const [{ code, stderr }, before] = await Promise.all([scene.run(), afterSome(scene.harness, 45, happen)]);
+  const [{ code, stderr }, before] = await Promise.all([
+    scene.run(),
+    afterSome(scene.harness, 45, happen),
+  ]);
   assert.equal(code, 2, stderr);
-  assert.match(stderr, /The store .*disk\.db was moved or deleted while this run used it[\s\S]*\[STORE_MOVED\]/);
-  assert.ok(scene.harness.charged() <= before + 2 * SOCKETS * 15, `${before}, then ${scene.harness.charged()}`);
+  assert.match(
+    stderr,
+    /The store .*disk\.db was moved or deleted while this run used it[\s\S]*\[STORE_MOVED\]/,
+  );
+  assert.ok(
+    scene.harness.charged() <= before + 2 * SOCKETS * 15,
+    `${before}, then ${scene.harness.charged()}`,
+  );
 });

@@ -50,7 +50,9 @@ async function clockTrial(t: TestContext, seed: number): Promise<void> {
   const began = clock.steady();
   while (!ended.signal.aborted) {
     await delay(between(random, 20, 250), undefined, { signal: ended.signal }).catch(() => {});
-    const ms = Math.round(pick(random, [1, -1]) * pick(random, [90_000, HOUR, 6 * HOUR]) * (0.5 + random()));
+    const ms = Math.round(
+      pick(random, [1, -1]) * pick(random, [90_000, HOUR, 6 * HOUR]) * (0.5 + random()),
+    );
     // Within the billing period: a clock that is wrong by weeks is believed, there is no other calendar.
     if (Math.abs(clock.now() + ms - clock.steady()) > 5 * DAY) continue;
     clock.jump(ms);
@@ -63,7 +65,10 @@ async function clockTrial(t: TestContext, seed: number): Promise<void> {
   assert.deepEqual([state, harness.charged()], ['complete', CELLS]);
   assert.equal(progress.slowedDown, 0, 'the service said that the minute is full');
   assert.ok(minutes >= MINUTES_NEEDED, `it took ${minutes} minutes: the limit was not in force`);
-  assert.ok(minutes <= 10 * MINUTES_NEEDED, `it took ${minutes} minutes instead of ${MINUTES_NEEDED} and some`);
+  assert.ok(
+    minutes <= 10 * MINUTES_NEEDED,
+    `it took ${minutes} minutes instead of ${MINUTES_NEEDED} and some`,
+  );
 }
 
 /** How long a wait of `ms` takes by the steady clock, when the wall clock is moved by `jump` in each of its pauses. */
@@ -115,10 +120,12 @@ function machineClock() {
 async function twoProcesses(t: TestContext) {
   const clock = machineClock();
   const file = join(temporaryFolder(t), 'store.db');
-  const open = (name: string) => openSqliteStore(file, clock, { name: `here/${name}`, isAlive: () => true });
+  const open = (name: string) =>
+    openSqliteStore(file, clock, { name: `here/${name}`, isAlive: () => true });
   const work = async (store: ReturnType<typeof open>) => {
     const terms = await termsOf(store, { creditsPerMinute: 10, leaseMs: 220_000 });
-    const claim = async (number: number) => (await store.claim(terms, [callAt(number, SINGLE)]))[0]!;
+    const claim = async (number: number) =>
+      (await store.claim(terms, [callAt(number, SINGLE)]))[0]!;
     const fillMinute = async () => {
       for (let cell = 0; cell < 10; cell++) await store.settle([chargedFor(await claim(cell), 1)]);
     };
@@ -138,7 +145,10 @@ for (const jump of [HOUR, -HOUR]) {
     const second = await process('2');
     for (const { claim } of [first, second]) {
       const refused = await claim(100);
-      assert.ok(refused.outcome === 'wait' && refused.ms > 30_000 && refused.ms <= 40_100, JSON.stringify(refused));
+      assert.ok(
+        refused.outcome === 'wait' && refused.ms > 30_000 && refused.ms <= 40_100,
+        JSON.stringify(refused),
+      );
     }
     clock.pass(40_101);
     assert.equal((await second.claim(100)).outcome, 'granted');
@@ -170,7 +180,8 @@ test('after the machine was started again, the minute goes on where it was, and 
     clock.set(jump);
     const after = await process('2');
     const claim = await after.claim(50);
-    const isRight = jump > 0 ? claim.outcome === 'granted' : claim.outcome === 'wait' && claim.ms <= 60_100;
+    const isRight =
+      jump > 0 ? claim.outcome === 'granted' : claim.outcome === 'wait' && claim.ms <= 60_100;
     assert.ok(isRight, JSON.stringify(claim));
     await after.store.close();
   }

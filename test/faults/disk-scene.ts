@@ -52,16 +52,27 @@ export async function setDiskScene(t: TestContext) {
     ...(await perilbook(words, { folder, env, isAlive: () => false })),
     signal: null,
   });
-  const start = (words: readonly string[], { shell = '', preload = [], env: more = {} }: DiskRun): Promise<BinEnd> => {
+  const start = (
+    words: readonly string[],
+    { shell = '', preload = [], env: more = {} }: DiskRun,
+  ): Promise<BinEnd> => {
     const imports = preload.map((name) => `--import ${join(import.meta.dirname, name)}`);
-    return startBin(t, words, folder, { NODE_OPTIONS: imports.join(' '), ...env, ...more }, { shell }).ended;
+    return startBin(
+      t,
+      words,
+      folder,
+      { NODE_OPTIONS: imports.join(' '), ...env, ...more },
+      { shell },
+    ).ended;
   };
   return {
     ...{ harness, folder, path },
     /** Names in the folder that no test put there. */
     stray: () =>
       readdirSync(folder)
-        .filter((name) => !before.has(name) && !/^(data\.db|disk\.db|store\.db|job\.yaml)/.test(name))
+        .filter(
+          (name) => !before.has(name) && !/^(data\.db|disk\.db|store\.db|job\.yaml)/.test(name),
+        )
         .sort(),
     /** Runs the job to its end, in a shell where a test wants its limits. */
     run: ({ job = {}, ...run }: DiskRun = {}) => {
@@ -72,10 +83,21 @@ export async function setDiskScene(t: TestContext) {
     },
     /** Credits that the ledger of a store says were charged, and unknown. */
     async statement(store = 'disk.db') {
-      const { stdout, stderr } = await inProcess(['quota', 'job.yaml', '--store', store, '--by', 'run', '--json']);
+      const { stdout, stderr } = await inProcess([
+        'quota',
+        'job.yaml',
+        '--store',
+        store,
+        '--by',
+        'run',
+        '--json',
+      ]);
       if (stdout === '') throw new Error(stderr);
-      const rows = JSON.parse(stdout).statement as { credits: { charged: number; unknown: number } }[];
-      const sum = (name: 'charged' | 'unknown') => rows.reduce((total, { credits }) => total + credits[name], 0);
+      const rows = JSON.parse(stdout).statement as {
+        credits: { charged: number; unknown: number };
+      }[];
+      const sum = (name: 'charged' | 'unknown') =>
+        rows.reduce((total, { credits }) => total + credits[name], 0);
       return { charged: sum('charged'), unknown: sum('unknown') };
     },
   };

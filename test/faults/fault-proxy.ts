@@ -138,7 +138,9 @@ export async function openFaultProxy(options: FaultProxyOptions) {
 
 async function askService(url: string, key: string): Promise<Answer> {
   // As it is: an answer that a fault bends must say truly how it is coded.
-  const response = await fetch(url, { headers: { 'x-api-key': key, 'accept-encoding': 'identity' } });
+  const response = await fetch(url, {
+    headers: { 'x-api-key': key, 'accept-encoding': 'identity' },
+  });
   const ofHop = /^(connection|keep-alive|transfer-encoding|content-length)$/;
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !ofHop.test(name)));
   return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()) };
@@ -148,5 +150,8 @@ async function askService(url: string, key: string): Promise<Answer> {
 export function asHttp({ status, headers, body }: Answer): Buffer {
   const all = { 'content-length': String(body.length), ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Said\r\n${lines.join('')}\r\n`, 'latin1'), body]);
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status} Said\r\n${lines.join('')}\r\n`, 'latin1'),
+    body,
+  ]);
 }

@@ -21,7 +21,13 @@ export interface FaultCase extends Fault {
 type Extra = Partial<Pick<FaultCase, 'believed' | 'alone' | 'delivers'>>;
 type Named<What> = readonly (readonly [name: string, what: What])[];
 
-function fault(name: string, end: string, money: Money, act: Fault['act'], extra: Extra = {}): FaultCase {
+function fault(
+  name: string,
+  end: string,
+  money: Money,
+  act: Fault['act'],
+  extra: Extra = {},
+): FaultCase {
   return { name, end, money, act, ...extra };
 }
 
@@ -43,7 +49,9 @@ const instead =
 const body = (make: (text: string, passage: Passage) => unknown): Edit => {
   return (answer, passage) => {
     const made = make(answer.body.toString(), passage);
-    const bytes = Buffer.isBuffer(made) ? made : Buffer.from(typeof made === 'string' ? made : JSON.stringify(made));
+    const bytes = Buffer.isBuffer(made)
+      ? made
+      : Buffer.from(typeof made === 'string' ? made : JSON.stringify(made));
     return { ...answer, body: bytes };
   };
 };
@@ -69,7 +77,9 @@ const results = (bend: (result: Envelope) => unknown): Edit =>
 /** Other headers; undefined takes one away. */
 const headers = (change: Readonly<Record<string, string | undefined>>): Edit => {
   return (answer) => {
-    const all = Object.entries({ ...answer.headers, ...change }).filter(([, value]) => value !== undefined);
+    const all = Object.entries({ ...answer.headers, ...change }).filter(
+      ([, value]) => value !== undefined,
+    );
     return { ...answer, headers: Object.fromEntries(all) as Record<string, string> };
   };
 };
@@ -111,7 +121,11 @@ async function flood(passage: Passage): Promise<void> {
 
 /** Pours 64 KB at a time, as fast as it is taken, up to 2 GB. */
 async function pour({ socket, write }: Passage): Promise<void> {
-  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
+  const chunk = Buffer.concat([
+    Buffer.from('10000\r\n'),
+    Buffer.alloc(65_536, ' '),
+    Buffer.from('\r\n'),
+  ]);
   const closed = once(socket, 'close').catch(() => {});
   write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
   for (let sent = 0; sent < 2_048 * MB && !socket.destroyed; sent += chunk.length) {
@@ -132,7 +146,9 @@ const CONNECTION: readonly FaultCase[] = [
     passage.write(asHttp(await passage.ask()).subarray(0, -1));
     close(passage);
   }),
-  fault('never an answer', 'doubt', 'exact', async (passage) => void (await passage.ask()), { alone: true }),
+  fault('never an answer', 'doubt', 'exact', async (passage) => void (await passage.ask()), {
+    alone: true,
+  }),
   fault('two answers to one question', 'fine', 'exact', twice, { delivers: true, alone: true }),
   fault('2 GB sent', 'once', 'exact', flood, { alone: true }),
 ];
@@ -144,12 +160,15 @@ function damagedZstd(text: string): Buffer {
   return bytes;
 }
 
-const inMeta = (said: object) => envelope((whole) => ({ ...whole, meta: { ...whole.meta, ...said } }));
+const inMeta = (said: object) =>
+  envelope((whole) => ({ ...whole, meta: { ...whole.meta, ...said } }));
 const half: Edit = (answer, passage) => {
   const kept = passage.random() < 0.5 ? 0 : 1;
   return envelope(({ data }) => {
     if (!data.topics) return;
-    data.topics = Object.fromEntries(Object.entries(data.topics).filter((_, index) => index % 2 === kept));
+    data.topics = Object.fromEntries(
+      Object.entries(data.topics).filter((_, index) => index % 2 === kept),
+    );
   })(answer, passage);
 };
 /** Charged, unusable, and stated to have cost nothing. */
@@ -163,19 +182,27 @@ const elsewhere = envelope(({ data }) => {
 const ANSWERS: readonly FaultCase[] = [
   ...edited('malformed', 'exact', [
     ['JSON that is cut', body((text) => text.slice(0, text.length / 2))],
-    ['no topic', envelope((whole) => ({ ...whole, data: { location: whole.data.location, topics: {} } }))],
+    [
+      'no topic',
+      envelope((whole) => ({ ...whole, data: { location: whole.data.location, topics: {} } })),
+    ],
     ['a location elsewhere', elsewhere],
     ['a page, and no cost', both(aPage, headers({ 'x-credit-cost': undefined }))],
     ['a page at a stated cost of 0', both(aPage, headers({ 'x-credit-cost': '0' }))],
     ['a location elsewhere at a stated cost of 0', both(NOTHING, elsewhere)],
   ]),
   ...edited('once', 'exact', [
-    ['a body in zstd that is damaged', both(body(damagedZstd), headers({ 'content-encoding': 'zstd' }))],
+    [
+      'a body in zstd that is damaged',
+      both(body(damagedZstd), headers({ 'content-encoding': 'zstd' })),
+    ],
   ]),
   // Wrong within a topic: a bundle is answered, its topics are not.
   ...edited('topics', 'exact', [['results of null', results(() => null)]]),
   // Each topic failed on its own, which is charged all the same.
-  ...edited('errors', 'exact', [['errors beside values', results((result) => ({ ...result, error: 'unavailable' }))]]),
+  ...edited('errors', 'exact', [
+    ['errors beside values', results((result) => ({ ...result, error: 'unavailable' }))],
+  ]),
   // Bundles that bring now these topics, now those.
   ...edited('halves', 'exact', [['half of the topics', half]]),
   // Odd, and yet an answer.
@@ -184,7 +211,10 @@ const ANSWERS: readonly FaultCase[] = [
     'exact',
     [
       ['a time of 1970', inMeta({ timestamp: '1970-01-01T00:00:00.000Z' })],
-      ['the rate used up for ever', headers({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '999999999999999' })],
+      [
+        'the rate used up for ever',
+        headers({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '999999999999999' }),
+      ],
       ['a wait beside an answer', headers({ 'retry-after': YEAR_S })],
       ['a day of 1970', headers({ date: 'Thu, 01 Jan 1970 00:00:00 GMT' })],
     ],
@@ -194,7 +224,10 @@ const ANSWERS: readonly FaultCase[] = [
     'fine',
     'lied',
     [
-      ['no cost', both(headers({ 'x-credit-cost': undefined }), inMeta({ credit_cost: undefined }))],
+      [
+        'no cost',
+        both(headers({ 'x-credit-cost': undefined }), inMeta({ credit_cost: undefined })),
+      ],
       ['a cost of nothing', NOTHING],
     ],
     { delivers: true },
@@ -202,7 +235,12 @@ const ANSWERS: readonly FaultCase[] = [
   ...edited(
     'dear',
     'lied',
-    [['a cost of 35 for all', both(headers({ 'x-credit-cost': '35' }), inMeta({ credit_cost: 35 }))]],
+    [
+      [
+        'a cost of 35 for all',
+        both(headers({ 'x-credit-cost': '35' }), inMeta({ credit_cost: 35 })),
+      ],
+    ],
     { delivers: true, alone: true },
   ),
 ];
@@ -217,18 +255,27 @@ const refused = (code: string) => ({ error: { code } });
 
 /** The service is never asked. */
 const REFUSED: readonly FaultCase[] = [
-  fault('429, Retry-After 2', 'rate', 'free', status(429, {}, { 'retry-after': '2' }), { alone: true }),
-  fault('503, Retry-After a year', 'asked', 'free', status(503, {}, { 'retry-after': YEAR_S }), { alone: true }),
+  fault('429, Retry-After 2', 'rate', 'free', status(429, {}, { 'retry-after': '2' }), {
+    alone: true,
+  }),
+  fault('503, Retry-After a year', 'asked', 'free', status(503, {}, { 'retry-after': YEAR_S }), {
+    alone: true,
+  }),
   fault('502 with a code', 'upstream', 'free', status(502, refused('UPSTREAM_UNAVAILABLE'))),
   fault('401 with a page', 'keys', 'free', status(401, PAGE), { alone: true }),
   fault('429 QUOTA_EXCEEDED', 'quota', 'free', status(429, refused('QUOTA_EXCEEDED')), {
     believed: 'quota',
     alone: true,
   }),
-  fault('403', 'scope', 'free', status(403, refused('SCOPE_REQUIRED')), { believed: 'scope', alone: true }),
+  fault('403', 'scope', 'free', status(403, refused('SCOPE_REQUIRED')), {
+    believed: 'scope',
+    alone: true,
+  }),
   fault('403 with a page', 'scope', 'free', status(403, PAGE), { alone: true }),
   fault('404 with a page', 'unexplained', 'free', status(404, PAGE)),
-  fault('402 with a code', 'denied', 'free', status(402, refused('PAYMENT_REQUIRED')), { alone: true }),
+  fault('402 with a code', 'denied', 'free', status(402, refused('PAYMENT_REQUIRED')), {
+    alone: true,
+  }),
   fault('422 with a code', 'rejected', 'free', status(422, refused('OUTSIDE_COVERAGE')), {
     believed: 'place',
     alone: true,

@@ -14,7 +14,8 @@ import { times } from '../tier.ts';
 const TIMES = times({ long: 4, soak: 30 });
 const LONGEST_MS = 60_000;
 const SAMPLES = new URL('../../', import.meta.url);
-const sample = (name: string, bytes = 3_000) => readFileSync(new URL(name, SAMPLES)).subarray(0, bytes);
+const sample = (name: string, bytes = 3_000) =>
+  readFileSync(new URL(name, SAMPLES)).subarray(0, bytes);
 
 const TEXT = 'id,lat,lng,note\r\n1,40.25,-99.75,"a ""b""\n, c"\r\n2,,,\r\n3,40.5,-98.5,=1+1\r\n';
 const BOOKS: readonly Buffer[] = [
@@ -36,20 +37,35 @@ const JOBS = ['nightly-portfolio', 'real-estate-list', 'resume-after-quota', 'sa
 
 /** A true file in which bytes are others, gone, or twice there; now and then bytes that are nothing at all. */
 function damaged(sources: readonly Buffer[]): fc.Arbitrary<Buffer> {
-  const sign = fc.constantFrom('"', '\r', '\n', '\0', ',', '\ufeff', '&a *a', '{', '[', '<<: ', '!!js/x ', '1e999');
+  const sign = fc.constantFrom(
+    '"',
+    '\r',
+    '\n',
+    '\0',
+    ',',
+    '\ufeff',
+    '&a *a',
+    '{',
+    '[',
+    '<<: ',
+    '!!js/x ',
+    '1e999',
+  );
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 4 }),
     sign.map((text) => Buffer.from(text)),
   );
   const change = fc.tuple(fc.nat(), fc.nat(40), piece);
-  const bent = fc.tuple(fc.constantFrom(...sources), fc.array(change, { maxLength: 6 })).map(([source, changes]) => {
-    let bytes: Buffer = source;
-    for (const [nth, gone, put] of changes) {
-      const at = nth % (bytes.length + 1);
-      bytes = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + gone)]);
-    }
-    return bytes;
-  });
+  const bent = fc
+    .tuple(fc.constantFrom(...sources), fc.array(change, { maxLength: 6 }))
+    .map(([source, changes]) => {
+      let bytes: Buffer = source;
+      for (const [nth, gone, put] of changes) {
+        const at = nth % (bytes.length + 1);
+        bytes = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + gone)]);
+      }
+      return bytes;
+    });
   const any = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
   return fc.oneof({ weight: 5, arbitrary: bent }, { weight: 1, arbitrary: any });
 }
@@ -66,7 +82,12 @@ async function isTaken(work: () => unknown): Promise<boolean> {
 }
 
 /** Tries true files with other bytes: each must be taken, or refused with our own error. */
-async function tryAll(t: TestContext, runs: number, sources: readonly Buffer[], work: (bytes: Buffer) => unknown) {
+async function tryAll(
+  t: TestContext,
+  runs: number,
+  sources: readonly Buffer[],
+  work: (bytes: Buffer) => unknown,
+) {
   let [trials, taken] = [0, 0];
   await fc.assert(
     fc.asyncProperty(damaged(sources), async (bytes) => {
@@ -101,5 +122,8 @@ test('books of text with bytes that are not theirs: taken whole, or refused with
 
 test('job files with bytes that are not theirs: each is made into a job, or refused with a reason', (t) =>
   tryAll(t, 300, JOBS, (bytes) =>
-    makeJob([parseJobFile(bytes.toString(), 'job.yaml')], { dataFolder: '/data', workingFolder: '/work' }),
+    makeJob([parseJobFile(bytes.toString(), 'job.yaml')], {
+      dataFolder: '/data',
+      workingFolder: '/work',
+    }),
   ));

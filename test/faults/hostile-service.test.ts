@@ -13,7 +13,14 @@ import { makeRandom, pick } from '../../src/sample/random.ts';
 import { firstSeed, times } from '../tier.ts';
 import type { Answer, Entry } from './fault-proxy.ts';
 import { FAULTS, type FaultCase, type Money } from './faults.ts';
-import { CELLS, type Ended, openHostileSetup, type Row, SOCKETS, type Trial } from './hostile-setup.ts';
+import {
+  CELLS,
+  type Ended,
+  openHostileSetup,
+  type Row,
+  SOCKETS,
+  type Trial,
+} from './hostile-setup.ts';
 
 /** Trials of the random mix. */
 const SEEDS = times({ long: 6, soak: 500 });
@@ -64,7 +71,12 @@ const ENDS: Readonly<Record<string, End>> = {
   keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
   // The first of 21 scopes is asked for by the calls in flight, each other by one.
   scope: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: SOCKETS + 20, paid: 0 },
-  unexplained: { exit: EXIT.usage, statuses: UNDONE, requests: ALL_REJECTED_AFTER + AT_WORK, paid: 0 },
+  unexplained: {
+    exit: EXIT.usage,
+    statuses: UNDONE,
+    requests: ALL_REJECTED_AFTER + AT_WORK,
+    paid: 0,
+  },
   denied: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
   rejected: { exit: EXIT.someFailed, statuses: ['rejected'], requests: CELLS, paid: 0 },
   misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
@@ -75,7 +87,11 @@ const isLeading = (name: string) => name.startsWith('hazard_');
 
 /** Never a wrong status in a row: what a row says of itself is true, and its fields are what the undisturbed service says
  * or empty. */
-function assertTrueRows(rows: readonly Row[], truth: readonly Row[], allowed: readonly RowStatus[]): void {
+function assertTrueRows(
+  rows: readonly Row[],
+  truth: readonly Row[],
+  allowed: readonly RowStatus[],
+): void {
   assert.equal(rows.length, truth.length);
   for (const [index, row] of rows.entries()) {
     const expected = truth[index]!;
@@ -95,7 +111,8 @@ function assertTrueRows(rows: readonly Row[], truth: readonly Row[], allowed: re
     if (status === 'ok') assert.equal(blank, 0, `${where} is not complete`);
     else assert.ok(blank > 0, `${where} is complete`);
     if (status === 'partial') assert.ok(filled > 0, `${where} has nothing`);
-    if (status === 'failed' || status === 'rejected') assert.equal(filled, 0, `${where} has something`);
+    if (status === 'failed' || status === 'rejected')
+      assert.equal(filled, 0, `${where} has something`);
     assert.equal(row.hazard_as_of !== '', filled > 0, where);
   }
 }
@@ -103,7 +120,11 @@ function assertTrueRows(rows: readonly Row[], truth: readonly Row[], allowed: re
 /** The summary counts what the rows say. */
 function assertTrueSummary({ summary, rows }: Ended): void {
   for (const [status, count] of Object.entries(summary!.status)) {
-    assert.equal(rows.filter((row) => row.hazard_status === status).length, count, `rows that are ${status}`);
+    assert.equal(
+      rows.filter((row) => row.hazard_status === status).length,
+      count,
+      `rows that are ${status}`,
+    );
   }
 }
 
@@ -114,12 +135,16 @@ async function booksOf(trial: Trial) {
 }
 
 /** What the service charged, against what the ledger says. */
-function assertTrueBooks({ charged, ledger }: Awaited<ReturnType<typeof booksOf>>, money: Money): void {
+function assertTrueBooks(
+  { charged, ledger }: Awaited<ReturnType<typeof booksOf>>,
+  money: Money,
+): void {
   const told = `the service charged ${charged}, the ledger has ${ledger.charged} charged, ${ledger.unknown} unknown`;
   assert.equal(ledger.open, 0, 'no call is left open');
   const counted = ledger.charged + ledger.unknown;
   assert.ok(counted >= charged, `spent without being counted: ${told}`);
-  if (money !== 'lied') assert.ok(ledger.charged <= charged, `called charged, and was not: ${told}`);
+  if (money !== 'lied')
+    assert.ok(ledger.charged <= charged, `called charged, and was not: ${told}`);
   if (money === 'free') assert.deepEqual([charged, counted], [0, 0], told);
   if (money === 'exact') assert.equal(counted, charged, told);
 }
@@ -192,10 +217,15 @@ async function assertComplete(trial: Trial): Promise<void> {
 
 const IN_THE_MIX: readonly FaultCase[] = FAULTS.filter(({ alone }) => !alone);
 /** For the tenth fault: with what is slow or ends a run at once. What is believed beyond the run would need the user. */
-const IN_THE_WIDE_MIX: readonly FaultCase[] = FAULTS.filter(({ believed, end }) => !believed && end !== 'dear');
+const IN_THE_WIDE_MIX: readonly FaultCase[] = FAULTS.filter(
+  ({ believed, end }) => !believed && end !== 'dear',
+);
 
 const priceOf = (path: string): number => {
-  const bundle = /^\/v1\/bundle\/(standard|enterprise)/.exec(path)?.[1] as 'standard' | 'enterprise' | undefined;
+  const bundle = /^\/v1\/bundle\/(standard|enterprise)/.exec(path)?.[1] as
+    | 'standard'
+    | 'enterprise'
+    | undefined;
   return CREDITS[bundle ?? 'single'];
 };
 
@@ -219,18 +249,27 @@ async function seedTrial(seed: number): Promise<void> {
     const books = await booksOf(trial);
     assertTrueBooks(books, 'bounded');
     // To the credit: what was never asked, and what the client cannot know that it was not.
-    const neverAsked = entries.filter(({ fault }) => (fault as FaultCase | null)?.money === 'bounded');
+    const neverAsked = entries.filter(
+      ({ fault }) => (fault as FaultCase | null)?.money === 'bounded',
+    );
     const feared = neverAsked.reduce((sum, { path }) => sum + priceOf(path), 0);
     assert.equal(books.ledger.charged + books.ledger.unknown, books.charged + feared);
     const limit = budget ?? ended.summary!.credits_limit;
-    assert.ok(books.charged + feared <= limit, `${books.charged + feared} credits, and ${limit} were allowed`);
+    assert.ok(
+      books.charged + feared <= limit,
+      `${books.charged + feared} credits, and ${limit} were allowed`,
+    );
     trial.proxy.disturb(null);
     await assertResumed(trial, null);
     await assertComplete(trial);
     assertNotPaidTwice(trial.proxy.entries, RETRY_POLICY.attemptsInDoubt + 1);
   } catch (error) {
-    const faults = trial.proxy.entries.map(({ path, fault, charged }) => `${path}  ${charged}  ${fault?.name ?? ''}`);
-    throw new Error(`Seed ${seed}: ${(error as Error).message}\n${faults.slice(-40).join('\n')}`, { cause: error });
+    const faults = trial.proxy.entries.map(
+      ({ path, fault, charged }) => `${path}  ${charged}  ${fault?.name ?? ''}`,
+    );
+    throw new Error(`Seed ${seed}: ${(error as Error).message}\n${faults.slice(-40).join('\n')}`, {
+      cause: error,
+    });
   }
 }
 
@@ -265,7 +304,10 @@ test('a budget holds where answers of no use state that they cost nothing', asyn
       trial.proxy.disturb(() => fault);
       const { code, stderr } = await trial.run('--budget', '40');
       assert.ok(code === EXIT.paused || code === EXIT.serviceDown, stderr);
-      assert.ok(trial.charged() > 30 && trial.charged() <= 40, `${trial.charged()} credits of a budget of 40`);
+      assert.ok(
+        trial.charged() > 30 && trial.charged() <= 40,
+        `${trial.charged()} credits of a budget of 40`,
+      );
       assertTrueBooks(await booksOf(trial), 'exact');
     });
   }
@@ -314,7 +356,10 @@ for (const [name, reason] of [
     assertTrueBooks(await booksOf(trial), 'free');
     assert.equal(trial.proxy.entries.length, 0, 'the key was sent');
     const { connections } = trial.proxy;
-    assert.ok(connections <= end.requests, `${connections} connections are more than ${end.requests}`);
+    assert.ok(
+      connections <= end.requests,
+      `${connections} connections are more than ${end.requests}`,
+    );
     trial.proxy.tls!.setSecureContext(certificateOf('good'));
     const again = await trial.run();
     assert.equal(again.code, 0, again.stderr);

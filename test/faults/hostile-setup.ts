@@ -60,16 +60,27 @@ export async function openHostileSetup() {
   const clock = new LeapingClock(START);
   const database = openSmallData(t, join(folder, 'data.db'), clock);
   const accounts = openAccountsOf(t, join(folder, 'data.db'));
-  importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
+  importDataset(
+    database,
+    { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS },
+    clock,
+  );
   const service = await start(t, { data: database, accounts, clock });
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;
 
-  async function trial(seed: number, { cells = CELLS, certificate, foreignKey }: TrialOptions = {}) {
+  async function trial(
+    seed: number,
+    { cells = CELLS, certificate, foreignKey }: TrialOptions = {},
+  ) {
     const name = `trial ${++made}`;
     // A TLS handshake takes turns of the loop in which nothing else happens.
     const own = certificate ? new LeapingClock(START, 40) : new LeapingClock(START);
-    createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
+    createAccount(
+      accounts,
+      { name, subscription: customSubscription(100_000, 100_000), signedUpAt },
+      clock,
+    );
     const key = foreignKey ?? createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock).key;
     const home = join(folder, String(made));
     mkdirSync(home);
@@ -95,12 +106,22 @@ export async function openHostileSetup() {
       forget: (...flags: string[]) => alone('cache', 'prune', ...flags, '--store', store),
       alone,
       async run(...flags: string[]): Promise<Ended> {
-        const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--concurrency', String(SOCKETS)];
+        const words = [
+          'run',
+          'book.csv',
+          '-o',
+          'out.csv',
+          '--topics',
+          TOPICS,
+          '--concurrency',
+          String(SOCKETS),
+        ];
         // A trial may wait for hours of its clock: what was answered shall not be stale by then.
         words.push('--time-to-live', 'ozone=never', '--yes', '--json');
         const { code, stdout, stderr } = await command(...words, ...flags);
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
-        const rows: Row[] = summary === null ? [] : parse(readFileSync(join(home, 'out.csv')), { columns: true });
+        const rows: Row[] =
+          summary === null ? [] : parse(readFileSync(join(home, 'out.csv')), { columns: true });
         return { code, stdout, stderr, summary, rows };
       },
       /** Credits that the service has charged. */

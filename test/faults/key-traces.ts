@@ -5,8 +5,16 @@
 
 import { fc } from '../properties.ts';
 
-const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' };
-const HTML_CHARACTERS = new Map(Object.entries(HTML_NAMES).map(([character, name]) => [name, character]));
+const HTML_NAMES: Readonly<Record<string, string>> = {
+  '"': 'quot',
+  '&': 'amp',
+  "'": 'apos',
+  '<': 'lt',
+  '>': 'gt',
+};
+const HTML_CHARACTERS = new Map(
+  Object.entries(HTML_NAMES).map(([character, name]) => [name, character]),
+);
 
 const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0');
 
@@ -18,7 +26,9 @@ function decoded(text: string): string {
       if (plain !== undefined) return plain;
       if (name !== undefined) return HTML_CHARACTERS.get(name.toLowerCase())!;
       const digits = percent ?? unit ?? hexadecimal;
-      return String.fromCharCode(digits === undefined ? Number(decimal) : Number.parseInt(digits, 16));
+      return String.fromCharCode(
+        digits === undefined ? Number(decimal) : Number.parseInt(digits, 16),
+      );
     },
   );
 }
@@ -34,7 +44,11 @@ export function keyFinder(key: string): (bytes: Buffer) => string | null {
   return (bytes) => {
     for (const encoding of ['latin1', 'utf8', 'utf16le'] as const) {
       const text = bytes.toString(encoding).replace(/[\p{Cf}\p{Mn}]/gu, '');
-      if ([text, decoded(text), decoded(decoded(text))].some((form) => form.toLowerCase().includes(plain)))
+      if (
+        [text, decoded(text), decoded(decoded(text))].some((form) =>
+          form.toLowerCase().includes(plain),
+        )
+      )
         return 'as text';
       const forAddresses = text.replaceAll('+', '-').replaceAll('/', '_');
       if (inBase64.some((form) => forAddresses.includes(form))) return 'in base64';
@@ -52,10 +66,12 @@ const CHARACTER_FORMS = {
   'percent-encoded twice': (character: string) => `%25${hex(character)}`,
   'escaped as in JSON': (character: string) => `\\u00${hex(character)}`,
   'escaped as in JSON, upper case': (character: string) => `\\u00${hex(character).toUpperCase()}`,
-  'behind a backslash': (character: string) => (/["\\/]/.test(character) ? `\\${character}` : character),
+  'behind a backslash': (character: string) =>
+    /["\\/]/.test(character) ? `\\${character}` : character,
   'an entity': (character: string) => `&#${character.charCodeAt(0)};`,
   'an entity in hexadecimal': (character: string) => `&#x${hex(character)};`,
-  'a named entity': (character: string) => (HTML_NAMES[character] ? `&${HTML_NAMES[character]};` : character),
+  'a named entity': (character: string) =>
+    HTML_NAMES[character] ? `&${HTML_NAMES[character]};` : character,
   'before an invisible space': (character: string) => `${character}\u200b`,
   'before a variation selector': (character: string) => `${character}\ufe0f`,
 } as const satisfies Record<string, (character: string) => string>;
@@ -89,11 +105,16 @@ export const inCharacters = (key: string): fc.Arbitrary<string> =>
   fc
     .tuple(form, form, fc.nat())
     .map(([one, other, mask]) =>
-      [...key].map((character, index) => CHARACTER_FORMS[(mask >> (index % 30)) & 1 ? other : one](character)).join(''),
+      [...key]
+        .map((character, index) =>
+          CHARACTER_FORMS[(mask >> (index % 30)) & 1 ? other : one](character),
+        )
+        .join(''),
     );
 
 /** Writings of a key as a whole. */
-export const asWhole = (key: string): fc.Arbitrary<string> => wholeForm.map((how) => WHOLE_FORMS[how](key));
+export const asWhole = (key: string): fc.Arbitrary<string> =>
+  wholeForm.map((how) => WHOLE_FORMS[how](key));
 
 /** A JSON text in which some characters of its strings are escaped, as every JSON may be. */
 export function escapedJson(text: string, mask: number): string {

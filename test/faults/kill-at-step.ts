@@ -16,7 +16,8 @@ const stepsOf = new Map<string, number>();
 function step(name: string): void {
   const ofName = (stepsOf.get(name) ?? 0) + 1;
   stepsOf.set(name, ofName);
-  if (String(++steps) === killAt || `${name} ${ofName}` === killAt) process.kill(process.pid, 'SIGKILL');
+  if (String(++steps) === killAt || `${name} ${ofName}` === killAt)
+    process.kill(process.pid, 'SIGKILL');
 }
 
 /** Makes each call of these methods a step. */

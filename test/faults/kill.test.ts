@@ -22,9 +22,10 @@ type KillScene = Awaited<ReturnType<typeof setKillScene>>;
 
 /** A file, or a folder of parts. */
 const OUTPUTS = ['output.csv', 'output.csv.gz', 'output.parquet', 'out', 'out'];
-const TOPICS = 'wildfire,hail park,wildfire superfund radon airQuality,natural,natural park superfund ozone,all'
-  .split(',')
-  .map((topics) => topics.split(' '));
+const TOPICS =
+  'wildfire,hail park,wildfire superfund radon airQuality,natural,natural park superfund ozone,all'
+    .split(',')
+    .map((topics) => topics.split(' '));
 
 /** Draws a job by its seed, and runs it once undisturbed, with a store of its own.
  *
@@ -51,7 +52,13 @@ async function setKillScene(t: TestContext, seed: number) {
   if (!inParts) harness.writeInput(located);
   const { secret } = harness.key();
   const job = {
-    ...{ name: 'killed', input: inParts ? 'in' : 'input.csv', topics, concurrency: sockets, budget: 1_000_000 },
+    ...{
+      name: 'killed',
+      input: inParts ? 'in' : 'input.csv',
+      topics,
+      concurrency: sockets,
+      budget: 1_000_000,
+    },
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
     service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };
@@ -66,13 +73,22 @@ async function setKillScene(t: TestContext, seed: number) {
   });
   const began = performance.now();
   const counting = environment({ COUNT_STEPS: file('steps') });
-  const { code, stderr } = await startBin(t, ['run', 'calm.yaml', '--quiet'], harness.folder, counting).ended;
-  if (code !== 0) throw new Error(`seed ${seed}: the undisturbed run ended with ${code}: ${stderr}`);
+  const { code, stderr } = await startBin(
+    t,
+    ['run', 'calm.yaml', '--quiet'],
+    harness.folder,
+    counting,
+  ).ended;
+  if (code !== 0)
+    throw new Error(`seed ${seed}: the undisturbed run ended with ${code}: ${stderr}`);
   const steps = Number(readFileSync(file('steps'), 'utf8'));
   return {
     ...{ harness, random, sockets, steps },
     /** The files that it writes, one or one a part: path, rows, and what the undisturbed run wrote. */
-    outputs: written.map((one) => ({ ...one, expected: readFileSync(file(one.path.replace(output, calm))) })),
+    outputs: written.map((one) => ({
+      ...one,
+      expected: readFileSync(file(one.path.replace(output, calm))),
+    })),
     /** What the undisturbed run cost, by the service; how long it took, and in how many steps (kill-at-step.ts). */
     price: harness.charged(),
     lastedMs: performance.now() - began,
@@ -85,7 +101,11 @@ async function setKillScene(t: TestContext, seed: number) {
 }
 
 /** Writes the rows as a folder of parts; returns the output of each. */
-function writeParts(folder: string, located: readonly (readonly (number | string)[])[], random: Random) {
+function writeParts(
+  folder: string,
+  located: readonly (readonly (number | string)[])[],
+  random: Random,
+) {
   for (const name of ['in', 'out']) mkdirSync(join(folder, name));
   const parts = whole(random, 2, 6);
   return Array.from({ length: parts }, (_, part) => {
@@ -128,7 +148,10 @@ function ledgerCalls(scene: KillScene): Call[] {
 
 /** The number of the service's last charge. */
 function lastCharge({ harness }: KillScene): number {
-  return harness.accounts.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
+  return harness.accounts
+    .prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges')
+    .pluck()
+    .get()!;
 }
 
 /** Waits until the service has settled every charge: handed over, or taken back because its reader was killed. */
@@ -143,7 +166,12 @@ async function serviceSettled({ harness }: KillScene): Promise<void> {
  * @param scene `price`: credits that the ledger must list as charged
  * @param since the last charge before the first run on the killed store
  * @param mostUnknown most calls that may be unknown */
-function assertBooksAgree(scene: KillScene, since: number, mostUnknown: number, where: string): void {
+function assertBooksAgree(
+  scene: KillScene,
+  since: number,
+  mostUnknown: number,
+  where: string,
+): void {
   const calls = ledgerCalls(scene);
   const charges = scene.harness.accounts
     .prepare<[number], { call: string; requestId: string; credits: number }>(
@@ -151,14 +179,22 @@ function assertBooksAgree(scene: KillScene, since: number, mostUnknown: number, 
        WHERE id > ? AND pending_by IS NULL`,
     )
     .all(since);
-  const sum = (some: readonly { credits: number }[]) => some.reduce((total, { credits }) => total + credits, 0);
+  const sum = (some: readonly { credits: number }[]) =>
+    some.reduce((total, { credits }) => total + credits, 0);
   const of = (charge: Call['charge']) => calls.filter((call) => call.charge === charge);
   const [charged, unknown] = [of('charged'), of('unknown')];
   assert.deepEqual(of('sent'), [], `${where}: calls are still open`);
-  assert.ok(unknown.length <= mostUnknown, `${where}: ${unknown.length} calls unknown, at most ${mostUnknown}`);
+  assert.ok(
+    unknown.length <= mostUnknown,
+    `${where}: ${unknown.length} calls unknown, at most ${mostUnknown}`,
+  );
   const unanswered = new Map(charges.map((charge) => [charge.requestId, charge]));
   for (const { requestId, credits, at } of charged) {
-    assert.equal(unanswered.get(requestId!)?.credits, credits, `${where}: the service knows nothing of ${at}`);
+    assert.equal(
+      unanswered.get(requestId!)?.credits,
+      credits,
+      `${where}: the service knows nothing of ${at}`,
+    );
     unanswered.delete(requestId!);
   }
   // What the service charged and the ledger has no answer to must be among its unknown calls, call by call.
@@ -168,8 +204,16 @@ function assertBooksAgree(scene: KillScene, since: number, mostUnknown: number, 
     assert.ok(index >= 0, `${where}: charged and not in the ledger: ${call}`);
     unexplained.splice(index, 1);
   }
-  assert.equal(new Set(charged.map(({ at }) => at)).size, charged.length, `${where}: something was bought twice`);
-  assert.equal(sum(charged), scene.price, `${where}: the ledger's credits are those of an undisturbed run`);
+  assert.equal(
+    new Set(charged.map(({ at }) => at)).size,
+    charged.length,
+    `${where}: something was bought twice`,
+  );
+  assert.equal(
+    sum(charged),
+    scene.price,
+    `${where}: the ledger's credits are those of an undisturbed run`,
+  );
 }
 
 const JOBS = times({ long: 4, soak: 250 });
@@ -180,7 +224,8 @@ test(`${JOBS} jobs, of each ${RUNS} runs killed or interrupted at random instant
   timeout: 300_000 + JOBS * 300_000,
 }, async (t) => {
   const seed = firstSeed(5);
-  for (let job = 0; job < JOBS; job++) await t.test(`seed ${seed + job}`, (trial) => killTrial(trial, seed + job));
+  for (let job = 0; job < JOBS; job++)
+    await t.test(`seed ${seed + job}`, (trial) => killTrial(trial, seed + job));
 });
 
 /** Draws a job, kills it at random moments, starts it again until it is done, and looks at everything that is left. */
@@ -207,11 +252,16 @@ async function killTrial(t: TestContext, seed: number): Promise<void> {
     for (const [index, bytes] of now.entries()) {
       if (bytes.equals(outputs[index]!.expected)) continue;
       // Killed, or interrupted before the first answer: as it was. Interrupted later: all rows, some of them without their answers.
-      const mayStay = end === 'killed' || ledgerCalls(scene).every(({ charge }) => charge !== 'charged');
+      const mayStay =
+        end === 'killed' || ledgerCalls(scene).every(({ charge }) => charge !== 'charged');
       if (mayStay && bytes.equals(files[index]!)) continue;
       const isLeft = end === 'interrupted' || doomed.signals.length > 0;
       assert.ok(isLeft, `${where}: ${bytes.length} bytes of ${outputs[index]!.path}`);
-      assert.equal(await rowsWithStatus(scene, index), outputs[index]!.rows, `${where}: rows are missing`);
+      assert.equal(
+        await rowsWithStatus(scene, index),
+        outputs[index]!.rows,
+        `${where}: rows are missing`,
+      );
     }
     files = now;
   }
@@ -227,11 +277,15 @@ async function killTrial(t: TestContext, seed: number): Promise<void> {
   assert.deepEqual([again.code, scene.harness.charged()], [0, paid], `${drawn}: ${again.stderr}`);
   assertWhole(scene);
   const expected = new Set([...before, 'killed.db']);
-  const stray = listFiles(scene).filter((name) => !expected.has(name) && !name.startsWith('service'));
+  const stray = listFiles(scene).filter(
+    (name) => !expected.has(name) && !name.startsWith('service'),
+  );
   assert.deepEqual(stray, [], drawn);
   const unknown = ledgerCalls(scene).filter(({ charge }) => charge === 'unknown');
   const credits = unknown.reduce((sum, call) => sum + call.credits, 0);
-  t.diagnostic(`${drawn}; ${ends.join(', ')}; ${unknown.length} calls of ${credits} credits unknown`);
+  t.diagnostic(
+    `${drawn}; ${ends.join(', ')}; ${unknown.length} calls of ${credits} credits unknown`,
+  );
   assert.ok(disturbed > 0, `${drawn}: no run was killed or interrupted`);
 }
 
@@ -274,7 +328,11 @@ function startDoomed(scene: KillScene): Doomed {
   const way = pick(random, ['time', 'step', 'step', 'write', 'signal', 'signal'] as const);
   if (way === 'step') {
     const step = random() < 0.5 ? String(whole(random, 1, scene.steps)) : pick(random, LAST_STEPS);
-    return { where: `step ${step} of ${scene.steps}`, bin: scene.start({ KILL_AT_STEP: step }), signals: [] };
+    return {
+      where: `step ${step} of ${scene.steps}`,
+      bin: scene.start({ KILL_AT_STEP: step }),
+      signals: [],
+    };
   }
   if (way === 'write') {
     const ms = Math.round(random() ** 2 * 60);
@@ -283,7 +341,8 @@ function startDoomed(scene: KillScene): Doomed {
     return { where: `${ms} ms after the output began`, bin, signals: [] };
   }
   const ms = Math.round(between(random, way === 'time' ? 0 : 200, scene.lastedMs));
-  const signal = way === 'time' ? 'SIGKILL' : pick(random, ['SIGINT', 'SIGTERM', 'SIGHUP'] as const);
+  const signal =
+    way === 'time' ? 'SIGKILL' : pick(random, ['SIGINT', 'SIGTERM', 'SIGHUP'] as const);
   const isTwice = way === 'signal' && random() < 0.5;
   const [bin, betweenMs] = [scene.start(), between(random, 0, 100)];
   void delay(ms).then(async () => {
@@ -291,14 +350,32 @@ function startDoomed(scene: KillScene): Doomed {
     if (isTwice) await delay(betweenMs).then(() => bin.kill(signal));
   });
   const signals: NodeJS.Signals[] = way === 'time' ? [] : isTwice ? [signal, signal] : [signal];
-  return { where: `${isTwice ? 'two ' : ''}${signal} at ${ms} of ${Math.round(scene.lastedMs)} ms`, bin, signals };
+  return {
+    where: `${isTwice ? 'two ' : ''}${signal} at ${ms} of ${Math.round(scene.lastedMs)} ms`,
+    bin,
+    signals,
+  };
 }
 
 /** Steps of making an output good: the check before buying (1) and the real one (2) open a file each; it is closed, given
  * its name, and its folder is opened and synced. */
-const LAST_STEPS = ['open 2', 'writeFile 1', 'sync 1', 'close 2', 'rename 1', 'open 3', 'sync 2', 'close 3', 'close 4'];
+const LAST_STEPS = [
+  'open 2',
+  'writeFile 1',
+  'sync 1',
+  'close 2',
+  'rename 1',
+  'open 3',
+  'sync 2',
+  'close 3',
+  'close 4',
+];
 
-async function killOnceWriting({ harness, outputs }: KillScene, bin: Bin, ms: number): Promise<void> {
+async function killOnceWriting(
+  { harness, outputs }: KillScene,
+  bin: Bin,
+  ms: number,
+): Promise<void> {
   const ended = new AbortController();
   void bin.ended.finally(() => ended.abort());
   const folder = dirname(join(harness.folder, outputs[0]!.path));
@@ -316,7 +393,8 @@ async function killOnceWriting({ harness, outputs }: KillScene, bin: Bin, ms: nu
   }
 }
 
-const listFiles = ({ harness }: KillScene) => readdirSync(harness.folder, { recursive: true }).map(String);
+const listFiles = ({ harness }: KillScene) =>
+  readdirSync(harness.folder, { recursive: true }).map(String);
 
 const readOutputs = ({ harness, outputs }: KillScene) =>
   outputs.map(({ path }) => readFileSync(join(harness.folder, path)));
@@ -324,7 +402,10 @@ const readOutputs = ({ harness, outputs }: KillScene) =>
 function assertWhole(scene: KillScene): void {
   for (const [index, bytes] of readOutputs(scene).entries()) {
     const { path, expected } = scene.outputs[index]!;
-    assert.ok(bytes.equals(expected), `${scene.drawn}: ${bytes.length} of ${expected.length} bytes of ${path}`);
+    assert.ok(
+      bytes.equals(expected),
+      `${scene.drawn}: ${bytes.length} of ${expected.length} bytes of ${path}`,
+    );
   }
 }
 
@@ -341,9 +422,12 @@ async function rowsWithStatus({ harness, outputs }: KillScene, index: number): P
 
 /** The statement that a user would print must say the same as the ledger's rows and reach the service's count. */
 async function assertStatement(scene: KillScene, since: number): Promise<void> {
-  const { code, stdout, stderr } = await scene.ask('quota', 'job.yaml', '--by', 'run', '--json').ended;
+  const { code, stdout, stderr } = await scene.ask('quota', 'job.yaml', '--by', 'run', '--json')
+    .ended;
   assert.equal(code, 0, stderr);
-  const rows = JSON.parse(stdout).statement as { credits: Record<'charged' | 'unknown' | 'in_flight', number> }[];
+  const rows = JSON.parse(stdout).statement as {
+    credits: Record<'charged' | 'unknown' | 'in_flight', number>;
+  }[];
   const sum = (name: 'charged' | 'unknown' | 'in_flight') =>
     rows.reduce((total, { credits }) => total + credits[name], 0);
   const service = scene.harness.accounts

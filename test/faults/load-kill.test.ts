@@ -27,7 +27,8 @@ test('a load that is killed leaves the old data in use, whole, and the next one 
     const words = ['data', 'load', 'wells', 'wells.csv', '--states', 'US', '--db', file];
     return startBin(t, words, folder, { NODE_OPTIONS: preload, ...env }).ended;
   };
-  const count = async (): Promise<number> => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
+  const count = async (): Promise<number> =>
+    (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
   const calm = await load(99, { COUNT_STEPS: join(folder, 'steps') });
   assert.equal(calm.code, 0, calm.stderr);
   const steps = Number(readFileSync(join(folder, 'steps'), 'utf8'));
@@ -38,7 +39,8 @@ test('a load that is killed leaves the old data in use, whole, and the next one 
   for (let kill = 0; kill < KILLS; kill++) {
     // Each file has one more well here than the one before it, so that an answer tells which file it is of.
     const next = 100 + kill;
-    const step = kill % 2 === 0 ? 1 + Math.floor(random() * steps) : steps - Math.floor(random() * LAST_STEPS);
+    const step =
+      kill % 2 === 0 ? 1 + Math.floor(random() * steps) : steps - Math.floor(random() * LAST_STEPS);
     const where = `seed ${seed}, step ${step} of ${steps}`;
     const { signal, stderr } = await load(next, { KILL_AT_STEP: String(step) });
     assert.equal(signal, 'SIGKILL', `${where}: ${stderr}`);
@@ -54,7 +56,9 @@ test('a load that is killed leaves the old data in use, whole, and the next one 
   assert.equal(nextTables(database), 0);
   assert.equal(database.prepare('SELECT count(*) FROM loads').pluck().get(), 0);
   assert.equal(database.prepare('SELECT count(*) FROM sites_oilGasWell').pluck().get(), ROWS);
-  t.diagnostic(`seed ${seed}: ${KILLS} killed, ${cutOff} of them before the new tables were in place`);
+  t.diagnostic(
+    `seed ${seed}: ${KILLS} killed, ${cutOff} of them before the new tables were in place`,
+  );
   assert.ok(cutOff > 0);
 });
 
@@ -70,7 +74,9 @@ function wells(here: number): string {
 /** Tables that a load has begun and not put in place. */
 function nextTables(database: ReturnType<typeof openDatabase>): number {
   return database
-    .prepare<[], number>("SELECT count(*) FROM sqlite_schema WHERE name GLOB '*_next*' AND name <> 'next_ids'")
+    .prepare<[], number>(
+      "SELECT count(*) FROM sqlite_schema WHERE name GLOB '*_next*' AND name <> 'next_ids'",
+    )
     .pluck()
     .get()!;
 }

@@ -22,7 +22,11 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
   mkdirSync(join(folder, 'perilbook'));
   database.exec(`VACUUM INTO '${join(folder, 'perilbook/data.db')}'`);
   const start = (name: string) =>
-    startBin(t, ['run', 'input.csv', '--topics', 'natural', '-o', `${name}.csv`, '--store', `${name}.db`], folder);
+    startBin(
+      t,
+      ['run', 'input.csv', '--topics', 'natural', '-o', `${name}.csv`, '--store', `${name}.db`],
+      folder,
+    );
   const began = performance.now();
   assert.equal((await start('calm').ended).code, 0);
   const lasted = performance.now() - began;
@@ -44,11 +48,16 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
       if (!isDone) kills++;
       // A batch is stored as a whole or not at all, and stays.
       const now = storedIn(name);
-      assert.ok(now >= stored && (now % CELLS_PER_BATCH === 0 || now % CELLS_PER_BATCH === CELLS % CELLS_PER_BATCH));
+      assert.ok(
+        now >= stored &&
+          (now % CELLS_PER_BATCH === 0 || now % CELLS_PER_BATCH === CELLS % CELLS_PER_BATCH),
+      );
       stored = now;
       const rows = rowsOf(name);
       if (isDone || rows.length > 1) assert.deepEqual(rows, expected);
-      t.diagnostic(`${name}: ${isDone ? 'done' : `killed after ${ms} ms`}, ${stored} of ${CELLS} places stored`);
+      t.diagnostic(
+        `${name}: ${isDone ? 'done' : `killed after ${ms} ms`}, ${stored} of ${CELLS} places stored`,
+      );
     }
     assert.equal(stored, CELLS);
   }
@@ -57,7 +66,10 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
 
   /** Without the time of the answers, which differs from run to run. */
   function rowsOf(name: string): string[] {
-    const text = readFileSync(join(folder, `${name}.csv`), 'utf8').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '');
+    const text = readFileSync(join(folder, `${name}.csv`), 'utf8').replace(
+      /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
+      '',
+    );
     return text.trimEnd().split('\n');
   }
 

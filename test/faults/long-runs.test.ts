@@ -55,7 +55,10 @@ test('an hour at the full rate of a subscription does not grow in memory', {
 /** Locations 11 m apart, in the areas of the small setup: so many that they are not kept as text. */
 function manyLocations(cells: number): string {
   const lines = Array.from({ length: cells }, (_, number) => {
-    const [lat, lng] = [40.01 + 0.0001 * (number % 4_800), -99.99 + 0.0001 * Math.floor(number / 4_800)];
+    const [lat, lng] = [
+      40.01 + 0.0001 * (number % 4_800),
+      -99.99 + 0.0001 * Math.floor(number / 4_800),
+    ];
     return `${number},${lat.toFixed(4)},${lng.toFixed(4)}\n`;
   });
   return `id,lat,lng\n${lines.join('')}`;
@@ -63,5 +66,7 @@ function manyLocations(cells: number): string {
 
 /** Of bytes, in whole mebibytes. */
 function median(bytes: readonly number[]): number {
-  return Math.round((bytes.toSorted((a, b) => a - b)[Math.floor(bytes.length / 2)] ?? 0) / MEBIBYTE);
+  return Math.round(
+    (bytes.toSorted((a, b) => a - b)[Math.floor(bytes.length / 2)] ?? 0) / MEBIBYTE,
+  );
 }

@@ -51,12 +51,19 @@ async function writeLedger(folder: string, random: Random) {
 }
 
 /** Cuts the power just after a promise, and opens what is left as the next run would. */
-function cutPower(folder: string, written: Awaited<ReturnType<typeof writeLedger>>, nth: number, random: Random): void {
+function cutPower(
+  folder: string,
+  written: Awaited<ReturnType<typeof writeLedger>>,
+  nth: number,
+  random: Random,
+): void {
   const at = written.promised[nth]!;
   const next = written.promised[nth + 1] ?? { ...at, walBytes: written.wal.length };
   const since = written.wal.subarray(at.walBytes, Math.max(at.walBytes, next.walBytes));
   const part = since.subarray(0, Math.floor(between(random, 0, since.length)));
-  const old = Buffer.from(Array.from({ length: whole(random, 1, 9_000) }, () => whole(random, 0, 255)));
+  const old = Buffer.from(
+    Array.from({ length: whole(random, 1, 9_000) }, () => whole(random, 0, 255)),
+  );
   const [remains, tail] = pick(random, [
     ['nothing', []],
     ['a beginning', [part]],
@@ -68,7 +75,8 @@ function cutPower(folder: string, written: Awaited<ReturnType<typeof writeLedger
   writeFileSync(file, written.base);
   writeFileSync(`${file}-wal`, Buffer.concat([written.wal.subarray(0, at.walBytes), ...tail]));
   using database = openDatabase(file);
-  const count = (what: string) => database.prepare<[], number>(`SELECT count(*) FROM ${what}`).pluck().get()!;
+  const count = (what: string) =>
+    database.prepare<[], number>(`SELECT count(*) FROM ${what}`).pluck().get()!;
   // Of a settled call there is the charge and the answer, in one transaction.
   const settled = Math.max(count("calls WHERE charge = 'charged'"), count('cells'));
   const where = `promise ${nth}, then ${remains}`;
@@ -99,7 +107,9 @@ test('a power cut at any moment: what was claimed before a call was sent is in t
 
 test('the store is opened with synchronous=FULL in WAL mode', (t) => {
   const database = openDatabase(join(temporaryFolder(t), 'store.db'));
-  const modes = ['journal_mode', 'synchronous'].map((name) => database.pragma(name, { simple: true }));
+  const modes = ['journal_mode', 'synchronous'].map((name) =>
+    database.pragma(name, { simple: true }),
+  );
   assert.deepEqual(modes, ['wal', 2]);
   database.close();
 });

@@ -5,7 +5,15 @@ import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
 import { findVerdict } from '../../src/client/verdict.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../client/answers.ts';
+import {
+  ENTERPRISE,
+  envelopeOf,
+  NOW,
+  PLACE,
+  received,
+  STANDARD,
+  WILDFIRE,
+} from '../client/answers.ts';
 import { clientOf, serveRaw } from '../client/servers.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
@@ -17,30 +25,53 @@ const CALLS: readonly Call[] = [
   WILDFIRE,
   STANDARD,
   ENTERPRISE,
-  ...(['park', 'ozone', 'airQuality', 'radon'] as const).map((topic): Call => ({ kind: 'single', topic })),
+  ...(['park', 'ozone', 'airQuality', 'radon'] as const).map(
+    (topic): Call => ({ kind: 'single', topic }),
+  ),
 ];
 const HEADER_NAMES = [
-  ...['x-credit-cost', 'retry-after', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
+  ...[
+    'x-credit-cost',
+    'retry-after',
+    'x-ratelimit-limit',
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+  ],
   ...['location', 'date', 'content-type', '__proto__'],
 ];
 
 /** Everything that the client makes of one answer: what it means, what is kept of it, what is done next. */
 function makeOf(call: Call, exchange: Exchange): void {
-  const verdict = findVerdict(exchange, { call, price: CREDITS[call.kind] }, PLACE, NOW, (topic, result) =>
-    flatten(topic, result, PLACE),
+  const verdict = findVerdict(
+    exchange,
+    { call, price: CREDITS[call.kind] },
+    PLACE,
+    NOW,
+    (topic, result) => flatten(topic, result, PLACE),
   );
   const { charged, message, discrepancy, rate } = verdict;
-  assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
+  assert.ok(
+    charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000),
+    `${charged}`,
+  );
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {
     assert.doesNotMatch(text, /\p{Cc}/u);
     assert.ok(text.length <= 1_000, text);
   }
   assert.ok([...message].length <= 320, message);
-  for (const number of Object.values(rate)) assert.ok(number === null || (Number.isFinite(number) && number >= 0));
+  for (const number of Object.values(rate))
+    assert.ok(number === null || (Number.isFinite(number) && number >= 0));
   if (verdict.kind !== 'answered') {
-    const decision = decide({ verdict, tried: NOTHING_TRIED, policy: RETRY_POLICY, random: () => 0.5 });
-    if (decision.next !== 'give-up') assert.ok(decision.afterMs >= 0 && Number.isFinite(decision.afterMs));
-    if (verdict.kind === 'malformed') assert.equal(decision.next, 'give-up', 'paid, and asked again');
+    const decision = decide({
+      verdict,
+      tried: NOTHING_TRIED,
+      policy: RETRY_POLICY,
+      random: () => 0.5,
+    });
+    if (decision.next !== 'give-up')
+      assert.ok(decision.afterMs >= 0 && Number.isFinite(decision.afterMs));
+    if (verdict.kind === 'malformed')
+      assert.equal(decision.next, 'give-up', 'paid, and asked again');
     return;
   }
   assert.ok(charged !== 'unknown' && charged >= CREDITS[call.kind]);
@@ -51,9 +82,13 @@ function makeOf(call: Call, exchange: Exchange): void {
     for (const [index, field] of result.result.entries()) {
       const { type, name } = columns[index]!;
       const isText = type === 'text' || type === 'time';
-      assert.ok(field === null || typeof field === (isText ? 'string' : 'number'), `${name}: ${JSON.stringify(field)}`);
+      assert.ok(
+        field === null || typeof field === (isText ? 'string' : 'number'),
+        `${name}: ${JSON.stringify(field)}`,
+      );
       if (typeof field === 'number') assert.ok(Number.isFinite(field), name);
-      if (type === 'count' && field !== null) assert.ok(Number.isSafeInteger(field) && (field as number) >= 0, name);
+      if (type === 'count' && field !== null)
+        assert.ok(Number.isSafeInteger(field) && (field as number) >= 0, name);
     }
   }
 }
@@ -66,7 +101,16 @@ const headerValue = fc
     fc.integer(),
     fc.double(),
     fc.date().map(String),
-    fc.constantFrom('1e99', '-0', ' 1', '0x10', '١', '1,1', '99999999999999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'),
+    fc.constantFrom(
+      '1e99',
+      '-0',
+      ' 1',
+      '0x10',
+      '١',
+      '1,1',
+      '99999999999999999999',
+      'Fri, 31 Dec 9999 23:59:59 GMT',
+    ),
   )
   .map(String);
 const headers = fc.dictionary(fc.constantFrom(...HEADER_NAMES), headerValue);
@@ -74,7 +118,10 @@ const headers = fc.dictionary(fc.constantFrom(...HEADER_NAMES), headerValue);
 /** The places of a value, from the outside in. */
 function placesOf(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [[...path]];
-  return [[...path], ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, [...path, name]))];
+  return [
+    [...path],
+    ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, [...path, name])),
+  ];
 }
 
 /** A true envelope in which something stands where something else should. */
@@ -86,7 +133,8 @@ const bent = fc
     for (const [nth, value] of changes) {
       const places = placesOf(whole).filter((path) => path.length > 0);
       const path = places[nth % places.length]!;
-      const inside = (at: Record<string, unknown>, name: string) => at[name] as Record<string, unknown>;
+      const inside = (at: Record<string, unknown>, name: string) =>
+        at[name] as Record<string, unknown>;
       path.slice(0, -1).reduce(inside, whole)[path.at(-1)!] = value;
     }
     return [call, JSON.stringify(whole)] as const;
@@ -103,7 +151,9 @@ test('any status with any body: a verdict', () => {
   const status = fc.integer({ min: 200, max: 999 });
   const body = fc.oneof(fc.string(), fc.json());
   fc.assert(
-    fc.property(call, status, body, headers, (of, status, text, said) => makeOf(of, received(status, text, said))),
+    fc.property(call, status, body, headers, (of, status, text, said) =>
+      makeOf(of, received(status, text, said)),
+    ),
     { numRuns: RUNS },
   );
 });

@@ -32,7 +32,10 @@ type Echo = typeof echo extends fc.Arbitrary<infer Said> ? Said : never;
 
 /** An answer of the kind that is asked for, with the key wherever a text may stand. */
 function answerWith(url: URL, { written, how }: Echo): unknown {
-  const location = { lat: Number(url.searchParams.get('lat')), lng: Number(url.searchParams.get('lng')) };
+  const location = {
+    lat: Number(url.searchParams.get('lat')),
+    lng: Number(url.searchParams.get('lng')),
+  };
   const [, , first = '', last = ''] = url.pathname.split('/');
   const call = (first === 'bundle' ? { kind: last } : { kind: 'single', topic: first }) as Call;
   // biome-ignore lint/suspicious/noExplicitAny: answers are bent freely
@@ -44,11 +47,13 @@ function answerWith(url: URL, { written, how }: Echo): unknown {
     if (slug === 'hail') entry.details = [{ [written]: { note: written } }];
     if (slug === 'radon') for (const name of Object.keys(entry.value)) entry.value[name] = written;
     if (slug === 'ozone') entry.value.rating = written;
-    if (slug === 'park') entry.details.features = [{ type: 'Feature', geometry: null, properties: { written } }];
+    if (slug === 'park')
+      entry.details.features = [{ type: 'Feature', geometry: null, properties: { written } }];
     if (slug === 'park') entry.value = 1;
     if (slug === 'tsunami') entry.error = `no ${written}`;
     if (slug === 'drought') entry.value.score = written;
-    if (how === 'details at length' && slug === 'hail') entry.details.push('z'.repeat(300_000) + written);
+    if (how === 'details at length' && slug === 'hail')
+      entry.details.push('z'.repeat(300_000) + written);
   };
   if (call.kind === 'single') bend(call.topic, data.result);
   else {
@@ -60,7 +65,10 @@ function answerWith(url: URL, { written, how }: Echo): unknown {
 
 function reply(url: URL, said: Echo): Answer {
   const { written, status, how, mask, gzip } = said;
-  const refusal = { error: { code: written, message: `No such key: ${written}` }, meta: { request_id: written } };
+  const refusal = {
+    error: { code: written, message: `No such key: ${written}` },
+    meta: { request_id: written },
+  };
   const json = escapedJson(JSON.stringify(status === 200 ? answerWith(url, said) : refusal), mask);
   // What is cut cannot be decoded: the key stands in it in one writing, without JSON's escapes around it.
   const cut = `{"message": "No such key: ${written}`;
@@ -101,7 +109,8 @@ async function echoTrial(said: Echo): Promise<void> {
     () => trial.alone('cache', 'stats', '--store', 'store.db'),
   ]) {
     const { stdout, stderr } = await run();
-    for (const text of [stdout, stderr]) assert.equal(keyFinder(said.key)(Buffer.from(text)), null, `${run}`);
+    for (const text of [stdout, stderr])
+      assert.equal(keyFinder(said.key)(Buffer.from(text)), null, `${run}`);
     assertFilesHoldNot(trial);
   }
   assert.ok(trial.proxy.entries.length > 0);
@@ -110,15 +119,18 @@ async function echoTrial(said: Echo): Promise<void> {
   if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
 }
 
-test('any key that comes back in any place and in any writing leaves no trace', { timeout: 3_600_000 }, () =>
-  fc.assert(fc.asyncProperty(echo, echoTrial), { numRuns: RUNS }),
+test(
+  'any key that comes back in any place and in any writing leaves no trace',
+  { timeout: 3_600_000 },
+  () => fc.assert(fc.asyncProperty(echo, echoTrial), { numRuns: RUNS }),
 );
 
 /** Every file of the trial but the key's own: the store with its log, the output, what is still being written. */
 function assertFilesHoldNot(trial: Trial): string[] {
   const find = keyFinder(trial.key);
   const names = readdirSync(trial.folder).filter((name) => name !== 'key');
-  for (const name of names) assert.equal(find(readFileSync(join(trial.folder, name))), null, `${name} holds the key`);
+  for (const name of names)
+    assert.equal(find(readFileSync(join(trial.folder, name))), null, `${name} holds the key`);
   return names;
 }
 
@@ -136,15 +148,23 @@ test('a run that goes well: every byte that it leaves and says, the debug lines 
   for (const name of assertFilesHoldNot(trial)) seen.add(name);
   for (const text of [stdout, stderr, planned.stdout, planned.stderr])
     assert.equal(keyFinder(trial.key)(Buffer.from(text)), null, text.slice(0, 2_000));
-  for (const name of ['store.db', 'store.db-wal', 'out.csv']) assert.ok(seen.has(name), `${name} was seen`);
-  assert.match(stderr, /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m);
-  assert.match(stderr, /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m);
+  for (const name of ['store.db', 'store.db-wal', 'out.csv'])
+    assert.ok(seen.has(name), `${name} was seen`);
+  assert.match(
+    stderr,
+    /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m,
+  );
+  assert.match(
+    stderr,
+    /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m,
+  );
 });
 
 test('a key file that others can read: a warning with the command that closes it, in run, plan and check', async () => {
   await using trial = await setup.trial(1, { cells: 1 });
   const file = join(trial.folder, 'key');
-  const warning = /Others on this machine can read the key file \(mode 644\)\. To protect it: chmod 600 \S+\/key\n/;
+  const warning =
+    /Others on this machine can read the key file \(mode 644\)\. To protect it: chmod 600 \S+\/key\n/;
   assert.doesNotMatch((await trial.run()).stderr, /chmod/);
   chmodSync(file, 0o644);
   assert.match((await trial.run()).stderr, warning);
@@ -171,7 +191,11 @@ test('an address with the key in its path: refused before anything is kept, and 
 test('a key that travels unencrypted to another machine: a warning; on this machine none', async () => {
   await using trial = await setup.trial(1, { cells: 1 });
   const run = (address: string) =>
-    trial.alone(...wordsIn(`run book.csv --base-url ${address} --api-key-file key --store o.db --yes --topics hail`));
+    trial.alone(
+      ...wordsIn(
+        `run book.csv --base-url ${address} --api-key-file key --store o.db --yes --topics hail`,
+      ),
+    );
   const warned = await run('http://no-such-host.invalid');
   assert.match(warned.stderr, /The key is sent to no-such-host\.invalid unencrypted/);
   for (const address of [

@@ -3,7 +3,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { makeRandom } from '../../src/sample/random.ts';
-import { FORKED_SERVICE, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
+import {
+  FORKED_SERVICE,
+  pathTo,
+  request,
+  setUp,
+  start,
+  subscriptionOf,
+} from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';
 
 const CALLERS = 16;
@@ -64,7 +71,10 @@ test('a service that is killed under load: each way apart, call by call', async 
   t.diagnostic(
     `seed ${SEED}: ${killed} kills, ${answered.size} answers, ${uncharged} not charged (at most ${most} a kill), ${unanswered} charged and not answered`,
   );
-  assert.equal(accounts.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get(), 0);
+  assert.equal(
+    accounts.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get(),
+    0,
+  );
   const sums = accounts.prepare('SELECT sum(credits) FROM charges').pluck().get();
   assert.equal(charged(), sums);
 });

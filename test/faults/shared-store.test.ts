@@ -55,31 +55,57 @@ type LedgerCall = { charge: 'sent' | 'charged' | 'free' | 'unknown'; credits: nu
 /** Workers that share a new store, a key and its minute start at one moment and buy from our own service. Nothing may be bought twice,
  * and no limit crossed. Returns the credits that the service has charged. */
 async function sharedTrial(t: TestContext, options: TrialOptions): Promise<number> {
-  const { database, cells, isSame = false, creditsPerMinute, creditsPerMonth = 1_000_000, factor } = options;
+  const {
+    database,
+    cells,
+    isSame = false,
+    creditsPerMinute,
+    creditsPerMonth = 1_000_000,
+    factor,
+  } = options;
   const { clocksApartMs = 0 } = options;
   const needed = isSame ? cells : WORKERS * cells;
   const clock = { start: Date.parse('2026-03-15T12:00:00Z'), factor, origin: Date.now() };
-  const harness = await openHarness(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
+  const harness = await openHarness(t, {
+    subscription: customSubscription(creditsPerMonth, creditsPerMinute),
+    clock,
+  });
   const refusals = countRefusals(t);
   const schema = `shared_${process.pid}_${Date.now().toString(36)}`;
   const port = database === 'PgBouncer' ? pooled : server.port;
   const store = database === 'SQLite' ? 'shared.db' : server.storeAddress({ schema, port });
   const secret = harness.key().secret;
   const spots = places(needed);
-  const running = new Map<number, { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> }>();
+  const running = new Map<
+    number,
+    { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> }
+  >();
   const start = (worker: number) => {
     const from = isSame ? 0 : worker * cells;
     const book = spots.slice(from, from + cells).map((spot) => `${spot.join(',')}\n`);
     writeFileSync(join(harness.folder, `${worker}.csv`), `lat,lng\n${book.join('')}`);
     const task: ChildTask = {
-      ...{ folder: harness.folder, baseUrl: harness.url, secret, creditsPerMonth, creditsPerMinute, clock },
+      ...{
+        folder: harness.folder,
+        baseUrl: harness.url,
+        secret,
+        creditsPerMonth,
+        creditsPerMinute,
+        clock,
+      },
       ...{ input: `${worker}.csv`, output: `${worker}.out.csv`, topics: ['wildfire'], store },
       clockAheadMs: (worker - WORKERS / 2) * clocksApartMs,
     };
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const printed: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => printed.push(chunk));
-    const ended = once(child, 'close').then(([code]) => ({ code, output: Buffer.concat(printed).toString() }));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => printed.push(chunk));
+    const ended = once(child, 'close').then(([code]) => ({
+      code,
+      output: Buffer.concat(printed).toString(),
+    }));
     running.set(worker, { child, ended });
   };
   const ledger = async (): Promise<LedgerCall[]> => {
@@ -109,13 +135,18 @@ async function sharedTrial(t: TestContext, options: TrialOptions): Promise<numbe
   const charged = harness.charged();
   const calls = await ledger();
   const of = (charge: LedgerCall['charge']) => calls.filter((call) => call.charge === charge);
-  const sum = (charge: LedgerCall['charge']) => of(charge).reduce((total, { credits }) => total + credits, 0);
+  const sum = (charge: LedgerCall['charge']) =>
+    of(charge).reduce((total, { credits }) => total + credits, 0);
   const [paid, unknown] = [sum('charged'), sum('unknown')];
   const figures = JSON.stringify({ charged, unknown, ledger: paid, needed });
   t.diagnostic(figures);
   assert.equal(refusals.count, 0, 'calls that the service refused for its limits');
   assert.deepEqual(of('sent'), []);
-  assert.equal(new Set(of('charged').map(({ at }) => at)).size, of('charged').length, `bought twice: ${figures}`);
+  assert.equal(
+    new Set(of('charged').map(({ at }) => at)).size,
+    of('charged').length,
+    `bought twice: ${figures}`,
+  );
   // Of calls of unknown charge the service may have charged some.
   assert.ok(charged >= paid && charged <= paid + unknown, figures);
   assert.ok(charged <= creditsPerMonth, figures);
@@ -148,31 +179,46 @@ for (const database of ['SQLite', 'PostgreSQL', 'PgBouncer'] as const) {
     },
   );
 
-  test(`${database}: a quota that does not reach is spent to the last credit`, options, async (t) => {
-    // On PostgreSQL the database's time counts, and not that of the workers' machines.
-    const clocksApartMs = database === 'SQLite' ? 0 : 180_000;
-    const job = { database, cells: 250, creditsPerMinute: 300, creditsPerMonth: 700, factor: 40, clocksApartMs };
-    assert.equal(await sharedTrial(t, job), 700);
-  });
+  test(
+    `${database}: a quota that does not reach is spent to the last credit`,
+    options,
+    async (t) => {
+      // On PostgreSQL the database's time counts, and not that of the workers' machines.
+      const clocksApartMs = database === 'SQLite' ? 0 : 180_000;
+      const job = {
+        database,
+        cells: 250,
+        creditsPerMinute: 300,
+        creditsPerMonth: 700,
+        factor: 40,
+        clocksApartMs,
+      };
+      assert.equal(await sharedTrial(t, job), 700);
+    },
+  );
 }
 
 const MANY = { cells: 150, creditsPerMinute: 300, factor: 20 } as const;
 
 for (const database of ['PostgreSQL', 'PgBouncer'] as const) {
   const options = { timeout, ...(database === 'PgBouncer' ? WITH_POOLER : {}) };
-  test(`${database}: one of four workers is killed and started again, three times`, options, async (t) => {
-    await sharedTrial(t, {
-      ...MANY,
-      database,
-      async disturb({ child, again, reached }) {
-        for (const calls of [60, 180, 300]) {
-          await reached(calls);
-          const killed = child(1);
-          killed.kill('SIGKILL');
-          if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'close');
-          again(1);
-        }
-      },
-    });
-  });
+  test(
+    `${database}: one of four workers is killed and started again, three times`,
+    options,
+    async (t) => {
+      await sharedTrial(t, {
+        ...MANY,
+        database,
+        async disturb({ child, again, reached }) {
+          for (const calls of [60, 180, 300]) {
+            await reached(calls);
+            const killed = child(1);
+            killed.kill('SIGKILL');
+            if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'close');
+            again(1);
+          }
+        },
+      });
+    },
+  );
 }

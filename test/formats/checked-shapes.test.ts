@@ -14,7 +14,12 @@ interface Polygon {
 }
 
 /** What follows the type of a polygon: box, numbers of parts and points, parts, points. */
-function polygon({ parts, points = 4, statedParts = parts.length, statedPoints = points }: Polygon): Buffer {
+function polygon({
+  parts,
+  points = 4,
+  statedParts = parts.length,
+  statedPoints = points,
+}: Polygon): Buffer {
   // No byte of the points is 0, so that none of them can be taken for a part.
   const body = Buffer.alloc(40 + 4 * parts.length + 16 * points, 0xbf);
   body.writeInt32LE(statedParts, 32);
@@ -36,7 +41,12 @@ const point = (number: number) => shape(number, POINT, Buffer.alloc(16));
 const refused = (what: string) => new PerilbookError('SERVICE_DATA', `It ${what}`, '');
 
 /** How many shapes of a file are taken, or that it is refused. */
-async function takenOf(type: number, shapes: readonly Buffer[], rows = shapes.length, length?: number) {
+async function takenOf(
+  type: number,
+  shapes: readonly Buffer[],
+  rows = shapes.length,
+  length?: number,
+) {
   const file = Buffer.concat([Buffer.alloc(100), ...shapes]);
   const header = { length: length ?? file.length, type, rows, tableHeader: 0 };
   async function* chunks() {
@@ -77,12 +87,30 @@ test('shapes are taken up to the last row of the table, and none that the file c
   const longest = 64 * 1024 * 1024;
   for (const [what, shapes, rows, length, result] of [
     ['points', [point(1), point(2)], 2, undefined, 2],
-    ['a shape without geometry at the end', [point(1), shape(2, NONE, Buffer.alloc(0))], 2, undefined, 2],
-    ['one more than rows', [point(1), point(2)], 1, undefined, 'It has more shapes than the 1 rows in its table'],
+    [
+      'a shape without geometry at the end',
+      [point(1), shape(2, NONE, Buffer.alloc(0))],
+      2,
+      undefined,
+      2,
+    ],
+    [
+      'one more than rows',
+      [point(1), point(2)],
+      1,
+      undefined,
+      'It has more shapes than the 1 rows in its table',
+    ],
     ['something else than a second shape', [point(1), point(7)], 1, undefined, 1],
     ['a shape that is longer than the rest', [point(1), long], 2, undefined, damaged],
     ['a file that ends within a head', [point(1), point(2).subarray(0, 9)], 2, 200, damaged],
-    ['too long for the memory', [point(1), shape(2, POINT, long, longest + 8)], 2, 2 * longest, damaged],
+    [
+      'too long for the memory',
+      [point(1), shape(2, POINT, long, longest + 8)],
+      2,
+      2 * longest,
+      damaged,
+    ],
     ['another type', [point(1), shape(2, POLYGON, polygon({ parts: [0] }))], 2, undefined, damaged],
   ] as const) {
     assert.equal(await takenOf(POINT, shapes, rows, length), result, what);

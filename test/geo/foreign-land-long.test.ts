@@ -18,6 +18,12 @@ test('places in Canada and Mexico lie inside, places in the US do not, and the f
     [inside(42.3, -83), inside(32.5, -116.9), inside(18.43, -64.62), inside(44.88, -66.95)],
     Array(4).fill(true),
   );
-  assert.deepEqual([inside(42.4, -83.1), inside(32.6, -116.9), inside(18.34, -64.72)], Array(3).fill(false));
-  assert.deepEqual(foreignLandAt({ lat: 39.74, lng: -104.99 }), { meters: Number.POSITIVE_INFINITY, isInside: false });
+  assert.deepEqual(
+    [inside(42.4, -83.1), inside(32.6, -116.9), inside(18.34, -64.72)],
+    Array(3).fill(false),
+  );
+  assert.deepEqual(foreignLandAt({ lat: 39.74, lng: -104.99 }), {
+    meters: Number.POSITIVE_INFINITY,
+    isInside: false,
+  });
 });

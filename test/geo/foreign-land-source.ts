@@ -2,7 +2,13 @@ import { createRequire } from 'node:module';
 import type { Feature, MultiPolygon, Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { makeOutline, metersToEdges, type Outline, packRings, polygonsOf } from '../../src/geo/outline.ts';
+import {
+  makeOutline,
+  metersToEdges,
+  type Outline,
+  packRings,
+  polygonsOf,
+} from '../../src/geo/outline.ts';
 import { FARTHEST_METERS } from '../../src/geo/us-coverage.ts';
 import { positions } from './lines.ts';
 
@@ -23,7 +29,9 @@ const OMITTED = [
 /** Makes src/geo/foreign-land.json from Natural Earth's countries, as world-atlas has them. */
 export function makeForeignLand(): Topology {
   const load = createRequire(import.meta.url);
-  const atlas: Topology<{ countries: GeometryCollection<Named> }> = load('world-atlas/countries-10m.json');
+  const atlas: Topology<{ countries: GeometryCollection<Named> }> = load(
+    'world-atlas/countries-10m.json',
+  );
   const us: Topology<{ nation: GeometryCollection }> = load('us-atlas/states-10m.json');
   const outlines = feature(us, us.objects.nation).features.flatMap(ringsOf);
   const nation = makeOutline(packRings(outlines));
@@ -39,12 +47,14 @@ export function makeForeignLand(): Topology {
   return { type: 'Topology', transform: { scale, translate }, objects: { land }, arcs };
 }
 
-const ringsOf = ({ geometry }: Feature): Position[][] => polygonsOf(geometry as MultiPolygon).flat();
+const ringsOf = ({ geometry }: Feature): Position[][] =>
+  polygonsOf(geometry as MultiPolygon).flat();
 
 /** The ring with fewer positions far from the US; null for one that is nowhere near it. */
 function thinned(ring: Position[], nation: Outline): Position[] | null {
   const isNear = ring.map(
-    ([lng, lat]) => metersToEdges(nation, { lat: lat!, lng: lng! }, FARTHEST_METERS) <= FARTHEST_METERS,
+    ([lng, lat]) =>
+      metersToEdges(nation, { lat: lat!, lng: lng! }, FARTHEST_METERS) <= FARTHEST_METERS,
   );
   if (!isNear.includes(true)) return null;
   let [keptLng, keptLat] = [Number.NaN, Number.NaN];

@@ -45,7 +45,8 @@ const FORMS = [
   polygonBytes(0x80000003, 1, true),
   polygonBytes(0xe0000003, 2, true, true),
 ];
-const multi = (...parts: Buffer[]) => Buffer.concat([Buffer.of(1, 6, 0, 0, 0, parts.length, 0, 0, 0), ...parts]);
+const multi = (...parts: Buffer[]) =>
+  Buffer.concat([Buffer.of(1, 6, 0, 0, 0, parts.length, 0, 0, 0), ...parts]);
 
 test('an outline is read in every form of well-known binary, and a point inside it is its location', () => {
   for (const bytes of [...FORMS, ...FORMS.map((form) => multi(form))]) {
@@ -58,7 +59,8 @@ test('an outline is read in every form of well-known binary, and a point inside 
 
 test('an outline that is cut off or damaged has a problem, and is no crash', () => {
   const [whole] = FORMS;
-  for (let cut = 5; cut < whole!.length; cut++) assert.match(pointOfWkb(whole!.subarray(0, cut)).problem!, /damaged/);
+  for (let cut = 5; cut < whole!.length; cut++)
+    assert.match(pointOfWkb(whole!.subarray(0, cut)).problem!, /damaged/);
   const many = Buffer.from(whole!).fill(0xff, 5, 9);
   assert.match(pointOfWkb(many).problem!, /damaged/);
   assert.match(pointOfWkb(multi(Buffer.of(1, 1, 0, 0, 0))).problem!, /damaged/);
@@ -78,18 +80,26 @@ const box = (west: number, south: number, side: number) =>
 const polygon = (...coordinates: Position[][]): Polygon => ({ type: 'Polygon', coordinates });
 
 /** Whether a point is inside rings, by crossings of the ray to the east: holes count as outside. */
-function isInside({ lng, lat }: { lng: number; lat: number }, rings: readonly (readonly Position[])[]): boolean {
+function isInside(
+  { lng, lat }: { lng: number; lat: number },
+  rings: readonly (readonly Position[])[],
+): boolean {
   let inside = false;
   for (const points of rings) {
     for (const [at, [x, y]] of points.entries()) {
       const [nextX, nextY] = points[(at + 1) % points.length]!;
-      if (y! > lat !== nextY! > lat && lng < ((nextX! - x!) * (lat - y!)) / (nextY! - y!) + x!) inside = !inside;
+      if (y! > lat !== nextY! > lat && lng < ((nextX! - x!) * (lat - y!)) / (nextY! - y!) + x!)
+        inside = !inside;
     }
   }
   return inside;
 }
 
-const CASES: readonly (readonly [what: string, geometry: Polygon | MultiPolygon, rings: readonly Position[][]])[] = [
+const CASES: readonly (readonly [
+  what: string,
+  geometry: Polygon | MultiPolygon,
+  rings: readonly Position[][],
+])[] = [
   ['a box', polygon(box(0, 0, 30)), [box(0, 0, 30)]],
   ['a ring', polygon(box(0, 0, 100), box(10, 10, 80)), [box(0, 0, 100), box(10, 10, 80)]],
   ...[
@@ -135,7 +145,10 @@ test('any star is looked up at a point inside it', () => {
 test('a larger outline is too large, and one without an inside has no point', () => {
   assert.notEqual(innerPoint(polygon(box(0, 0, 1_190))), 'too_large');
   assert.equal(innerPoint(polygon(box(0, 0, 1_210))), 'too_large');
-  const far: MultiPolygon = { type: 'MultiPolygon', coordinates: [[box(0, 0, 30)], [box(5_000, 0, 30)]] };
+  const far: MultiPolygon = {
+    type: 'MultiPolygon',
+    coordinates: [[box(0, 0, 30)], [box(5_000, 0, 30)]],
+  };
   assert.equal(innerPoint(far), 'too_large');
   const odd = [
     polygon(),
@@ -156,5 +169,8 @@ test('a larger outline is too large, and one without an inside has no point', ()
     ),
   ];
   for (const geometry of odd) assert.equal(innerPoint(geometry), null);
-  assert.equal(innerPoint({ type: 'Polygon', coordinates: [[['x'], [1]]] } as unknown as Polygon), null);
+  assert.equal(
+    innerPoint({ type: 'Polygon', coordinates: [[['x'], [1]]] } as unknown as Polygon),
+    null,
+  );
 });

@@ -14,5 +14,7 @@ const rows: readonly Record<'kind' | 'name' | 'lat' | 'lng', string>[] = parse(
  * next to the US. Each is one that another margin, a coarser outline or an omitted island would judge otherwise. Those within some 400 m of
  * the border are left out: the outlines are not so exact, and the service judges what passes. */
 export function placesOf(kind: Kind): readonly Place[] {
-  return rows.filter((row) => row.kind === kind).map(({ name, lat, lng }) => [name, Number(lat), Number(lng)]);
+  return rows
+    .filter((row) => row.kind === kind)
+    .map(({ name, lat, lng }) => [name, Number(lat), Number(lng)]);
 }

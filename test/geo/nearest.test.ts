@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWithin, distanceMeters, type Location, unitVectorOf } from '../../src/geo/coordinates.ts';
-import { crossesEastward, metersToShape, NearestSearch, nearestMeters, parseShape } from '../../src/geo/nearest.ts';
+import {
+  createWithin,
+  distanceMeters,
+  type Location,
+  unitVectorOf,
+} from '../../src/geo/coordinates.ts';
+import {
+  crossesEastward,
+  metersToShape,
+  NearestSearch,
+  nearestMeters,
+  parseShape,
+} from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
 import { positions } from './lines.ts';
 
@@ -11,12 +22,17 @@ const NORTH = 111_195.08;
 const EAST = NORTH * Math.cos((40 * Math.PI) / 180);
 
 type Position = [lng: number, lat: number];
-const feature = (type: string, coordinates: unknown) => ({ type: 'Feature', geometry: { type, coordinates } });
-const nearest = (type: string, coordinates: unknown, from = HERE) => nearestMeters(from, [feature(type, coordinates)]);
+const feature = (type: string, coordinates: unknown) => ({
+  type: 'Feature',
+  geometry: { type, coordinates },
+});
+const nearest = (type: string, coordinates: unknown, from = HERE) =>
+  nearestMeters(from, [feature(type, coordinates)]);
 
 function assertMeters(actual: number | null, expected: number, share = 0.001): void {
   assert.ok(
-    actual !== null && Math.abs(actual - expected) <= Math.max(expected === 0 ? 0 : 0.01, expected * share),
+    actual !== null &&
+      Math.abs(actual - expected) <= Math.max(expected === 0 ? 0 : 0.01, expected * share),
     `${actual}`,
   );
 }
@@ -33,25 +49,52 @@ function ring([lng, lat]: Position, half: number): Position[] {
 }
 
 test('of points to the east and to the north the nearest in metres counts, and points are not joined', () => {
-  assertMeters(nearest('MultiPoint', positions('-99.85 60, -100 60.1'), { lat: 60, lng: -100 }), 0.075 * NORTH);
+  assertMeters(
+    nearest('MultiPoint', positions('-99.85 60, -100 60.1'), { lat: 60, lng: -100 }),
+    0.075 * NORTH,
+  );
   assertMeters(nearest('MultiPoint', positions('-100.1 40, -99.9 40')), 0.1 * EAST);
 });
 
 test('of two areas that share an edge, the eastern or the northern one has its places', () => {
   const holds = (west: number, south: number) => (x: number, y: number) => {
-    const corners = [west, south, west + 2, south, west + 2, south + 2, west, south + 2, west, south];
-    const edges = [0, 2, 4, 6].map((at) => corners.slice(at, at + 4) as [number, number, number, number]);
+    const corners = [
+      west,
+      south,
+      west + 2,
+      south,
+      west + 2,
+      south + 2,
+      west,
+      south + 2,
+      west,
+      south,
+    ];
+    const edges = [0, 2, 4, 6].map(
+      (at) => corners.slice(at, at + 4) as [number, number, number, number],
+    );
     return edges.filter((edge) => crossesEastward(...edge, x, y)).length % 2 === 1;
   };
-  const owners = (x: number, y: number) => [holds(0, 0), holds(2, 0), holds(0, 2), holds(2, 2)].map((at) => at(x, y));
+  const owners = (x: number, y: number) =>
+    [holds(0, 0), holds(2, 0), holds(0, 2), holds(2, 2)].map((at) => at(x, y));
   assert.deepEqual(owners(2, 1), [false, true, false, false]);
   assert.deepEqual(owners(1, 2), [false, false, true, false]);
   assert.deepEqual(owners(2, 2), [false, false, false, true]);
 });
 
 test('a ray crosses a sloping edge that lies to the east, in either direction of the edge', () => {
-  const crosses = (x: number) => [crossesEastward(10, 10, 18, 12, x, 11), crossesEastward(18, 12, 10, 10, x, 11)];
-  assert.deepEqual([crosses(13), crosses(14), crosses(15)].flat(), [true, true, false, false, false, false]);
+  const crosses = (x: number) => [
+    crossesEastward(10, 10, 18, 12, x, 11),
+    crossesEastward(18, 12, 10, 10, x, 11),
+  ];
+  assert.deepEqual([crosses(13), crosses(14), crosses(15)].flat(), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('a search takes points, segments without length and what another search has found', () => {
@@ -76,7 +119,12 @@ for (const [what, type, coordinates, meters] of [
   ['in the hole of a polygon', 'Polygon', [ring(CENTER, 1), ring(CENTER, 0.1)], 0.1 * EAST],
   ['on an island in a hole', 'Polygon', [ring(CENTER, 1), ring(CENTER, 0.5), ring(CENTER, 0.1)], 0],
   ['within lines, which do not hold it', 'MultiLineString', [ring(CENTER, 0.1)], 0.1 * EAST],
-  ['in a ring that is not closed', 'Polygon', [[SOUTHWEST, SOUTHEAST, ...NORTH_AND_END.slice(0, -1)]], 0],
+  [
+    'in a ring that is not closed',
+    'Polygon',
+    [[SOUTHWEST, SOUTHEAST, ...NORTH_AND_END.slice(0, -1)]],
+    0,
+  ],
   ['in a ring that begins elsewhere', 'Polygon', [[...NORTH_AND_END, SOUTHEAST]], 0],
   ['in one of several polygons', 'MultiPolygon', [FAR, AROUND], 0],
   ['in polygons that overlap, and do not cancel one another', 'MultiPolygon', [AROUND, AROUND], 0],
@@ -151,7 +199,9 @@ const degrees = (most: number) => fc.double({ min: -most, max: most, noNaN: true
 /** The same distance the slow way: each position as a pair on the plane. */
 function plainMeters(place: Location, ring: readonly Position[], isOutline: boolean): number {
   const stretch = Math.cos((place.lat * Math.PI) / 180);
-  const flat = ring.map(([lng, lat]): Position => [(((lng - place.lng + 540) % 360) - 180) * stretch, lat - place.lat]);
+  const flat = ring.map(
+    ([lng, lat]): Position => [(((lng - place.lng + 540) % 360) - 180) * stretch, lat - place.lat],
+  );
   const crossed = flat.filter(([bx, by], index) => {
     const [ax, ay] = flat.at(index - 1)!;
     return ay > 0 !== by > 0 && ax - (ay * (bx - ax)) / (by - ay) > 0;
@@ -166,7 +216,10 @@ function plainMeters(place: Location, ring: readonly Position[], isOutline: bool
     const at: Position = [ax + share * dx, ay + share * dy];
     if (Math.hypot(...at) < Math.hypot(...nearest)) nearest = at;
   }
-  return distanceMeters(place, { lat: nearest[1] + place.lat, lng: nearest[0] / (stretch || 1) + place.lng });
+  return distanceMeters(place, {
+    lat: nearest[1] + place.lat,
+    lng: nearest[0] / (stretch || 1) + place.lng,
+  });
 }
 
 test('lines and outlines are measured to their nearest point, wherever they are', () => {
@@ -178,9 +231,13 @@ test('lines and outlines are measured to their nearest point, wherever they are'
       fc.array(fc.tuple(aside, aside), { minLength: 1, maxLength: 6 }),
       fc.boolean(),
       (place, offsets, isOutline) => {
-        const ring = offsets.map(([x, y]): Position => [place.lng + x, Math.max(-90, Math.min(90, place.lat + y))]);
+        const ring = offsets.map(
+          ([x, y]): Position => [place.lng + x, Math.max(-90, Math.min(90, place.lat + y))],
+        );
         const shape = parseShape(
-          isOutline ? { type: 'Polygon', coordinates: [ring] } : { type: 'LineString', coordinates: ring },
+          isOutline
+            ? { type: 'Polygon', coordinates: [ring] }
+            : { type: 'LineString', coordinates: ring },
         );
         const expected = plainMeters(place, ring, isOutline);
         assert.ok(Math.abs(metersToShape(shape, place) - expected) <= 1e-6 * (1 + expected));
@@ -194,23 +251,37 @@ test('a place is within a radius exactly when its distance is at most the radius
   const lat = fc.double({ min: -90, max: 90, noNaN: true });
   const lng = fc.double({ min: -180, max: 180, noNaN: true });
   const location = fc.record({ lat, lng });
-  const within = (from: { lat: number; lng: number }, meters: number, to: { lat: number; lng: number }) =>
-    createWithin(from, meters)({ ...to, ...unitVectorOf(to) });
+  const within = (
+    from: { lat: number; lng: number },
+    meters: number,
+    to: { lat: number; lng: number },
+  ) => createWithin(from, meters)({ ...to, ...unitVectorOf(to) });
   fc.assert(
-    fc.property(location, location, fc.double({ min: 1, max: 500_000, noNaN: true }), (from, to, meters) => {
-      assert.equal(within(from, meters, to), distanceMeters(from, to) <= meters);
-    }),
+    fc.property(
+      location,
+      location,
+      fc.double({ min: 1, max: 500_000, noNaN: true }),
+      (from, to, meters) => {
+        assert.equal(within(from, meters, to), distanceMeters(from, to) <= meters);
+      },
+    ),
     { seed: 1, numRuns: 300 },
   );
   // On the edge, and a rounding error to each side of it.
   const near = fc.double({ min: -3, max: 3, noNaN: true });
   fc.assert(
-    fc.property(location, near, near, fc.constantFrom(-1e-9, 0, 1e-9, -1e-6, 1e-6), (from, north, east, share) => {
-      const to = { lat: Math.max(-90, Math.min(90, from.lat + north)), lng: from.lng + east };
-      const distance = distanceMeters(from, to);
-      const meters = distance * (1 + share);
-      if (meters >= 1) assert.equal(within(from, meters, to), distance <= meters);
-    }),
+    fc.property(
+      location,
+      near,
+      near,
+      fc.constantFrom(-1e-9, 0, 1e-9, -1e-6, 1e-6),
+      (from, north, east, share) => {
+        const to = { lat: Math.max(-90, Math.min(90, from.lat + north)), lng: from.lng + east };
+        const distance = distanceMeters(from, to);
+        const meters = distance * (1 + share);
+        if (meters >= 1) assert.equal(within(from, meters, to), distance <= meters);
+      },
+    ),
     { seed: 2, numRuns: 500 },
   );
 });

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellOf, locationOf, MAX_PRECISION } from '../../src/geo/coordinates.ts';
 import { parseDegrees, parseLenient, splitLenientPair } from '../../src/geo/lenient-location.ts';
-import { LOCATION_NOTES, type LocationFinding, parseLocation } from '../../src/geo/parse-location.ts';
+import {
+  LOCATION_NOTES,
+  type LocationFinding,
+  parseLocation,
+} from '../../src/geo/parse-location.ts';
 import { placeInValue } from '../../src/geo/place-in-value.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { statusOfFinding } from '../../src/run/scan/row-places.ts';
@@ -85,7 +89,8 @@ test('any text gives a location or a problem, never an exception or NaN', () => 
   fc.assert(
     fc.property(text, text, (lat, lng) => {
       const parsed = parseLocation(lat, lng, () => true);
-      if (parsed.ok) assert.ok(Math.abs(parsed.location.lat) <= 90 && Math.abs(parsed.location.lng) <= 180);
+      if (parsed.ok)
+        assert.ok(Math.abs(parsed.location.lat) <= 90 && Math.abs(parsed.location.lng) <= 180);
       else assert.ok(parsed.finding in LOCATION_NOTES);
     }),
   );
@@ -198,7 +203,11 @@ test('one column may hold both: in brackets, in WKT, with letters in any order',
   ];
   for (const [text, expected] of strict) {
     const place = placeInValue(text, null);
-    assert.deepEqual(place !== null && typeof place === 'object' ? [place.lat, place.lng] : place, expected, text);
+    assert.deepEqual(
+      place !== null && typeof place === 'object' ? [place.lat, place.lng] : place,
+      expected,
+      text,
+    );
   }
   for (const [text, first, expected] of [
     ['[-73.93,40.58]', 'lng,lat', ['40.58', '-73.93', 'lng,lat']],
@@ -256,14 +265,21 @@ test('a pair of decimals comes back, with points or commas, in brackets or bare'
 test('any text gives degrees or null, never NaN, and a place is checked as ever', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[-+NSEW \d.,°'"e:dms−(]{0,14}$/), (text) => {
-      for (const axis of ['lat', 'lng'] as const) assert.ok(!Number.isNaN(parseDegrees(text, axis) ?? 0));
+      for (const axis of ['lat', 'lng'] as const)
+        assert.ok(!Number.isNaN(parseDegrees(text, axis) ?? 0));
       splitLenientPair(text);
     }),
   );
   assert.equal(parseLenient('x', '1', isCovered), null);
   assert.equal(parseLenient('1', 'x', isCovered), null);
-  assert.deepEqual(parseLenient('38.5 N', '97.2 W', isCovered), { ok: true, location: { lat: 38.5, lng: -97.2 } });
-  assert.deepEqual((parseLenient('38,5', '97,2', isCovered) as { finding?: string }).finding, 'sign_lost');
+  assert.deepEqual(parseLenient('38.5 N', '97.2 W', isCovered), {
+    ok: true,
+    location: { lat: 38.5, lng: -97.2 },
+  });
+  assert.deepEqual(
+    (parseLenient('38,5', '97,2', isCovered) as { finding?: string }).finding,
+    'sign_lost',
+  );
 });
 
 test('a location is rounded to its decimals as by hand, halves upwards, and its cell is asked about at the same place', () => {
@@ -281,13 +297,17 @@ test('a location is rounded to its decimals as by hand, halves upwards, and its 
   const degrees = fc.integer({ min: -1_800_000_000, max: 1_800_000_000 });
   const half = degrees.map((units) => Math.trunc(units / 10) * 10 + 5);
   fc.assert(
-    fc.property(fc.oneof(degrees, half), fc.integer({ min: 0, max: MAX_PRECISION }), (units, precision) => {
-      const step = 10 ** (MAX_PRECISION - precision);
-      const cell = cellOf(locationOf({ lat7: units, lng7: -units }), precision);
-      const byHand = (all: number) => Math.floor((2 * all + step) / (2 * step)) * step + 0;
-      assert.deepEqual(cell, { lat7: byHand(units), lng7: byHand(-units) });
-      assert.deepEqual(cellOf(locationOf(cell), precision), cell);
-    }),
+    fc.property(
+      fc.oneof(degrees, half),
+      fc.integer({ min: 0, max: MAX_PRECISION }),
+      (units, precision) => {
+        const step = 10 ** (MAX_PRECISION - precision);
+        const cell = cellOf(locationOf({ lat7: units, lng7: -units }), precision);
+        const byHand = (all: number) => Math.floor((2 * all + step) / (2 * step)) * step + 0;
+        assert.deepEqual(cell, { lat7: byHand(units), lng7: byHand(-units) });
+        assert.deepEqual(cellOf(locationOf(cell), precision), cell);
+      },
+    ),
     { numRuns: 1_000 },
   );
 });

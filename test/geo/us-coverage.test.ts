@@ -21,7 +21,9 @@ for (const [kind, expected] of [
 ] as const) {
   const places = placesOf(kind);
   test(`${places.length} listed places, each ${kind}, are ${expected ? '' : 'not '}covered`, () => {
-    const wrong = places.filter(([, lat, lng]) => isCovered({ lat, lng }) !== expected).map(([name]) => name);
+    const wrong = places
+      .filter(([, lat, lng]) => isCovered({ lat, lng }) !== expected)
+      .map(([name]) => name);
     assert.deepEqual(wrong, []);
     assert.ok(places.length > 2);
   });
@@ -41,8 +43,10 @@ test('locations off the drawn coast are distinguished from those on land and for
 });
 
 test('NaN and infinite coordinates are not covered', () => {
-  for (const lat of [Number.NaN, Infinity, -Infinity]) assert.equal(isCovered({ lat, lng: -100 }), false);
-  for (const lng of [Number.NaN, Infinity, -Infinity]) assert.equal(isCovered({ lat: 40, lng }), false);
+  for (const lat of [Number.NaN, Infinity, -Infinity])
+    assert.equal(isCovered({ lat, lng: -100 }), false);
+  for (const lng of [Number.NaN, Infinity, -Infinity])
+    assert.equal(isCovered({ lat: 40, lng }), false);
 });
 
 test('what a tile decides is what the edges say, around random corners, near neighbours, on the 180th meridian', () => {
@@ -68,7 +72,9 @@ test('what a tile decides is what the edges say, around random corners, near nei
     box(18.2, 18.7, -65, -64.2),
     box(44.2, 45.4, -67.6, -66.4),
   );
-  const meridian = fc.tuple(box(50, 55, 0, 1), fc.constantFrom(-180, 180)).map(([{ lat }, lng]) => ({ lat, lng }));
+  const meridian = fc
+    .tuple(box(50, 55, 0, 1), fc.constantFrom(-180, 180))
+    .map(([{ lat }, lng]) => ({ lat, lng }));
   const byEdges = (place: Location) => outlineHolds(nationOutline(), place) || isOffshore(place);
   fc.assert(
     fc.property(fc.oneof(aroundCorners, nearNeighbours, meridian), (place) => {
@@ -79,24 +85,34 @@ test('what a tile decides is what the edges say, around random corners, near nei
   );
 });
 
-test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', LONG, () => {
-  const atlas = usAtlas('states-10m');
-  const nation = feature(atlas, atlas.objects.nation);
-  for (const lat of [43, 44, 45, 46.5, 47]) {
-    const first = (from: number, isThere: (lng: number) => boolean) => {
-      let lng = from;
-      while (!isThere(lng)) lng += 0.002;
-      return lng;
-    };
-    const covered = first(-126, (lng) => isCovered({ lat, lng }));
-    const land = first(covered, (lng) => geoContains(nation, [lng, lat]));
-    const km = (land - covered) * Math.cos((lat * Math.PI) / 180) * 111.195;
-    // A coast that runs aslant is nearer than the parallel says.
-    assert.ok(km > 24.9 && km < 36, `${km} km at ${lat}`);
-  }
-});
+test(
+  'west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says',
+  LONG,
+  () => {
+    const atlas = usAtlas('states-10m');
+    const nation = feature(atlas, atlas.objects.nation);
+    for (const lat of [43, 44, 45, 46.5, 47]) {
+      const first = (from: number, isThere: (lng: number) => boolean) => {
+        let lng = from;
+        while (!isThere(lng)) lng += 0.002;
+        return lng;
+      };
+      const covered = first(-126, (lng) => isCovered({ lat, lng }));
+      const land = first(covered, (lng) => geoContains(nation, [lng, lat]));
+      const km = (land - covered) * Math.cos((lat * Math.PI) / 180) * 111.195;
+      // A coast that runs aslant is nearer than the parallel says.
+      assert.ok(km > 24.9 && km < 36, `${km} km at ${lat}`);
+    }
+  },
+);
 
-const COUNTIES: readonly [name: string, lat: number, lng: number, county?: string, state?: string][] = [
+const COUNTIES: readonly [
+  name: string,
+  lat: number,
+  lng: number,
+  county?: string,
+  state?: string,
+][] = [
   ['Los Angeles', 34.0522, -118.2437, '06037', 'California'],
   ['Manhattan', 40.7128, -74.006, '36061', 'New York'],
   ['Anchorage', 61.2181, -149.9003, '02020', 'Alaska'],
@@ -128,14 +144,22 @@ test('the county of a location is the one that d3-geo finds, all over the countr
   let checked = 0;
   for (let step = 0; step < 400; step++) {
     // Golden ratio steps cover the box evenly, and are the same in every run.
-    const place: Location = { lat: 25 + ((step * 0.618034) % 1) * 24, lng: -124 + ((step * 0.754878) % 1) * 57 };
+    const place: Location = {
+      lat: 25 + ((step * 0.618034) % 1) * 24,
+      lng: -124 + ((step * 0.754878) % 1) * 57,
+    };
     if (!isCovered(place)) continue;
     const found = countyAt(place);
     assert.ok(found, JSON.stringify(place));
     const holds = geoContains(counties.get(found.code)!, [place.lng, place.lat]);
-    const others = holds ? [] : [...counties].filter(([, county]) => geoContains(county, [place.lng, place.lat]));
+    const others = holds
+      ? []
+      : [...counties].filter(([, county]) => geoContains(county, [place.lng, place.lat]));
     // Off the coast nobody holds it. d3's edges are great circles, ours are straight in degrees: neighbours may differ there.
-    assert.ok(holds || others.length === 0 || isNearEdge(place), `${JSON.stringify(place)} ${found.name}`);
+    assert.ok(
+      holds || others.length === 0 || isNearEdge(place),
+      `${JSON.stringify(place)} ${found.name}`,
+    );
     checked++;
   }
   assert.ok(checked > 200);

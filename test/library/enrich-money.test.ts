@@ -9,7 +9,13 @@ import { all, localFile, openScene, rowsOf, statuses } from './library-scene.ts'
 test('each place is bought once over all batches, and a second enrichment is free', async (t) => {
   const { client, store, charged } = await openScene(t);
   const rows = rowsOf([...places(7), ...places(7), ...places(3)]);
-  const options = { topics: ['wildfire', 'park'] as const, source: client(), store, budget: 1_000, batch: 3 };
+  const options = {
+    topics: ['wildfire', 'park'] as const,
+    source: client(),
+    store,
+    budget: 1_000,
+    batch: 3,
+  };
   const found = await all(enrich(rows, options));
   assert.equal(found.length, rows.length);
   assert.ok(found.every(({ row, status }, index) => row === rows[index] && status === 'ok'));
@@ -23,14 +29,20 @@ test('one budget holds for all batches; every row comes back, and says what it l
   const { client, store, charged } = await openScene(t);
   const events: RunEvent[] = [];
   const options = { topics: 'wildfire' as const, source: client(), store, budget: 5, batch: 2 };
-  const found = await all(enrich(rowsOf(places(9)), { ...options, onEvent: (event) => events.push(event) }));
+  const found = await all(
+    enrich(rowsOf(places(9)), { ...options, onEvent: (event) => events.push(event) }),
+  );
   assert.equal(charged(), 5);
   assert.deepEqual(statuses(found), [...Array(5).fill('ok'), ...Array(4).fill('deferred')]);
   assert.equal(found[8]!.note, 'not bought yet. The budget of 5 credits is reached.');
   const progress = events.findLast((event) => event.type === 'progress')!;
   assert.deepEqual([progress.rows, progress.creditsSpent, progress.calls], [9, 5, 5]);
   const [stopped, ...others] = events.filter(({ type }) => type === 'stopped');
-  const why = { reason: 'budget', message: 'The budget of 5 credits is reached.', resumeAfter: null };
+  const why = {
+    reason: 'budget',
+    message: 'The budget of 5 credits is reached.',
+    resumeAfter: null,
+  };
   assert.deepEqual([stopped, others], [{ type: 'stopped', ...why }, []]);
   await all(enrich(rowsOf(places(9)), options));
   assert.equal(charged(), 9);
@@ -43,7 +55,13 @@ test('what was paid for nothing is not paid again in a later batch', async (t) =
     answer.status === 200 ? forAnotherPlace(answer) : answer,
   );
   const rows = rowsOf([place, place, place]);
-  const options = { topics: ['wildfire'] as const, source: client({ base_url }), store, budget: 100, batch: 1 };
+  const options = {
+    topics: ['wildfire'] as const,
+    source: client({ base_url }),
+    store,
+    budget: 100,
+    batch: 1,
+  };
   const found = await all(enrich(rows, options));
   assert.equal(charged(), 1);
   assert.deepEqual(statuses(found), ['failed', 'failed', 'failed']);
@@ -63,9 +81,17 @@ test('a consumer that stops early has paid for its batch only', async (t) => {
 test('an abort completes the calls in flight, throws INTERRUPTED, and the answers are kept', async (t) => {
   const { client, store, charged } = await openScene(t);
   const interruption = new AbortController();
-  const onEvent = (event: RunEvent) => event.type === 'progress' && event.phase === 'buying' && interruption.abort();
-  const options = { topics: ['wildfire'] as const, source: client({ concurrency: 2 }), store, budget: 100 };
-  const first = all(enrich(rowsOf(places(60)), { ...options, signal: interruption.signal, onEvent }));
+  const onEvent = (event: RunEvent) =>
+    event.type === 'progress' && event.phase === 'buying' && interruption.abort();
+  const options = {
+    topics: ['wildfire'] as const,
+    source: client({ concurrency: 2 }),
+    store,
+    budget: 100,
+  };
+  const first = all(
+    enrich(rowsOf(places(60)), { ...options, signal: interruption.signal, onEvent }),
+  );
   await assert.rejects(first, { name: 'PerilbookError', code: 'INTERRUPTED' });
   const before = charged();
   assert.ok(before < 60, `${before} credits`);
@@ -80,7 +106,10 @@ test('an abort between two rows ends before the next one; what was bought is kep
   const seen: unknown[] = [];
   await assert.rejects(
     async () => {
-      for await (const { row } of enrich(rowsOf(places(9)), { ...options, signal: interruption.signal })) {
+      for await (const { row } of enrich(rowsOf(places(9)), {
+        ...options,
+        signal: interruption.signal,
+      })) {
         seen.push(row.id);
         if (row.id === 2) interruption.abort();
       }
@@ -97,8 +126,14 @@ test('a signal that is already aborted spends nothing', async (t) => {
   const [row] = rowsOf(places(1));
   const options = { signal: AbortSignal.abort(), budget: 1 };
   const interrupted = { name: 'PerilbookError', code: 'INTERRUPTED' };
-  await assert.rejects(lookup(row!, 'wildfire', { ...options, source: client(), store }), interrupted);
-  await assert.rejects(all(enrich([row!], { ...options, topics: 'wildfire', source: client(), store })), interrupted);
+  await assert.rejects(
+    lookup(row!, 'wildfire', { ...options, source: client(), store }),
+    interrupted,
+  );
+  await assert.rejects(
+    all(enrich([row!], { ...options, topics: 'wildfire', source: client(), store })),
+    interrupted,
+  );
   using here = local({ file: localFile(harness) });
   await assert.rejects(lookup(row!, 'wildfire', { ...options, source: here }), interrupted);
   assert.equal(charged(), 0);
@@ -106,11 +141,16 @@ test('a signal that is already aborted spends nothing', async (t) => {
 
 test('a metered source needs a budget before anything is sent', async (t) => {
   const { client, store, charged } = await openScene(t);
-  assert.throws(() => enrich(rowsOf(places(1)), { topics: ['wildfire'] as const, source: client(), store }), {
+  assert.throws(
+    () => enrich(rowsOf(places(1)), { topics: ['wildfire'] as const, source: client(), store }),
+    {
+      code: 'NEEDS_APPROVAL',
+    },
+  );
+  const one = { lat: 40.25, lng: -99.75 };
+  await assert.rejects(lookup(one, 'wildfire', { source: client(), store }), {
     code: 'NEEDS_APPROVAL',
   });
-  const one = { lat: 40.25, lng: -99.75 };
-  await assert.rejects(lookup(one, 'wildfire', { source: client(), store }), { code: 'NEEDS_APPROVAL' });
   await assert.rejects(lookup(one, 'wildfire', { source: client(), budget: 1 }), {
     code: 'USAGE',
     message: 'Missing store',
@@ -121,7 +161,9 @@ test('a metered source needs a budget before anything is sent', async (t) => {
 test('look-ups of one place at one time buy it once', async (t) => {
   const { client, store, charged } = await openScene(t);
   const options = { source: client(), store, budget: 1 };
-  const asked = Array.from({ length: 8 }, () => lookup({ lat: 40.25, lng: -99.75 }, 'wildfire', options));
+  const asked = Array.from({ length: 8 }, () =>
+    lookup({ lat: 40.25, lng: -99.75 }, 'wildfire', options),
+  );
   const found = await Promise.all(asked);
   assert.deepEqual(new Set(found.map(({ status }) => status)), new Set(['ok']));
   assert.equal(charged(), 1);
@@ -144,13 +186,16 @@ test('a key that the service refuses is an error after the rows of the batch, wh
     const options = { topics: ['wildfire'] as const, source, store, budget: 60, batch: 2 };
     const rows: string[] = [];
     const end = (async () => {
-      for await (const { status, note } of enrich(rowsOf(places(3)), options)) rows.push(`${status}: ${note}`);
+      for await (const { status, note } of enrich(rowsOf(places(3)), options))
+        rows.push(`${status}: ${note}`);
     })();
     // Another way to buy that costs more is no error: the next enrichment plans it.
     if (code === null) await end;
-    else await assert.rejects(end, { name: 'PerilbookError', code, message: why.replace(/\.$/, '') });
+    else
+      await assert.rejects(end, { name: 'PerilbookError', code, message: why.replace(/\.$/, '') });
     assert.equal(rows.length, code === null ? 3 : code === 'SCOPE_MISSING' ? 0 : 2);
-    for (const row of rows) assert.ok(row.startsWith('deferred: not bought yet. ') && row.endsWith(why), row);
+    for (const row of rows)
+      assert.ok(row.startsWith('deferred: not bought yet. ') && row.endsWith(why), row);
   }
   const place = { lat: 40.25, lng: -99.75 };
   const refused = { source: client({ api_key: 'no-such-key' }), store, budget: 1 };
@@ -182,16 +227,38 @@ test('a row that is not bought says why; later rows that the store has, or that 
 test('the ledger has one run for an enrichment, with its end, and none where nothing was bought', async (t) => {
   const { client, store } = await openScene(t);
   const run = async (count: number, budget: number, source = client()) =>
-    await all(enrich(rowsOf(places(count)), { topics: ['wildfire'] as const, source, store, budget, batch: 1 }));
+    await all(
+      enrich(rowsOf(places(count)), {
+        topics: ['wildfire'] as const,
+        source,
+        store,
+        budget,
+        batch: 1,
+      }),
+    );
   await run(4, 100);
   await run(4, 100);
   await run(7, 2);
   await run(9, 100, client({ subscription: { credits_per_month: 7, credits_per_minute: 100 } }));
   const runs = await storeBehind(store).runs();
   assert.deepEqual(
-    runs.map((run) => [run.job, run.state, run.plannedCredits, run.budget, run.charged, run.summary]),
+    runs.map((run) => [
+      run.job,
+      run.state,
+      run.plannedCredits,
+      run.budget,
+      run.charged,
+      run.summary,
+    ]),
     [
-      ['library', 'paused', 100, 100, 1, { stopped: 'The quota of this billing period is used up.' }],
+      [
+        'library',
+        'paused',
+        100,
+        100,
+        1,
+        { stopped: 'The quota of this billing period is used up.' },
+      ],
       ['library', 'paused', 2, 2, 2, { stopped: 'The budget of 2 credits is reached.' }],
       ['library', 'complete', 100, 100, 4, null],
     ],

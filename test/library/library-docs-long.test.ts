@@ -12,22 +12,29 @@ import { openScene } from './library-scene.ts';
 /** The programs of the document, each with what it prints. */
 function examples(): { readonly program: string; readonly printed: string }[] {
   const document = readFileSync(join(ROOT, 'docs/developer/library.md'), 'utf8');
-  return [...document.matchAll(/^```ts\n(.*?)^```\n\n```text\n(.*?)^```$/gms)].map(([, program, printed]) => ({
-    program: program!,
-    printed: printed!,
-  }));
+  return [...document.matchAll(/^```ts\n(.*?)^```\n\n```text\n(.*?)^```$/gms)].map(
+    ([, program, printed]) => ({
+      program: program!,
+      printed: printed!,
+    }),
+  );
 }
 
 test('the programs in docs/developer/library.md print what it says', async (t) => {
   const { folder, url, secret, charged } = await openScene(t);
   provideSampleData(join(folder, 'answers.db'));
   provideLocalData(join(folder, '.local/share'));
-  writeFileSync(join(folder, 'portfolio.csv'), 'id,lat,lng\n1,34.05,-118.24\n2,40.71,-74.01\n3,29.76,-95.37\n');
+  writeFileSync(
+    join(folder, 'portfolio.csv'),
+    'id,lat,lng\n1,34.05,-118.24\n2,40.71,-74.01\n3,29.76,-95.37\n',
+  );
   const found = examples();
   assert.ok(found.length >= 5);
   const library = new URL('../../src/index.ts', import.meta.url).href;
   const names = found.map(({ program }, index) => {
-    const own = program.replaceAll("from 'perilbook'", `from '${library}'`).replaceAll('https://api.example.com', url);
+    const own = program
+      .replaceAll("from 'perilbook'", `from '${library}'`)
+      .replaceAll('https://api.example.com', url);
     writeFileSync(join(folder, `${index}.mts`), own);
     return `./${index}.mts`;
   });

@@ -34,18 +34,39 @@ test('rows of local data are free, and are answered as the command line writes t
   const lines = rows.map(({ id, lat, lng }) => `${id},${lat},${lng}\n`);
   writeFileSync(join(folder, 'input.csv'), `id,lat,lng\n${lines.join('')}`);
   const files = { input: 'input.csv', output: 'output.ndjson', store: 'run.db', max_invalid: 1 };
-  await run({ ...files, service: 'local', topics: [...TOPICS] }, { workingFolder: folder, dataFolder: folder });
+  await run(
+    { ...files, service: 'local', topics: [...TOPICS] },
+    { workingFolder: folder, dataFolder: folder },
+  );
   const written = readFileSync(join(folder, 'output.ndjson'), 'utf8').trimEnd().split('\n');
   assert.deepEqual(
-    found.map(({ status, note, hazards }) => ({ hazard_status: status, hazard_note: note, ...hazards })),
+    found.map(({ status, note, hazards }) => ({
+      hazard_status: status,
+      hazard_note: note,
+      ...hazards,
+    })),
     written.map((line) => {
       const { id: _, lat: __, lng: ___, hazard_as_of: ____, ...added } = JSON.parse(line);
       return added;
     }),
   );
-  assert.deepEqual(statuses(found), ['ok', 'ok', 'invalid', 'outside_us', 'ok', 'invalid', 'invalid']);
-  assert.deepEqual([found[4]!.hazards.wildfire_rating, found[4]!.hazards.wildfire_score], ['Not Applicable', null]);
-  assert.match(found[0]!.note!, /^local data: areas 2026, nri 2026, radon 2026 and 3 more datasets$/);
+  assert.deepEqual(statuses(found), [
+    'ok',
+    'ok',
+    'invalid',
+    'outside_us',
+    'ok',
+    'invalid',
+    'invalid',
+  ]);
+  assert.deepEqual(
+    [found[4]!.hazards.wildfire_rating, found[4]!.hazards.wildfire_score],
+    ['Not Applicable', null],
+  );
+  assert.match(
+    found[0]!.note!,
+    /^local data: areas 2026, nri 2026, radon 2026 and 3 more datasets$/,
+  );
   // One by one, in this thread and without a store.
   using source = local({ file: localFile(harness) });
   for (const { row, hazards, status, note } of found) {
@@ -58,7 +79,11 @@ test('rows of local data are free, and are answered as the command line writes t
 test('without the boundaries of its tract a place lacks local data, and the note has the command', async (t) => {
   const { harness } = await openScene(t);
   const counties = AREAS.filter(({ level }) => level === 'county');
-  importDataset(harness.database, { kind: 'areas', info: info('areas'), records: counties }, harness.clock);
+  importDataset(
+    harness.database,
+    { kind: 'areas', info: info('areas'), records: counties },
+    harness.clock,
+  );
   using source = local({ file: localFile(harness) });
   const { status, note, hazards } = await lookup(HERE, ['hail', 'radon'], { source });
   assert.deepEqual([status, hazards.hail_rating, hazards.radon_zone], ['partial', null, 'Zone 2']);
@@ -102,7 +127,8 @@ test('a single look-up sees data that was loaded since the last one', async (t) 
   const { harness } = await openScene(t);
   using source = local({ file: localFile(harness) });
   const [[lat, lng]] = places(1) as [[number, number]];
-  const rating = async () => (await lookup({ lat, lng }, 'wildfire', { source })).hazards.wildfire_rating;
+  const rating = async () =>
+    (await lookup({ lat, lng }, 'wildfire', { source })).hazards.wildfire_rating;
   assert.equal(await rating(), 'Relatively High');
   const records = RATINGS.map((record) => ({ ...record, rating: 'Very Low' as const }));
   importDataset(harness.database, { kind: 'nri', info: info('nri'), records }, harness.clock);
@@ -115,7 +141,10 @@ test('rows may come one at a time, of any shape, from a stream', async (t) => {
     for (const [north, east] of places(5)) yield { at: { north, east } };
   }
   const source = local({ file: localFile(harness) });
-  const locate = ({ at }: { at: { north: number; east: number } }) => ({ lat: at.north, lng: at.east });
+  const locate = ({ at }: { at: { north: number; east: number } }) => ({
+    lat: at.north,
+    lng: at.east,
+  });
   const found = await all(enrich(rows(), { topics: 'radon', source, store, locate, batch: 2 }));
   assert.deepEqual(
     found.map(({ row }) => row.at.north),
@@ -130,11 +159,14 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
   const source = client();
   const rows = rowsOf(places(1));
   const usage = (options: object, message: RegExp) =>
-    assert.throws(() => enrich(rows, { topics: ['wildfire'], source, store, budget: 1, ...options } as never), {
-      name: 'PerilbookError',
-      code: 'USAGE',
-      message,
-    });
+    assert.throws(
+      () => enrich(rows, { topics: ['wildfire'], source, store, budget: 1, ...options } as never),
+      {
+        name: 'PerilbookError',
+        code: 'USAGE',
+        message,
+      },
+    );
   usage({ topics: ['wildfires'] }, /unknown topic "wildfires"; did you mean wildfire\?/);
   usage({ topic: 'wildfire' }, /unknown setting "topic"; did you mean topics\?/);
   usage({ budget: -1 }, /^budget: /);
@@ -143,13 +175,23 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
   usage({ store: {} }, /openStore did not make it/);
   usage({ source: undefined }, /Missing source/);
   usage({ source: { kind: 'local' } }, /Missing source/);
-  assert.throws(() => createClient({ base_url: 'nowhere', api_key: 'k' }), { code: 'USAGE', message: /base_url/ });
-  assert.throws(() => createClient({ base_url: 'http://127.0.0.1:9', api_key: '' }), { code: 'USAGE' });
-  await assert.rejects(all(enrich([{ latitude: 1 }], { topics: ['wildfire'], source, store, budget: 1 } as never)), {
-    code: 'INPUT_COLUMNS',
+  assert.throws(() => createClient({ base_url: 'nowhere', api_key: 'k' }), {
+    code: 'USAGE',
+    message: /base_url/,
   });
+  assert.throws(() => createClient({ base_url: 'http://127.0.0.1:9', api_key: '' }), {
+    code: 'USAGE',
+  });
+  await assert.rejects(
+    all(enrich([{ latitude: 1 }], { topics: ['wildfire'], source, store, budget: 1 } as never)),
+    {
+      code: 'INPUT_COLUMNS',
+    },
+  );
   const missing = local({ file: join(temporaryFolder(t), 'none.db') });
-  await assert.rejects(lookup({ lat: 40, lng: -99 }, 'radon', { source: missing }), { code: 'LOCAL_DATA' });
+  await assert.rejects(lookup({ lat: 40, lng: -99 }, 'radon', { source: missing }), {
+    code: 'LOCAL_DATA',
+  });
   await assert.rejects(all(enrich(rows, { topics: 'radon', source: missing, store })), {
     code: 'LOCAL_DATA',
     hint: 'Get it: perilbook data get radon --states STATE.',
@@ -166,13 +208,22 @@ test('arguments of another type are errors that name them, as a program in JavaS
     [() => all(enrich<Located>(5 as never, options)), /^rows is a number$/],
     [() => all(enrich(rows, null as never)), /^options is null$/],
     [() => all(enrich(rows, { ...options, locate: 5 as never })), /^locate is a number$/],
-    [() => all(enrich(rows, { ...options, locate: () => null as never })), /^locate returned null for row 1$/],
+    [
+      () => all(enrich(rows, { ...options, locate: () => null as never })),
+      /^locate returned null for row 1$/,
+    ],
     [
       () => all(enrich(rows, { ...options, locate: () => [] as never })),
       /^locate returned an object without lat and lng/,
     ],
-    [() => all(enrich(rowsOf(places(1)), { ...options, onEvent: 5 as never })), /^onEvent is a number$/],
-    [() => all(enrich(rowsOf(places(1)), { ...options, signal: {} as never })), /^signal is an object$/],
+    [
+      () => all(enrich(rowsOf(places(1)), { ...options, onEvent: 5 as never })),
+      /^onEvent is a number$/,
+    ],
+    [
+      () => all(enrich(rowsOf(places(1)), { ...options, signal: {} as never })),
+      /^signal is an object$/,
+    ],
     [() => lookup(null as never, 'radon', { source: local() }), /^location is null$/],
     [() => lookup(null as never, 'radon', { source, store }), /^location is null$/],
     [() => lookup({ lat: 1, lng: 1 }, 'radon', undefined as never), /^options is undefined$/],
@@ -200,7 +251,10 @@ test('a store that was closed is refused, and closing it again does nothing', as
   await closed[Symbol.asyncDispose]();
   await closed[Symbol.asyncDispose]();
   const options = { topics: ['wildfire'] as const, source: client(), store: closed, budget: 1 };
-  assert.throws(() => enrich(rowsOf(places(1)), options), { code: 'USAGE', message: /^The store is closed/ });
+  assert.throws(() => enrich(rowsOf(places(1)), options), {
+    code: 'USAGE',
+    message: /^The store is closed/,
+  });
 });
 
 test('a source shows no key, and no event has one', async (t) => {
@@ -213,6 +267,8 @@ test('a source shows no key, and no event has one', async (t) => {
   });
   const error = await all(rows).catch((reason: unknown) => reason);
   assert.ok(error instanceof PerilbookError && error.code === 'INTERRUPTED');
-  const shown = inspect([source, events, error], { depth: null, showHidden: true }) + JSON.stringify([source, events]);
+  const shown =
+    inspect([source, events, error], { depth: null, showHidden: true }) +
+    JSON.stringify([source, events]);
   assert.ok(!shown.includes(secret));
 });

@@ -13,10 +13,12 @@ test('look-ups of a process are one run, each within its own budget; stored answ
   const source = client();
   const rows = rowsOf(places(6));
   const bought = [];
-  for (const row of rows) bought.push(await lookup(row, ['wildfire', 'hail'], { source, store, budget: 2 }));
+  for (const row of rows)
+    bought.push(await lookup(row, ['wildfire', 'hail'], { source, store, budget: 2 }));
   assert.deepEqual([charged(), new Set(bought.map(({ status }) => status))], [12, new Set(['ok'])]);
   const again = [];
-  for (const row of rows) again.push(await lookup(row, ['wildfire', 'hail'], { source, store, budget: 0 }));
+  for (const row of rows)
+    again.push(await lookup(row, ['wildfire', 'hail'], { source, store, budget: 0 }));
   assert.deepEqual(again, bought);
   const [other] = rowsOf(places(7).slice(6));
   for (const [budget, credits] of [
@@ -101,9 +103,17 @@ test('calls that were refused are not of the budget: those at a place where anot
   });
   await using others = await openStore(store.address);
   const [row] = rowsOf(places(1));
-  const elsewhere = lookup(row!, 'hail', { source: client({ base_url }), store: others, budget: 1 });
+  const elsewhere = lookup(row!, 'hail', {
+    source: client({ base_url }),
+    store: others,
+    budget: 1,
+  });
   await arrived.promise;
-  const here = lookup(row!, ['hail', 'wildfire'], { source: client({ base_url }), store, budget: 2 });
+  const here = lookup(row!, ['hail', 'wildfire'], {
+    source: client({ base_url }),
+    store,
+    budget: 2,
+  });
   const found = await Promise.all([elsewhere, here]);
   assert.deepEqual([...found.map(({ status }) => status), charged()], ['ok', 'ok', 2]);
 });

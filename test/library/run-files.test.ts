@@ -7,14 +7,20 @@ import { column, places } from '../run/harness.ts';
 import { openScene } from './library-scene.ts';
 
 /** A job for a file of the scene's folder, and what its program passes. */
-function programOf({ harness, secret, folder }: Awaited<ReturnType<typeof openScene>>, more: JobFile) {
+function programOf(
+  { harness, secret, folder }: Awaited<ReturnType<typeof openScene>>,
+  more: JobFile,
+) {
   const job: JobFile = {
     ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: 'wildfire' },
     service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
     subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
     ...more,
   };
-  return { job, options: { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } } };
+  return {
+    job,
+    options: { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } },
+  };
 }
 
 test('plan prices a file and spends nothing; run buys it once', async (t) => {
@@ -24,13 +30,18 @@ test('plan prices a file and spends nothing; run buys it once', async (t) => {
   const { job, options } = programOf(scene, { topics: ['wildfire', 'park'] });
   assert.equal((await plan(job, { ...options, env: {} })).credits, 12);
   await assert.rejects(run(job, options), { code: 'NEEDS_APPROVAL', message: /12 credits/ });
-  await assert.rejects(run({ ...job, budget: 12 }, { ...options, env: {} }), { code: 'KEY_MISSING' });
+  await assert.rejects(run({ ...job, budget: 12 }, { ...options, env: {} }), {
+    code: 'KEY_MISSING',
+  });
   assert.deepEqual([charged(), existsSync(join(folder, 'output.csv'))], [0, false]);
 
   const events: RunEvent[] = [];
   const onEvent = (event: RunEvent) => void events.push(event);
   const part = await run({ ...job, budget: 6 }, { ...options, onEvent });
-  assert.deepEqual([part.state, part.stop?.reason, part.summary.credits_spent, charged()], ['paused', 'budget', 6, 6]);
+  assert.deepEqual(
+    [part.state, part.stop?.reason, part.summary.credits_spent, charged()],
+    ['paused', 'budget', 6, 6],
+  );
   assert.equal(events.findLast(({ type }) => type === 'stopped')?.type, 'stopped');
 
   writeFileSync(join(folder, 'job.yaml'), JSON.stringify({ ...job, budget: 100 }));
@@ -51,9 +62,13 @@ test('an aborted run resolves, with all rows in its output', async (t) => {
   const ended = await run(job, {
     ...options,
     signal: interruption.signal,
-    onEvent: (event) => event.type === 'progress' && event.phase === 'buying' && interruption.abort(),
+    onEvent: (event) =>
+      event.type === 'progress' && event.phase === 'buying' && interruption.abort(),
   });
-  assert.deepEqual([ended.state, column(harness.output(), 'hazard_status').length], ['interrupted', 80]);
+  assert.deepEqual(
+    [ended.state, column(harness.output(), 'hazard_status').length],
+    ['interrupted', 80],
+  );
   assert.equal(ended.summary.status.ok, charged());
   assert.ok(charged() < 80);
 });
@@ -61,10 +76,18 @@ test('an aborted run resolves, with all rows in its output', async (t) => {
 test('standard input, unknown settings and a missing job file are errors', async (t) => {
   const { folder } = await openScene(t);
   const options = { workingFolder: folder, dataFolder: folder };
-  await assert.rejects(run({ input: '-' }, options), { code: 'USAGE', message: /standard input or output/ });
-  await assert.rejects(plan({ inptu: 'x' } as never, options), { code: 'USAGE', message: /did you mean input\?/ });
+  await assert.rejects(run({ input: '-' }, options), {
+    code: 'USAGE',
+    message: /standard input or output/,
+  });
+  await assert.rejects(plan({ inptu: 'x' } as never, options), {
+    code: 'USAGE',
+    message: /did you mean input\?/,
+  });
   await assert.rejects(plan('none.yaml', options), { code: 'JOB_FILE' });
-  assert.ok(!readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8').includes('process.'));
+  assert.ok(
+    !readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8').includes('process.'),
+  );
 });
 
 test('run replaces an existing file that Perilbook did not write only where the program says so', async (t) => {

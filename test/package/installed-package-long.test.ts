@@ -25,7 +25,11 @@ function installed(t: TestContext) {
   const folder = join(temporaryFolder(t), 'my tools');
   mkdirSync(folder);
   const args = ['pack', '--json', '--pack-destination', folder];
-  const output = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const output = execFileSync('npm', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   // Behind what the build prints.
   const [packed] = JSON.parse(output.slice(output.lastIndexOf('\n[\n') + 1)) as [Packed];
   const modules = join(folder, 'node_modules');
@@ -43,20 +47,44 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   const { folder, packed, home } = installed(t);
   const paths = packed.files.map(({ path }) => path);
   assert.ok(packed.size < MOST_BYTES, `${packed.size} bytes`);
-  const assets = globSync('**/*.*', { cwd: join(ROOT, 'src') }).filter((name) => !name.endsWith('.ts'));
-  const needed = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'bin/perilbook.cjs'];
+  const assets = globSync('**/*.*', { cwd: join(ROOT, 'src') }).filter(
+    (name) => !name.endsWith('.ts'),
+  );
+  const needed = [
+    'package.json',
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'bin/perilbook.cjs',
+  ];
   const linked = globSync('docs/**/*.*', { cwd: ROOT });
-  const read = ['jobs/job.schema.json', 'jobs/sample.yaml', 'sample-data/portfolio-oed.csv', ...linked];
-  const lacking = [...assets.map((name) => `dist/${name}`), ...needed, ...read].filter((path) => !paths.includes(path));
+  const read = [
+    'jobs/job.schema.json',
+    'jobs/sample.yaml',
+    'sample-data/portfolio-oed.csv',
+    ...linked,
+  ];
+  const lacking = [...assets.map((name) => `dist/${name}`), ...needed, ...read].filter(
+    (path) => !paths.includes(path),
+  );
   assert.deepEqual(lacking, []);
   const foreign = paths.filter((path) => /^(src|test|bench|node_modules)\//.test(path));
   assert.deepEqual(foreign, []);
 
   const env = { ...process.env, XDG_DATA_HOME: join(folder, 'data'), HOME: folder };
   const perilbook = (...args: string[]) =>
-    spawnSync(process.execPath, [join(home, 'bin/perilbook.cjs'), ...args], { cwd: folder, env, encoding: 'utf8' });
+    spawnSync(process.execPath, [join(home, 'bin/perilbook.cjs'), ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
   const launcher = join(home, 'bin/perilbook.cjs');
-  const overview = spawnSync(process.execPath, [launcher], { cwd: join(home, 'docs'), env, encoding: 'utf8' });
+  const overview = spawnSync(process.execPath, [launcher], {
+    cwd: join(home, 'docs'),
+    env,
+    encoding: 'utf8',
+  });
   const listings = shellWord(join(home, 'sample-data/listings.csv'));
   assert.ok(overview.stdout.includes(`perilbook run ${listings} -o sample.csv`), overview.stdout);
   const store = join(folder, 'store.db');
@@ -75,7 +103,16 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   // In a thread of its own, and with the tables of a data file.
   provideLocalData(env.XDG_DATA_HOME);
   writeFileSync(join(folder, 'one.csv'), 'lat,lng\n34.0522,-118.2437\n');
-  const local = perilbook('run', 'one.csv', '-o', 'out.csv', '--service', 'local', '--topics', 'wildfire,park');
+  const local = perilbook(
+    'run',
+    'one.csv',
+    '-o',
+    'out.csv',
+    '--service',
+    'local',
+    '--topics',
+    'wildfire,park',
+  );
   assert.equal(local.status, 0, local.stderr);
   const output = readFileSync(join(folder, 'out.csv'), 'utf8').replace(/"[^"]*"/g, '');
   assert.deepEqual(column(output, 'hazard_status'), ['ok']);
@@ -89,7 +126,12 @@ test('the packed package runs the sample, looks up local data, and is a typed li
     writeFileSync(join(folder, `${index}.mts`), program!);
     return `${index}.mts`;
   });
-  const compilerOptions = { target: 'es2024', lib: ['es2024', 'esnext.disposable'], module: 'nodenext', noEmit: true };
+  const compilerOptions = {
+    target: 'es2024',
+    lib: ['es2024', 'esnext.disposable'],
+    module: 'nodenext',
+    noEmit: true,
+  };
   const options = { ...compilerOptions, strict: true, skipLibCheck: false, types: ['node'] };
   const project = { compilerOptions: options, files: ['user.mts', ...programs] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
@@ -18,7 +26,8 @@ function oldNode(t: TestContext) {
   const launcher = join(folder, 'bin/perilbook.cjs');
   copyFileSync(LAUNCHER, launcher);
   const old = join(folder, 'old.cjs');
-  const lie = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });";
+  const lie =
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });";
   writeFileSync(old, lie);
   return { folder, args: ['--require', old, launcher] };
 }
@@ -38,15 +47,24 @@ test('npx perilbook works in a checkout without a build or a network, and --vers
   const isCheckout = existsSync(join(ROOT, '.git')) && described.status === 0;
   const commit = isCheckout ? ` (${described.stdout.trim()})` : '';
   const env = { ...process.env, npm_config_cache: temporaryFolder(t) };
-  const { stdout } = spawnSync('npx', ['--offline', 'perilbook', '--version'], { cwd: ROOT, env, encoding: 'utf8' });
+  const { stdout } = spawnSync('npx', ['--offline', 'perilbook', '--version'], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+  });
   assert.equal(stdout, `${manifest.version}${commit}\n`);
 });
 
 test('on an old Node one sentence says what to do', (t) => {
   const { args } = oldNode(t);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, 'run', 'x.csv'], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, 'run', 'x.csv'], {
+    encoding: 'utf8',
+  });
   assert.deepEqual([status, stdout], [2, '']);
-  assert.equal(stderr, 'perilbook: Node.js 18.20.4 is too old: install Node.js 24 or newer [NODE_TOO_OLD]\n');
+  assert.equal(
+    stderr,
+    'perilbook: Node.js 18.20.4 is too old: install Node.js 24 or newer [NODE_TOO_OLD]\n',
+  );
 });
 
 test('on an old Node, importing the library says so, with a code', (t) => {
@@ -58,7 +76,9 @@ test('on an old Node, importing the library says so, with a code', (t) => {
     join(folder, 'user.js'),
     "await import('./bin/library.js').catch((e) => console.log(e.code, e.message));",
   );
-  const { stdout } = spawnSync(process.execPath, [...args.slice(0, 2), join(folder, 'user.js')], { encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [...args.slice(0, 2), join(folder, 'user.js')], {
+    encoding: 'utf8',
+  });
   assert.equal(stdout, 'NODE_TOO_OLD Node.js 18.20.4 is too old: install Node.js 24 or newer\n');
 });
 
@@ -70,7 +90,9 @@ test('on an old Node a checkout starts its own, with the same arguments and exit
   assert.deepEqual([ended.status, ended.stdout, ended.stderr], [4, `${passed.join('\n')}\n`, '']);
 });
 
-test('kill reaches the Node that was started, and its exit code is the end', { timeout: 300_000 }, async (t) => {
+test('kill reaches the Node that was started, and its exit code is the end', {
+  timeout: 300_000,
+}, async (t) => {
   const { folder, args } = oldNode(t);
   bringNode(folder, "trap 'exit 130' TERM; echo ready; for i in $(seq 500); do sleep 0.02; done");
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -93,11 +115,24 @@ process.on('exit', () => writeFileSync(process.env.MODULES, loaded.join('\\n')))
 function librariesOf(t: TestContext, words: readonly string[]): string[] {
   const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
   const listing = `data:text/javascript,${encodeURIComponent(LISTING)}`;
-  const env = { ...process.env, MODULES: join(folder, 'modules'), XDG_DATA_HOME: folder, XDG_CACHE_HOME: folder };
-  execFileSync(process.execPath, ['--import', listing, LAUNCHER, ...words], { cwd: folder, env, stdio: 'pipe' });
+  const env = {
+    ...process.env,
+    MODULES: join(folder, 'modules'),
+    XDG_DATA_HOME: folder,
+    XDG_CACHE_HOME: folder,
+  };
+  execFileSync(process.execPath, ['--import', listing, LAUNCHER, ...words], {
+    cwd: folder,
+    env,
+    stdio: 'pipe',
+  });
   const urls = readFileSync(env.MODULES, 'utf8').split('\n');
   assert.match(urls.join(), /\/src\/main\.ts/, 'the modules are listed');
-  return [...new Set(urls.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []))];
+  return [
+    ...new Set(
+      urls.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []),
+    ),
+  ];
 }
 
 test('the version loads no library, help yargs alone, and a plan no server, client or driver of PostgreSQL', (t) => {
@@ -118,7 +153,12 @@ test("compiled code is kept in the user's cache folder, where that can be writte
   const folder = temporaryFolder(t);
   const start = (XDG_CACHE_HOME: string) => {
     const env = { PATH: process.env.PATH, XDG_CACHE_HOME };
-    return execFileSync(process.execPath, [LAUNCHER, 'help'], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(process.execPath, [LAUNCHER, 'help'], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   };
   const said = start(join(folder, 'cache'));
   assert.ok(readdirSync(join(folder, 'cache/perilbook')).length > 0);

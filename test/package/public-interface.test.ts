@@ -9,7 +9,17 @@ import { ROOT } from '../cli/command-line.ts';
 
 test('the library has these functions and types, and no other', () => {
   assert.deepEqual(Object.keys(library).sort(), [
-    ...['PerilbookError', 'createClient', 'enrich', 'local', 'lookup', 'openStore', 'plan', 'run', 'sample'],
+    ...[
+      'PerilbookError',
+      'createClient',
+      'enrich',
+      'local',
+      'lookup',
+      'openStore',
+      'plan',
+      'run',
+      'sample',
+    ],
   ]);
   const entry = readFileSync(join(ROOT, 'bin/library.js'), 'utf8');
   const named = /export const \{([^}]*)\}/
@@ -17,7 +27,9 @@ test('the library has these functions and types, and no other', () => {
     .split(',')
     .map((name) => name.trim());
   assert.deepEqual(named.sort(), Object.keys(library).sort());
-  const exported = readFileSync(join(ROOT, 'src/index.ts'), 'utf8').matchAll(/^export (type )?\{([^}]*)\}/gm);
+  const exported = readFileSync(join(ROOT, 'src/index.ts'), 'utf8').matchAll(
+    /^export (type )?\{([^}]*)\}/gm,
+  );
   const types = [...exported].flatMap(([, allTypes, names]) =>
     names!
       .split(',')
@@ -26,9 +38,35 @@ test('the library has these functions and types, and no other', () => {
       .map((name) => name.replace(/^type /, '')),
   );
   assert.deepEqual(types.sort(), [
-    ...['AnswerSettings', 'AnswerSource', 'AnswerStore', 'ClientSettings', 'EnrichOptions', 'EnrichedRow', 'ErrorCode'],
-    ...['ErrorContext', 'Hazards', 'JobFile', 'JobOptions', 'Located', 'PlaceOptions', 'PlanSummary', 'ProgressSoFar'],
-    ...['RowStatus', 'RunEvent', 'RunResult', 'RunSummary', 'Stop', 'StreamSettings', 'TopicName', 'TopicSlug'],
+    ...[
+      'AnswerSettings',
+      'AnswerSource',
+      'AnswerStore',
+      'ClientSettings',
+      'EnrichOptions',
+      'EnrichedRow',
+      'ErrorCode',
+    ],
+    ...[
+      'ErrorContext',
+      'Hazards',
+      'JobFile',
+      'JobOptions',
+      'Located',
+      'PlaceOptions',
+      'PlanSummary',
+      'ProgressSoFar',
+    ],
+    ...[
+      'RowStatus',
+      'RunEvent',
+      'RunResult',
+      'RunSummary',
+      'Stop',
+      'StreamSettings',
+      'TopicName',
+      'TopicSlug',
+    ],
   ]);
 });
 

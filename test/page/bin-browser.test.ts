@@ -18,61 +18,70 @@ const CELLS = 20;
 
 const isOff = (page: Page, id: string) => page.locator(`#${id}[aria-disabled="true"]`).waitFor();
 
-test('a server that is stopped or killed: the page says so; the run goes on at the new address', options, async (t) => {
-  const now = Date.now();
-  const harness = await openHarness(t, { clock: { start: now, factor: 1, origin: now } });
-  harness.writeInput(places(CELLS));
-  let isHeld = true;
-  const gate = await gateBefore(t, harness.url, (number) => (number > 5 && isHeld ? 'hold' : 'answer'));
-  const env = { PERILBOOK_BASE_URL: gate.url, PERILBOOK_API_KEY: harness.key().secret };
-  const serve = (...more: string[]) =>
-    startPage(t, ['input.csv', '--subscription', 'starter', ...more], harness.folder, env);
-  const first = await serve();
-  const { address } = first;
-  const { page } = await openPage(t, { ui: { newAddress: () => address } });
-  await onlyTopic(page);
-  await page.locator('#price', { hasText: /^20$/ }).waitFor();
-  // What was in flight at the kill counts as spent, and is bought again.
-  await page.fill('#budget', String(CELLS + 8));
-  await start(page);
-  await title(page, 'Running');
-  await gate.reached(6);
+test(
+  'a server that is stopped or killed: the page says so; the run goes on at the new address',
+  options,
+  async (t) => {
+    const now = Date.now();
+    const harness = await openHarness(t, { clock: { start: now, factor: 1, origin: now } });
+    harness.writeInput(places(CELLS));
+    let isHeld = true;
+    const gate = await gateBefore(t, harness.url, (number) =>
+      number > 5 && isHeld ? 'hold' : 'answer',
+    );
+    const env = { PERILBOOK_BASE_URL: gate.url, PERILBOOK_API_KEY: harness.key().secret };
+    const serve = (...more: string[]) =>
+      startPage(t, ['input.csv', '--subscription', 'starter', ...more], harness.folder, env);
+    const first = await serve();
+    const { address } = first;
+    const { page } = await openPage(t, { ui: { newAddress: () => address } });
+    await onlyTopic(page);
+    await page.locator('#price', { hasText: /^20$/ }).waitFor();
+    // What was in flight at the kill counts as spent, and is bought again.
+    await page.fill('#budget', String(CELLS + 8));
+    await start(page);
+    await title(page, 'Running');
+    await gate.reached(6);
 
-  first.kill('SIGSTOP');
-  await title(page, 'Connection lost');
-  await page.locator('#gone', { hasText: 'Perilbook does not respond' }).waitFor();
-  await isOff(page, 'stop');
-  first.kill('SIGCONT');
-  await title(page, 'Running');
-  await page.locator('#gone').waitFor({ state: 'hidden' });
+    first.kill('SIGSTOP');
+    await title(page, 'Connection lost');
+    await page.locator('#gone', { hasText: 'Perilbook does not respond' }).waitFor();
+    await isOff(page, 'stop');
+    first.kill('SIGCONT');
+    await title(page, 'Running');
+    await page.locator('#gone').waitFor({ state: 'hidden' });
 
-  first.kill('SIGKILL');
-  await first.ended;
-  await title(page, 'Connection lost');
-  await isOff(page, 'stop');
-  assert.doesNotMatch(
-    (await page.locator('main').innerText()).toString(),
-    /You can close this page/,
-    'nobody knows that it goes on',
-  );
-  isHeld = false;
-  const second = await serve('--port', new URL(address).port);
-  // A session ends with its process: this page belonged to the killed one.
-  await page.locator('#gone', { hasText: 'This browser has no session here' }).waitFor();
-  const opened = page.url();
-  await page.goto(second.address);
-  await page.locator('html[data-ready="yes"]').waitFor();
-  await page.goto(opened);
-  await title(page, 'Cut off');
-  await page.locator('#gone').waitFor({ state: 'hidden' });
-  await page.click('#go-on');
-  await page.click('#confirm-yes');
-  await title(page, 'Complete');
-  const charged = harness.charged();
-  assert.ok(charged >= CELLS && charged <= CELLS + 8, `${charged}: at most what was in flight is bought again`);
-  second.kill('SIGINT');
-  assert.equal((await second.ended).code, 0);
-});
+    first.kill('SIGKILL');
+    await first.ended;
+    await title(page, 'Connection lost');
+    await isOff(page, 'stop');
+    assert.doesNotMatch(
+      (await page.locator('main').innerText()).toString(),
+      /You can close this page/,
+      'nobody knows that it goes on',
+    );
+    isHeld = false;
+    const second = await serve('--port', new URL(address).port);
+    // A session ends with its process: this page belonged to the killed one.
+    await page.locator('#gone', { hasText: 'This browser has no session here' }).waitFor();
+    const opened = page.url();
+    await page.goto(second.address);
+    await page.locator('html[data-ready="yes"]').waitFor();
+    await page.goto(opened);
+    await title(page, 'Cut off');
+    await page.locator('#gone').waitFor({ state: 'hidden' });
+    await page.click('#go-on');
+    await page.click('#confirm-yes');
+    await title(page, 'Complete');
+    const charged = harness.charged();
+    assert.ok(
+      charged >= CELLS && charged <= CELLS + 8,
+      `${charged}: at most what was in flight is bought again`,
+    );
+    second.kill('SIGINT');
+    assert.equal((await second.ended).code, 0);
+  },
+);
 
 const timeout = 40_000;
 
@@ -84,7 +93,10 @@ test('the browser is given a file of the user alone, which leads to the page onc
   const told = join(folder, 'told');
   mkdirSync(join(folder, 'bin'));
   const opener = join(folder, 'bin/xdg-open');
-  writeFileSync(opener, `#!/bin/sh\nenv > ${told}.env\necho "$@" > ${told}.part && mv ${told}.part ${told}\n`);
+  writeFileSync(
+    opener,
+    `#!/bin/sh\nenv > ${told}.env\necho "$@" > ${told}.part && mv ${told}.part ${told}\n`,
+  );
   chmodSync(opener, 0o755);
   const stopped = new AbortController();
   t.after(() => stopped.abort());
@@ -99,13 +111,17 @@ test('the browser is given a file of the user alone, which leads to the page onc
     interrupt: stopped.signal,
   });
   const isOver = running.then(() => true);
-  while (!existsSync(told)) assert.ok(!(await Promise.race([isOver, delay(50, false)])), 'it ended');
+  while (!existsSync(told))
+    assert.ok(!(await Promise.race([isOver, delay(50, false)])), 'it ended');
   const env = readFileSync(`${told}.env`, 'utf8');
   assert.match(env, /^DISPLAY=/m);
   assert.doesNotMatch(env, /pb_secret/);
   const file = readFileSync(told, 'utf8').trim();
   assert.doesNotMatch(file, /token|http/, 'every user of the machine reads arguments');
-  assert.deepEqual([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777], [0o600, 0o700]);
+  assert.deepEqual(
+    [statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777],
+    [0o600, 0o700],
+  );
   const [, address] = /url=(http:[^"]+)"/.exec(readFileSync(file, 'utf8'))!;
   assert.match(address!, /^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{22}$/);
   if (noBrowser === false) {
@@ -121,28 +137,42 @@ test('the browser is given a file of the user alone, which leads to the page onc
   assert.ok(!existsSync(dirname(file)), 'removed');
 });
 
-test('the page shows what public data a file lacks, gets it after a click, and answers from it', options, async (t) => {
-  const { folder, mirror } = await machineWithoutRadon(t, Date.now());
-  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n41.8781,-87.6298\n');
-  const { address } = await startPage(t, ['book.csv'], folder);
-  const { page, complaints } = await openPage(t, { ui: { newAddress: () => address } });
-  await onlyTopic(page, 'Hail');
-  await page.locator('#price-step:not(.stale) #price-notes', { hasText: /^Data: (?!.*No data here)/ }).waitFor();
-  assert.equal(await page.locator('#data').count(), 0, 'nothing is lacking');
-  await page.getByLabel('Radon').check();
-  await page.click('#data-offer');
-  const words = page.locator('#data-words');
-  await words.filter({ hasText: /States: .*CA.*IL[\s\S]*radon +about 200\.0 kB[\s\S]*Licence of .*radon/ }).waitFor();
-  assert.equal(mirror.requests.length, 0, 'an offer downloads nothing');
-  await nothingFound(page, 'offer of public data');
-  await page.setViewportSize({ width: 360, height: 740 });
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, 'long lines scroll on their own');
-  await page.click('#data-download');
-  await words.filter({ hasText: /radon: loaded 2 records/ }).waitFor();
-  await page.locator('#price-step:not(.stale) #price-notes', { hasText: /^Data: (?!.*No data here)/ }).waitFor();
-  await page.click('#start');
-  await title(page, 'Complete');
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
-  assert.equal(readFileSync(await download.path(), 'utf8').match(/Zone 2/g)?.length, 2);
-  assert.deepEqual(complaints, []);
-});
+test(
+  'the page shows what public data a file lacks, gets it after a click, and answers from it',
+  options,
+  async (t) => {
+    const { folder, mirror } = await machineWithoutRadon(t, Date.now());
+    writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n41.8781,-87.6298\n');
+    const { address } = await startPage(t, ['book.csv'], folder);
+    const { page, complaints } = await openPage(t, { ui: { newAddress: () => address } });
+    await onlyTopic(page, 'Hail');
+    await page
+      .locator('#price-step:not(.stale) #price-notes', { hasText: /^Data: (?!.*No data here)/ })
+      .waitFor();
+    assert.equal(await page.locator('#data').count(), 0, 'nothing is lacking');
+    await page.getByLabel('Radon').check();
+    await page.click('#data-offer');
+    const words = page.locator('#data-words');
+    await words
+      .filter({ hasText: /States: .*CA.*IL[\s\S]*radon +about 200\.0 kB[\s\S]*Licence of .*radon/ })
+      .waitFor();
+    assert.equal(mirror.requests.length, 0, 'an offer downloads nothing');
+    await nothingFound(page, 'offer of public data');
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.equal(
+      await page.evaluate('document.documentElement.scrollWidth'),
+      360,
+      'long lines scroll on their own',
+    );
+    await page.click('#data-download');
+    await words.filter({ hasText: /radon: loaded 2 records/ }).waitFor();
+    await page
+      .locator('#price-step:not(.stale) #price-notes', { hasText: /^Data: (?!.*No data here)/ })
+      .waitFor();
+    await page.click('#start');
+    await title(page, 'Complete');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+    assert.equal(readFileSync(await download.path(), 'utf8').match(/Zone 2/g)?.length, 2);
+    assert.deepEqual(complaints, []);
+  },
+);

@@ -28,7 +28,8 @@ export async function openPage(
   context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));
   context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
   context.on('request', (request) => {
-    if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) complaints.push(`request: ${request.url()}`);
+    if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url()))
+      complaints.push(`request: ${request.url()}`);
   });
   const page = await context.newPage();
   await page.goto(ui.newAddress());

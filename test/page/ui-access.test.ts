@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +19,13 @@ import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
 import { enter, openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const PATHS = ['/', '/assets/app.js', '/api/about', '/api/alive', '/api/files/0000000000000000/result'];
+const PATHS = [
+  '/',
+  '/assets/app.js',
+  '/api/about',
+  '/api/alive',
+  '/api/files/0000000000000000/result',
+];
 
 test('a token opens one session and is used up; without a session nothing is answered', async (t) => {
   const scene = await openUi(t);
@@ -41,7 +54,11 @@ test('a token opens one session and is used up; without a session nothing is ans
     `${headers.cookie}x`,
     headers.cookie!.slice(0, -1),
   ]) {
-    assert.equal((await stranger.ask('GET', '/', { headers: { cookie: forged } })).status, 401, forged);
+    assert.equal(
+      (await stranger.ask('GET', '/', { headers: { cookie: forged } })).status,
+      401,
+      forged,
+    );
   }
 });
 
@@ -58,9 +75,17 @@ test('another host, another origin, none at all: refused, with and without a ses
     `127.0.0.1:${port + 1}`,
   ]) {
     assert.equal((await visitor.ask('GET', '/', { headers: { host } })).status, 421, host);
-    assert.equal((await scene.stranger().ask('GET', `/${address.search}`, { headers: { host } })).status, 421, host);
+    assert.equal(
+      (await scene.stranger().ask('GET', `/${address.search}`, { headers: { host } })).status,
+      421,
+      host,
+    );
   }
-  assert.equal((await scene.stranger().ask('GET', `/${address.search}`)).status, 200, 'those have not used it up');
+  assert.equal(
+    (await scene.stranger().ask('GET', `/${address.search}`)).status,
+    200,
+    'those have not used it up',
+  );
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   const body = { ...WILDFIRE, ...yes(3) };
   for (const origin of [
@@ -71,7 +96,10 @@ test('another host, another origin, none at all: refused, with and without a ses
     `https://127.0.0.1:${port}`,
   ]) {
     for (const path of ['start', 'stop', 'price']) {
-      const { status } = await visitor.ask('POST', `/api/files/${id}/${path}`, { headers: { origin }, body });
+      const { status } = await visitor.ask('POST', `/api/files/${id}/${path}`, {
+        headers: { origin },
+        body,
+      });
       assert.equal(status, 403, `${path} from ${origin}`);
     }
   }
@@ -79,10 +107,17 @@ test('another host, another origin, none at all: refused, with and without a ses
     [`http://127.0.0.1:${port}`, 200],
     ['http://evil.example', 403],
   ] as const) {
-    assert.equal((await visitor.ask('GET', '/api/about', { headers: { origin } })).status, status, origin);
+    assert.equal(
+      (await visitor.ask('GET', '/api/about', { headers: { origin } })).status,
+      status,
+      origin,
+    );
   }
   const asForm = { 'content-type': 'text/plain' };
-  const form = await visitor.ask('POST', `/api/files/${id}/start`, { headers: asForm, body: JSON.stringify(body) });
+  const form = await visitor.ask('POST', `/api/files/${id}/start`, {
+    headers: asForm,
+    body: JSON.stringify(body),
+  });
   assert.equal(form.status, 415);
   assert.equal(scene.harness.charged(), 0);
 });
@@ -121,16 +156,32 @@ test('every answer carries the policies, errors too', async (t) => {
 test('names of uploads never lead out of their folder', async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  const names = ['../../../evil.csv', '..\\..\\evil.csv', '/etc/passwd', '.', '..', '', '.hidden', 'a\u0000b.csv'];
+  const names = [
+    '../../../evil.csv',
+    '..\\..\\evil.csv',
+    '/etc/passwd',
+    '.',
+    '..',
+    '',
+    '.hidden',
+    'a\u0000b.csv',
+  ];
   const before = readdirSync(scene.harness.folder).sort();
   const books = [];
   for (const name of names) {
     const { status, body } = await visitor.upload(name, 'lat,lng\n40.1,-99.9\n');
     assert.equal(status, 201, name);
-    assert.equal(readFileSync(join(scene.harness.folder, 'ui', body.id, 'input', body.name), 'utf8').length, 19);
+    assert.equal(
+      readFileSync(join(scene.harness.folder, 'ui', body.id, 'input', body.name), 'utf8').length,
+      19,
+    );
     books.push(body.id);
   }
-  assert.deepEqual(readdirSync(scene.harness.folder).sort(), before, 'nothing beside the workspace');
+  assert.deepEqual(
+    readdirSync(scene.harness.folder).sort(),
+    before,
+    'nothing beside the workspace',
+  );
   assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')).sort(), books.sort());
   const { status } = await visitor.upload('job.yaml', 'lat,lng\n40.1,-99.9\n');
   assert.equal(status, 422, 'a job file is no table');
@@ -155,7 +206,11 @@ test('a safe name has no folder, hides nothing, is not empty or too long for a d
 test('what is asked for by path, number or name, and is not there, is not there', async (t) => {
   const { visitor, id, post, bugs } = await openBook(t, places(3));
   for (const path of [
-    ...['/assets/..%2f..%2fdesk.ts', '/assets/%2e%2e/%2e%2e/package.json', '/assets/../start-ui.ts'],
+    ...[
+      '/assets/..%2f..%2fdesk.ts',
+      '/assets/%2e%2e/%2e%2e/package.json',
+      '/assets/../start-ui.ts',
+    ],
     ...['/api/files/..%2f..%2fstore.db/result', `/api/files/${id}%2f..%2f${id}/result`],
     ...[`/api/files/${id}/result`, `/api/files/${id}/report`, '/api/files/0123456789abcdef'],
     ...['/api/files/0123456789abcdef/events', `/api/files/${id}/start`],
@@ -171,7 +226,9 @@ test('what is asked for by path, number or name, and is not there, is not there'
 
 test('a request with too much JSON is refused', async (t) => {
   const visitor = await (await openUi(t)).visit();
-  const json = await visitor.ask('POST', '/api/files/named', { body: { path: 'x'.repeat(100_000) } });
+  const json = await visitor.ask('POST', '/api/files/named', {
+    body: { path: 'x'.repeat(100_000) },
+  });
   assert.equal(json.status, 413);
 });
 
@@ -207,7 +264,11 @@ test('a file of this machine: named once or twice it is one book; what is no fil
   const { id } = first.body;
   await visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   await visitor.ended(id);
-  assert.equal(existsSync(join(folder, 'input.hazards.csv')), false, 'the output lies in the workspace');
+  assert.equal(
+    existsSync(join(folder, 'input.hazards.csv')),
+    false,
+    'the output lies in the workspace',
+  );
 });
 
 test('the key is in no answer', async (t) => {
@@ -227,7 +288,8 @@ test('the key is in no answer', async (t) => {
   for (const path of ['/api/about', '/api/alive', `/api/files/${id}`, `/api/files/${id}/result`]) {
     texts.push((await visitor.ask('GET', path)).text);
   }
-  for (const text of texts) assert.ok(!text.includes(key!.secret) && !text.includes(key!.fingerprint));
+  for (const text of texts)
+    assert.ok(!text.includes(key!.secret) && !text.includes(key!.fingerprint));
 });
 
 test('a report is shown in an origin of its own, its inline parts known by their hashes', async (t) => {
@@ -241,7 +303,10 @@ test('a report is shown in an origin of its own, its inline parts known by their
   assert.doesNotMatch(policy, /unsafe|allow-same-origin/);
   const own = /http-equiv="Content-Security-Policy" content="(.*?)"/.exec(text)![1]!;
   const [, script] = /<script type="module">([\s\S]*?)<\/script>/.exec(text)!;
-  assert.ok(own.includes(`script-src 'sha256-${createHash('sha256').update(script!).digest('base64')}';`), own);
+  assert.ok(
+    own.includes(`script-src 'sha256-${createHash('sha256').update(script!).digest('base64')}';`),
+    own,
+  );
   assert.match(own, /^default-src 'none'; /);
 });
 
@@ -253,7 +318,8 @@ test('sessions know what they gave out, and nothing else', () => {
   assert.equal(sessions.exchange(tokens[1]!), null);
   assert.equal(sessions.exchange(session), null);
   const later = Array.from({ length: 50 }, () => sessions.exchange(sessions.newToken())!);
-  for (const open of [session, ...later, sessions.exchange(tokens[0]!)!]) assert.ok(sessions.isOpen(open));
+  for (const open of [session, ...later, sessions.exchange(tokens[0]!)!])
+    assert.ok(sessions.isOpen(open));
 });
 
 test('a session ends with its process: it opens no later page, on any port', async (t) => {
@@ -279,7 +345,12 @@ test('a connection of another user of the machine is closed, whatever it sends, 
   ].join('\n');
   const address = { localAddress: '127.0.0.1', localPort: 0x2250, remoteAddress: '127.0.0.1' };
   const userAt = (remotePort: number) => peerUser(table, { ...address, remotePort });
-  assert.deepEqual([0xd431, 0xd432, 0xd433, 0xd434].map(userAt), [1001, 1002, undefined, undefined]);
+  assert.deepEqual([0xd431, 0xd432, 0xd433, 0xd434].map(userAt), [
+    1001,
+    1002,
+    undefined,
+    undefined,
+  ]);
   // Only root can be somebody else.
   if (userInfo().uid !== 0 || !existsSync('/proc/net/tcp')) return;
   const { ui } = await openUi(t);
@@ -295,7 +366,10 @@ test('a connection of another user of the machine is closed, whatever it sends, 
   const request = `printf 'GET /${search} HTTP/1.1\\r\\nHost: ${host}\\r\\n\\r\\n' >/dev/tcp/127.0.0.1/${ui.port}`;
   const isEnding = `grep -qi ':${ui.port.toString(16).padStart(4, '0')} 04 ' /proc/net/tcp`;
   // The page's thread waits for the script: it accepts a connection whose client has left, and is nobody's for the kernel.
-  spawnSync('/bin/bash', ['-c', `${request}; while ${isEnding}; do sleep 0.01; done`], { uid: 65_534, cwd: '/' });
+  spawnSync('/bin/bash', ['-c', `${request}; while ${isEnding}; do sleep 0.01; done`], {
+    uid: 65_534,
+    cwd: '/',
+  });
   assert.match(await enter(entry), /^perilbook_ui_/);
 });
 

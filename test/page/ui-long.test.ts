@@ -9,7 +9,16 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, type Passage } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { allSources, enter, openBook, openUi, startPage, visitor, WILDFIRE, yes } from './ui-scene.ts';
+import {
+  allSources,
+  enter,
+  openBook,
+  openUi,
+  startPage,
+  visitor,
+  WILDFIRE,
+  yes,
+} from './ui-scene.ts';
 
 const timeout = 300_000;
 const CELLS = 40;
@@ -30,7 +39,8 @@ async function setScene(
   return { harness, gate, start, bin: await start(), secret };
 }
 
-const visit = async (address: string) => visitor(Number(new URL(address).port), await enter(address));
+const visit = async (address: string) =>
+  visitor(Number(new URL(address).port), await enter(address));
 
 test('SIGINT while a run buys lands what is in flight, writes the output, and ends with 130', {
   timeout,
@@ -50,7 +60,10 @@ test('SIGINT while a run buys lands what is in flight, writes the output, and en
   bin.kill('SIGINT');
   const { code, stderr } = await bin.ended;
   assert.equal(code, 130, stderr);
-  const output = readFileSync(join(harness.folder, 'perilbook/ui', id, 'output/input.hazards.csv'), 'utf8');
+  const output = readFileSync(
+    join(harness.folder, 'perilbook/ui', id, 'output/input.hazards.csv'),
+    'utf8',
+  );
   assert.equal(column(output, 'hazard_status').length, CELLS);
   assert.ok(harness.charged() >= 5 && harness.charged() < 320, `${harness.charged()}`);
   const tables = readdirSync(harness.folder).filter((name) => name.endsWith('.csv'));
@@ -58,7 +71,9 @@ test('SIGINT while a run buys lands what is in flight, writes the output, and en
   assert.ok(!stderr.includes(secret));
 });
 
-test('SIGINT while nothing runs ends with 0; the key of the environment stays in it', { timeout }, async (t) => {
+test('SIGINT while nothing runs ends with 0; the key of the environment stays in it', {
+  timeout,
+}, async (t) => {
   const { bin, secret } = await setScene(t);
   const page = await visit(bin.address);
   const { text } = await page.ask('GET', '/api/about');
@@ -68,10 +83,14 @@ test('SIGINT while nothing runs ends with 0; the key of the environment stays in
   assert.deepEqual([code, stdout], [0, ''], stderr);
 });
 
-test('a page that can open no more files closes connections, and serves the next one', { timeout }, async (t) => {
+test('a page that can open no more files closes connections, and serves the next one', {
+  timeout,
+}, async (t) => {
   const page = await startPage(t, [], temporaryFolder(t), {}, { shell: 'ulimit -n 40;' });
   const port = Number(new URL(page.address).port);
-  const sockets = Array.from({ length: 80 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  const sockets = Array.from({ length: 80 }, () =>
+    connect(port, '127.0.0.1').on('error', () => {}),
+  );
   await Promise.race([page.ended, Promise.all(sockets.map((socket) => once(socket, 'connect')))]);
   // One of them at least is closed at once: there are fewer files than sockets.
   await Promise.race([page.ended, ...sockets.map((socket) => once(socket, 'close'))]);
@@ -79,7 +98,9 @@ test('a page that can open no more files closes connections, and serves the next
   assert.match(await enter(page.address), /^perilbook_ui_/, page.text());
 });
 
-test('killed in the middle of a run, the next one lists it as cut off and buys the rest', { timeout }, async (t) => {
+test('killed in the middle of a run, the next one lists it as cut off and buys the rest', {
+  timeout,
+}, async (t) => {
   let isHeld = true;
   const passage = (number: number): Passage => (number > 5 && isHeld ? 'hold' : 'answer');
   const { harness, gate, start, bin } = await setScene(t, ['input.csv'], passage);
@@ -98,7 +119,11 @@ test('killed in the middle of a run, the next one lists it as cut off and buys t
   const run = (await later.ask('GET', `/api/files/${id}`)).body.run.end;
   assert.equal(run.state, 'cut off');
   assert.ok(run.unknown >= 3, 'the held calls');
-  assert.equal(run.budget_left, CELLS - run.charged - run.unknown, 'unknown credits count as spent');
+  assert.equal(
+    run.budget_left,
+    CELLS - run.charged - run.unknown,
+    'unknown credits count as spent',
+  );
   // An answer may have been on its way when the process was killed: the ledger has that call as one of unknown outcome.
   const lost = harness.charged() - run.charged;
   assert.ok(lost >= 0 && lost <= run.unknown, `${lost} lost, ${run.unknown} unknown`);
@@ -112,7 +137,14 @@ test('killed in the middle of a run, the next one lists it as cut off and buys t
 test('an upload of another content type, or of none, is a 415 and leaves nothing behind', async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  const types = [undefined, '', 'application/json', 'text/plain', 'multipart/form-data; boundary=x', 'x'];
+  const types = [
+    undefined,
+    '',
+    'application/json',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'x',
+  ];
   for (const type of types) {
     for (const body of ['', '{}', '["lat,lng\\n1,1\\n"]', 'lat,lng\n40.1,-99.9\n']) {
       const headers = { 'content-type': type, 'content-length': String(body.length) };
@@ -130,14 +162,29 @@ test('odd requests beside a run: the process lives, nothing else is bought, all 
   // Ten credits a minute, of which one takes 1.2 s: the run goes on beside all the requests.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
   const visitor = await scene.visit();
-  const running = (await visitor.upload('running.csv', scene.harness.writeInput(places(20)))).body.id;
-  const other = (await visitor.upload('other.csv', scene.harness.writeInput(places(25).slice(20)))).body.id;
-  const start = await visitor.ask('POST', `/api/files/${running}/start`, { body: { ...WILDFIRE, ...yes(20) } });
+  const running = (await visitor.upload('running.csv', scene.harness.writeInput(places(20)))).body
+    .id;
+  const other = (await visitor.upload('other.csv', scene.harness.writeInput(places(25).slice(20))))
+    .body.id;
+  const start = await visitor.ask('POST', `/api/files/${running}/start`, {
+    body: { ...WILDFIRE, ...yes(20) },
+  });
   assert.equal(start.status, 202);
   const ended = visitor.ended(running);
   const paths = [
-    ...['/', '/assets/app.js', '/api/about', '/api/runs', '/api/files', '/api/files/named', '/%', '/api/files/%/start'],
-    ...['', '/price', '/start', '/stop', '/result', '/report'].map((end) => `/api/files/${other}${end}`),
+    ...[
+      '/',
+      '/assets/app.js',
+      '/api/about',
+      '/api/runs',
+      '/api/files',
+      '/api/files/named',
+      '/%',
+      '/api/files/%/start',
+    ],
+    ...['', '/price', '/start', '/stop', '/result', '/report'].map(
+      (end) => `/api/files/${other}${end}`,
+    ),
     `/api/files/${running}/start`,
   ];
   const types = [
@@ -157,7 +204,10 @@ test('odd requests beside a run: the process lives, nothing else is bought, all 
           some.map(async (body) => {
             const headers = { 'content-type': type, 'content-length': String(body.length) };
             const { status } = await visitor.ask(method, path, { headers, body });
-            assert.ok(status < 500, `${method} ${path} ${type} ${JSON.stringify(body.slice(0, 20))}: ${status}`);
+            assert.ok(
+              status < 500,
+              `${method} ${path} ${type} ${JSON.stringify(body.slice(0, 20))}: ${status}`,
+            );
             asked += 1;
           }),
         );
@@ -177,11 +227,19 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
   const visitor = await scene.visit();
   const cookie = await enter(scene.ui.newAddress());
   const head = (line: string, ...more: string[]) =>
-    [line, `Host: 127.0.0.1:${scene.ui.port}`, `Origin: http://127.0.0.1:${scene.ui.port}`, `Cookie: ${cookie}`]
+    [
+      line,
+      `Host: 127.0.0.1:${scene.ui.port}`,
+      `Origin: http://127.0.0.1:${scene.ui.port}`,
+      `Cookie: ${cookie}`,
+    ]
       .concat(more, '', '')
       .join('\r\n');
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  const upload = head('POST /api/files?name=cut.csv HTTP/1.1', 'Content-Type: application/octet-stream');
+  const upload = head(
+    'POST /api/files?name=cut.csv HTTP/1.1',
+    'Content-Type: application/octet-stream',
+  );
   for (const text of [
     `${upload.slice(0, -2)}Content-Length: 500\r\n\r\nlat,lng\n`,
     `${upload.slice(0, -2)}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz`,
@@ -196,7 +254,11 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
     socket.resetAndDestroy();
   }
   assert.equal((await visitor.ask('GET', '/api/about')).status, 200);
-  for (let tries = 0; readdirSync(join(scene.harness.folder, 'ui')).length > 1 && tries < 50; tries++) {
+  for (
+    let tries = 0;
+    readdirSync(join(scene.harness.folder, 'ui')).length > 1 && tries < 50;
+    tries++
+  ) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), [id]);
@@ -206,15 +268,27 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
 const PLACES = 12;
 
 test('each source answers what was chosen: local data and the sample cost the paid account nothing', async (t) => {
-  const { harness, get, post, run: runFor, bugs } = await openBook(t, places(PLACES), (opened) => allSources(opened));
+  const {
+    harness,
+    get,
+    post,
+    run: runFor,
+    bugs,
+  } = await openBook(t, places(PLACES), (opened) => allSources(opened));
   const ask = async (what: string, body: object) => (await post(what, body)).body;
   const choices = await ask('choices', {});
   assert.deepEqual(choices, {
     sources: { local: null, service: null, sample: null },
-    areas: { tract: null, county: 'No chosen topic is the same in all of a county: air quality and radon are.' },
+    areas: {
+      tract: null,
+      county: 'No chosen topic is the same in all of a county: air quality and radon are.',
+    },
   });
   // An answer for each county is offered only where it saves one.
-  assert.deepEqual((await ask('choices', { topics: ['drought', 'radon'] })).areas, { tract: null, county: null });
+  assert.deepEqual((await ask('choices', { topics: ['drought', 'radon'] })).areas, {
+    tract: null,
+    county: null,
+  });
   const price = async (source: string) => {
     const { summary } = await ask('price', { source });
     return [summary.source.kind, summary.credits, summary.credits_available];
@@ -225,11 +299,21 @@ test('each source answers what was chosen: local data and the sample cost the pa
     const live = await runFor(budget, { source });
     const output = (await get('/result')).text;
     const statuses = new Set(column(output, 'hazard_status'));
-    return [live.source, live.end?.state, [...statuses].join(), harness.charged(), harness.charged('made up')];
+    return [
+      live.source,
+      live.end?.state,
+      [...statuses].join(),
+      harness.charged(),
+      harness.charged('made up'),
+    ];
   };
   assert.deepEqual(await run('local', 0), ['local', 'complete', 'ok', 0, 0]);
   assert.deepEqual(await run('sample', 100), ['sample', 'complete', 'ok', 0, PLACES]);
-  assert.deepEqual(await price('service'), ['service', PLACES, 100_000], 'the sample is not counted for the account');
+  assert.deepEqual(
+    await price('service'),
+    ['service', PLACES, 100_000],
+    'the sample is not counted for the account',
+  );
   assert.equal((await get()).body.chosen.source, 'sample');
   assert.deepEqual(await run('service', 5), ['service', 'paused', 'ok,deferred', 5, PLACES]);
   assert.deepEqual(await run('service', 100), ['service', 'complete', 'ok', PLACES, PLACES]);
@@ -250,13 +334,17 @@ test('what cannot be chosen has a reason, and asking for it all the same spends 
   const priced = await all.post('price', radius);
   assert.equal(priced.body.error.code, 'LOCAL_DATA', 'never another source instead');
   assert.equal((await all.run(0, radius)).error?.code, 'LOCAL_DATA');
-  assert.deepEqual([harness.charged(), all.harness.charged(), all.harness.charged('made up')], [0, 0, 0]);
+  assert.deepEqual(
+    [harness.charged(), all.harness.charged(), all.harness.charged('made up')],
+    [0, 0, 0],
+  );
 });
 
 test('one answer a tract or county costs what the page said', async (t) => {
   const { harness, get, post, run } = await openBook(t, places(40), (opened) => allSources(opened));
   const base = { topics: ['drought'], source: 'service' };
-  const credits = async (areas: object) => (await post('price', { ...base, ...areas })).body.summary.credits;
+  const credits = async (areas: object) =>
+    (await post('price', { ...base, ...areas })).body.summary.credits;
   assert.equal(await credits({}), 40);
   const found = await credits({ areas: 'tract' });
   assert.equal(found, 21, 'one for the tract, and twenty to verify');
@@ -271,21 +359,32 @@ test('the curve of a budget is what the budget buys; its marks are the fewest cr
   const table = `lat,lng,tiv\n${rows.join('')}`;
   const { harness, post } = await openBook(t, table, (opened) => allSources(opened));
   const choice = { lat: 0, lng: 1, topics: ['hail', 'wildfire'], source: 'service', order: 2 };
-  const ask = async (what: string, body: object = {}) => (await post(what, { ...choice, ...body })).body;
+  const ask = async (what: string, body: object = {}) =>
+    (await post(what, { ...choice, ...body })).body;
   const { curve } = await ask('price');
   assert.deepEqual(curve.marks, [
     { share: 0.5, credits: 2 * 4 },
     { share: 0.8, credits: 2 * 7 },
     { share: 0.95, credits: 2 * 10 },
   ]);
-  assert.deepEqual([curve.of, curve.points.length, curve.points.at(-1)], ['value', PLACES + 1, [2 * PLACES, 1]]);
+  assert.deepEqual(
+    [curve.of, curve.points.length, curve.points.at(-1)],
+    ['value', PLACES + 1, [2 * PLACES, 1]],
+  );
   for (const [budget, share] of curve.points) {
     assert.equal((await ask('reach', { budget })).share_of_value, share, `${budget} credits`);
   }
   const inFileOrder = (await ask('price', { order: 'file' })).curve;
-  assert.deepEqual([inFileOrder.of, inFileOrder.marks[0]], ['places', { share: 0.5, credits: PLACES }]);
+  assert.deepEqual(
+    [inFileOrder.of, inFileOrder.marks[0]],
+    ['places', { share: 0.5, credits: PLACES }],
+  );
   const [credits, share] = curve.points[4];
-  assert.equal((await ask('reach', { budget: credits })).share_of_value, share, 'not of what was priced last');
+  assert.equal(
+    (await ask('reach', { budget: credits })).share_of_value,
+    share,
+    'not of what was priced last',
+  );
   assert.equal((await ask('price', { source: 'local' })).curve, null, 'local answers are free');
   assert.equal(harness.charged(), 0);
 });

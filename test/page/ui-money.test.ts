@@ -7,20 +7,29 @@ import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const CELLS = 40;
 
-const count = (text: string, status: string) => column(text, 'hazard_status').filter((one) => one === status).length;
+const count = (text: string, status: string) =>
+  column(text, 'hazard_status').filter((one) => one === status).length;
 
 /** A summary without the moment at which all would be done: the clock goes on between two plans. */
 function timeless(summary: unknown): unknown {
-  return JSON.parse(JSON.stringify(summary, (key, value) => (key === 'finish_by' ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(summary, (key, value) => (key === 'finish_by' ? undefined : value)),
+  );
 }
 
 test('the whole way: price, budget, rest, nothing; the service counts what the page said', async (t) => {
   const scene = await openUi(t);
   const { harness } = scene;
   const visitor = await scene.visit();
-  const { id, columns, location, first } = (await visitor.upload('A book.csv', harness.writeInput(places(CELLS)))).body;
-  assert.deepEqual([columns, location, first.length], [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6]);
-  const price = async () => (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body.summary;
+  const { id, columns, location, first } = (
+    await visitor.upload('A book.csv', harness.writeInput(places(CELLS)))
+  ).body;
+  assert.deepEqual(
+    [columns, location, first.length],
+    [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6],
+  );
+  const price = async () =>
+    (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body.summary;
   const planned = await price();
   const ofPlan = await harness.plan({ topics: ['wildfire'] });
   assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
@@ -29,10 +38,13 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   const { service, account, first: named } = (await visitor.ask('GET', '/api/about')).body;
   assert.deepEqual([service, account, named], [new URL(harness.url).host, 'tester', null]);
   const column = { ...WILDFIRE, lat: 3 };
-  const { status: refused, body: why } = await visitor.ask('POST', `/api/files/${id}/price`, { body: column });
+  const { status: refused, body: why } = await visitor.ask('POST', `/api/files/${id}/price`, {
+    body: column,
+  });
   assert.deepEqual([refused, why.error.message], [422, 'Unknown column']);
 
-  const start = (body: object) => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...body } });
+  const start = (body: object) =>
+    visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...body } });
   for (const [body, status] of [
     [{}, 400],
     [{ budget: CELLS }, 400],
@@ -60,7 +72,10 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   assert.equal((await visitor.ended(id)).end?.state, 'complete');
   const { headers, text } = await visitor.ask('GET', `/api/files/${id}/result`);
   assert.equal(count(text, 'ok'), CELLS);
-  assert.match(String(headers['content-disposition']), /^attachment; filename="A book\.hazards\.csv"/);
+  assert.match(
+    String(headers['content-disposition']),
+    /^attachment; filename="A book\.hazards\.csv"/,
+  );
   assert.deepEqual([harness.charged(), (await harness.ledger()).charged], [CELLS, CELLS]);
   assert.deepEqual(scene.bugs, []);
 });
@@ -85,8 +100,13 @@ test('two starts at once: one runs; stop lands what is in flight; after a restar
   const later = await again.visit();
   const { chosen, run, has_output } = (await later.ask('GET', `/api/files/${id}`)).body;
   assert.deepEqual([run.end.state, has_output], ['interrupted', true]);
-  assert.deepEqual([chosen.topics, chosen.lat, chosen.lng, chosen.order], [['wildfire'], 1, 2, 'file']);
-  await later.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(30 - charged) } });
+  assert.deepEqual(
+    [chosen.topics, chosen.lat, chosen.lng, chosen.order],
+    [['wildfire'], 1, 2, 'file'],
+  );
+  await later.ask('POST', `/api/files/${id}/start`, {
+    body: { ...WILDFIRE, ...yes(30 - charged) },
+  });
   assert.equal((await later.ended(id)).end?.state, 'complete');
   assert.equal(harness.charged(), 30);
 });
@@ -145,7 +165,15 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     const scene = await openUi(t, (harness) => {
       const key = harness.key();
       secret = key.secret;
-      return { connectionOf: async () => ({ kind: 'service', baseUrl, source: 'fake', sample: false, keys: [key] }) };
+      return {
+        connectionOf: async () => ({
+          kind: 'service',
+          baseUrl,
+          source: 'fake',
+          sample: false,
+          keys: [key],
+        }),
+      };
     });
     const { harness } = scene;
     const fake = await fakeService(t, harness.url);
@@ -161,7 +189,8 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     assert.deepEqual(scene.bugs, []);
     if (code !== 'QUOTA_EXCEEDED') continue;
     const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
-    const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body;
+    const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE }))
+      .body;
     assert.equal(summary.credits_available, 0);
   }
 });

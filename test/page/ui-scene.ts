@@ -59,7 +59,11 @@ export async function openUi(
 ): Promise<UiScene> {
   // While a report is drawn nothing else happens here. At 20 times a claim's lease of 220 s still lasts for eleven.
   const harness = await openHarness(t, { factor: 20, ...options });
-  return await begin(t, harness, typeof dependencies === 'function' ? dependencies(harness) : dependencies);
+  return await begin(
+    t,
+    harness,
+    typeof dependencies === 'function' ? dependencies(harness) : dependencies,
+  );
 }
 
 /** The page with a file of these places (or of this text) that a visitor has uploaded: its book. */
@@ -79,7 +83,14 @@ export async function openBook(
     await post('start', { ...body, ...yes(budget) });
     return await visitor.ended(id);
   };
-  return { ...opened, visitor, id, post, run, get: (path = '') => visitor.ask('GET', `/api/files/${id}${path}`) };
+  return {
+    ...opened,
+    visitor,
+    id,
+    post,
+    run,
+    get: (path = '') => visitor.ask('GET', `/api/files/${id}${path}`),
+  };
 }
 
 type SceneDependencies = Partial<UiDependencies> & { readonly sample?: boolean };
@@ -95,18 +106,29 @@ export function allSources(harness: Harness, notLocal: readonly string[] = []): 
   harness.addAccount('made up', customSubscription(100_000, 100_000));
   const [own, other] = [harness.key(), harness.keyOf('made up')];
   return {
-    jobOf: (said) => makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
+    jobOf: (said) =>
+      makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
     connectionOf: async ({ service, dataFile, topics }) => {
       if (service.kind !== 'local') {
         const sample = service.kind === 'sample';
         const keys = [sample ? other : own];
-        return { kind: 'service', baseUrl: harness.url, source: sample ? 'embedded test' : 'harness', sample, keys };
+        return {
+          kind: 'service',
+          baseUrl: harness.url,
+          source: sample ? 'embedded test' : 'harness',
+          sample,
+          keys,
+        };
       }
       const data = readLocalData(dataFile, harness.clock.now())!;
       if (topics.some((topic) => data.topics.has(topic) && !notLocal.includes(topic))) {
         return { kind: 'local', source: 'local test', sample: false, data };
       }
-      throw new PerilbookError('LOCAL_DATA', `No data for ${topics.join(' ')}`, 'Get it: perilbook data get.');
+      throw new PerilbookError(
+        'LOCAL_DATA',
+        `No data for ${topics.join(' ')}`,
+        'Get it: perilbook data get.',
+      );
     },
   };
 }
@@ -125,24 +147,39 @@ async function begin(
       credits_per_month: subscription.creditsPerMonth,
       credits_per_minute: subscription.creditsPerMinute,
     },
-    ...(sample ? { service: 'sample' as const } : { service: { base_url: harness.url }, account: 'tester' }),
+    ...(sample
+      ? { service: 'sample' as const }
+      : { service: { base_url: harness.url }, account: 'tester' }),
   };
   const connectionOf: UiDependencies['connectionOf'] =
     dependencies.connectionOf ??
-    (async () => ({ kind: 'service', baseUrl: harness.url, source: 'harness', sample, keys: [key] }));
+    (async () => ({
+      kind: 'service',
+      baseUrl: harness.url,
+      source: 'harness',
+      sample,
+      keys: [key],
+    }));
   const effects = {
-    ...{ clock: harness.clock, random: Math.random, openAreas: harness.openAreas, notice: () => {} },
+    ...{
+      clock: harness.clock,
+      random: Math.random,
+      openAreas: harness.openAreas,
+      notice: () => {},
+    },
     streams: { stdin: new PassThrough(), stdout: new PassThrough() },
   };
   const ui = await startUi({
     store: harness.store,
     clock: harness.clock,
     random: Math.random,
-    jobOf: (said) => makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
+    jobOf: (said) =>
+      makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
     connectionOf,
     openAreas: harness.openAreas,
     requireAreas: (job) => harness.openAreas(job)[Symbol.dispose](),
-    reportOf: async (job) => reportOfLatestRun(job, await connectionOf(job), harness.store, effects),
+    reportOf: async (job) =>
+      reportOfLatestRun(job, await connectionOf(job), harness.store, effects),
     dataFor: async () => null,
     workspace: join(harness.folder, 'ui'),
     workingFolder: harness.folder,
@@ -191,7 +228,11 @@ export async function startPage(
 
 /** Speaks to a page as a browser does. */
 export function visitor(port: number, cookie: string | null): Visitor {
-  const send = async (method: string, path: string, { headers = {}, body }: Ask = {}): Promise<IncomingMessage> => {
+  const send = async (
+    method: string,
+    path: string,
+    { headers = {}, body }: Ask = {},
+  ): Promise<IncomingMessage> => {
     const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
     const all = {
       host: `127.0.0.1:${port}`,
@@ -200,9 +241,14 @@ export function visitor(port: number, cookie: string | null): Visitor {
       ...(isPlain ? {} : { 'content-type': 'application/json' }),
       ...headers,
     };
-    const known = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    const known = Object.fromEntries(
+      Object.entries(all).filter(([, value]) => value !== undefined),
+    );
     // A refused upload may break off after its answer.
-    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: known }).on('error', () => {});
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: known }).on(
+      'error',
+      () => {},
+    );
     request.end(isPlain ? body : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return response;

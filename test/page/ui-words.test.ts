@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { type Choice, choiceSchema, confirmation, firstChoice, makeJobFile } from '../../src/page/files/choice.ts';
+import {
+  type Choice,
+  choiceSchema,
+  confirmation,
+  firstChoice,
+  makeJobFile,
+} from '../../src/page/files/choice.ts';
 import { columnReference, type FilePreview } from '../../src/page/files/file-preview.ts';
 import { ActiveRun, makeRunUpdate } from '../../src/page/runs.ts';
 import { readAssets } from '../../src/page/web/assets.ts';
@@ -20,7 +26,10 @@ interface PageWords {
 const addressOf = (name: string, text = String(readAssets().get(name)!.body)): string =>
   `data:text/javascript,${encodeURIComponent(text.replaceAll(/'\.\/([\w-]+\.js)'/g, (_, other) => JSON.stringify(addressOf(other))))}`;
 const page = (await import(addressOf('format.js'))) as PageWords;
-const numbers = (await import(addressOf('numbers.js'))) as Record<string, (value: number, word?: string) => string>;
+const numbers = (await import(addressOf('numbers.js'))) as Record<
+  string,
+  (value: number, word?: string) => string
+>;
 
 test('the page has the numbers and the sentence of the server', () => {
   assert.deepEqual(Object.keys(numbers).sort(), [
@@ -31,9 +40,15 @@ test('the page has the numbers and the sentence of the server', () => {
     'percent',
     'timeSpan',
   ]);
-  for (const budget of [0, 1, 2, 999, 1000]) assert.equal(numbers.confirmation!(budget), confirmation(budget));
+  for (const budget of [0, 1, 2, 999, 1000])
+    assert.equal(numbers.confirmation!(budget), confirmation(budget));
   assert.deepEqual(
-    [numbers.byteSize!(12_345_678), numbers.timeSpan!(200), numbers.percent!(0.9996), numbers.counted!(1_040, 'row')],
+    [
+      numbers.byteSize!(12_345_678),
+      numbers.timeSpan!(200),
+      numbers.percent!(0.9996),
+      numbers.counted!(1_040, 'row'),
+    ],
     ['12.3 MB', '3 h 20 min', '99.9 %', '1,040 rows'],
   );
 });
@@ -54,14 +69,25 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   const facts = { budget: 700, creditsPerMinute: 300, deadline: null };
   const run: ActiveRun = {
     ...{ ...new ActiveRun(0, 700), phase: 'buying', available: 10_000, source: 'service' },
-    facts: { ...facts, startedAt: 0, rows: 1, valueBefore: 0, reach: { credits: 700, cells: 70 }, value: 0 },
+    facts: {
+      ...facts,
+      startedAt: 0,
+      rows: 1,
+      valueBefore: 0,
+      reach: { credits: 700, cells: 70 },
+      value: 0,
+    },
   };
   const at = (steady: number, spent: number) => {
     const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };
     const { last_minute, minutes_left } = makeRunUpdate({ ...run, progress }, steady);
     return [last_minute, minutes_left];
   };
-  assert.deepEqual(at(0, 0), [0, 400 / 300], 'the budget ends it; the first minute holds 300 credits');
+  assert.deepEqual(
+    at(0, 0),
+    [0, 400 / 300],
+    'the budget ends it; the first minute holds 300 credits',
+  );
   assert.deepEqual(at(1_000, 10), [10, 400 / 300], 'a short burst says nothing of the rate');
   assert.deepEqual(at(60_000, 100), [100, 6]);
 });
@@ -81,7 +107,11 @@ test('a column is named so that a job finds that very one', () => {
 });
 
 const COLUMNS = ['lat', 'Lat', '', 'y', '9', 'y', ''];
-const PREVIEW = { columns: COLUMNS, location: { lat: 0, lng: 3 }, order: 4 } as unknown as FilePreview;
+const PREVIEW = {
+  columns: COLUMNS,
+  location: { lat: 0, lng: 3 },
+  order: 4,
+} as unknown as FilePreview;
 
 test('the settings of a run are shown again as they were chosen; with another header, the columns that are recognised', () => {
   const index = fc.nat(COLUMNS.length - 1);
@@ -98,7 +128,10 @@ test('the settings of a run are shown again as they were chosen; with another he
   });
   fc.assert(
     fc.property(choices, (made) => {
-      const choice = choiceSchema.parse(made) as Choice & { header: boolean; order: number | 'tiv' | 'file' };
+      const choice = choiceSchema.parse(made) as Choice & {
+        header: boolean;
+        order: number | 'tiv' | 'file';
+      };
       const { header, order, areas = 'place', lat, lng, placeOrder, optimize, source } = choice;
       const job = makeJobFile(choice, COLUMNS);
       // The service that the page was started with is in no job file.
@@ -108,8 +141,19 @@ test('the settings of a run are shown again as they were chosen; with another he
       const named = typeof order === 'number' ? COLUMNS.indexOf(COLUMNS[order]!) : order;
       const rest = { topics, optimize, source, areas };
       const both = lat === lng && placeOrder ? { placeOrder } : {};
-      assert.deepEqual(firstChoice(job, header, PREVIEW, 'service'), { lat, lng, ...both, order: named, ...rest });
-      assert.deepEqual(firstChoice(job, !header, PREVIEW, 'service'), { lat: 0, lng: 3, order: 4, ...rest });
+      assert.deepEqual(firstChoice(job, header, PREVIEW, 'service'), {
+        lat,
+        lng,
+        ...both,
+        order: named,
+        ...rest,
+      });
+      assert.deepEqual(firstChoice(job, !header, PREVIEW, 'service'), {
+        lat: 0,
+        lng: 3,
+        order: 4,
+        ...rest,
+      });
     }),
   );
 });
@@ -126,7 +170,13 @@ test('without a run the page shows what is recognised and usual; columns that ar
     topics,
     ...usual,
   });
-  const job = makeJobFile({ lat: 3, lng: 4, topics: ['hail'], optimize: 'calls', order: 1 }, ['a', 'b', 'c', 'd', 'e']);
+  const job = makeJobFile({ lat: 3, lng: 4, topics: ['hail'], optimize: 'calls', order: 1 }, [
+    'a',
+    'b',
+    'c',
+    'd',
+    'e',
+  ]);
   const { lat, lng, order } = firstChoice(job, true, { ...PREVIEW, columns: ['a', 'e'] }, 'local');
   assert.deepEqual([lat, lng, order], [null, 1, 'file']);
 });
@@ -135,9 +185,30 @@ test('a choice is refused unless each part is one that the page offers', () => {
   const choice = { lat: 0, lng: 1, topics: ['hail'], optimize: 'credits' };
   assert.ok(choiceSchema.safeParse(choice).success);
   for (const part of [
-    ...[{ lat: -1 }, { lat: 1.5 }, { lat: null }, { lng: -1 }, { lng: 0.5 }, { lng: '1' }, { lng: undefined }],
-    ...[{ topics: [] }, { topics: ['rain'] }, { topics: undefined }, { optimize: 'time' }, { optimize: undefined }],
-    ...[{ header: 'no' }, { order: -1 }, { order: 'value' }, { source: 'web' }, { areas: 'state' }, { budget: 5 }],
+    ...[
+      { lat: -1 },
+      { lat: 1.5 },
+      { lat: null },
+      { lng: -1 },
+      { lng: 0.5 },
+      { lng: '1' },
+      { lng: undefined },
+    ],
+    ...[
+      { topics: [] },
+      { topics: ['rain'] },
+      { topics: undefined },
+      { optimize: 'time' },
+      { optimize: undefined },
+    ],
+    ...[
+      { header: 'no' },
+      { order: -1 },
+      { order: 'value' },
+      { source: 'web' },
+      { areas: 'state' },
+      { budget: 5 },
+    ],
   ]) {
     assert.ok(!choiceSchema.safeParse({ ...choice, ...part }).success, JSON.stringify(part));
   }
@@ -148,19 +219,27 @@ const UPLOAD = '/home/ann/.local/share/perilbook/ui/0123456789abcdef/input/';
 test('a hint on the page names no flag, no job file, no command and no folder of the workspace', () => {
   const message = 'No latitude column was found in';
   const hint = 'Name it: --lat COLUMN (location: in the job file).';
-  assert.deepEqual(pageMessage(new PerilbookError('INPUT_COLUMNS', `${message} ${UPLOAD}book.csv`, hint)), {
-    message: `${message} book.csv`,
-    hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
-  });
+  assert.deepEqual(
+    pageMessage(new PerilbookError('INPUT_COLUMNS', `${message} ${UPLOAD}book.csv`, hint)),
+    {
+      message: `${message} book.csv`,
+      hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
+    },
+  );
   const kept = new PerilbookError('BUG', 'a', 'Use another name.');
   assert.deepEqual(pageMessage(kept), { message: 'a', hint: 'Use another name.' });
 });
 
 test('of a longer text the sentences for a terminal are left out', () => {
   assert.equal(
-    withoutTerminal('The quota is used up. If others spend: perilbook quota set --left N. It resets on Monday.'),
+    withoutTerminal(
+      'The quota is used up. If others spend: perilbook quota set --left N. It resets on Monday.',
+    ),
     'The quota is used up. It resets on Monday.',
   );
-  assert.equal(withoutTerminal('It is 5 - 3 places, from -95.3.'), 'It is 5 - 3 places, from -95.3.');
+  assert.equal(
+    withoutTerminal('It is 5 - 3 places, from -95.3.'),
+    'It is 5 - 3 places, from -95.3.',
+  );
   assert.equal(withoutTerminal('Start perilbook ui again.'), 'Start perilbook ui again.');
 });

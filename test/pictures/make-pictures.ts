@@ -65,8 +65,13 @@ async function runInTerminal(): Promise<string> {
 }
 
 async function pictureOfReport(file: string): Promise<void> {
-  const browser = await startBrowser({ after: (close: () => Promise<void>) => cleanups.push(close) });
-  const page = await browser.newPage({ viewport: { width: 1200, height: 860 }, colorScheme: 'light' });
+  const browser = await startBrowser({
+    after: (close: () => Promise<void>) => cleanups.push(close),
+  });
+  const page = await browser.newPage({
+    viewport: { width: 1200, height: 860 },
+    colorScheme: 'light',
+  });
   await page.goto(pathToFileURL(file).href);
   // As PNG it takes 280 kB.
   await page.screenshot({ path: join(PICTURES, 'report.jpg'), quality: 85 });

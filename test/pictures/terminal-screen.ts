@@ -34,7 +34,8 @@ export class TerminalScreen {
 
   write(text: string): void {
     for (const [index, part] of text.split('\u001b').entries()) {
-      const [sequence = '', number = '', letter = ''] = index === 0 ? [] : (/^\[([?\d;]*)([A-Za-z])/.exec(part) ?? []);
+      const [sequence = '', number = '', letter = ''] =
+        index === 0 ? [] : (/^\[([?\d;]*)([A-Za-z])/.exec(part) ?? []);
       if (index > 0) this.#control(number, letter);
       for (const character of part.slice(sequence.length)) this.#put(character);
     }
@@ -63,7 +64,8 @@ export class TerminalScreen {
     else if (letter === 'K') this.#lines[this.#row] = number === '2' ? [] : this.#left();
     else if (letter === 'J') this.#lines.splice(this.#row, Number.POSITIVE_INFINITY, this.#left());
     // Line wrapping, the cursor and synchronised output do not show.
-    else if (!/^\?(7|25|2026)$/.test(number)) throw new Error(`unknown control sequence: ${number}${letter}`);
+    else if (!/^\?(7|25|2026)$/.test(number))
+      throw new Error(`unknown control sequence: ${number}${letter}`);
   }
 
   #left(): Cell[] {

@@ -29,8 +29,12 @@ function naively(places: readonly Place[], most: number): number[] {
   const left = new Set(places.keys());
   const values: number[] = [];
   while (values.length < most) {
-    const circles = [...left].map((middle) => [...left].filter((other) => isNear(places[middle]!, places[other]!)));
-    const sums = circles.map((circle) => circle.reduce((sum, place) => sum + places[place]!.value, 0));
+    const circles = [...left].map((middle) =>
+      [...left].filter((other) => isNear(places[middle]!, places[other]!)),
+    );
+    const sums = circles.map((circle) =>
+      circle.reduce((sum, place) => sum + places[place]!.value, 0),
+    );
     const best = sums.indexOf(Math.max(...sums));
     if (best < 0 || sums[best]! <= 0) break;
     values.push(sums[best]!);
@@ -83,7 +87,9 @@ test('the middle of a circle is none of the places that another circle has, and 
     return { lat: (north! * MILE) / 111_195, lng: -100 + (east! * MILE) / 111_195, value: value! };
   });
   const valuesOf = (most: number) =>
-    heaviestCircles(tableOf(places), (index) => places[index]!.value, MILE, most).map(({ value }) => value);
+    heaviestCircles(tableOf(places), (index) => places[index]!.value, MILE, most).map(
+      ({ value }) => value,
+    );
   assert.deepEqual(valuesOf(3), [103, 20, 10]);
   assert.deepEqual(valuesOf(2), [103, 20]);
 });

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAtRisk, makeBridgeSums, type RowState, sumSteps } from '../../src/report/compare/bridge.ts';
+import {
+  isAtRisk,
+  makeBridgeSums,
+  type RowState,
+  sumSteps,
+} from '../../src/report/compare/bridge.ts';
 import { type ComparedRow, matchRows } from '../../src/report/compare/match-rows.ts';
-import { CLASS_LETTERS, HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
+import {
+  CLASS_LETTERS,
+  HIGH,
+  HIGHEST,
+  unansweredClass,
+  VERY_HIGH,
+} from '../../src/report/figures/scales.ts';
 import { changesSection } from '../../src/report/html/changes.ts';
 import { fc } from '../properties.ts';
 import { handMadeBook } from './hand-made-book.ts';
@@ -10,11 +21,21 @@ import { handMadeBook } from './hand-made-book.ts';
 const UNANSWERED = unansweredClass(HIGHEST);
 
 /** Rows by key; in each file a row is on the line of its place in the list. */
-type Rows = Readonly<Record<string, { readonly at?: string; readonly value: number | null; readonly rating: number }>>;
+type Rows = Readonly<
+  Record<string, { readonly at?: string; readonly value: number | null; readonly rating: number }>
+>;
 
 async function* rowsOf(rows: Rows): AsyncIterable<ComparedRow[]> {
   yield Object.entries(rows).map(([key, { at = 'here', value, rating }], index) => ({
-    ...{ key, line: index + 2, part: null, place: at, value, otherCurrency: null, classes: CLASS_LETTERS[rating]! },
+    ...{
+      key,
+      line: index + 2,
+      part: null,
+      place: at,
+      value,
+      otherCurrency: null,
+      classes: CLASS_LETTERS[rating]!,
+    },
   }));
 }
 
@@ -51,7 +72,12 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
   assert.deepEqual([relocated.rows, relocated.value], [1, 16]);
   const [hail] = compared.topics;
   assert.deepEqual(
-    hail!.bridge.steps.map(({ step, change, examples }) => [step, change.rows, change.value, examples[0]!.key]),
+    hail!.bridge.steps.map(({ step, change, examples }) => [
+      step,
+      change.rows,
+      change.value,
+      examples[0]!.key,
+    ]),
     [
       ['gone', -1, 0, 'gone'],
       ['moved', 1, 16, 'relocated'],
@@ -66,14 +92,34 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
 
   const { rows, all, ...facts } = await (await handMadeBook(t, 'partly')).facts();
   assert.deepEqual([rows, all.locations], [6, 5]);
-  const changes = { earlier: 'earlier.csv', currency: 'USD', matchedBy: 'place', notCompared: [], ...compared };
+  const changes = {
+    earlier: 'earlier.csv',
+    currency: 'USD',
+    matchedBy: 'place',
+    notCompared: [],
+    ...compared,
+  };
   const page = changesSection({ ...facts, rows, all, changes })!.text;
-  assert.ok(page.includes('also those without a location in the US (now: 1), which the figures above leave out.'));
+  assert.ok(
+    page.includes(
+      'also those without a location in the US (now: 1), which the figures above leave out.',
+    ),
+  );
   // What was not answered is not said to be unchanged.
   const none = { before: { rows: 0, value: 0 }, steps: [], now: { rows: 0, value: 0 } };
   const untouched = { ...hail!, title: 'Tsunami', bridge: none };
-  const unanswered = { ...untouched, title: 'Drought', answeredThen: none.now, answeredNow: none.now };
-  const quiet = changesSection({ ...facts, rows, all, changes: { ...changes, topics: [untouched, unanswered] } })!.text;
+  const unanswered = {
+    ...untouched,
+    title: 'Drought',
+    answeredThen: none.now,
+    answeredNow: none.now,
+  };
+  const quiet = changesSection({
+    ...facts,
+    rows,
+    all,
+    changes: { ...changes, topics: [untouched, unanswered] },
+  })!.text;
   assert.ok(quiet.includes('<b>Nothing changed above Moderate:</b> <small>Tsunami</small>'));
   assert.ok(quiet.includes('<b>Not answered then or now:</b> <small>Drought</small>'));
 });
@@ -83,17 +129,25 @@ const anyState = fc.record({
   value: fc.integer({ min: -1e12, max: 1e14 }),
   rating: fc.nat(HIGHEST.classes.length - 1),
 });
-const anyRow = fc.record({ was: fc.option(anyState), now: fc.option(anyState), hasMoved: fc.boolean() });
+const anyRow = fc.record({
+  was: fc.option(anyState),
+  now: fc.option(anyState),
+  hasMoved: fc.boolean(),
+});
 
 test('then and all changes add up to now, to the unit, for what is at risk and for all', () => {
   fc.assert(
     fc.property(fc.array(anyRow, { maxLength: 30 }), (rows) => {
       for (const isCounted of [isAtRisk, () => true]) {
         const sums = makeBridgeSums(isCounted);
-        for (const { was, now, hasMoved } of rows) sums.add(was, now, hasMoved, () => ({ line: 1, key: 'a' }));
+        for (const { was, now, hasMoved } of rows)
+          sums.add(was, now, hasMoved, () => ({ line: 1, key: 'a' }));
         const { before, steps, now } = sums.bridge();
         const total = (side: 'was' | 'now') =>
-          rows.reduce((sum, { [side]: one }) => sum + (one && isCounted(one.rating) ? one.value : 0), 0);
+          rows.reduce(
+            (sum, { [side]: one }) => sum + (one && isCounted(one.rating) ? one.value : 0),
+            0,
+          );
         assert.deepEqual([before.value, now.value], [total('was'), total('now')]);
         for (const part of ['rows', 'value'] as const) {
           const sum = steps.reduce((all, { change }) => all + change[part], before[part]);
@@ -118,5 +172,9 @@ test('each change of a row is one step: what changes in value is apart from what
   assert.equal(steps(at(VERY_HIGH), at(2, 130)), 'revalued 30, rated_better -130');
   assert.equal(steps(at(UNANSWERED), at(HIGH)), 'newly_answered 100');
   assert.equal(steps(at(HIGH), at(UNANSWERED)), 'no_longer_answered -100');
-  assert.equal(steps(at(0), at(HIGH, 130), true), 'moved 100, revalued 30', 'a rating of another place is the move');
+  assert.equal(
+    steps(at(0), at(HIGH, 130), true),
+    'moved 100, revalued 30',
+    'a rating of another place is the move',
+  );
 });

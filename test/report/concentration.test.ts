@@ -19,14 +19,21 @@ type Added = readonly [county: County | null, rows: number, value: number, ...cl
 
 function totalsOf(added: readonly Added[]) {
   const sums = makeConcentration(3);
-  for (const [county, rows, value, ...classes] of added) sums.add(county, rows, value, Uint8Array.from(classes));
+  for (const [county, rows, value, ...classes] of added)
+    sums.add(county, rows, value, Uint8Array.from(classes));
   return sums.totals([{ slug: 'hail', layer: HAIL, scale: HIGHEST }], sumMaker(0));
 }
 
 test('areas are listed by value, then by locations, then by name; those beyond the longest list are added up', () => {
-  const added = Array.from({ length: 22 }, (_, index): Added => [countyOf(index), 1, 100 - index, 0, 0, 0]);
+  const added = Array.from(
+    { length: 22 },
+    (_, index): Added => [countyOf(index), 1, 100 - index, 0, 0, 0],
+  );
   const { counties, states, all } = totalsOf(added);
-  assert.deepEqual([counties.count, counties.largest.length, states.count, states.largest.length], [22, 20, 22, 12]);
+  assert.deepEqual(
+    [counties.count, counties.largest.length, states.count, states.largest.length],
+    [22, 20, 22, 12],
+  );
   assert.deepEqual([counties.largest[0]!.name, counties.largest[19]!.name], ['C0, S0', 'C19, S19']);
   assert.deepEqual([counties.others!.locations, counties.others!.value], [2, 80 + 79]);
   assert.equal(states.others!.locations, 10);
@@ -39,7 +46,10 @@ test('areas are listed by value, then by locations, then by name; those beyond t
     [null, 9, 4, 0, 0, 0],
   ]);
   const names = equal.counties.largest.map(({ name }) => name);
-  assert.deepEqual([names, equal.counties.others], [['C3, S3', 'C1, S1', 'C2, S2', 'C4, S4', 'Elsewhere'], null]);
+  assert.deepEqual(
+    [names, equal.counties.others],
+    [['C3, S3', 'C1, S1', 'C2, S2', 'C4, S4', 'Elsewhere'], null],
+  );
 });
 
 test('counties of a state are added up, and each sum is of its classes', () => {
@@ -70,7 +80,8 @@ test('a topic is most in the three counties of largest Very High sums; without a
     [countyOf(5), 1, 50, 0, HIGH, HIGH - 1],
     [countyOf(6), 1, 60, 0, 0, VERY_HIGH + 1],
   ]);
-  const told = (layer: number) => mostIn(layer).map(({ county, locations, value }) => [county, locations, value]);
+  const told = (layer: number) =>
+    mostIn(layer).map(({ county, locations, value }) => [county, locations, value]);
   const three = [4, 3, 2].map((code) => [`C${code}, S${code}`, 1, code]);
   assert.deepEqual([told(HAIL), told(WILDFIRE), told(0)], [three, three, []]);
 });

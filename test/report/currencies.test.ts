@@ -16,15 +16,16 @@ const ROWS = Array.from({ length: 70 }, (_, row) => ({
 }));
 
 const sumOf = (code: string, place?: number) =>
-  ROWS.filter((row) => row.code.toUpperCase() === code && (place === undefined || row.place === place)).reduce(
-    (sum, { cents }) => sum + cents,
-    0,
-  );
+  ROWS.filter(
+    (row) => row.code.toUpperCase() === code && (place === undefined || row.place === place),
+  ).reduce((sum, { cents }) => sum + cents, 0);
 
 test('a report of several currencies has the sums of each', async (t) => {
   const harness = await openHarness(t);
   const at = places(3).map((place) => place.join());
-  const lines = ROWS.map(({ place, cents, code }) => `${at[place]},${(cents / 100).toFixed(2)},${code}\n`);
+  const lines = ROWS.map(
+    ({ place, cents, code }) => `${at[place]},${(cents / 100).toFixed(2)},${code}\n`,
+  );
   writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,value,currency\n${lines.join('')}`);
   const preparedWith = async (settings: JobFile): Promise<Prepared> => {
     const prepared = await prepare(
@@ -44,7 +45,10 @@ test('a report of several currencies has the sums of each', async (t) => {
     const { totals, valueOfCell, shown: found } = sumCurrencies(prepared.job, scan);
     assert.equal(found, shown);
     for (const { currency, value } of totals) assert.equal(value / unit, sumOf(currency ?? ''));
-    assert.deepEqual(new Set(totals.map(({ currency }) => currency)), new Set([null, 'USD', 'CAD', 'EUR']));
+    assert.deepEqual(
+      new Set(totals.map(({ currency }) => currency)),
+      new Set([null, 'USD', 'CAD', 'EUR']),
+    );
     for (const place of [0, 1, 2]) assert.equal(valueOfCell(place) / unit, sumOf(shown, place));
   }
 });

@@ -41,7 +41,8 @@ function portfolio(): string {
   const rows = Array.from({ length: ROWS }, (_, row) => {
     const [county, lat, lng] = pick(random, COUNTIES);
     // The last of six decimals is not 0: rounding to four is then the same in every program.
-    const near = (degrees: number) => `${(degrees + between(random, -0.06, 0.06)).toFixed(5)}${whole(random, 1, 9)}`;
+    const near = (degrees: number) =>
+      `${(degrees + between(random, -0.06, 0.06)).toFixed(5)}${whole(random, 1, 9)}`;
     if (row % 13 !== 12) place = `${county},${near(lat)},${near(lng)}`;
     return `${row},${Math.round(Math.exp(between(random, 10, 15)))},${row % 211 === 100 ? ',,' : place}\n`;
   });
@@ -50,7 +51,8 @@ function portfolio(): string {
 
 const BUDGET = 300;
 
-const columnOf = (slug: TopicSlug) => `${slug.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_rating`;
+const columnOf = (slug: TopicSlug) =>
+  `${slug.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_rating`;
 
 test('the facts of a portfolio are sums over its output, where the budget paid for a part', async (t) => {
   const folder = temporaryFolder(t);
@@ -81,7 +83,8 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   await duckdb.execute(
     "CREATE VIEW located AS SELECT * FROM rows WHERE hazard_status NOT IN ('invalid', 'outside_us')",
   );
-  const row = async (sql: string): Promise<string[]> => (await duckdb.query(sql))[0]!.map((field) => field ?? '0');
+  const row = async (sql: string): Promise<string[]> =>
+    (await duckdb.query(sql))[0]!.map((field) => field ?? '0');
   const numbers = async (sql: string): Promise<number[]> => (await row(sql)).map(Number);
   const columns = NATURAL_SLUGS.map(columnOf);
   const isVeryHigh = columns.map((column) => `${column} = 'Very High'`).join(' OR ');
@@ -103,7 +106,9 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
     [facts.rows, facts.all, facts.places, facts.missing.status[0], facts.credits.charged],
     [all, { locations: rows, value }, places, { status: 'ok', rows: ok }, totalCredits],
   );
-  const [oldest, newest] = await row("SELECT min(hazard_as_of), max(hazard_as_of) FROM rows WHERE hazard_as_of <> ''");
+  const [oldest, newest] = await row(
+    "SELECT min(hazard_as_of), max(hazard_as_of) FROM rows WHERE hazard_as_of <> ''",
+  );
   assert.deepEqual([facts.oldest, facts.newest], [oldest, newest]);
   const { highest } = facts;
   assert.deepEqual(
@@ -126,7 +131,10 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
     `SELECT county, sum(tiv), count(*) FROM located GROUP BY county ORDER BY sum(tiv) DESC`,
   );
   // Some places of the made-up file lie beyond the border of the county that their rows name.
-  const areas = [...facts.counties.largest, ...(facts.counties.others ? [facts.counties.others] : [])];
+  const areas = [
+    ...facts.counties.largest,
+    ...(facts.counties.others ? [facts.counties.others] : []),
+  ];
   assert.ok(counties.length > 10 && facts.counties.largest[0].name === 'Miami-Dade, Florida');
   for (const part of ['locations', 'value'] as const) {
     const sum = areas.reduce((all, area) => all + area[part], 0);
@@ -136,7 +144,10 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   const share = Math.round((100 * top.classes[4].value) / top.answered.value);
   const story = `${share} % of the ${amount(top.answered.value, 'USD')} answered is rated Very High for ${top.title.toLowerCase()};`;
   assert.ok(facts.story.startsWith(story), `${facts.story}, not ${story}`);
-  assert.ok(facts.story.endsWith(`; ${amount(top.not_answered.value, 'USD')} is not answered.`), facts.story);
+  assert.ok(
+    facts.story.endsWith(`; ${amount(top.not_answered.value, 'USD')} is not answered.`),
+    facts.story,
+  );
   assert.ok(page.includes(`<p class="story">${facts.story}</p>`));
   assert.ok(page.includes(`Bars of all value: ${amount(value!, 'USD')}</label>`));
 });
@@ -144,7 +155,10 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
 /** The facts as `--json` prints them, and the page. */
 async function reported(folder: string, clock: FastClock, words: readonly string[]) {
   const more = ['--currency', 'USD', '--json', '--report', 'page.html'];
-  const { code, stdout, stderr } = await perilbook(['report', 'book.csv', ...words, ...more], { folder, clock });
+  const { code, stdout, stderr } = await perilbook(['report', 'book.csv', ...words, ...more], {
+    folder,
+    clock,
+  });
   assert.equal(code, 0, stderr);
   return { facts: JSON.parse(stdout), page: readFileSync(join(folder, 'page.html'), 'utf8') };
 }

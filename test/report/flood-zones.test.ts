@@ -9,7 +9,17 @@ import { formatStory } from '../../src/report/figures/story.ts';
 import { handMadeBook } from './hand-made-book.ts';
 
 /** In millions by hand: each place is worth twice the one before, so a sum says which places are in it. */
-const PLACES = { ve: 1, ae: 2, ah: 4, moderate: 8, a99: 16, minimal: 32, zoneD: 64, notStudied: 128, notAnswered: 256 };
+const PLACES = {
+  ve: 1,
+  ae: 2,
+  ah: 4,
+  moderate: 8,
+  a99: 16,
+  minimal: 32,
+  zoneD: 64,
+  notStudied: 128,
+  notAnswered: 256,
+};
 const sum = (...places: (keyof typeof PLACES)[]) => ({
   locations: places.length,
   value: places.reduce((all, place) => all + PLACES[place] * 1e6, 0),
@@ -41,15 +51,21 @@ test('value by flood zone, state and county; what is unknown is never outside of
     facts.story,
     '37 % of the 63.0 m determined is in a Special Flood Hazard Area; 64.0 m is undetermined; 128 m is not studied; 256 m is not answered.',
   );
-  const areas = [...facts.states.largest, ...facts.counties.largest, facts.states.all].map(({ name, perils }) => {
-    const [{ topic, ...of }] = perils as [(typeof perils)[0]];
-    return [name, topic, of];
-  });
+  const areas = [...facts.states.largest, ...facts.counties.largest, facts.states.all].map(
+    ({ name, perils }) => {
+      const [{ topic, ...of }] = perils as [(typeof perils)[0]];
+      return [name, topic, of];
+    },
+  );
   const none = { answered: sum(), severe: sum() };
   assert.deepEqual(areas, [
     ['Colorado', 'floodZone', none],
     ['Texas', 'floodZone', { answered: sum('a99', 'minimal'), severe: sum('a99') }],
-    ['Florida', 'floodZone', { answered: sum('ve', 'ae', 'ah', 'moderate'), severe: sum('ve', 'ae', 'ah') }],
+    [
+      'Florida',
+      'floodZone',
+      { answered: sum('ve', 'ae', 'ah', 'moderate'), severe: sum('ve', 'ae', 'ah') },
+    ],
     ['Boulder, Colorado', 'floodZone', none],
     ['Denver, Colorado', 'floodZone', none],
     ['Harris, Texas', 'floodZone', { answered: sum('a99', 'minimal'), severe: sum('a99') }],
@@ -67,9 +83,20 @@ test('the page says what a flood zone is not, beside the map and the shares, and
     ({ locations }, bin) => `${locations} ${zones!.rows[bin]} ${zones!.answered[bin]}`,
   );
   // The class of each place, and whether its zone is determined.
-  assert.deepEqual(drawn, ['1 5 1', '1 4 1', '1 3 1', '1 1 1', '1 2 1', '1 0 1', '1 6 0', '1 7 0', '1 8 0']);
+  assert.deepEqual(drawn, [
+    '1 5 1',
+    '1 4 1',
+    '1 3 1',
+    '1 1 1',
+    '1 2 1',
+    '1 0 1',
+    '1 6 0',
+    '1 7 0',
+    '1 8 0',
+  ]);
   const made = await page();
-  const limits = 'no determination for a lender, no depth of a flood, and says nothing of a future climate';
+  const limits =
+    'no determination for a lender, no depth of a flood, and says nothing of a future climate';
   assert.equal(made.split(limits).length, 3);
   assert.match(made, /<a href="#flood-zones">Flood zones<\/a>/);
   assert.doesNotMatch(made, /id="measurements"/);
@@ -79,8 +106,14 @@ test('the page says what a flood zone is not, beside the map and the shares, and
     /The value in a Special Flood Hazard Area \(Flood Zone\)\. A dot \(·\) is none of what was answered or determined/,
   );
   const cellOf = (area: string) =>
-    made.match(new RegExp(`<th scope="row">${area}</th><td class="n h-\\d">([^<]*)</td></tr>`))?.[1];
-  assert.deepEqual(['Denver, Colorado', 'Harris, Texas', 'Colorado'].map(cellOf), ['–', '16.0 m', '–']);
+    made.match(
+      new RegExp(`<th scope="row">${area}</th><td class="n h-\\d">([^<]*)</td></tr>`),
+    )?.[1];
+  assert.deepEqual(['Denver, Colorado', 'Harris, Texas', 'Colorado'].map(cellOf), [
+    '–',
+    '16.0 m',
+    '–',
+  ]);
 });
 
 test('without a place whose zone is determined, the first sentence has no share', async (t) => {
@@ -101,7 +134,10 @@ test('a place without a study that waits for another topic is not taken for one 
   const rated = ratedTopics({ topics, counts: true, units: 'miles' });
   const classes = makeCellClasses(rated, 2);
   const answer = { topic: 'floodZone', asOf: 5, fields: new Array<null>(9).fill(null) } as const;
-  for (const [cell, answers] of [new Map([['floodZone', answer] as const]), new Map<'floodZone', Answer>()].entries()) {
+  for (const [cell, answers] of [
+    new Map([['floodZone', answer] as const]),
+    new Map<'floodZone', Answer>(),
+  ].entries()) {
     const record = { answers, failures: new Map() };
     const status = cellStatus(record, topics, () => 0, 0);
     assert.equal(status.status, 'deferred');

@@ -58,16 +58,26 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
   const claims = await store.claim(
     { run, source, account: job.account.name, period, ...limits },
     said.map(({ at: [lat, lng] }) => ({
-      ...{ cell: cellOf({ lat, lng }, job.precision), call: { kind: 'standard' } as const, credits: 15, key: 'k' },
+      ...{
+        cell: cellOf({ lat, lng }, job.precision),
+        call: { kind: 'standard' } as const,
+        credits: 15,
+        key: 'k',
+      },
       wanted: [],
     })),
   );
   clock.move(60_000);
-  await store.settle(said.map((one, index) => settlementOf(one, claims[index]!, period, clock.now())));
+  await store.settle(
+    said.map((one, index) => settlementOf(one, claims[index]!, period, clock.now())),
+  );
   await store.finishRun(run, {
     state: 'paused',
     resumeAfter: Date.parse('2026-03-31T00:00:00Z'),
-    summary: { stopped: 'The quota is used up <b>.', saved_by_plan: { by_cells: 30, by_cache: 4, by_areas: 0 } },
+    summary: {
+      stopped: 'The quota is used up <b>.',
+      saved_by_plan: { by_cells: 30, by_cache: 4, by_areas: 0 },
+    },
   });
   clock.move(60_000);
   const effects = {
@@ -78,11 +88,18 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
   };
   const key = { secret: 'SECRET-KEY', fingerprint: 'k', scopes: null };
   const connection = {
-    ...{ kind: 'service' as const, baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN', source: 'hand-made' },
+    ...{
+      kind: 'service' as const,
+      baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN',
+      source: 'hand-made',
+    },
     ...{ sample: name === 'spread', keys: [key] },
   };
   const prepared = await prepare(
-    await openContext(job, { ...{ connection, store, effects }, asOf: Date.parse('2026-03-15T12:00:00Z') }),
+    await openContext(job, {
+      ...{ connection, store, effects },
+      asOf: Date.parse('2026-03-15T12:00:00Z'),
+    }),
   );
   const made = () => gatherFacts(prepared, clock.now());
   const page = async () => made().then(({ facts, map }) => reportPage(facts, map));
@@ -98,7 +115,9 @@ function settlementOf(
   if (claim.outcome !== 'granted') throw new Error(`not granted: ${claim.outcome}`);
   return {
     ...{ call: claim.call, charge: 'charged', credits: 15, period, outcome: '200' },
-    answers: Object.entries(answers).map(([topic, fields]) => ({ topic, asOf: now, fields }) as Answer),
+    answers: Object.entries(answers).map(
+      ([topic, fields]) => ({ topic, asOf: now, fields }) as Answer,
+    ),
     failures: Object.entries(failures).map(([topic, note]) => ({
       ...{ topic: topic as TopicSlug, note: note!, reason: 'unavailable' as const, at: now },
     })),

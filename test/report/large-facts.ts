@@ -20,7 +20,8 @@ function scattered(seed: number, below: number): number {
 function fieldsOf(slug: TopicSlug, seed: number): Field[] {
   const width = addedColumns([slug]).length - addedColumns([]).length;
   const { category } = topicOf(slug);
-  if (category === 'natural') return padded([RATINGS[Math.floor(scattered(seed, 8))]!, 50, null], width);
+  if (category === 'natural')
+    return padded([RATINGS[Math.floor(scattered(seed, 8))]!, 50, null], width);
   if (category === 'proximity') return [3, Math.floor(scattered(seed, 20_000))];
   if (slug === 'radon') return padded([`Zone ${1 + Math.floor(scattered(seed, 3))}`], width);
   if (slug === 'floodZone') return padded(['AE', 'FLOODWAY', 'true'], width);
@@ -33,7 +34,10 @@ function padded(fields: readonly Field[], width: number): Field[] {
 
 function cellOf(number: number): EnrichedCell {
   const answers = new Map<TopicSlug, Answer>(
-    TOPIC_SLUGS.map((topic, index) => [topic, { topic, asOf: 0, fields: fieldsOf(topic, number * 41 + index) }]),
+    TOPIC_SLUGS.map((topic, index) => [
+      topic,
+      { topic, asOf: 0, fields: fieldsOf(topic, number * 41 + index) },
+    ]),
   );
   const record = { answers, failures: new Map() };
   return {
@@ -65,8 +69,21 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
   }
   const { figures, map, atRisk } = tally.tallied();
   const facts = {
-    ...{ job: 'large', input: 'large.csv', madeAt: '2026-03-15T12:00:00Z', runAt: null, source: 'here', sample: true },
-    ...({ datasets: null, unit: 'line', units: 'miles', valueName: 'TIV', currency: 'USD' } as const),
+    ...{
+      job: 'large',
+      input: 'large.csv',
+      madeAt: '2026-03-15T12:00:00Z',
+      runAt: null,
+      source: 'here',
+      sample: true,
+    },
+    ...({
+      datasets: null,
+      unit: 'line',
+      units: 'miles',
+      valueName: 'TIV',
+      currency: 'USD',
+    } as const),
     ...{ output: 'large.hazards.csv', rows: 600_000, invalid: 0, outsideUs: 0 },
     ...figures,
     currencies: [{ currency: 'USD', locations: 600_000, value: 1e14 }],
@@ -89,7 +106,15 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
       return { ...label, locations: rows, value, ratings };
     }),
     ...{ changes: null, problems: [], credits: null },
-    missing: { status: [], reasons: [], credits: 0, places: 0, stopped: null, resumeAfter: null, account: null },
+    missing: {
+      status: [],
+      reasons: [],
+      credits: 0,
+      places: 0,
+      stopped: null,
+      resumeAfter: null,
+      account: null,
+    },
   };
   return { facts: { story: formatStory(facts), ...facts }, map };
 }

@@ -31,7 +31,14 @@ test('values are escaped once, markup of our own is not, an object of a file is 
 
 test('a share is never shown as nothing when it is something, nor as all when it is not', () => {
   assert.deepEqual(
-    [percent(0, 9), percent(9, 9), percent(1, 1e6), percent(1e6 - 1, 1e6), percent(1, 3), percent(1, 0)],
+    [
+      percent(0, 9),
+      percent(9, 9),
+      percent(1, 1e6),
+      percent(1e6 - 1, 1e6),
+      percent(1, 3),
+      percent(1, 0),
+    ],
     ['0 %', '100 %', '<0.1 %', '>99.9 %', '33.3 %', '–'],
   );
   const shares = [1, 2, 1998, 1999].map((part) => percent(part, 2000));
@@ -49,12 +56,17 @@ test('what a report measures, and the line of a row', () => {
     const sum = { locations: 1_200, value };
     assert.deepEqual([by, name, of(sum), shown(of(sum)), words(sum)], expected);
   }
-  assert.deepEqual([lineText({ line: 1234 }), lineText({ line: 1234, part: 'a.csv' })], ['1,234', 'a.csv:1,234']);
+  assert.deepEqual(
+    [lineText({ line: 1234 }), lineText({ line: 1234, part: 'a.csv' })],
+    ['1,234', 'a.csv:1,234'],
+  );
 });
 
 test('amounts have three digits, a unit, and their currency where it is known', () => {
   assert.deepEqual(
-    [3_194_148_000, 999_600_000, 99_960_000, 12_345, 950.4, 0, -2_500_000].map((value) => amount(value, 'USD')),
+    [3_194_148_000, 999_600_000, 99_960_000, 12_345, 950.4, 0, -2_500_000].map((value) =>
+      amount(value, 'USD'),
+    ),
     ['$3.19 bn', '$1.00 bn', '$100 m', '$12.3 k', '$950', '$0', '−$2.50 m'],
   );
   assert.deepEqual([amount(1e12, 'CAD'), amount(5e6, null)], ['CAD 1.00 tn', '5.00 m']);
@@ -71,7 +83,10 @@ test('the columns by which people know a location', () => {
     const { id, name } = labelColumns(columns);
     return [id === null ? null : columns[id], name === null ? null : columns[name]];
   };
-  assert.deepEqual(found('PortNumber,AccNumber,LocNumber,LocName,Latitude'), ['LocNumber', 'LocName']);
+  assert.deepEqual(found('PortNumber,AccNumber,LocNumber,LocName,Latitude'), [
+    'LocNumber',
+    'LocName',
+  ]);
   assert.deepEqual(found('Fuel Type Code,Station Name,Street Address,ID'), ['ID', 'Station Name']);
   assert.deepEqual(found('listing_id,address,price,lat,lng'), ['listing_id', 'address']);
   assert.deepEqual(found('policyID,statecode,county,tiv_2012'), ['policyID', null]);
@@ -91,14 +106,22 @@ const CSS = readFileSync(new URL('../../src/report/html/assets/base.css', import
 /** How red, green and blue are seen, as linear light (Machado, Oliveira and Fernandes 2009, full severity). */
 const SIGHTS = {
   normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
-  protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
-  deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
-  tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+  protanopia: [
+    0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998,
+  ],
+  deuteranopia: [
+    0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881,
+  ],
+  tritanopia: [
+    1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039,
+  ],
 } as const;
 
 /** The custom property `name` of the style sheet in light (1) or dark (2), as someone sees it, in CIELAB. */
 function seen(mode: 1 | 2, name: string, sight: readonly number[]): number[] {
-  const hex = new RegExp(`--${name}: light-dark\\(#([0-9a-f]{6}), #([0-9a-f]{6})\\);`).exec(CSS)![mode];
+  const hex = new RegExp(`--${name}: light-dark\\(#([0-9a-f]{6}), #([0-9a-f]{6})\\);`).exec(CSS)![
+    mode
+  ];
   const light = [0, 2, 4]
     .map((at) => Number.parseInt(hex!.slice(at, at + 2), 16) / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
@@ -122,18 +145,26 @@ for (const [mode, part] of [
 ] as const) {
   for (const [name, sight] of Object.entries(SIGHTS)) {
     test(`in ${mode} with ${name} sight neighbouring classes stay apart, and all stand out from the land`, () => {
-      const [land, ...tones] = ['land', 't1', 't2', 't3', 't4', 't5', 't6'].map((tone) => seen(part, tone, sight));
+      const [land, ...tones] = ['land', 't1', 't2', 't3', 't4', 't5', 't6'].map((tone) =>
+        seen(part, tone, sight),
+      );
       for (const [index, tone] of tones.entries()) {
-        const apart = (other: readonly number[]) => Math.hypot(...tone.map((at, axis) => at - other[axis]!));
+        const apart = (other: readonly number[]) =>
+          Math.hypot(...tone.map((at, axis) => at - other[axis]!));
         assert.ok(apart(land!) > APART, `${index + 1} and the land: ${apart(land!)}`);
         if (index > 0)
-          assert.ok(apart(tones[index - 1]!) > APART, `${index} and ${index + 1}: ${apart(tones[index - 1]!)}`);
+          assert.ok(
+            apart(tones[index - 1]!) > APART,
+            `${index} and ${index + 1}: ${apart(tones[index - 1]!)}`,
+          );
       }
     });
   }
   test(`in ${mode} cool is low and warm is high`, () => {
     // b* of CIELAB is below 0 for blue, a* above 0 for red.
-    const [low, , , , high] = ['t1', 't2', 't3', 't4', 't5'].map((tone) => seen(part, tone, SIGHTS.normal));
+    const [low, , , , high] = ['t1', 't2', 't3', 't4', 't5'].map((tone) =>
+      seen(part, tone, SIGHTS.normal),
+    );
     assert.ok(low![2]! < -10 && high![1]! > 30, `${low} ${high}`);
   });
 }

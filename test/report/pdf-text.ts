@@ -5,7 +5,8 @@ import { inflateSync } from 'node:zlib';
 export function textOfPages(pdf: Buffer): string[] {
   const file = pdf.toString('latin1');
   const objects = new Map<string, string>();
-  for (const [, number, body] of file.matchAll(/(?:^|\n)(\d+) 0 obj\n([\s\S]*?)\nendobj/g)) objects.set(number!, body!);
+  for (const [, number, body] of file.matchAll(/(?:^|\n)(\d+) 0 obj\n([\s\S]*?)\nendobj/g))
+    objects.set(number!, body!);
   const streamOf = (number: string): string => {
     const [, head, bytes] = /^([\s\S]*?)stream\n([\s\S]*?)\nendstream/.exec(objects.get(number)!)!;
     const raw = Buffer.from(bytes!, 'latin1');
@@ -22,19 +23,26 @@ export function textOfPages(pdf: Buffer): string[] {
   };
   const pages = [...objects.values()].filter((body) => /\/Type \/Page\b/.test(body));
   return pages.map((page) => {
-    const named = new Map([...page.matchAll(/\/(F\d+) (\d+) 0 R/g)].map(([, name, number]) => [name!, number!]));
+    const named = new Map(
+      [...page.matchAll(/\/(F\d+) (\d+) 0 R/g)].map(([, name, number]) => [name!, number!]),
+    );
     const content = [...page.matchAll(/\/Contents (?:\[)?((?:\d+ 0 R ?)+)/g)]
-      .flatMap(([, list]) => [...list!.matchAll(/(\d+) 0 R/g)].map(([, number]) => streamOf(number!)))
+      .flatMap(([, list]) =>
+        [...list!.matchAll(/(\d+) 0 R/g)].map(([, number]) => streamOf(number!)),
+      )
       .join('\n');
     let text = '';
     let font: ReadonlyMap<string, string> = new Map();
-    for (const [, name, hex, end] of content.matchAll(/\/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|(\bET\b)/g)) {
+    for (const [, name, hex, end] of content.matchAll(
+      /\/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|(\bET\b)/g,
+    )) {
       if (name !== undefined) font = fontOf(named.get(name)!);
       else if (end !== undefined) text += ' ';
       else {
         // A glyph has two bytes, in a font of pictures one.
         const digits = font.has(hex!.slice(0, 4)) ? 4 : 2;
-        for (let at = 0; at < hex!.length; at += digits) text += font.get(hex!.slice(at, at + digits)) ?? '';
+        for (let at = 0; at < hex!.length; at += digits)
+          text += font.get(hex!.slice(at, at + digits)) ?? '';
       }
     }
     return text;
@@ -47,7 +55,8 @@ function charactersOf(table: string): Map<string, string> {
   const number = (hex: string) => Number.parseInt(hex, 16);
   const text = (hex: string) => Buffer.from(hex, 'hex').swap16().toString('utf16le');
   for (const [, part] of table.matchAll(/beginbfchar([\s\S]*?)endbfchar/g)) {
-    for (const [, glyph, to] of part!.matchAll(/<(\w+)> <(\w+)>/g)) characters.set(glyph!.toUpperCase(), text(to!));
+    for (const [, glyph, to] of part!.matchAll(/<(\w+)> <(\w+)>/g))
+      characters.set(glyph!.toUpperCase(), text(to!));
   }
   for (const [, part] of table.matchAll(/beginbfrange([\s\S]*?)endbfrange/g)) {
     for (const [, from, to, first] of part!.matchAll(/<(\w+)> <(\w+)> <(\w+)>/g)) {

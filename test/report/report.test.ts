@@ -9,7 +9,10 @@ test('the facts of a book made by hand are its sums by hand', async (t) => {
   const made = await facts();
   const { rows, all, places, invalid, outsideUs, valueName, currency, highest, missing } = made;
   assert.deepEqual([rows, all.locations, places, invalid, outsideUs], [14, 11, 9, 2, 1]);
-  assert.deepEqual([all.value, valueName, currency], [11_850_000, 'BuildingTIV + ContentsTIV', null]);
+  assert.deepEqual(
+    [all.value, valueName, currency],
+    [11_850_000, 'BuildingTIV + ContentsTIV', null],
+  );
   const earthquake = made.topics.find(({ topic }) => topic === 'earthquake')!;
   assert.deepEqual(earthquake.severe, { locations: 5, value: 3_050_000 });
   assert.deepEqual(earthquake.classes[4], { name: 'Very High', locations: 3, value: 1_850_000 });
@@ -24,12 +27,20 @@ test('the facts of a book made by hand are its sums by hand', async (t) => {
   );
   assert.deepEqual(rated, [
     ...['3, hail Relatively High', '1, earthquake Very High, wildfire Very High'],
-    ...['8, earthquake Relatively High', '5, hail Relatively High', '7, earthquake Relatively High'],
+    ...[
+      '8, earthquake Relatively High',
+      '5, hail Relatively High',
+      '7, earthquake Relatively High',
+    ],
     '6, earthquake Very High, wildfire Relatively High',
   ]);
   assert.deepEqual(missing.stopped, 'The quota is used up <b>.');
   const problems = made.problems.map(({ places }) => places);
-  assert.deepEqual(problems, [[{ line: 12 }], [{ line: 13 }], [{ line: 14 }], [{ line: 15 }]], 'no texts of the file');
+  assert.deepEqual(
+    problems,
+    [[{ line: 12 }], [{ line: 13 }], [{ line: 14 }], [{ line: 15 }]],
+    'no texts of the file',
+  );
 });
 
 test('a partly answered book in two currencies: each figure is a sum of what is said of it', async (t) => {
@@ -45,7 +56,12 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
   assert.deepEqual(facts.complete, sum('miami', 'houston'));
   const perils = facts.topics.map(({ topic, answered, notAnswered, severe, classes }) => [
     topic,
-    { answered, notAnswered, severe, veryHigh: { locations: classes[4]!.locations, value: classes[4]!.value } },
+    {
+      answered,
+      notAnswered,
+      severe,
+      veryHigh: { locations: classes[4]!.locations, value: classes[4]!.value },
+    },
   ]);
   assert.deepEqual(Object.fromEntries(perils), {
     coastalFlood: {
@@ -65,13 +81,21 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
     facts.story,
     '100 % of the $2.00 m answered is rated Very High for hurricane; Miami-Dade, Florida holds 100 % of it; $13.0 m is not answered.',
   );
-  assert.ok(page.includes('<dt>Answered</dt><dd>40.0 %<small>of locations, 13.3 % of value, in all 3 topics</small>'));
+  assert.ok(
+    page.includes(
+      '<dt>Answered</dt><dd>40.0 %<small>of locations, 13.3 % of value, in all 3 topics</small>',
+    ),
+  );
   // The title names what is in the report, and the map and the table show the peril of the first sentence.
   assert.ok(page.includes('<h1><bdi>FL insurance</bdi>: 5 locations</h1>'));
   assert.match(page, /<option value="2" selected>Hurricane<\/option>/);
   assert.match(page, /<tr data-layer="2" class="chosen"><th scope="row">Hurricane</);
   assert.ok(page.includes('Shown: Hurricane, by value.'));
-  assert.ok(page.includes('<b>Most Very High for Hurricane:</b> <small>Miami-Dade, Florida ($2.00 m)</small>'));
+  assert.ok(
+    page.includes(
+      '<b>Most Very High for Hurricane:</b> <small>Miami-Dade, Florida ($2.00 m)</small>',
+    ),
+  );
   // Values of two currencies are never added, and no line of the page says so.
   assert.ok(page.includes('$15.0 m (4 locations), CAD 16.0 m (1 location). They are not added'));
   assert.doesNotMatch(page, /add the numbers/);
@@ -105,7 +129,11 @@ test('the run, its money and what is left, as the ledger has them; without a run
       { status: 'deferred', rows: 3 },
       { status: 'invalid', rows: 1 },
     ],
-    reasons: ['not bought yet: hurricane', 'not bought yet: hurricane wildfire', 'not bought yet'].map((note) => ({
+    reasons: [
+      'not bought yet: hurricane',
+      'not bought yet: hurricane wildfire',
+      'not bought yet',
+    ].map((note) => ({
       note,
       rows: 1,
     })),
@@ -118,9 +146,23 @@ test('the run, its money and what is left, as the ledger has them; without a run
     },
   });
   const none = { unknown: 0, inFlight: 0 };
-  const ledger = [{ kind: 'standard', calls: { charged: 4, free: 0, ...none }, credits: { charged: 60, ...none } }];
+  const ledger = [
+    {
+      kind: 'standard',
+      calls: { charged: 4, free: 0, ...none },
+      credits: { charged: 60, ...none },
+    },
+  ];
   const saved = { byCells: 30, byCache: 4, byAreas: 0 };
-  assert.deepEqual(credits, { isMadeUp: false, planned: 150, charged: 60, ...none, allowed: 140, saved, ledger });
+  assert.deepEqual(credits, {
+    isMadeUp: false,
+    planned: 150,
+    charged: 60,
+    ...none,
+    allowed: 140,
+    saved,
+    ledger,
+  });
   const circles = facts.circles.map(({ id, name, value }) => `${id}${name}: ${value}`);
   assert.deepEqual(circles, ['4: 8000000', '3: 4000000', '2: 2000000', '1: 1000000']);
   const [first] = facts.locations;
@@ -138,25 +180,52 @@ test('the run, its money and what is left, as the ledger has them; without a run
   const { summary } = prepared;
   assert.deepEqual(planned.credits, {
     ...{ isMadeUp: false, planned: summary.credits, charged: 0, ...none, allowed: null, ledger },
-    saved: { byCells: summary.saved.by_cells, byCache: summary.saved.by_cache, byAreas: summary.saved.by_areas },
+    saved: {
+      byCells: summary.saved.by_cells,
+      byCache: summary.saved.by_cache,
+      byAreas: summary.saved.by_areas,
+    },
   });
   const usedUp = structuredClone(plan.account!.account);
   Object.assign(usedUp.subscription, { creditsPerMonth: 60 });
-  const empty = await made({ ...never, plan: { ...plan, account: { ...plan.account, account: usedUp } } });
+  const empty = await made({
+    ...never,
+    plan: { ...plan, account: { ...plan.account, account: usedUp } },
+  });
   assert.equal(empty.missing.resumeAfter, '2026-04-01T00:00:00.000Z');
   const settings = {
-    job: { ...job, output: '-', service: { kind: 'sample' }, account: { ...job.account, subscription: UNLIMITED } },
+    job: {
+      ...job,
+      output: '-',
+      service: { kind: 'sample' },
+      account: { ...job.account, subscription: UNLIMITED },
+    },
   };
-  const sample = await made({ ...settings, connection: { ...prepared.connection, baseUrl: 'https://h.example.com/' } });
-  assert.deepEqual([sample.output, sample.missing.account, sample.source], [null, null, 'h.example.com']);
-  const own = { connection: { ...prepared.connection, kind: 'local' }, plan: { ...plan, account: null } };
+  const sample = await made({
+    ...settings,
+    connection: { ...prepared.connection, baseUrl: 'https://h.example.com/' },
+  });
+  assert.deepEqual(
+    [sample.output, sample.missing.account, sample.source],
+    [null, null, 'h.example.com'],
+  );
+  const own = {
+    connection: { ...prepared.connection, kind: 'local' },
+    plan: { ...plan, account: null },
+  };
   const local = await made(own);
-  assert.deepEqual([local.source, local.credits, local.missing.account], ['local data', null, null]);
+  assert.deepEqual(
+    [local.source, local.credits, local.missing.account],
+    ['local data', null, null],
+  );
 });
 
 test('without values, places are listed and circles drawn by their rows', async (t) => {
   const facts = await (await handMadeBook(t, 'town')).facts();
-  assert.deepEqual([facts.all, facts.valueName, facts.currencies], [{ locations: 3, value: null }, null, []]);
+  assert.deepEqual(
+    [facts.all, facts.valueName, facts.currencies],
+    [{ locations: 3, value: null }, null, []],
+  );
   const circles = facts.circles.map(({ id, locations, value }) => `${id} ${locations} ${value}`);
   assert.deepEqual(circles.sort(), ['a 1 null', 'b 1 null', 'c 1 null']);
 });
@@ -187,11 +256,18 @@ test('nothing out of a file is markup on the page, and what turns the direction 
 test('keys and tokens are not on the page, and nothing on it points elsewhere', async (t) => {
   const { page, facts } = await handMadeBook(t, 'town');
   const made = await page();
-  assert.equal((await facts()).story, '0 % of the 3 locations answered are within 1 mile of Superfund Sites.');
+  assert.equal(
+    (await facts()).story,
+    '0 % of the 3 locations answered are within 1 mile of Superfund Sites.',
+  );
   assert.equal(made.search(/SECRET/), -1);
   assert.ok(made.includes('answers from <bdi>hazards.example.com/v1</bdi>'));
   assert.equal(made.search(/https?:\/\/|url\((?!#)|src=|@import/), -1);
-  assert.ok(/default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'/.test(made));
+  assert.ok(
+    /default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'/.test(
+      made,
+    ),
+  );
 });
 
 test('the share answered is by value where the shares are of value', async (t) => {
@@ -199,7 +275,14 @@ test('the share answered is by value where the shares are of value', async (t) =
   // Sums of book.csv by hand: 11,850,000 in the US; Denver (600,000) was not bought, wildfire fails for Phoenix (400,000).
   const all = 11_850_000;
   const share = (value: number) => `${((value / all) * 100).toFixed(1)} %`;
-  const lineOf = (topic: string) => new RegExp(`<tr data-layer[^>]*><th scope="row">${topic}<.*`).exec(page)![0];
-  assert.ok(lineOf('Earthquake').endsWith(`<td class="n">${share(all - 600_000)}</td></tr>`), lineOf('Earthquake'));
-  assert.ok(lineOf('Wildfire').endsWith(`<td class="n">${share(all - 1_000_000)}</td></tr>`), lineOf('Wildfire'));
+  const lineOf = (topic: string) =>
+    new RegExp(`<tr data-layer[^>]*><th scope="row">${topic}<.*`).exec(page)![0];
+  assert.ok(
+    lineOf('Earthquake').endsWith(`<td class="n">${share(all - 600_000)}</td></tr>`),
+    lineOf('Earthquake'),
+  );
+  assert.ok(
+    lineOf('Wildfire').endsWith(`<td class="n">${share(all - 1_000_000)}</td></tr>`),
+    lineOf('Wildfire'),
+  );
 });

@@ -62,7 +62,8 @@ const SCALES: readonly {
     topic,
     classes:
       'Hazardous 6, Very Unhealthy 5, Unhealthy 4, Unhealthy for Sensitive Groups 3, Moderate 2, Good 1, Other none',
-    severe: 'worse than Moderate: Hazardous, Very Unhealthy, Unhealthy, Unhealthy for Sensitive Groups',
+    severe:
+      'worse than Moderate: Hazardous, Very Unhealthy, Unhealthy, Unhealthy for Sensitive Groups',
     // The median index of the year, or the service's rating.
     fields: topic === 'airQuality' ? 11 : 3,
     answers:
@@ -102,16 +103,25 @@ const SCALES: readonly {
     fields: 3,
     answers: [
       ...['V', 'VE', 'V30'].map((zone) => [[zone, null, 'true'], 'Special area V, VE'] as const),
-      ...['AE', 'A1', 'A30'].map((zone) => [[zone, 'FLOODWAY', 'true'], 'Special area AE'] as const),
+      ...['AE', 'A1', 'A30'].map(
+        (zone) => [[zone, 'FLOODWAY', 'true'], 'Special area AE'] as const,
+      ),
       ...['AO', 'AH'].map((zone) => [[zone, null, 'true'], 'Special area AO, AH'] as const),
-      ...['A', 'A99', 'AR/AE', 'NEW'].map((zone) => [[zone, null, 'true'], 'Special area A or other'] as const),
+      ...['A', 'A99', 'AR/AE', 'NEW'].map(
+        (zone) => [[zone, null, 'true'], 'Special area A or other'] as const,
+      ),
       [['X', 'AREA OF MINIMAL FLOOD HAZARD', 'false'], 'Minimal'],
       [['C', null, 'false'], 'Minimal'],
       // Of these it is not said that they are minimal.
-      ...['0.2 PCT ANNUAL CHANCE FLOOD HAZARD', 'AREA WITH REDUCED FLOOD RISK DUE TO LEVEE', 'WORDS', null].map(
-        (subtype) => [['X', subtype, 'false'], 'Moderate (0.2 %), levee or other X'] as const,
+      ...[
+        '0.2 PCT ANNUAL CHANCE FLOOD HAZARD',
+        'AREA WITH REDUCED FLOOD RISK DUE TO LEVEE',
+        'WORDS',
+        null,
+      ].map((subtype) => [['X', subtype, 'false'], 'Moderate (0.2 %), levee or other X'] as const),
+      ...['B', 'X500'].map(
+        (zone) => [[zone, null, 'false'], 'Moderate (0.2 %), levee or other X'] as const,
       ),
-      ...['B', 'X500'].map((zone) => [[zone, null, 'false'], 'Moderate (0.2 %), levee or other X'] as const),
       // Zone D, open water, a code and a flag that contradict each other, a code that is not known.
       ...['D', 'OPEN WATER', 'AE'].map((zone) => [[zone, null, null], 'Undetermined'] as const),
       [['NEW', null, 'false'], 'Undetermined'],
@@ -124,14 +134,22 @@ for (const { topic, units = 'miles', classes, severe, fields, answers } of SCALE
   test(`the scale of ${topic} in ${units}`, () => {
     const scale = scaleOf(topic, units);
     const read = reading(scale);
-    assert.equal(read.map(({ of }) => `${of.name} ${of.tone}`).join(', '), `${classes}, Not answered unanswered`);
-    const isSevere = ({ index }: { readonly index: number }) => index >= scale.severe.from && index < scale.ordered;
+    assert.equal(
+      read.map(({ of }) => `${of.name} ${of.tone}`).join(', '),
+      `${classes}, Not answered unanswered`,
+    );
+    const isSevere = ({ index }: { readonly index: number }) =>
+      index >= scale.severe.from && index < scale.ordered;
     const names = read.filter(isSevere).map(({ of }) => of.name);
     assert.equal(`${scale.severe.words}: ${names.join(', ')}`, severe);
     assert.equal(scale.fields, fields);
     for (const [answer, name] of answers) {
       // The fields of another topic stand before.
-      assert.equal(scale.classes[scale.classOf(['Very Low', ...answer], 1)]!.name, name, String(answer));
+      assert.equal(
+        scale.classes[scale.classOf(['Very Low', ...answer], 1)]!.name,
+        name,
+        String(answer),
+      );
     }
   });
 }

@@ -19,7 +19,11 @@ const rated = (answered: number, veryHigh = 0, high = 0): Rated => ({
   classes: RATINGS.map((name) => ({ name, ...sum(name === 'Very High' ? veryHigh : 0) })),
 });
 
-function topic(slug: TopicSlug, figures: Rated, ...mostIn: readonly (readonly [string, number])[]): TopicFacts {
+function topic(
+  slug: TopicSlug,
+  figures: Rated,
+  ...mostIn: readonly (readonly [string, number])[]
+): TopicFacts {
   const { title, category } = topicOf(slug);
   const counties = mostIn.map(([county, locations]) => ({ county, ...sum(locations) }));
   return { topic: slug, title, category, mostIn: counties, ...figures };
@@ -34,7 +38,14 @@ interface Book {
   readonly valueName?: string | null;
 }
 
-const factsOf = ({ topics, highest = rated(90), counties = 3, states = 2, all = sum(ALL), valueName = 'tiv' }: Book) =>
+const factsOf = ({
+  topics,
+  highest = rated(90),
+  counties = 3,
+  states = 2,
+  all = sum(ALL),
+  valueName = 'tiv',
+}: Book) =>
   ({
     ...{ topics, highest, all, valueName, currency: 'USD', units: 'miles' },
     ...{ counties: { count: counties }, states: { count: states } },
@@ -45,16 +56,26 @@ const LEON = ['Leon, Florida', 6] as const;
 const BAY = ['Bay, Florida', 3] as const;
 const CLAY = ['Clay, Florida', 1] as const;
 const quiet = (slug: TopicSlug, answered = ALL) => topic(slug, rated(answered));
-const hail = (...mostIn: readonly (readonly [string, number])[]) => topic('hail', rated(80, 20, 5), ...mostIn);
+const hail = (...mostIn: readonly (readonly [string, number])[]) =>
+  topic('hail', rated(80, 20, 5), ...mostIn);
 
 test('the first sentence: the largest share that is rated high, its counties, and what is not answered', () => {
   const high = '25 % of the $80.0 k answered is rated Very High for hail';
   const lacking = '; $20.0 k is not answered.';
   for (const [book, words] of [
     [{ topics: [hail(LEON)] }, `${high}; Leon, Florida holds 100 % of it${lacking}`],
-    [{ topics: [hail(LEON, BAY)] }, `${high}; Leon, Florida and Bay, Florida hold 100 % of it${lacking}`],
-    [{ topics: [hail(LEON, BAY, CLAY)] }, `${high}; Leon, Florida and Bay, Florida hold 45 % of it${lacking}`],
-    [{ topics: [hail(LEON, BAY, CLAY)], states: 1 }, `${high}; Leon and Bay hold 45 % of it${lacking}`],
+    [
+      { topics: [hail(LEON, BAY)] },
+      `${high}; Leon, Florida and Bay, Florida hold 100 % of it${lacking}`,
+    ],
+    [
+      { topics: [hail(LEON, BAY, CLAY)] },
+      `${high}; Leon, Florida and Bay, Florida hold 45 % of it${lacking}`,
+    ],
+    [
+      { topics: [hail(LEON, BAY, CLAY)], states: 1 },
+      `${high}; Leon and Bay hold 45 % of it${lacking}`,
+    ],
     [{ topics: [hail(LEON, BAY)], counties: 2 }, `${high}${lacking}`],
     [
       { topics: [topic('hail', rated(ALL, 20))], counties: 0 },
@@ -78,7 +99,10 @@ test('the first sentence: the largest share that is rated high, its counties, an
       '25 % of the 80 locations answered are rated Very High for hail; 20 locations are not answered.',
     ],
     // What was never asked of any place is said first.
-    [{ topics: [quiet('wildfire', 0), hail()], counties: 0 }, `Wildfire: not answered. ${high}${lacking}`],
+    [
+      { topics: [quiet('wildfire', 0), hail()], counties: 0 },
+      `Wildfire: not answered. ${high}${lacking}`,
+    ],
     [{ topics: [quiet('hail')], all: sum(0) }, 'No row has a location in the US.'],
     [{ topics: [quiet('hail', 0), quiet('wildfire', 0)] }, 'Nothing of $100 k is answered yet.'],
   ] as const satisfies readonly (readonly [Book, string])[]) {
@@ -87,10 +111,18 @@ test('the first sentence: the largest share that is rated high, its counties, an
 });
 
 test('the first sentence where nothing is rated high: none only where every asked topic is answered', () => {
-  const many = (['hail', 'wildfire', 'earthquake', 'tornado'] as const).map((slug) => quiet(slug, 90));
+  const many = (['hail', 'wildfire', 'earthquake', 'tornado'] as const).map((slug) =>
+    quiet(slug, 90),
+  );
   for (const [topics, words] of [
-    [[quiet('hail'), quiet('wildfire')], 'None of the $100 k is rated Relatively High or Very High for a hazard.'],
-    [[quiet('hail', 70), quiet('wildfire', 0)], 'Hail: nothing high in the $70.0 k answered; wildfire not answered.'],
+    [
+      [quiet('hail'), quiet('wildfire')],
+      'None of the $100 k is rated Relatively High or Very High for a hazard.',
+    ],
+    [
+      [quiet('hail', 70), quiet('wildfire', 0)],
+      'Hail: nothing high in the $70.0 k answered; wildfire not answered.',
+    ],
     [
       [quiet('hail', 70), quiet('wildfire', 70)],
       'Hail and wildfire: nothing high in the $70.0 k answered; $10.0 k is not answered.',
@@ -99,7 +131,10 @@ test('the first sentence where nothing is rated high: none only where every aske
       [quiet('hail', 70), quiet('wildfire', 60), quiet('earthquake', 0)],
       'Hail and wildfire: nothing high in what is answered; earthquake not answered.',
     ],
-    [many.slice(0, 3), 'Hail, wildfire and earthquake: nothing high in the $90.0 k answered; $10.0 k is not answered.'],
+    [
+      many.slice(0, 3),
+      'Hail, wildfire and earthquake: nothing high in the $90.0 k answered; $10.0 k is not answered.',
+    ],
     [many, '4 topics: nothing high in the $90.0 k answered; $10.0 k is not answered.'],
     [
       [quiet('hail'), quiet('wildfire', 90)],
@@ -110,7 +145,10 @@ test('the first sentence where nothing is rated high: none only where every aske
     assert.equal(story({ topics }), words);
   }
   for (const [slug, words] of [
-    ['superfund', '10 % of the $40.0 k answered is within 1 mile of Superfund Sites; $60.0 k is not answered.'],
+    [
+      'superfund',
+      '10 % of the $40.0 k answered is within 1 mile of Superfund Sites; $60.0 k is not answered.',
+    ],
     ['radon', '10 % of the $40.0 k answered is in Zone 1 for Radon; $60.0 k is not answered.'],
   ] as const) {
     assert.equal(story({ topics: [topic(slug, rated(40, 4))], highest: null }), words);
@@ -120,7 +158,10 @@ test('the first sentence where nothing is rated high: none only where every aske
 test('findings: Very High before Relatively High, then by value, then by locations', () => {
   const peril = (slug: TopicSlug, veryHigh: Sum, severe: Sum) => ({
     ...topic(slug, rated(ALL)),
-    ...{ severe, classes: RATINGS.map((name) => ({ name, ...(name === 'Very High' ? veryHigh : sum(0)) })) },
+    ...{
+      severe,
+      classes: RATINGS.map((name) => ({ name, ...(name === 'Very High' ? veryHigh : sum(0)) })),
+    },
   });
   const of = (locations: number, value: number | null) => ({ locations, value });
   for (const [hailOf, wildfireOf, first] of [
@@ -160,11 +201,17 @@ test('the findings of a run: the three that count most, in units of the scan, wi
         [6, 2, 1],
       ].map(([answered, veryHigh, high]) => {
         const counted = (rows: number) => ({ rows, value: rows * 100 });
-        return { title: `${answered}`, answered: counted(answered!), highest: [counted(veryHigh!), counted(high!)] };
+        return {
+          title: `${answered}`,
+          answered: counted(answered!),
+          highest: [counted(veryHigh!), counted(high!)],
+        };
       }),
     );
   const { findings, currency } = findingsWith(1, 'invalid');
-  const told = findings.map(({ title, rating, rated: { locations } }) => `${title}: ${rating}, ${locations}`);
+  const told = findings.map(
+    ({ title, rating, rated: { locations } }) => `${title}: ${rating}, ${locations}`,
+  );
   assert.deepEqual(told, ['7: Very High, 3', '6: Very High, 2', '8: Relatively High, 6']);
   assert.deepEqual(findings[0]!.answered, { locations: 7, value: 7 });
   assert.deepEqual([currency, findingsWith(1, 'invalid', 'USD').currency], ['EUR', 'USD']);

@@ -8,7 +8,14 @@ import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-clas
 import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
 import { makeTally } from '../../src/report/figures/tally.ts';
-import { drawnPoint, type Frame, fitFrame, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
+import {
+  drawnPoint,
+  type Frame,
+  fitFrame,
+  HEIGHT,
+  project,
+  WIDTH,
+} from '../../src/report/map/frame.ts';
 import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/map-bins.ts';
 import { makeOutlines } from '../../src/report/map/outlines.ts';
 import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
@@ -24,18 +31,29 @@ type Said = Partial<Record<(typeof TOPICS)[number], readonly Field[]>>;
 
 type Place = EnrichedCell['location'];
 
-function cell(number: number, location: Place, rows: number, value: number, said: Said): EnrichedCell {
+function cell(
+  number: number,
+  location: Place,
+  rows: number,
+  value: number,
+  said: Said,
+): EnrichedCell {
   const entries = Object.entries(said) as [TopicSlug, readonly Field[]][];
   const answers = new Map<TopicSlug, Answer>(
     entries.map(([topic, fields]) => {
       const width = addedColumns([topic]).length - addedColumns([]).length;
       return [
         topic,
-        { topic, asOf: number, fields: [...fields, ...new Array<Field>(width).fill(null)].slice(0, width) },
+        {
+          topic,
+          asOf: number,
+          fields: [...fields, ...new Array<Field>(width).fill(null)].slice(0, width),
+        },
       ];
     }),
   );
-  const status = entries.length === TOPICS.length ? ({ status: 'ok', note: '' } as const) : DEFERRED;
+  const status =
+    entries.length === TOPICS.length ? ({ status: 'ok', note: '' } as const) : DEFERRED;
   return {
     number,
     location,
@@ -61,13 +79,21 @@ function figuresOf(cells: readonly EnrichedCell[]) {
 }
 
 const BOOK = [
-  cell(0, LA, 3, 300, { hail: ['Very Low', 1, 1], wildfire: ['Very High', 99, 1], superfund: [2, 430] }),
+  cell(0, LA, 3, 300, {
+    hail: ['Very Low', 1, 1],
+    wildfire: ['Very High', 99, 1],
+    superfund: [2, 430],
+  }),
   cell(1, HOUSTON, 1, 1000, {
     hail: ['Relatively High', 70, 1],
     wildfire: ['No Rating', null, null],
     superfund: [0, null],
   }),
-  cell(2, SAN_JUAN, 2, 50, { hail: ['Very Low', 1, 1], wildfire: ['Not Applicable', null, null], superfund: [1, 700] }),
+  cell(2, SAN_JUAN, 2, 50, {
+    hail: ['Very Low', 1, 1],
+    wildfire: ['Not Applicable', null, null],
+    superfund: [1, 700],
+  }),
   cell(3, HOUSTON, 4, 0, {}),
 ];
 
@@ -91,9 +117,16 @@ test('rows and value by rating, for each topic and for the highest of all', () =
 });
 
 test('what is complete, why the rest is not, and from when the answers are; a place off the map counts', () => {
-  const all = { hail: ['Very Low', 1, 1], wildfire: ['Very Low', 1, 1], superfund: [0, null] } satisfies Said;
+  const all = {
+    hail: ['Very Low', 1, 1],
+    wildfire: ['Very Low', 1, 1],
+    superfund: [0, null],
+  } satisfies Said;
   const partly = { hail: ['Very Low', 1, 1] } satisfies Said;
-  const withNote = (one: EnrichedCell, note: string) => ({ ...one, fields: one.fields.with(1, note) });
+  const withNote = (one: EnrichedCell, note: string) => ({
+    ...one,
+    fields: one.fields.with(1, note),
+  });
   const { figures, map, reasons, status } = figuresOf([
     withNote(cell(2, SAN_JUAN, 2, 20, partly), 'sample data; stale'),
     withNote(cell(3, HOUSTON, 1, 10, partly), 'stale'),
@@ -102,15 +135,23 @@ test('what is complete, why the rest is not, and from when the answers are; a pl
     cell(4, { lat: 0, lng: 0 }, 1, 40, {}),
   ]);
   assert.deepEqual(figures.complete, { locations: 3, value: 300 });
-  assert.deepEqual([figures.oldest, figures.newest], ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.003Z']);
+  assert.deepEqual(
+    [figures.oldest, figures.newest],
+    ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.003Z'],
+  );
   assert.deepEqual([map.notDrawn, status], [1, { ok: 3, deferred: 5 }]);
   assert.deepEqual(reasons, [
     { note: 'stale', rows: 3 },
     { note: 'not bought yet', rows: 2 },
   ]);
-  const many = Array.from({ length: 102 }, (_, at) => withNote(cell(at, LA, 1, 1, {}), `reason ${at}`));
+  const many = Array.from({ length: 102 }, (_, at) =>
+    withNote(cell(at, LA, 1, 1, {}), `reason ${at}`),
+  );
   const counted = figuresOf(many);
-  assert.deepEqual([counted.reasons.length, counted.reasons[0]], [101, { note: 'other reasons', rows: 2 }]);
+  assert.deepEqual(
+    [counted.reasons.length, counted.reasons[0]],
+    [101, { note: 'other reasons', rows: 2 }],
+  );
   assert.deepEqual([counted.status, counted.figures.oldest], [{ deferred: 102 }, null]);
 });
 
@@ -142,7 +183,8 @@ function isShown(frame: Frame, location: Place): boolean {
 }
 
 /** Whether all of the country is on the map. */
-const isWhole = (frame: Frame) => isShown(frame, { lat: 48, lng: -124 }) && isShown(frame, { lat: 45, lng: -67 });
+const isWhole = (frame: Frame) =>
+  isShown(frame, { lat: 48, lng: -124 }) && isShown(frame, { lat: 45, lng: -67 });
 
 test('the map fits the locations: a state, a town, two towns, the country', () => {
   const MIAMI = { lat: 25.77, lng: -80.2 };
@@ -150,7 +192,12 @@ test('the map fits the locations: a state, a town, two towns, the country', () =
   const ATLANTA = { lat: 33.75, lng: -84.39 };
   const SEATTLE = { lat: 47.6, lng: -122.3 };
   const florida = fitFrame([MIAMI, PENSACOLA]);
-  assert.ok(!isWhole(florida) && isShown(florida, PENSACOLA) && isShown(florida, MIAMI) && !isShown(florida, ATLANTA));
+  assert.ok(
+    !isWhole(florida) &&
+      isShown(florida, PENSACOLA) &&
+      isShown(florida, MIAMI) &&
+      !isShown(florida, ATLANTA),
+  );
   const town = fitFrame([MIAMI, { lat: 25.8, lng: -80.25 }]);
   assert.ok(town.k > 2 * florida.k && !isShown(town, PENSACOLA));
   const two = fitFrame([MIAMI, ATLANTA]);
@@ -162,7 +209,10 @@ test('the map fits the locations: a state, a town, two towns, the country', () =
   ]);
   assert.ok(!isWhole(hawaii) && isShown(hawaii, { lat: 20.8, lng: -156.3 }), 'Maui');
   const alone = fitFrame([SAN_JUAN, { lat: 18.2, lng: -67.1 }]);
-  assert.deepEqual([isWhole(alone), alone.territories], [false, ['Puerto Rico and Virgin Islands']]);
+  assert.deepEqual(
+    [isWhole(alone), alone.territories],
+    [false, ['Puerto Rico and Virgin Islands']],
+  );
   assert.deepEqual(fitFrame([]).territories, []);
   const withIslands = fitFrame([MIAMI, PENSACOLA, SAN_JUAN]);
   assert.ok(
@@ -184,7 +234,8 @@ function isInside(path: string, [x, y]: readonly number[]): boolean {
     }
     for (const [at, [bx, by]] of points.entries()) {
       const [ax, ay] = points.at(at - 1)!;
-      if (ay! > y! !== by! > y! && x! < ((bx! - ax!) * (y! - ay!)) / (by! - ay!) + ax!) inside = !inside;
+      if (ay! > y! !== by! > y! && x! < ((bx! - ax!) * (y! - ay!)) / (by! - ay!) + ax!)
+        inside = !inside;
     }
   }
   return inside;
@@ -198,25 +249,34 @@ test('inland cities are on land, whatever part of the country the map shows', ()
     boise: [43.6, -116.2],
   };
   const miami = { lat: 25.76, lng: -80.19 };
-  const places = Object.entries(inland).map(([name, [lat, lng]]) => ({ name, place: { lat: lat!, lng: lng! } }));
+  const places = Object.entries(inland).map(([name, [lat, lng]]) => ({
+    name,
+    place: { lat: lat!, lng: lng! },
+  }));
   const wet: string[] = [];
   for (const { name, place } of places) {
     const frame = fitFrame([place, miami]);
     const { land } = makeOutlines(frame, new Set());
     for (const other of places.filter((seen) => isShown(frame, seen.place))) {
-      if (!isInside(land, drawnPoint(frame, project(other.place)!))) wet.push(`${other.name}, from ${name}`);
+      if (!isInside(land, drawnPoint(frame, project(other.place)!)))
+        wet.push(`${other.name}, from ${name}`);
     }
   }
   assert.deepEqual(wet, []);
 });
 
 test('a map has the names of states, of cities, and of the counties that have locations', () => {
-  const { names } = makeOutlines(fitFrame([LA, { lat: 34.1, lng: -118 }]), new Set(['Los Angeles, California']));
+  const { names } = makeOutlines(
+    fitFrame([LA, { lat: 34.1, lng: -118 }]),
+    new Set(['Los Angeles, California']),
+  );
   const of = (kind: string) => names.filter((name) => name.kind === kind).map(({ name }) => name);
   assert.deepEqual(of('county'), ['Los Angeles']);
   assert.ok(of('city').includes('Los Angeles'), names.map(({ name }) => name).join());
   assert.ok(
-    makeOutlines(fitFrame([LA, HOUSTON, SAN_JUAN]), new Set()).names.some(({ name }) => name === 'Puerto Rico'),
+    makeOutlines(fitFrame([LA, HOUSTON, SAN_JUAN]), new Set()).names.some(
+      ({ name }) => name === 'Puerto Rico',
+    ),
   );
 });
 
@@ -231,20 +291,34 @@ test('what was answered is the denominator: of a bin, of a county, of a state', 
   );
   assert.equal(map.notDrawn, 0);
   const [houston] = map.levels[0]!.layers;
-  assert.deepEqual([houston!.answered, houston!.rows], [[1, 3, 2], '340'], 'one of five rows in Houston is answered');
+  assert.deepEqual(
+    [houston!.answered, houston!.rows],
+    [[1, 3, 2], '340'],
+    'one of five rows in Houston is answered',
+  );
   const harris = counties.largest.find(({ name }) => name === 'Harris, Texas')!;
   assert.deepEqual(
-    [harris, harris.answered, harris.perils[0]!.severe, harris.perils[0]!.answered].map(({ locations }) => locations),
+    [harris, harris.answered, harris.perils[0]!.severe, harris.perils[0]!.answered].map(
+      ({ locations }) => locations,
+    ),
     [5, 1, 1, 1],
   );
   assert.equal(highest!.answered.locations, 6);
   const unratedCell = (number: number, hail: string, wildfire: string) =>
-    cell(number, LA, 2, 20, { hail: [hail, null, null], wildfire: [wildfire, null, null], superfund: [0, null] });
+    cell(number, LA, 2, 20, {
+      hail: [hail, null, null],
+      wildfire: [wildfire, null, null],
+      superfund: [0, null],
+    });
   const unrated = figuresOf([
     unratedCell(0, 'Not Applicable', 'No Rating'),
     unratedCell(1, 'No Rating', 'Insufficient Data'),
   ]).figures.highest!;
-  assert.deepEqual([unrated.answered.locations, unrated.classes[5]!.locations], [4, 4], 'no rating is an answer');
+  assert.deepEqual(
+    [unrated.answered.locations, unrated.classes[5]!.locations],
+    [4, 4],
+    'no rating is an answer',
+  );
 });
 
 test('a bin is shown by rows and by value; one whose answered rows have no value is not shown as unanswered by value', () => {
@@ -291,23 +365,35 @@ test('each level of hexagons has all rows, values and answers', () => {
 });
 
 test('the typical class of a heap: at least half of its weight is at most as grave, and at least half at least', () => {
-  const weights = fc.array(fc.nat(1000), { minLength: HIGHEST.classes.length, maxLength: HIGHEST.classes.length });
+  const weights = fc.array(fc.nat(1000), {
+    minLength: HIGHEST.classes.length,
+    maxLength: HIGHEST.classes.length,
+  });
   fc.assert(
     fc.property(weights, (all) => {
       const typical = typicalClass(all, HIGHEST);
       const sum = (parts: readonly number[]) => parts.reduce((a, b) => a + b, 0);
       const ordered = all.slice(0, HIGHEST.ordered);
       if (sum(ordered) === 0) {
-        return typical >= HIGHEST.ordered && (typical === all.length - 1) === (sum(all.slice(0, -1)) === 0);
+        return (
+          typical >= HIGHEST.ordered &&
+          (typical === all.length - 1) === (sum(all.slice(0, -1)) === 0)
+        );
       }
-      return 2 * sum(ordered.slice(0, typical + 1)) >= sum(ordered) && 2 * sum(ordered.slice(typical)) >= sum(ordered);
+      return (
+        2 * sum(ordered.slice(0, typical + 1)) >= sum(ordered) &&
+        2 * sum(ordered.slice(typical)) >= sum(ordered)
+      );
     }),
   );
 });
 
 test('the typical class of places without a rating is the reason of most, the first of as many', () => {
   const typical = (...unordered: number[]) => typicalClass([0, 0, 0, 0, 0, ...unordered], HIGHEST);
-  assert.deepEqual([typical(1, 3, 3, 9), typical(2, 1, 0, 9), typical(0, 0, 1, 9), typical(0, 0, 0, 9)], [6, 5, 7, 8]);
+  assert.deepEqual(
+    [typical(1, 3, 3, 9), typical(2, 1, 0, 9), typical(0, 0, 1, 9), typical(0, 0, 0, 9)],
+    [6, 5, 7, 8],
+  );
   assert.equal(typicalClass([1, 1, 0, 0, 0, 0, 0, 0, 0], HIGHEST), 0);
 });
 

@@ -30,7 +30,10 @@ export type RowRequest = Partial<Omit<WriteRequest, 'placed' | 'output'>> & {
 };
 
 /** Writes a file with fields by row, which are read beside the writing: each row is a place. */
-export async function writeRows(book: RowFile, { columns = [], fill = fillProblems, ...request }: RowRequest) {
+export async function writeRows(
+  book: RowFile,
+  { columns = [], fill = fillProblems, ...request }: RowRequest,
+) {
   const rows = book.read(columns)[Symbol.asyncIterator]();
   const next = rowsInTurn(rows);
   let row = 0;
@@ -54,12 +57,19 @@ export function fillWith(fields: readonly Field[]): RowFill {
 
 /** A fill that adds the problem of each row. */
 export const fillProblems: RowFill = async (rows) =>
-  rows.map((row) => (row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null]));
+  rows.map((row) =>
+    row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null],
+  );
 
 /** The rows of a file, with the texts of some columns, without their types. */
-export async function allRows(book: RowFile, columns: readonly number[], needed?: number): Promise<Row[]> {
+export async function allRows(
+  book: RowFile,
+  columns: readonly number[],
+  needed?: number,
+): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const batch of book.read(columns, needed)) rows.push(...batch.map(({ types: _, ...row }) => row));
+  for await (const batch of book.read(columns, needed))
+    rows.push(...batch.map(({ types: _, ...row }) => row));
   return rows;
 }
 

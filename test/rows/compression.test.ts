@@ -16,11 +16,16 @@ const TEXT = `lat,lng,n\n${Array.from({ length: ROWS }, (_, i) => `30.${i * 7919
 const [first, second] = [Buffer.from(TEXT.slice(0, 3000)), Buffer.from(TEXT.slice(3000))];
 
 const [gzip, gzip1, gzip2] = [gzipSync(TEXT), gzipSync(first), gzipSync(second)];
-const [zstd, zstd1, zstd2] = [zstdCompressSync(TEXT), zstdCompressSync(first), zstdCompressSync(second)];
+const [zstd, zstd1, zstd2] = [
+  zstdCompressSync(TEXT),
+  zstdCompressSync(first),
+  zstdCompressSync(second),
+];
 const skippable = Buffer.alloc(24);
 skippable.writeUInt32LE(0x184d2a53, 0);
 skippable.writeUInt32LE(16, 4);
-const checksummed = (text: string) => zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+const checksummed = (text: string) =>
+  zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
 const rest = Buffer.from('rest of it');
 
 async function readAll(content: Buffer) {
@@ -48,11 +53,17 @@ for (const [name, content] of Object.entries(READ)) {
   });
 }
 
-const flipped = (content: Buffer, fromEnd: number) => content.with(-fromEnd, content.at(-fromEnd)! ^ 1);
+const flipped = (content: Buffer, fromEnd: number) =>
+  content.with(-fromEnd, content.at(-fromEnd)! ^ 1);
 
-const REFUSED: Readonly<Record<string, readonly [content: readonly Uint8Array[], message: RegExp]>> = {
+const REFUSED: Readonly<
+  Record<string, readonly [content: readonly Uint8Array[], message: RegExp]>
+> = {
   'gzip with something behind it': [[gzip, rest], /gzip and is damaged/],
-  'gzip with something behind its zeros': [[gzip, Buffer.alloc(9), rest], /other bytes after its end/],
+  'gzip with something behind its zeros': [
+    [gzip, Buffer.alloc(9), rest],
+    /other bytes after its end/,
+  ],
   'gzip, the second member torn': [[gzip1, gzip2.subarray(0, 5)], /is cut off/],
   'zstd with something behind it': [[zstd, rest], /other bytes after its end/],
   'zstd, the second frame torn': [[zstd1, zstd2.subarray(0, 40)], /is cut off/],
@@ -62,50 +73,73 @@ const REFUSED: Readonly<Record<string, readonly [content: readonly Uint8Array[],
 
 for (const [name, [content, message]] of Object.entries(REFUSED)) {
   test(`refused: ${name}`, () =>
-    assert.rejects(readAll(Buffer.concat(content)), { code: 'INPUT_UNREADABLE', message, hint: /again/ }));
+    assert.rejects(readAll(Buffer.concat(content)), {
+      code: 'INPUT_UNREADABLE',
+      message,
+      hint: /again/,
+    }));
 }
 
 test('a file cut off anywhere is refused, never read short', LONG, async () => {
   for (const content of [gzip, zstd]) {
     for (let length = 5; length < content.length; length += 37) {
-      await assert.rejects(readAll(content.subarray(0, length)), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
+      await assert.rejects(readAll(content.subarray(0, length)), {
+        code: 'INPUT_UNREADABLE',
+        message: /is cut off/,
+      });
     }
-    await assert.rejects(readAll(content.subarray(0, -1)), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
+    await assert.rejects(readAll(content.subarray(0, -1)), {
+      code: 'INPUT_UNREADABLE',
+      message: /is cut off/,
+    });
   }
 });
 
-test('a byte damaged anywhere in checksummed data is refused, or changes nothing', LONG, async () => {
-  for (const content of [gzip, checksummed(TEXT)]) {
-    for (let at = 4; at < content.length; at += 29) {
-      const damaged = Buffer.from(content);
-      damaged[at]! ^= 0x10;
-      const rows = await readAll(damaged).catch((error: { code?: string }) => error);
-      if (Array.isArray(rows)) assert.equal(rows.length, ROWS);
-      else assert.equal(rows.code, 'INPUT_UNREADABLE');
+test(
+  'a byte damaged anywhere in checksummed data is refused, or changes nothing',
+  LONG,
+  async () => {
+    for (const content of [gzip, checksummed(TEXT)]) {
+      for (let at = 4; at < content.length; at += 29) {
+        const damaged = Buffer.from(content);
+        damaged[at]! ^= 0x10;
+        const rows = await readAll(damaged).catch((error: { code?: string }) => error);
+        if (Array.isArray(rows)) assert.equal(rows.length, ROWS);
+        else assert.equal(rows.code, 'INPUT_UNREADABLE');
+      }
     }
-  }
-});
+  },
+);
 
-test('damage far behind the head is found by the first pass, and closes the file', LONG, async () => {
-  const big = gzipSync(`lat,lng\n${Array.from({ length: 300_000 }, (_, i) => `${i},${i * 3}\n`).join('')}`);
-  const file = join(folder, 'late.gz');
-  writeFileSync(file, big.subarray(0, -100));
-  const book = await openRowFile(file);
-  await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
-  writeFileSync(file, big);
-  const whole = await openRowFile(file);
-  for await (const batch of whole.read([0])) {
-    assert.ok(batch.length > 0);
-    break;
-  }
-  assert.equal((await allRows(whole, [0])).length, 300_000);
-});
+test(
+  'damage far behind the head is found by the first pass, and closes the file',
+  LONG,
+  async () => {
+    const big = gzipSync(
+      `lat,lng\n${Array.from({ length: 300_000 }, (_, i) => `${i},${i * 3}\n`).join('')}`,
+    );
+    const file = join(folder, 'late.gz');
+    writeFileSync(file, big.subarray(0, -100));
+    const book = await openRowFile(file);
+    await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
+    writeFileSync(file, big);
+    const whole = await openRowFile(file);
+    for await (const batch of whole.read([0])) {
+      assert.ok(batch.length > 0);
+      break;
+    }
+    assert.equal((await allRows(whole, [0])).length, 300_000);
+  },
+);
 
 test('an enormous text in a small file is read in little memory', LONG, async () => {
   // 4 MB a piece in few rows: what counts is the number of bytes.
   const lines = gzipSync(`1,${' '.repeat(95)}2\n`.repeat(40_000));
   const file = join(folder, 'bomb.gz');
-  writeFileSync(file, Buffer.concat([gzipSync('lat,lng\n'), ...Array.from({ length: 24 }, () => lines)]));
+  writeFileSync(
+    file,
+    Buffer.concat([gzipSync('lat,lng\n'), ...Array.from({ length: 24 }, () => lines)]),
+  );
   let rows = 0;
   const before = process.memoryUsage().arrayBuffers;
   let most = 0;
@@ -118,9 +152,16 @@ test('an enormous text in a small file is read in little memory', LONG, async ()
 });
 
 test('a line without an end is refused, however well it packs', LONG, async () => {
-  await assert.rejects(readAll(gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'))), { message: /no line end/ });
-  const torn = gzipSync(Buffer.concat([Buffer.from('lat,lng\n'), Buffer.alloc(200 * 1024 * 1024, 'x')]));
-  await assert.rejects(readAll(torn), { code: 'INPUT_UNREADABLE', message: /record without an end on line 2/ });
+  await assert.rejects(readAll(gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'))), {
+    message: /no line end/,
+  });
+  const torn = gzipSync(
+    Buffer.concat([Buffer.from('lat,lng\n'), Buffer.alloc(200 * 1024 * 1024, 'x')]),
+  );
+  await assert.rejects(readAll(torn), {
+    code: 'INPUT_UNREADABLE',
+    message: /record without an end on line 2/,
+  });
 });
 
 test('the output is compressed as its name says, or as an input whose name ends alike', async () => {
@@ -141,7 +182,10 @@ test('the output is compressed as its name says, or as an input whose name ends 
     const { bytes } = await writeRows(book, { output });
     const written = readFileSync(output);
     assert.equal(detectCompression(written) ?? 'plain', form, `${from} to ${to}`);
-    assert.equal(unpack[form](written).toString(), 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n');
+    assert.equal(
+      unpack[form](written).toString(),
+      'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n',
+    );
     assert.equal(bytes, written.length);
   }
   assert.equal(compressionOfOutput('-', { name: 'standard input', compression: 'gzip' }), null);
@@ -154,7 +198,9 @@ test('a failure of the disk reaches the writer, and discarding ends the engine',
     discard: async () => {},
   };
   const output = compressedOutput(failing, 'gzip');
-  const noise = Buffer.from(Array.from({ length: 1 << 20 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13) & 0xff));
+  const noise = Buffer.from(
+    Array.from({ length: 1 << 20 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13) & 0xff),
+  );
   const writing = async () => {
     for (let i = 0; i < 20; i++) await output.write(noise);
     await output.commit();

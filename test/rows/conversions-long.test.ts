@@ -15,7 +15,11 @@ import { workbook } from './xlsx-fixture.ts';
 const folder = temporaryFolder();
 
 /** Converts a file, with a status and a score as added columns. */
-async function convert(input: string, output: string, request: Partial<RowRequest> = {}): Promise<string> {
+async function convert(
+  input: string,
+  output: string,
+  request: Partial<RowRequest> = {},
+): Promise<string> {
   const [from, to] = [join(folder, input), join(folder, output)];
   await writeRows(await openRowFile(from), {
     output: to,
@@ -43,7 +47,9 @@ const objects = (file: string) =>
 /** The rows of a workbook as another library reads them, dates as ISO 8601. */
 async function sheet(file: string): Promise<unknown[][]> {
   const rows = await readSheet(readFileSync(file));
-  return rows.map((row) => row.map((value) => (value instanceof Date ? value.toISOString() : value)));
+  return rows.map((row) =>
+    row.map((value) => (value instanceof Date ? value.toISOString() : value)),
+  );
 }
 
 const ADDED_TYPES = ['VARCHAR', 'DOUBLE'];
@@ -88,7 +94,20 @@ const anyText = fc.oneof(
   fc.integer().map(String),
   fc.bigInt().map(String),
   fc.stringMatching(/^[ +-]?0?\d{0,20}[.,]?\d{0,20}(e[+-]?\d{1,3})? ?$/),
-  fc.constantFrom('NaN', 'Infinity', '-0', '0x10', '1_000', 'true', '2024-05-01', '', ' ', '1e400', '.5', '5.'),
+  fc.constantFrom(
+    'NaN',
+    'Infinity',
+    '-0',
+    '0x10',
+    '1_000',
+    'true',
+    '2024-05-01',
+    '',
+    ' ',
+    '1e400',
+    '.5',
+    '5.',
+  ),
 );
 
 test('CSV: no text changes by becoming a number, and only such texts become one', () => {
@@ -98,7 +117,9 @@ test('CSV: no text changes by becoming a number, and only such texts become one'
       for (const text of texts) found.add({ number: 1, line: 1, fields: [text] });
       const [type] = found.types();
       const filled = texts.filter((text) => text !== '');
-      const isNumeric = filled.length > 0 && filled.every((text) => /\d/.test(text) && String(Number(text)) === text);
+      const isNumeric =
+        filled.length > 0 &&
+        filled.every((text) => /\d/.test(text) && String(Number(text)) === text);
       assert.equal(type === 'number' || type === 'integer', isNumeric, JSON.stringify(texts));
       if (type === 'integer') assert.ok(filled.every((text) => Number.isSafeInteger(Number(text))));
     }),
@@ -119,7 +140,9 @@ const SHEET = {
 const STYLES =
   '<numFmts count="1"><numFmt numFmtId="164" formatCode="00000"/></numFmts>' +
   '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/><xf numFmtId="164"/></cellXfs>';
-const STRINGS = ['price', 'area', 'sold', 'built', 'seen', 'zip', 'mixed'].map((text) => `<si><t>${text}</t></si>`);
+const STRINGS = ['price', 'area', 'sold', 'built', 'seen', 'zip', 'mixed'].map(
+  (text) => `<si><t>${text}</t></si>`,
+);
 
 test('Excel: numbers, booleans and dates keep their types', async () => {
   writeFileSync(join(folder, 'b.xlsx'), workbook([SHEET], { strings: STRINGS, styles: STYLES }));
@@ -132,18 +155,52 @@ test('Excel: numbers, booleans and dates keep their types', async () => {
   ]);
   assert.deepEqual(objects(await convert('b.xlsx', 'b.ndjson')), [
     {
-      ...{ price: 250_000, area: 12.5, sold: true, built: '2024-01-01', seen: '2024-01-01T18:00:00', zip: '02139' },
+      ...{
+        price: 250_000,
+        area: 12.5,
+        sold: true,
+        built: '2024-01-01',
+        seen: '2024-01-01T18:00:00',
+        zip: '02139',
+      },
       ...{ mixed: 7, hazard_status: 'ok', hail_score: 1.5 },
     },
     {
-      ...{ price: 310_000, area: null, sold: false, built: '2024-01-02', seen: '2024-01-02', zip: '90210' },
+      ...{
+        price: 310_000,
+        area: null,
+        sold: false,
+        built: '2024-01-02',
+        seen: '2024-01-02',
+        zip: '90210',
+      },
       ...{ mixed: 'x', hazard_status: 'ok', hail_score: 1.5 },
     },
   ]);
   assert.deepEqual(await sheet(await convert('b.xlsx', 'b.out.xlsx')), [
     ['price', 'area', 'sold', 'built', 'seen', 'zip', 'mixed', 'hazard_status', 'hail_score'],
-    [250_000, 12.5, true, '2024-01-01T00:00:00.000Z', '2024-01-01T18:00:00.000Z', 2139, 7, 'ok', 1.5],
-    [310_000, null, false, '2024-01-02T00:00:00.000Z', '2024-01-02T00:00:00.000Z', 90_210, 'x', 'ok', 1.5],
+    [
+      250_000,
+      12.5,
+      true,
+      '2024-01-01T00:00:00.000Z',
+      '2024-01-01T18:00:00.000Z',
+      2139,
+      7,
+      'ok',
+      1.5,
+    ],
+    [
+      310_000,
+      null,
+      false,
+      '2024-01-02T00:00:00.000Z',
+      '2024-01-02T00:00:00.000Z',
+      90_210,
+      'x',
+      'ok',
+      1.5,
+    ],
   ]);
   // In CSV they are texts, as before.
   const csv = readFileSync(await convert('b.xlsx', 'b.csv'), 'utf8');
@@ -171,8 +228,14 @@ test('NDJSON: numbers and booleans keep their types, texts are texts, and long n
 test('GeoJSON: properties keep their types in a table', async () => {
   const feature = (lng: number, properties: string) =>
     `{"type":"Feature","geometry":{"type":"Point","coordinates":[${lng},38.5]},"properties":${properties}}`;
-  const features = [feature(-97.2, '{"price":250000,"sold":false}'), feature(-97, '{"price":null,"sold":true}')];
-  writeFileSync(join(folder, 'd.geojson'), `{"type":"FeatureCollection","features":[${features.join(',')}]}`);
+  const features = [
+    feature(-97.2, '{"price":250000,"sold":false}'),
+    feature(-97, '{"price":null,"sold":true}'),
+  ];
+  writeFileSync(
+    join(folder, 'd.geojson'),
+    `{"type":"FeatureCollection","features":[${features.join(',')}]}`,
+  );
   const { types, rows } = await parquet(await convert('d.geojson', 'd.parquet'));
   assert.deepEqual(types, ['DOUBLE', 'DOUBLE', 'BIGINT', 'BOOLEAN', ...ADDED_TYPES]);
   assert.deepEqual(rows[0], [38.5, -97.2, '250000', false, 'ok', 1.5]);
@@ -192,7 +255,16 @@ test('Parquet: each type in NDJSON and in Excel', async () => {
       '"list":[1,null],"name":"x","none":"NaN","small":0.1,"early":"1850-01-01","nothing":null,"hazard_status":"ok","hail_score":1.5}\n',
   );
   assert.deepEqual((await sheet(await convert('e.parquet', 'e.xlsx')))[1], [
-    ...[1, '9007199254740993', 1.5, true, '2024-02-29T00:00:00.000Z', '2024-02-29T12:30:00.250Z', '[1,null]', 'x'],
+    ...[
+      1,
+      '9007199254740993',
+      1.5,
+      true,
+      '2024-02-29T00:00:00.000Z',
+      '2024-02-29T12:30:00.250Z',
+      '[1,null]',
+      'x',
+    ],
     ...['NaN', 0.1, '1850-01-01', null, 'ok', 1.5],
   ]);
 });
@@ -201,23 +273,39 @@ test('CSV to Parquet: many rows, in several row groups', async () => {
   const count = 150_000;
   const lines = Array.from({ length: count }, (_, i) => `${i},street ${i},city ${i % 50}`);
   writeFileSync(join(folder, 'many.csv'), `id,street,city\n${lines.join('\n')}\n`);
-  const file = quoted(await convert('many.csv', 'many.parquet', { added: ALL_TYPES, fill: alternating }));
+  const file = quoted(
+    await convert('many.csv', 'many.parquet', { added: ALL_TYPES, fill: alternating }),
+  );
   const { rows } = await askedDuckdb(
     `select count(*), count(distinct id), count(distinct street), count(distinct city), sum(hail_reports),
        count(*) filter (street = 'street ' || id and city = 'city ' || (id::int % 50)),
        (select num_row_groups from parquet_file_metadata(${file})) from read_parquet(${file})`,
   );
   assert.deepEqual(rows, [
-    [String(count), String(count), String(count), '50', String((count / 2) * 3), String(count), '3'],
+    [
+      String(count),
+      String(count),
+      String(count),
+      '50',
+      String((count / 2) * 3),
+      String(count),
+      '3',
+    ],
   ]);
 });
 
 test('features in a file called .ndjson stay features in one that is called so too', async () => {
-  const feature = (geometry: string) => `{"type":"Feature","geometry":${geometry},"properties":{"a":1}}\n`;
+  const feature = (geometry: string) =>
+    `{"type":"Feature","geometry":${geometry},"properties":{"a":1}}\n`;
   const outline = '{"type":"Polygon","coordinates":[[[-97,38],[-96,38],[-96,39],[-97,38]]]}';
-  writeFileSync(join(folder, 'f.ndjson'), feature('{"type":"Point","coordinates":[-97.2,38.5]}') + feature(outline));
+  writeFileSync(
+    join(folder, 'f.ndjson'),
+    feature('{"type":"Point","coordinates":[-97.2,38.5]}') + feature(outline),
+  );
   const features = objects(await convert('f.ndjson', 'f.out.ndjson'));
-  const told = features.map(({ type, geometry, properties }) => `${type} ${geometry.type} ${properties.a}`);
+  const told = features.map(
+    ({ type, geometry, properties }) => `${type} ${geometry.type} ${properties.a}`,
+  );
   assert.deepEqual(told, ['Feature Point 1', 'Feature Polygon 1']);
   // Any other name asks for a table.
   const table = readFileSync(await convert('f.ndjson', 'f.csv'), 'utf8');
@@ -231,28 +319,53 @@ test('CSV to NDJSON: columns of one name, or of none, keep what is in them', asy
 });
 
 test('NDJSON to CSV: members that come late in a large file have a column too', async () => {
-  const lines = Array.from({ length: 20_000 }, (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}","hazard_status":"old"}`);
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}","hazard_status":"old"}`,
+  );
   lines.push('{"id":-1,"late":"here"}', '{"id":-2,"late":null,"later":{"a":1}}');
   writeFileSync(join(folder, 'late.ndjson'), `${lines.join('\n')}\n`);
   for (const dropFrom of [null, 2]) {
-    const written = readFileSync(await convert('late.ndjson', 'late.csv', { dropFrom }), 'utf8').split('\n');
+    const written = readFileSync(
+      await convert('late.ndjson', 'late.csv', { dropFrom }),
+      'utf8',
+    ).split('\n');
     assert.equal(written.length, lines.length + 2);
     const old = dropFrom === null ? 'hazard_status,' : '';
     assert.equal(written[0], `id,pad,${old}late,later,hazard_status,hail_score`);
-    assert.deepEqual(written.slice(-3), [`-1,,${old && ','}here,,ok,1.5`, `-2,,${old && ','},"{""a"":1}",ok,1.5`, '']);
+    assert.deepEqual(written.slice(-3), [
+      `-1,,${old && ','}here,,ok,1.5`,
+      `-2,,${old && ','},"{""a"":1}",ok,1.5`,
+      '',
+    ]);
   }
 });
 
 test('NDJSON to CSV: numbers keep their digits', async () => {
-  const numbers = ['1234567890.123456789', '9007199254740993', '1e400', '-118.243683123456789', '1E5', '0.25'];
-  writeFileSync(join(folder, 'digits.ndjson'), numbers.map((number) => `{"id":${number}}\n`).join(''));
+  const numbers = [
+    '1234567890.123456789',
+    '9007199254740993',
+    '1e400',
+    '-118.243683123456789',
+    '1E5',
+    '0.25',
+  ];
+  writeFileSync(
+    join(folder, 'digits.ndjson'),
+    numbers.map((number) => `{"id":${number}}\n`).join(''),
+  );
   const written = readFileSync(await convert('digits.ndjson', 'digits.csv'), 'utf8');
-  assert.equal(written, ['id,hazard_status,hail_score', ...numbers.map((number) => `${number},ok,1.5`), ''].join('\n'));
+  assert.equal(
+    written,
+    ['id,hazard_status,hail_score', ...numbers.map((number) => `${number},ok,1.5`), ''].join('\n'),
+  );
 });
 
 test('the name of the output decides its format', () => {
   assert.deepEqual(
-    ['a.parquet', 'A.PQ', 'b.csv', 'b.csv.gz', 'c.jsonl', 'd.tsv.zst', 'e', 'f.txt', '-'].map(formatOfOutput),
+    ['a.parquet', 'A.PQ', 'b.csv', 'b.csv.gz', 'c.jsonl', 'd.tsv.zst', 'e', 'f.txt', '-'].map(
+      formatOfOutput,
+    ),
     ['parquet', 'parquet', 'csv', 'csv', 'ndjson', 'tsv', null, null, null],
   );
 });
@@ -265,8 +378,10 @@ test('an output whose name promises what would not stand in it is refused', () =
   const taken =
     'a.geojson geojson, a.geojson csv, a.GeoJSON.gz parquet, a.json geojson, a.json.gz ndjson, a.csv.gz parquet, ' +
     'a.parquet csv, a csv, a.txt csv, a.xlsx csv, a.xlsm xlsm, a.hazards parquet, - csv, /dev/full csv';
-  const check = (pair: string) => checkFormat(...(pair.split(' ') as [output: string, format: string]));
-  for (const pair of refused.split(', ')) assert.throws(() => check(pair), { code: 'OUTPUT_UNWRITABLE' }, pair);
+  const check = (pair: string) =>
+    checkFormat(...(pair.split(' ') as [output: string, format: string]));
+  for (const pair of refused.split(', '))
+    assert.throws(() => check(pair), { code: 'OUTPUT_UNWRITABLE' }, pair);
   for (const pair of taken.split(', ')) check(pair);
 });
 

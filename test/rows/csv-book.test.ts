@@ -25,8 +25,10 @@ const EXACT: Readonly<Record<string, string>> = {
   ragged: 'lat,lng,c,d,@\n1,2+++#\n1++++{1}\n1,2,3,4+#\n1,2,3,4,5,6,7{7}\n   ++++{1}\n',
   'semicolons, decimal commas': 'lat;lng;note@\n34,05;-118,25;"a;b"#\n"1";2;c,d#\n',
   'a line that declares the delimiter': 'sep=;\r\nlat;lng@\r\n1;2#\r\n',
-  'stray quotes': 'lat,lng,c@\n1,2,5" pipe#\n3,4,"oops#\n5,6,"a, b"#\n7,8,"x" y#\n9,10,"never closed#\n11,12,z#\n',
-  'unnamed fields': 'name,lat,lng++@\na,38,-97,x,#\n\nb,39,-98,"y,\r\nz",1#\nc,40,-99,w+#\nd,41,-90,1,2,3{6 file}\n',
+  'stray quotes':
+    'lat,lng,c@\n1,2,5" pipe#\n3,4,"oops#\n5,6,"a, b"#\n7,8,"x" y#\n9,10,"never closed#\n11,12,z#\n',
+  'unnamed fields':
+    'name,lat,lng++@\na,38,-97,x,#\n\nb,39,-98,"y,\r\nz",1#\nc,40,-99,w+#\nd,41,-90,1,2,3{6 file}\n',
 };
 
 test('files come out to the byte, with the added fields at the end of each record', async () => {
@@ -48,9 +50,17 @@ test('files come out to the byte, with the added fields at the end of each recor
 
 test('the columns of an earlier run are replaced, whatever a row has or lacks', async () => {
   const rows = ['1,2,"a,b",ok,"x,y"', '1,2', '3,4,z,ok', '3,4,5,6,7,8,9'];
-  const output = await enrich(folder, `lat,lng,c,hazard_status,hail_rating\n${rows.join('\n')}\n`, { dropFrom: 3 });
-  const problem = 'The row has 7 fields where the header has 5: a text with a delimiter in it needs quotes.';
-  const expected = ['1,2,"a,b",ok,,1.5', '1,2,,ok,,1.5', '3,4,z,ok,,1.5', `3,4,5,6,7,invalid,${problem},`];
+  const output = await enrich(folder, `lat,lng,c,hazard_status,hail_rating\n${rows.join('\n')}\n`, {
+    dropFrom: 3,
+  });
+  const problem =
+    'The row has 7 fields where the header has 5: a text with a delimiter in it needs quotes.';
+  const expected = [
+    '1,2,"a,b",ok,,1.5',
+    '1,2,,ok,,1.5',
+    '3,4,z,ok,,1.5',
+    `3,4,5,6,7,invalid,${problem},`,
+  ];
   assert.equal(output, `lat,lng,c,${NAMES}\n${expected.join('\n')}\n`);
 });
 
@@ -59,7 +69,10 @@ test('writing an output again with the old fields dropped gives the same output'
     fc.asyncProperty(fc.stringMatching(/^[ab",\n ]{0,40}$/), async (text) => {
       const first = await enrich(folder, `lat,lng,c\n${text}`, { fill: fillWith(['ok', 'x', 1]) });
       const dropFrom = first.split('\n', 1)[0]!.split(',').indexOf('hazard_status');
-      const second = await enrich(folder, Buffer.from(first, 'latin1'), { fill: fillWith(['ok', 'x', 1]), dropFrom });
+      const second = await enrich(folder, Buffer.from(first, 'latin1'), {
+        fill: fillWith(['ok', 'x', 1]),
+        dropFrom,
+      });
       // A quote that is never closed may pair with nothing before, and with nothing after either.
       assert.equal(second, first);
     }),
@@ -73,7 +86,8 @@ test('rows say their number, their line and what is wrong with them', async () =
   const book = await openRowFile(file);
   assert.deepEqual(book.columns, ['lat', 'lng', 'c', '']);
   const short = 'The row has 1 field where the header has 4.';
-  const long = 'The row has 5 fields where the header has 4: a text with a delimiter in it needs quotes.';
+  const long =
+    'The row has 5 fields where the header has 4: a text with a delimiter in it needs quotes.';
   assert.deepEqual(await allRows(book, [1, 0]), [
     { number: 1, line: 3, fields: ['2', '1'] },
     { number: 2, line: 6, fields: ['4', '3'] },
@@ -102,7 +116,10 @@ test('rows that all have more fields than the header are read, and the user is t
   const texts = (await allRows(comma, [0, 1])).map(({ fields, problem }) => `${fields} ${problem}`);
   assert.deepEqual(texts, ['38,-97 undefined', '39,-98 undefined']);
   const more = await rowFileOf('lat,lng\n38,-97,a,b,c\n');
-  assert.equal(more.note, 'The rows have 5 fields and the header 2 names: the last 3 fields have none.');
+  assert.equal(
+    more.note,
+    'The rows have 5 fields and the header 2 names: the last 3 fields have none.',
+  );
   assert.equal((await rowFileOf('lat,lng\n38,-97\n39,-98,\n')).note, null);
 });
 
@@ -132,7 +149,10 @@ test('line ends and quotes that fall on the edge of the window change nothing', 
 });
 
 test('whatever the bytes, a file is refused with a reason or comes back whole', async () => {
-  const noise = fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.uint8Array({ maxLength: 80, max: 64 }));
+  const noise = fc.oneof(
+    fc.uint8Array({ maxLength: 80 }),
+    fc.uint8Array({ maxLength: 80, max: 64 }),
+  );
   const runs = times({ short: 40, long: 250, soak: 2_000 });
   let refused = 0;
   await fc.assert(
@@ -143,8 +163,13 @@ test('whatever the bytes, a file is refused with a reason or comes back whole', 
         const source = Buffer.concat([Buffer.from(header), bytes]);
         fc.pre(guessUtf16(source) === null);
         try {
-          const output = await enrich(folder, source, { added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
-          const bare = output.replace(/[\t;|,]?hazard_status/, '').replaceAll(/[\t;|,]?#MARK#/g, '');
+          const output = await enrich(folder, source, {
+            added: ADDED.slice(0, 1),
+            fill: fillWith(['#MARK#']),
+          });
+          const bare = output
+            .replace(/[\t;|,]?hazard_status/, '')
+            .replaceAll(/[\t;|,]?#MARK#/g, '');
           // Padding adds delimiters only.
           const plain = (text: string) => text.replaceAll(/[\t;|,]/g, '');
           assert.equal(plain(bare), plain(source.toString('latin1')));

@@ -14,7 +14,10 @@ import { temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
-async function readPiece(file: PieceReader, piece: RowPiece): Promise<{ piece: RowPiece; found: Row[] }> {
+async function readPiece(
+  file: PieceReader,
+  piece: RowPiece,
+): Promise<{ piece: RowPiece; found: Row[] }> {
   const found: Row[] = [];
   const batches = file.read(piece, [0, 1], undefined);
   for (;;) {
@@ -30,7 +33,11 @@ async function readPiece(file: PieceReader, piece: RowPiece): Promise<{ piece: R
 const PLAIN = /^(?:-?(?:0|[1-9]\d{0,2})(?:\.\d{1,16})?|(?=.{1,15}$)-?[1-9]\d{3,}(?:\.\d+)?)$/;
 
 /** Reads a piece as numbers: the same rows, and the numbers that `Number` reads. */
-async function sameNumbers(file: PieceReader, piece: RowPiece, rows: readonly Row[]): Promise<void> {
+async function sameNumbers(
+  file: PieceReader,
+  piece: RowPiece,
+  rows: readonly Row[],
+): Promise<void> {
   const found: Row[] = [];
   for await (const { count, numbers, rowAt } of file.readNumbers!(piece, [0, 1], undefined)!) {
     for (let index = 0; index < count; index++) {
@@ -38,7 +45,8 @@ async function sameNumbers(file: PieceReader, piece: RowPiece, rows: readonly Ro
       found.push(row);
       for (const [at, value] of numbers.map((column) => column[index]!).entries()) {
         const text = row.fields[at]!;
-        if (!Number.isNaN(value)) assert.ok(Object.is(value, Number(text)) && PLAIN.test(text), text);
+        if (!Number.isNaN(value))
+          assert.ok(Object.is(value, Number(text)) && PLAIN.test(text), text);
         else assert.ok(row.problem || !PLAIN.test(text) || text.length > 16, text);
       }
     }
@@ -59,21 +67,34 @@ async function byPieces(path: string, bytes: number): Promise<{ rows: Row[]; wro
   };
   for await (const { read: one, linesBefore } of inFileOrder(pieces, 3, read)) {
     assert.equal(one.piece.rows, one.found.length);
-    for (const row of one.found) rows.push({ ...row, number: rows.length + 1, line: row.line + linesBefore });
+    for (const row of one.found)
+      rows.push({ ...row, number: rows.length + 1, line: row.line + linesBefore });
   }
   return { rows, wrong };
 }
 
 async function straight(path: string): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const batch of (await openRowFile(path, { delimiter: ',' })).read([0, 1])) rows.push(...batch);
+  for await (const batch of (await openRowFile(path, { delimiter: ',' })).read([0, 1]))
+    rows.push(...batch);
   return rows;
 }
 
 const field = fc.oneof(
   fc.stringMatching(/^[a-z0-9.]{0,6}$/),
   fc.stringMatching(/^-?(?:\d{1,4}(\.\d{0,17})?|\d{5,16}(\.\d{0,3})?)$/),
-  fc.constantFrom('"a\nb"', '"1,2\r\n3"', '"say ""no"""', '""', '"\n\n\n"', 'a"b', '"open', '"a" b', '"x\ny" z', 'µ'),
+  fc.constantFrom(
+    '"a\nb"',
+    '"1,2\r\n3"',
+    '"say ""no"""',
+    '""',
+    '"\n\n\n"',
+    'a"b',
+    '"open',
+    '"a" b',
+    '"x\ny" z',
+    'µ',
+  ),
 );
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r', '\n\n');
 const record = fc
@@ -84,12 +105,16 @@ test('the rows of a CSV file are the same by pieces of any size', async () => {
   let guessedWrong = 0;
   const path = join(folder, 'pieces.csv');
   await fc.assert(
-    fc.asyncProperty(fc.array(record, { maxLength: 40 }), fc.integer({ min: 1, max: 90 }), async (records, bytes) => {
-      writeFileSync(path, `id,name\n${records.join('')}`);
-      const { rows, wrong } = await byPieces(path, bytes);
-      assert.deepEqual(rows, await straight(path));
-      guessedWrong += wrong;
-    }),
+    fc.asyncProperty(
+      fc.array(record, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 90 }),
+      async (records, bytes) => {
+        writeFileSync(path, `id,name\n${records.join('')}`);
+        const { rows, wrong } = await byPieces(path, bytes);
+        assert.deepEqual(rows, await straight(path));
+        guessedWrong += wrong;
+      },
+    ),
     { numRuns: 25, seed: 6 },
   );
   assert.ok(guessedWrong > 20, 'quoted line ends made guesses wrong');
@@ -117,8 +142,14 @@ test('where no line end is quoted, each piece begins at the line that was guesse
 });
 
 test('the pieces know the encoding of the first bytes beyond ASCII, which decides how added text is written', async () => {
-  const [path, ascii] = [join(folder, 'late.csv'), `name,lat,lng\n${'plain,1,2\n'.repeat(150_000)}`];
-  const late = (text: string, encoding: 'utf8' | 'latin1') => [Buffer.from(ascii), Buffer.from(text, encoding)];
+  const [path, ascii] = [
+    join(folder, 'late.csv'),
+    `name,lat,lng\n${'plain,1,2\n'.repeat(150_000)}`,
+  ];
+  const late = (text: string, encoding: 'utf8' | 'latin1') => [
+    Buffer.from(ascii),
+    Buffer.from(text, encoding),
+  ];
   for (const [parts, expected] of [
     [[Buffer.from(ascii)], 'utf-8'],
     [late('Café,1,2\n', 'utf8'), 'utf-8'],

@@ -21,7 +21,10 @@ function recordsOf(text: string, delimiter = ',') {
   const records: string[][] = [];
   for (let at = 0; at < bytes.length; at = span.next) {
     assert.ok(scanRecord(bytes, at, bytes.length, true, delimiter.charCodeAt(0), span));
-    if (!isBlank(span)) records.push(Array.from({ length: span.fields }, (_, i) => fieldText(bytes, span, i, 'utf-8')));
+    if (!isBlank(span))
+      records.push(
+        Array.from({ length: span.fields }, (_, i) => fieldText(bytes, span, i, 'utf-8')),
+      );
   }
   return records;
 }
@@ -31,7 +34,10 @@ const field = fc.oneof(
   fc.stringMatching(/^[a",;\r\n ]{0,8}$/),
   fc.double().map(String),
 );
-const table = fc.array(fc.array(field, { minLength: 2, maxLength: 6 }), { minLength: 1, maxLength: 8 });
+const table = fc.array(fc.array(field, { minLength: 2, maxLength: 6 }), {
+  minLength: 1,
+  maxLength: 8,
+});
 
 test('what csv-stringify writes is read as csv-parse reads it, whatever the delimiter and line ends', () => {
   fc.assert(
@@ -41,8 +47,17 @@ test('what csv-stringify writes is read as csv-parse reads it, whatever the deli
       fc.boolean(),
       fc.constantFrom('\n', '\r\n', '\r'),
       (rows, delimiter, quoted, end) => {
-        const text = stringify(rows, { delimiter, quoted, record_delimiter: end, quoted_match: /[\r\n]/ });
-        const expected = parse(text, { delimiter, relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'] });
+        const text = stringify(rows, {
+          delimiter,
+          quoted,
+          record_delimiter: end,
+          quoted_match: /[\r\n]/,
+        });
+        const expected = parse(text, {
+          delimiter,
+          relax_column_count: true,
+          record_delimiter: ['\r\n', '\n', '\r'],
+        });
         assert.deepEqual(recordsOf(text, delimiter), expected);
         assert.deepEqual(expected, rows);
       },
@@ -51,7 +66,11 @@ test('what csv-stringify writes is read as csv-parse reads it, whatever the deli
 });
 
 const soup = fc.stringMatching(/^[ab"'\\,\r\n ]{0,40}$/);
-const quotings = fc.constantFrom<Quoting>(RFC_QUOTING, { quote: "'", escape: "'" }, { quote: '"', escape: '\\' });
+const quotings = fc.constantFrom<Quoting>(
+  RFC_QUOTING,
+  { quote: "'", escape: "'" },
+  { quote: '"', escape: '\\' },
+);
 
 test('a record found before the end of the file is in memory is the one found after', () => {
   fc.assert(
@@ -62,7 +81,10 @@ test('a record found before the end of the file is in memory is the one found af
       const late = newRecordSpan(quoting);
       scanRecord(bytes, 0, bytes.length, true, COMMA, late);
       if (!scanRecord(bytes, 0, Math.min(cut, bytes.length), false, COMMA, early)) return;
-      assert.deepEqual({ ...early, starts: [...early.starts] }, { ...late, starts: [...late.starts] });
+      assert.deepEqual(
+        { ...early, starts: [...early.starts] },
+        { ...late, starts: [...late.starts] },
+      );
     }),
     { numRuns: 400 },
   );
@@ -75,7 +97,13 @@ const CASES: readonly (readonly [name: string, text: string, ...records: readonl
   ['text behind a closing quote', '"a"b,1\nc,2', '"a"b|1', 'c|2'],
   ['two quoted words', '"a" and "b",1', '"a" and "b"|1'],
   ['a quote that is never closed', 'x,"oops\ny,1\nz,2', 'x|"oops', 'y|1', 'z|2'],
-  ['a quote that only the next quoted field closes', 'x,"oops\ny,"a, b"\nz,2', 'x|"oops', 'y|a, b', 'z|2'],
+  [
+    'a quote that only the next quoted field closes',
+    'x,"oops\ny,"a, b"\nz,2',
+    'x|"oops',
+    'y|a, b',
+    'z|2',
+  ],
   ['a double CR', 'a,b\r\r\n1,2', 'a|b', '1|2'],
   ['blank lines', '\n\na,b\n\n\r\n1,2\n\n', 'a|b', '1|2'],
   ['a quote alone at the end', 'a,"', 'a|"'],

@@ -30,7 +30,8 @@ async function answers(queries: readonly string[]): Promise<(Answer | string)[]>
   return all;
 }
 
-if (import.meta.main) process.on('message', async (queries: string[]) => process.send!(await answers(queries)));
+if (import.meta.main)
+  process.on('message', async (queries: string[]) => process.send!(await answers(queries)));
 
 const LONGEST_MS = 60_000;
 
@@ -75,7 +76,8 @@ export async function askDuckdb(...queries: readonly string[]): Promise<(Answer 
 /** Asks one thing that must be answered. */
 export async function askedDuckdb(query: string): Promise<Answer> {
   const [answer] = await askDuckdb(query);
-  if (answer === undefined || typeof answer === 'string') throw new Error(`DuckDB refuses: ${answer}`);
+  if (answer === undefined || typeof answer === 'string')
+    throw new Error(`DuckDB refuses: ${answer}`);
   return answer;
 }
 

@@ -11,8 +11,13 @@ const number = fc.oneof(
   fc.integer(),
   fc.maxSafeInteger(),
   // Scores and frequencies: few decimals, also where they end in zeros.
-  fc.tuple(fc.integer(), fc.constantFrom(1, 10, 1_000, 10_000, 1e6, 1e7)).map(([digits, by]) => digits / by),
-  fc.constantFrom(...[0, -0, 1, 10, 100, -1_000_000, 1e-6, 1e-7, 999_999_999.999_999, 1e9], 0.1 + 0.2),
+  fc
+    .tuple(fc.integer(), fc.constantFrom(1, 10, 1_000, 10_000, 1e6, 1e7))
+    .map(([digits, by]) => digits / by),
+  fc.constantFrom(
+    ...[0, -0, 1, 10, 100, -1_000_000, 1e-6, 1e-7, 999_999_999.999_999, 1e9],
+    0.1 + 0.2,
+  ),
   fc.constantFrom(123_456_789.5, 1e15, 1e21),
 );
 const text = fc.oneof(
@@ -31,9 +36,15 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
     fc.property(
       formats,
       fc.boolean(),
-      fc.array(fc.oneof(fc.array(field, { maxLength: 6 }), fc.constant(new Array<number>(1_000).fill(10.25))), {
-        maxLength: 4,
-      }),
+      fc.array(
+        fc.oneof(
+          fc.array(field, { maxLength: 6 }),
+          fc.constant(new Array<number>(1_000).fill(10.25)),
+        ),
+        {
+          maxLength: 4,
+        },
+      ),
       (format, leads, rows) => {
         const textOf = textFormatter(format);
         const numberText = (value: number) => {
@@ -42,7 +53,9 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
         };
         const formatted = (fields: readonly Field[]) =>
           fields
-            .map((one) => (one === null ? '' : typeof one === 'number' ? numberText(one) : textOf(one, true)))
+            .map((one) =>
+              one === null ? '' : typeof one === 'number' ? numberText(one) : textOf(one, true),
+            )
             .join(format.delimiter);
         const encoded: string[] = [];
         const sink = new FieldEncoder(format, [], leads, (bytes, length) => {
@@ -56,7 +69,8 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
             else if (typeof one === 'string') {
               if (!numbers.has(one)) numbers.set(one, numbers.size);
               sink.putText(one, numbers.get(one)!);
-            } else if ((Math.round(one * 1e6) | 0) / 1e6 === one) sink.putMillionths(Math.round(one * 1e6));
+            } else if ((Math.round(one * 1e6) | 0) / 1e6 === one)
+              sink.putMillionths(Math.round(one * 1e6));
             else sink.put(one);
           }
           sink.endPlace();
@@ -70,21 +84,33 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
 });
 
 test('another reader gets each text back: what holds a delimiter, a quote or a line end of any kind is in quotes', () => {
-  const letters = fc.string({ unit: fc.constantFrom('a', 'µ', ' ', '"', ',', ';', '\t', '\r', '\n'), maxLength: 6 });
+  const letters = fc.string({
+    unit: fc.constantFrom('a', 'µ', ' ', '"', ',', ';', '\t', '\r', '\n'),
+    maxLength: 6,
+  });
   const rows = fc.array(fc.tuple(letters, letters), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(fc.constantFrom(',', ';', '\t'), rows, (delimiter, written) => {
       const own = ['a', 'b'].map((name, keeps): AddedColumn => ({ name, type: 'text', keeps }));
       const records: Buffer[] = [];
-      const sink = new FieldEncoder({ delimiter, encoding: 'utf-8' }, own, false, (bytes, length) => {
-        records.push(Buffer.from(bytes.subarray(0, length)), Buffer.from('\n'));
-      });
+      const sink = new FieldEncoder(
+        { delimiter, encoding: 'utf-8' },
+        own,
+        false,
+        (bytes, length) => {
+          records.push(Buffer.from(bytes.subarray(0, length)), Buffer.from('\n'));
+        },
+      );
       for (const fields of written) {
         for (const text of fields) sink.put(text);
         sink.endPlace();
       }
       const csv = Buffer.concat(records);
-      const read = parse(csv, { delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true });
+      const read = parse(csv, {
+        delimiter,
+        record_delimiter: ['\r\n', '\n', '\r'],
+        relax_column_count: true,
+      });
       assert.deepEqual(read, written);
     }),
     { numRuns: 300 },

@@ -12,7 +12,12 @@ import { temporaryFolder } from '../temporary-folder.ts';
 const OWN = new Set(['hazard_status', 'hazard_note', 'hazard_as_of']);
 
 /** The columns that are found in a file, the line that is suggested as its header, or what else is wrong. */
-async function found(t: TestContext, text: string, named: NamedColumns, name = 'in.csv'): Promise<string> {
+async function found(
+  t: TestContext,
+  text: string,
+  named: NamedColumns,
+  name = 'in.csv',
+): Promise<string> {
   const file = join(temporaryFolder(t), name);
   writeFileSync(file, text);
   const rowFile = await openRowFile(file);
@@ -53,7 +58,8 @@ test('the names of the columns are found, or the line that has them is suggested
 
 test('a location in place of names is refused, in any notation: it would be lost', async (t) => {
   const both = { lat: '1', lng: '2' };
-  const refused = (location: string) => `The first line is a location (${location}), not column names`;
+  const refused = (location: string) =>
+    `The first line is a location (${location}), not column names`;
   for (const [text, named, result] of [
     ['40.1,-99.9\n', both, refused('40.1, -99.9')],
     ['40,-99\n', both, refused('40, -99')],
@@ -107,7 +113,10 @@ test('the columns are found in any order, by names as files have them', () => {
 test('where several pairs fit, the note names the one that was taken', () => {
   const pairs = findLocationColumns(['slat', 'slon', 'elat', 'elon']);
   assert.deepEqual([pairs.lat, pairs.lng], [0, 1]);
-  assert.match(pairs.note ?? '', /"slat" \(column 1\) and "slon" \(column 2\) were taken, not "elat"/);
+  assert.match(
+    pairs.note ?? '',
+    /"slat" \(column 1\) and "slon" \(column 2\) were taken, not "elat"/,
+  );
   const twice = findLocationColumns(['Latitude', 'Longitude', 'Latitude', 'Longitude']);
   assert.deepEqual([twice.lat, twice.lng], [0, 1]);
   assert.match(twice.note ?? '', /not "Latitude" \(column 3\) and "Longitude" \(column 4\)/);
@@ -115,7 +124,10 @@ test('where several pairs fit, the note names the one that was taken', () => {
     ['lat', 'lat', 'lng'],
     ['Lat', 'lng', 'lon', 'LAT', 'Lat'],
   ]) {
-    assert.throws(() => findLocationColumns(names), { code: 'INPUT_COLUMNS', message: /may be column 1 or column/ });
+    assert.throws(() => findLocationColumns(names), {
+      code: 'INPUT_COLUMNS',
+      message: /may be column 1 or column/,
+    });
     assert.equal(findLocationColumns(names, { lat: '1' }).lat, 0);
   }
   assert.throws(() => findLocationColumns(['lat', 'lng', 'lng']), {
@@ -130,7 +142,11 @@ test('where several pairs fit, the note names the one that was taken', () => {
 
 test('named columns are taken, exactly first, then whatever the case', () => {
   const names = ['LAT', 'lat', 'Nord', 'Ost', 'lng'];
-  assert.deepEqual(findLocationColumns(names, { lat: 'Nord', lng: 'Ost' }), { lat: 2, lng: 3, note: null });
+  assert.deepEqual(findLocationColumns(names, { lat: 'Nord', lng: 'Ost' }), {
+    lat: 2,
+    lng: 3,
+    note: null,
+  });
   assert.equal(findLocationColumns(names, { lat: 'lat', lng: ' OST ' }).lat, 1);
   assert.equal(findLocationColumns(names, { lat: 'Nord' }).lng, 4);
   assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lat: 'elat' }), {
@@ -139,10 +155,18 @@ test('named columns are taken, exactly first, then whatever the case', () => {
     note: null,
   });
   assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lng: 'elon' }).lat, 2);
-  assert.deepEqual(findLocationColumns(['lat', 'Ost'], { lng: 'Ost' }), { lat: 0, lng: 1, note: null });
+  assert.deepEqual(findLocationColumns(['lat', 'Ost'], { lng: 'Ost' }), {
+    lat: 0,
+    lng: 1,
+    note: null,
+  });
   assert.equal(findLocationColumns(['lat', 'lng', 'lng'], { lng: '3' }).lng, 2);
-  assert.throws(() => findLocationColumns(['lng', 'b'], { lat: 'lng' }), { message: /^No longitude column/ });
-  assert.throws(() => findLocationColumns(['lat', 'b'], { lng: 'lat' }), { message: /^No latitude column/ });
+  assert.throws(() => findLocationColumns(['lng', 'b'], { lat: 'lng' }), {
+    message: /^No longitude column/,
+  });
+  assert.throws(() => findLocationColumns(['lat', 'b'], { lng: 'lat' }), {
+    message: /^No latitude column/,
+  });
 });
 
 test('one column with both; what holds no points is refused, and named where no column is found', () => {
@@ -157,18 +181,29 @@ test('one column with both; what holds no points is refused, and named where no 
     message,
     hint: /--location COLUMN/,
   });
-  assert.throws(() => findLocationColumns(names, {}, shapes), { message: /^No latitude and longitude/, hint: message });
+  assert.throws(() => findLocationColumns(names, {}, shapes), {
+    message: /^No latitude and longitude/,
+    hint: message,
+  });
   assert.throws(() => findLocationColumns(['id'], {}, { ...shapes, column: null }), {
     hint: /^The geometries are Polygon, MultiPolygon Z, Polygon Z: points are needed/,
   });
 });
 
 test('a column may be given by its number, unless a name is just that', () => {
-  assert.deepEqual(findLocationColumns(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), { lat: 1, lng: 2, note: null });
+  assert.deepEqual(findLocationColumns(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), {
+    lat: 1,
+    lng: 2,
+    note: null,
+  });
   assert.equal(findLocationColumns([...'abcdefghijkl'], { lat: '11', lng: '12' }).lat, 10);
   assert.equal(findLocationColumns(['3', 'b', 'c'], { lat: '3', lng: 'c' }).lat, 0);
   for (const lat of ['0', '4', '-1', '1.5', '']) {
-    assert.throws(() => findLocationColumns(['a', 'b', 'c'], { lat, lng: 'c' }), { code: 'INPUT_COLUMNS' }, lat);
+    assert.throws(
+      () => findLocationColumns(['a', 'b', 'c'], { lat, lng: 'c' }),
+      { code: 'INPUT_COLUMNS' },
+      lat,
+    );
   }
 });
 
@@ -182,21 +217,40 @@ test('a name that several columns have is refused, with their numbers', () => {
   });
   const anyCase = () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' });
   assert.throws(anyCase, refused(/column 2 or column 3 or column 5$/));
-  assert.deepEqual(findLocationColumns(names, { lat: 'LAT', lng: 'lng' }), { lat: 2, lng: 3, note: null });
-  assert.deepEqual(findLocationColumns(names, { lat: '5', lng: 'lng' }), { lat: 4, lng: 3, note: null });
+  assert.deepEqual(findLocationColumns(names, { lat: 'LAT', lng: 'lng' }), {
+    lat: 2,
+    lng: 3,
+    note: null,
+  });
+  assert.deepEqual(findLocationColumns(names, { lat: '5', lng: 'lng' }), {
+    lat: 4,
+    lng: 3,
+    note: null,
+  });
 });
 
 test('what is not there is named, with what was probably meant', () => {
   const names = ['id', 'Latitude', 'Longitude'];
   const refused = (message: RegExp, columns: readonly string[], given = {}) =>
-    assert.throws(() => findLocationColumns(columns, given), { code: 'INPUT_COLUMNS', message }, String(columns));
+    assert.throws(
+      () => findLocationColumns(columns, given),
+      { code: 'INPUT_COLUMNS', message },
+      String(columns),
+    );
   const meant = /no latitude column "Lattitude"; did you mean "Latitude"\? The columns are: id/;
   refused(meant, names, { lat: 'Lattitude' });
   refused(/no latitude column "zzz"\. The columns are/, names, { lat: 'zzz' });
   refused(/both column "id"/, names, { lat: 'id', lng: 'id' });
   refused(/No longitude column was found\. The columns are: a, lat$/, ['a', 'lat']);
   refused(/^No latitude column was found/, ['Lng', 'y']);
-  for (const other of ['latency,longest', 'a,x', 'y,a', 'p1.lat,p2.lon', 'my lat a,lon b', 'lat a,my lon b']) {
+  for (const other of [
+    'latency,longest',
+    'a,x',
+    'y,a',
+    'p1.lat,p2.lon',
+    'my lat a,lon b',
+    'lat a,my lon b',
+  ]) {
     refused(/^No latitude and longitude/, other.split(','));
   }
   refused(/\(no name\), b$/, ['', 'b']);
@@ -206,7 +260,8 @@ test('what is not there is named, with what was probably meant', () => {
 });
 
 test('where no column is found, the error says what the names look like, and what to do', () => {
-  const plain = /^Name the latitude and the longitude column .*--lat COLUMN --lng COLUMN.*--location COLUMN/;
+  const plain =
+    /^Name the latitude and the longitude column .*--lat COLUMN --lng COLUMN.*--location COLUMN/;
   const addresses = /does not geocode addresses/;
   for (const [names, hint] of [
     ['id,where', plain],
@@ -243,7 +298,8 @@ test('the columns of an earlier run are found, and only when nothing of the user
     [`lat,hazard_status,${ours}`, 2],
     ['', null],
   ];
-  for (const [names, from] of cases) assert.equal(findPerilbookColumns(names.split(','), known), from, names);
+  for (const [names, from] of cases)
+    assert.equal(findPerilbookColumns(names.split(','), known), from, names);
   const prefixed = ['lat', ...ours.split(',').map((name) => `p_${name}`)];
   assert.equal(findPerilbookColumns(prefixed, new Set([...known].map((name) => `p_${name}`))), 1);
 });

@@ -7,13 +7,24 @@ import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { LONG } from '../tier.ts';
-import { ADDED, allRows, fillWith, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
+import {
+  ADDED,
+  allRows,
+  fillWith,
+  type RowRequest,
+  temporaryFolder,
+  writeRows,
+} from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const FIELDS = ['ok', 'µ "x"', 1.5];
 const MEMBERS = '"hazard_status":"ok","hazard_note":"µ \\"x\\"","hail_score":1.5';
 
-async function enrichJson(content: string, request: Partial<RowRequest> = {}, format = 'ndjson'): Promise<string> {
+async function enrichJson(
+  content: string,
+  request: Partial<RowRequest> = {},
+  format = 'ndjson',
+): Promise<string> {
   const [file, output] = [join(folder, `in.${format}`), join(folder, `out.${format}`)];
   writeFileSync(file, content);
   const book = await openRowFile(file);
@@ -31,7 +42,8 @@ async function assertSameAgain(output: string, format = 'ndjson'): Promise<void>
 }
 
 test('each line keeps its bytes and gets its members before the closing brace, if it is an object', async () => {
-  const source = '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n[1]\n{"id":2}';
+  const source =
+    '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n[1]\n{"id":2}';
   const expected = `\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]},${MEMBERS} }\r\n\n  {${MEMBERS}}\n[1]\n{"id":2,${MEMBERS}}`;
   assert.equal(await enrichJson(source), expected);
   // A reader that guesses types from the first lines must not take the column for whole numbers.
@@ -42,7 +54,9 @@ test('each line keeps its bytes and gets its members before the closing brace, i
 test('each element of an array keeps its bytes and those around it, and is a row', async () => {
   const source =
     '\ufeff [\n  {"id": 1.50, "lat": 34.05, "t": "a],{\\"b"} ,\r\n\t{"lat":25.77,"x":[1,{"y":2}]}\n , 7, {"id":3}]\n\n';
-  const expected = source.replaceAll(/"\}(?= )|\}(?=\n)|3\}/g, (end) => end.replace('}', `,${MEMBERS}}`));
+  const expected = source.replaceAll(/"\}(?= )|\}(?=\n)|3\}/g, (end) =>
+    end.replace('}', `,${MEMBERS}}`),
+  );
   const output = await enrichJson(source, {}, 'json');
   assert.equal(output, expected);
   await assertSameAgain(output, 'json');
@@ -116,12 +130,19 @@ test('a row with a list in it is a row, and a document that is cut off or has se
 
 test('rows say their line, and members of objects can be the location', async () => {
   const file = join(folder, 'rows.ndjson');
-  writeFileSync(file, '{"id":12345678901234567890,"place":{"lat":30.5,"lng":-90}}\n\n{"id":"x"}\nnot json\n');
+  writeFileSync(
+    file,
+    '{"id":12345678901234567890,"place":{"lat":30.5,"lng":-90}}\n\n{"id":"x"}\nnot json\n',
+  );
   const book = await openRowFile(file);
   assert.deepEqual(book.columns, ['id', 'place', 'place.lat', 'place.lng']);
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual(await allRows(book, [lat, lng, 0, 1]), [
-    { number: 1, line: 1, fields: ['30.5', '-90', '12345678901234567890', '{"lat":30.5,"lng":-90}'] },
+    {
+      number: 1,
+      line: 1,
+      fields: ['30.5', '-90', '12345678901234567890', '{"lat":30.5,"lng":-90}'],
+    },
     { number: 2, line: 3, fields: ['', '', 'x', ''] },
     { number: 3, line: 4, fields: ['', '', '', ''], problem: 'The line is not a JSON object.' },
   ]);
@@ -130,30 +151,39 @@ test('rows say their line, and members of objects can be the location', async ()
 const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string());
 const object = fc.dictionary(fc.string(), value, { maxKeys: 5 }).map((made) => ({ ...made, k: 1 }));
 
-test('the members are there, all others are as they were, and writing again gives the same', LONG, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(object, { minLength: 1, maxLength: 5 }),
-      fc.constantFrom(0, 2),
-      fc.boolean(),
-      async (objects, indent, isArray) => {
-        const lines = objects.map((made) => JSON.stringify(made, null, indent).replaceAll('\n', ' '));
-        if (isArray) {
-          const array = await enrichJson(`[${lines.join(' ,\n')}]`, {}, 'json');
-          assert.equal(array.replaceAll(/,"hazard_status":"ok"[^}]*?1\.5(?= ?\})/g, ''), `[${lines.join(' ,\n')}]`);
-        }
-        const output = await enrichJson(`${lines.join('\n')}\n`);
-        const added = { hazard_status: 'ok', hazard_note: FIELDS[1], hail_score: 1.5 };
-        const expected = objects.map((made) => ({ ...made, ...added }));
-        const written = output.trimEnd().split('\n');
-        const read = written.map((line) => JSON.parse(line));
-        assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
-        await assertSameAgain(output);
-      },
-    ),
-    { numRuns: 100 },
-  );
-});
+test(
+  'the members are there, all others are as they were, and writing again gives the same',
+  LONG,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(object, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom(0, 2),
+        fc.boolean(),
+        async (objects, indent, isArray) => {
+          const lines = objects.map((made) =>
+            JSON.stringify(made, null, indent).replaceAll('\n', ' '),
+          );
+          if (isArray) {
+            const array = await enrichJson(`[${lines.join(' ,\n')}]`, {}, 'json');
+            assert.equal(
+              array.replaceAll(/,"hazard_status":"ok"[^}]*?1\.5(?= ?\})/g, ''),
+              `[${lines.join(' ,\n')}]`,
+            );
+          }
+          const output = await enrichJson(`${lines.join('\n')}\n`);
+          const added = { hazard_status: 'ok', hazard_note: FIELDS[1], hail_score: 1.5 };
+          const expected = objects.map((made) => ({ ...made, ...added }));
+          const written = output.trimEnd().split('\n');
+          const read = written.map((line) => JSON.parse(line));
+          assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
+          await assertSameAgain(output);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  },
+);
 
 test('members that are dropped are dropped wherever they stand', async () => {
   const source =
@@ -163,7 +193,10 @@ test('members that are dropped are dropped wherever they stand', async () => {
 });
 
 test('a file of many lines or elements is read in windows', LONG, async () => {
-  const lines = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"text":"${'x'.repeat(i % 300)}"}`);
+  const lines = Array.from(
+    { length: 30_000 },
+    (_, i) => `{"id":${i},"text":"${'x'.repeat(i % 300)}"}`,
+  );
   lines[500] = `{"id":500,"text":"${'y'.repeat(3_000_000)}"}`;
   const output = await enrichJson(`${lines.join('\n')}\n`);
   const expected = lines.map((line) => line.replace(/\}$/, `,${MEMBERS}}`));
@@ -173,13 +206,19 @@ test('a file of many lines or elements is read in windows', LONG, async () => {
 
 test('a line that holds a FeatureCollection is a line', async () => {
   const line = '{"k":1,"shape":{"type":"FeatureCollection","features":[]}}';
-  assert.equal(await enrichJson(`${line}\n${line}\n`), `${line.replace(/\}$/, `,${MEMBERS}}`)}\n`.repeat(2));
+  assert.equal(
+    await enrichJson(`${line}\n${line}\n`),
+    `${line.replace(/\}$/, `,${MEMBERS}}`)}\n`.repeat(2),
+  );
 });
 
 test('a member of our name that comes late is not hidden behind ours', async () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}"}`);
   const source = [...lines, '{"id":-1,"hail_score":"mine"}'].join('\n');
-  await assert.rejects(enrichJson(source), { code: 'INPUT_COLUMNS', message: /hail_score on line 20001/ });
+  await assert.rejects(enrichJson(source), {
+    code: 'INPUT_COLUMNS',
+    message: /hail_score on line 20001/,
+  });
 });
 
 const SOURCE = `{ "type": "FeatureCollection", "name": "x",
@@ -201,14 +240,25 @@ test('features are rows, and their properties get the new members', async () => 
   assert.deepEqual(await allRows(book, [0, 1, 2]), [
     { number: 1, line: 1, fields: ['30.25', '-90.5', '1'] },
     { number: 2, line: 2, fields: ['', '', ''] },
-    { number: 3, line: 3, fields: ['', '', ''], problem: 'The geometry is a LineString, not a Point.' },
+    {
+      number: 3,
+      line: 3,
+      fields: ['', '', ''],
+      problem: 'The geometry is a LineString, not a Point.',
+    },
   ]);
   await assertSameAgain(expected, 'geojson');
 });
 
 test('GeoJSON that is cut off or damaged is refused', async () => {
   const [cut, damaged] = [SOURCE.slice(0, 200), SOURCE.replace('null,"geo', 'nul,"geo')];
-  for (const text of [cut, damaged, SOURCE.slice(0, -5), `${SOURCE}x`, `${feature(1)}\n${feature(2).slice(0, -9)}\n`]) {
+  for (const text of [
+    cut,
+    damaged,
+    SOURCE.slice(0, -5),
+    `${SOURCE}x`,
+    `${feature(1)}\n${feature(2).slice(0, -9)}\n`,
+  ]) {
     const refusal = { code: 'INPUT_UNREADABLE', message: /damaged or cut off/ };
     await assert.rejects(enrichJson(text, {}, 'geojson'), refusal);
   }
@@ -223,14 +273,24 @@ test('real points come back with all their bytes', { skip: noRealData }, async (
     const [file, output] = [realFile(name), join(folder, 'real.geojson')];
     const result = await writeRows(await openRowFile(file), { output, fill: fillWith(FIELDS) });
     assert.equal(result.rows, count);
-    assert.equal(readFileSync(output, 'utf8').replaceAll(`,${MEMBERS}`, ''), readFileSync(file, 'utf8'));
+    assert.equal(
+      readFileSync(output, 'utf8').replaceAll(`,${MEMBERS}`, ''),
+      readFileSync(file, 'utf8'),
+    );
   }
 });
 
 test('the id of a feature goes into a table, and stays where it is in GeoJSON', async () => {
   const point = '"geometry":{"type":"Point","coordinates":[-90.5,30.25]}';
-  const features = [`{"type":"Feature","id":"a",${point},"properties":{"id":1}}`, `{"type":"Feature",${point}}`];
-  const output = await enrichJson(`{"type":"FeatureCollection","features":[${features.join(',')}]}`, {}, 'geojson');
+  const features = [
+    `{"type":"Feature","id":"a",${point},"properties":{"id":1}}`,
+    `{"type":"Feature",${point}}`,
+  ];
+  const output = await enrichJson(
+    `{"type":"FeatureCollection","features":[${features.join(',')}]}`,
+    {},
+    'geojson',
+  );
   const table = join(folder, 'ids.csv');
   await writeRows(await openRowFile(join(folder, 'in.geojson')), { output: table });
   const lines = readFileSync(table, 'utf8').trimEnd().split('\n');
@@ -258,17 +318,25 @@ test('degrees of the makers stand before those of the geometries in a table, and
     readFileSync(table, 'utf8'),
     /^lat,lng,geometry\.latitude,geometry\.longitude,.*\n30\.2512,-90\.5012,30\.25,-90\.5,/,
   );
-  for (const degrees of ['urn:ogc:def:crs:OGC:1.3:CRS84', 'urn:ogc:def:crs:EPSG::4326', 'EPSG:4269']) {
+  for (const degrees of [
+    'urn:ogc:def:crs:OGC:1.3:CRS84',
+    'urn:ogc:def:crs:EPSG::4326',
+    'EPSG:4269',
+  ]) {
     assert.equal((await opened(collection(degrees))).note, null, degrees);
   }
   for (const metres of ['urn:ogc:def:crs:EPSG::3857', 'EPSG:26915']) {
-    assert.match((await opened(collection(metres))).note!, new RegExp(`coordinates are in ${metres} \\(crs\\)`));
+    assert.match(
+      (await opened(collection(metres))).note!,
+      new RegExp(`coordinates are in ${metres} \\(crs\\)`),
+    );
   }
   assert.equal((await opened(collection('EPSG:3857', 'other'))).note, null);
 });
 
 test('an empty collection, a single feature, and features one after the other are rows too', async () => {
-  const pretty = (id: number, indent: number) => JSON.stringify(JSON.parse(feature(id)), null, indent);
+  const pretty = (id: number, indent: number) =>
+    JSON.stringify(JSON.parse(feature(id)), null, indent);
   for (const [content, ids] of [
     ['{"type":"FeatureCollection","features":[]}', []],
     [feature(1), ['1']],
@@ -286,6 +354,9 @@ test('an empty collection, a single feature, and features one after the other ar
     assert.deepEqual(told, expected);
     const isPretty = /\n +"/.test(content);
     if (!isPretty) assert.equal(output, content.replaceAll(/("id":\d)/g, `$1,${MEMBERS}`));
-    assert.equal((await allRows(await openRowFile(join(folder, 'out.geojson')), [])).length, ids.length);
+    assert.equal(
+      (await allRows(await openRowFile(join(folder, 'out.geojson')), [])).length,
+      ids.length,
+    );
   }
 });

@@ -25,10 +25,16 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   ['\ufeff\n\r\n', /has no header line$/],
   ['x'.repeat(2 * 1024 * 1024), /no line end in its first mebibyte$/],
   [gzipSync(gzipSync('lat,lng\n')), /is compressed twice/],
-  [zstdCompressSync(Buffer.from('PAR1\x15\x04\x15', 'latin1')), /is a Parquet file that was compressed again/],
+  [
+    zstdCompressSync(Buffer.from('PAR1\x15\x04\x15', 'latin1')),
+    /is a Parquet file that was compressed again/,
+  ],
   [gzipSync(''), /is empty$/],
   [Buffer.from('PAR1\x15\x04\x15', 'latin1'), /is a Parquet file that was cut off$/],
-  ['PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml', /is an Excel workbook or .* and it is cut off or damaged/],
+  [
+    'PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml',
+    /is an Excel workbook or .* and it is cut off or damaged/,
+  ],
   ['PK\x03\x04\x14\0\0\0in.csv', /another zip archive/],
   [Buffer.from('\xff\xfe\0\0l\0\0\0', 'latin1'), /is text in UTF-32/],
   [Buffer.from('\xff\xfel\0a\0t\0\n', 'latin1'), /ends within a UTF-16 character/],
@@ -46,7 +52,8 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   [`SQLite format 3\0${' '.repeat(52)}GPKG`, /is a GeoPackage/],
 ];
 
-for (const [content, message] of REFUSED) test(`refused: ${message.source}`, () => assertRefused(content, message));
+for (const [content, message] of REFUSED)
+  test(`refused: ${message.source}`, () => assertRefused(content, message));
 
 test('a web page that Excel would open is to be saved as a table', async () => {
   await assert.rejects(rowFileOf('<html><table><tr><td>lat</td></tr></table></html>'), {
@@ -60,11 +67,20 @@ test('names that look like the start of another format are still names', async (
 });
 
 test('a missing file, a directory and a missing stream are refused', async () => {
-  await assert.rejects(openRowFile(join(folder, 'none.csv')), { code: 'INPUT_UNREADABLE', message: /does not exist/ });
+  await assert.rejects(openRowFile(join(folder, 'none.csv')), {
+    code: 'INPUT_UNREADABLE',
+    message: /does not exist/,
+  });
   mkdirSync(join(folder, 'sub'));
-  await assert.rejects(openRowFile(join(folder, 'sub')), { code: 'INPUT_UNREADABLE', message: /is a directory/ });
+  await assert.rejects(openRowFile(join(folder, 'sub')), {
+    code: 'INPUT_UNREADABLE',
+    message: /is a directory/,
+  });
   await assert.rejects(openRowFile('-'), { code: 'USAGE' });
-  await assert.rejects(openRowFile('/dev/null'), { code: 'INPUT_UNREADABLE', message: '/dev/null is empty' });
+  await assert.rejects(openRowFile('/dev/null'), {
+    code: 'INPUT_UNREADABLE',
+    message: '/dev/null is empty',
+  });
 });
 
 test('the delimiter is found in the first records', async () => {
@@ -81,7 +97,8 @@ test('the delimiter is found in the first records', async () => {
     ['lat,lng', ['lat', 'lng']],
     [' lat , "lng" \r\n', ['lat', 'lng']],
     ...['^', '~', '\x01', '\x1c', '\x1f', '\x07', ' ', '#', ':', '/', '&'].map(
-      (mark) => [`id${mark}lat${mark}lng\n1${mark}25.7${mark}-80.1\n`, ['id', 'lat', 'lng']] as const,
+      (mark) =>
+        [`id${mark}lat${mark}lng\n1${mark}25.7${mark}-80.1\n`, ['id', 'lat', 'lng']] as const,
     ),
     // Not certain: no location, or another number of fields.
     ['a^b\n1^2\n', ['a^b']],
@@ -90,7 +107,8 @@ test('the delimiter is found in the first records', async () => {
     ["'lat','lng'\n'1','2'\n", ['lat', 'lng']],
     ["lat,lng,'n'\n1,2,3\n", ['lat', 'lng', "'n'"]],
   ];
-  for (const [content, columns] of cases) assert.deepEqual((await rowFileOf(content)).columns, columns);
+  for (const [content, columns] of cases)
+    assert.deepEqual((await rowFileOf(content)).columns, columns);
 });
 
 test('what cannot be read for certain is named, with a way that works', async () => {
@@ -101,41 +119,65 @@ test('what cannot be read for certain is named, with a way that works', async ()
   assert.match((await hintOf(' lat lng\n  25.7 -80\n'))!, /sed -E .* \+/);
   for (const content of ['a,b\n1,2\n', 'only\n1\n', 'my place\nx\n', '"my & place"\nx\n'])
     assert.equal(await hintOf(content), null);
-  assert.deepEqual((await rowFileOf('a\x02b\n1\x022\n', { delimiter: '\x02' })).columns, ['a', 'b']);
+  assert.deepEqual((await rowFileOf('a\x02b\n1\x022\n', { delimiter: '\x02' })).columns, [
+    'a',
+    'b',
+  ]);
 });
 
-const QUOTINGS: readonly (readonly [what: string, content: string, ...rows: readonly string[]])[] = [
-  ['spaces before quotes', 'id, "n", lat\n1, "a, b" , 2\n2, "c ""d""",3\n', '1|a, b| 2', '2|c "d"|3'],
-  ['a word in quotes after a space', 'id,n\n1, "a" b\n', '1| "a" b'],
-  ['a stray quote after a space', 'id,n\n1, "a\n2,"b"\n', '1| "a', '2|b'],
-  ['single quotes', "'id','n'\n'1','it''s, x'\n'2',''\n", "1|it's, x", '2|'],
-  ['single quotes below plain names', "id,n\n1,'a, b'\n2,'c'\n", '1|a, b', '2|c'],
-  ['apostrophes', "id,n\n1,'tis\n2,O'Brien's\n", "1|'tis", "2|O'Brien's"],
-  ['single quotes in some rows', "id,n\n1,'a'\n2,b\n", "1|'a'", '2|b'],
-  ['backslashes before quotes', 'id,n\n1,"a \\"b\\", c"\n2,"x\\\\y"\n', '1|a "b", c', '2|x\\y'],
-  ['a backslash at the end of a field', 'id,n,m\n1,"C:\\",x\n2,"D:\\","y"\n', '1|C:\\|x', '2|D:\\|y'],
-  ['a NUL byte', `id,n\n1,a\0b\n2,c\n`, '1|a\0b', '2|c'],
-];
+const QUOTINGS: readonly (readonly [what: string, content: string, ...rows: readonly string[]])[] =
+  [
+    [
+      'spaces before quotes',
+      'id, "n", lat\n1, "a, b" , 2\n2, "c ""d""",3\n',
+      '1|a, b| 2',
+      '2|c "d"|3',
+    ],
+    ['a word in quotes after a space', 'id,n\n1, "a" b\n', '1| "a" b'],
+    ['a stray quote after a space', 'id,n\n1, "a\n2,"b"\n', '1| "a', '2|b'],
+    ['single quotes', "'id','n'\n'1','it''s, x'\n'2',''\n", "1|it's, x", '2|'],
+    ['single quotes below plain names', "id,n\n1,'a, b'\n2,'c'\n", '1|a, b', '2|c'],
+    ['apostrophes', "id,n\n1,'tis\n2,O'Brien's\n", "1|'tis", "2|O'Brien's"],
+    ['single quotes in some rows', "id,n\n1,'a'\n2,b\n", "1|'a'", '2|b'],
+    ['backslashes before quotes', 'id,n\n1,"a \\"b\\", c"\n2,"x\\\\y"\n', '1|a "b", c', '2|x\\y'],
+    [
+      'a backslash at the end of a field',
+      'id,n,m\n1,"C:\\",x\n2,"D:\\","y"\n',
+      '1|C:\\|x',
+      '2|D:\\|y',
+    ],
+    ['a NUL byte', `id,n\n1,a\0b\n2,c\n`, '1|a\0b', '2|c'],
+  ];
 
 test('quotes of other programs are read where they are certain, and each row keeps its bytes', async () => {
   for (const [what, content, ...rows] of QUOTINGS) {
     const book = await rowFileOf(content);
-    const read = (await allRows(book, [...book.columns.keys()], 0)).map(({ fields }) => fields.join('|'));
+    const read = (await allRows(book, [...book.columns.keys()], 0)).map(({ fields }) =>
+      fields.join('|'),
+    );
     assert.deepEqual(read, rows, what);
     const output = join(folder, 'quoted.csv');
     await writeRows(book, { output, fill: fillWith(['ok', `it's "a", b`, 1.5]) });
     const lines = readFileSync(output, 'latin1').split('\n');
-    for (const [at, line] of content.split('\n').entries()) assert.ok(lines[at]!.startsWith(line), what);
+    for (const [at, line] of content.split('\n').entries())
+      assert.ok(lines[at]!.startsWith(line), what);
     const again = await openRowFile(output);
     const note = again.columns.indexOf('hazard_note');
-    for (const { fields } of await allRows(again, [note])) assert.equal(fields[0], `it's "a", b`, what);
+    for (const { fields } of await allRows(again, [note]))
+      assert.equal(fields[0], `it's "a", b`, what);
   }
 });
 
 test('a NUL byte in a coordinate is named, and a backslash in a row that is too long', async () => {
-  const [row] = await allRows(await rowFileOf(`lat,lng,n\n39.7\0,-104.9,${'x'.repeat(40)}\n`), [0, 1]);
+  const [row] = await allRows(
+    await rowFileOf(`lat,lng,n\n39.7\0,-104.9,${'x'.repeat(40)}\n`),
+    [0, 1],
+  );
   assert.match(row!.problem!, /NUL byte.* tr -d '\\000'/);
-  const [long] = await allRows(await rowFileOf('id,n,lat\n1,"a \\"b, c\\" d",2\nx,y,1\nx,y,1,2,3\n'), [0, 2]);
+  const [long] = await allRows(
+    await rowFileOf('id,n,lat\n1,"a \\"b, c\\" d",2\nx,y,1\nx,y,1,2,3\n'),
+    [0, 2],
+  );
   assert.match(long!.problem!, /4 fields .* not with a backslash/);
 });
 
@@ -162,8 +204,14 @@ test('a header below titles is read from the line that is given, and its line is
   const lineIn = async (content: string, options?: OpenOptions) =>
     (await rowFileOf(content, options)).likelyHeader?.((fields) => fields.includes('lat'));
   const below = (lines: number) => `${'title\n'.repeat(lines)}lat,lng\n1,2\n`;
-  assert.deepEqual([await lineIn(titled), await lineIn(below(19)), await lineIn(below(20))], [5, 20, null]);
-  assert.deepEqual([await lineIn('lat\n1\n'), await lineIn(`lat\n${below(2)}`, { headerLine: 2 })], [null, 1]);
+  assert.deepEqual(
+    [await lineIn(titled), await lineIn(below(19)), await lineIn(below(20))],
+    [5, 20, null],
+  );
+  assert.deepEqual(
+    [await lineIn('lat\n1\n'), await lineIn(`lat\n${below(2)}`, { headerLine: 2 })],
+    [null, 1],
+  );
 });
 
 test('a file that changed between two passes, or changes during one, is refused', async () => {
@@ -203,7 +251,8 @@ test('a named pipe is read like a file', SPECIAL_FILES, async () => {
     openRowFile(pipe),
     import('node:fs/promises').then((fs) => fs.writeFile(pipe, 'lat,lng\n1,2\n')),
   ]);
-  for (let pass = 0; pass < 2; pass++) assert.deepEqual((await allRows(book, [0]))[0]?.fields, ['1']);
+  for (let pass = 0; pass < 2; pass++)
+    assert.deepEqual((await allRows(book, [0]))[0]?.fields, ['1']);
 });
 
 test('leaving a read early closes the file, and it can be read again', async () => {
@@ -215,18 +264,22 @@ test('leaving a read early closes the file, and it can be read again', async () 
   assert.equal((await allRows(book, [0])).length, 20_000);
 });
 
-test('an endless device is refused, and the wait for a silent pipe ends when asked', SPECIAL_FILES, async () => {
-  for (const device of ['/dev/zero', '/dev/urandom']) {
-    const message = `${device} is a device, not a file`;
-    await assert.rejects(openRowFile(device), { code: 'INPUT_UNREADABLE', message });
-  }
-  const pipe = join(folder, 'silent');
-  execFileSync('mkfifo', [pipe]);
-  for (const file of [pipe, '-']) {
-    const stopped = new AbortController();
-    const silent = { stdin: new PassThrough(), stdout: new PassThrough() };
-    const opening = openRowFile(file, {}, { ...silent, interrupt: stopped.signal });
-    stopped.abort();
-    await assert.rejects(opening, { code: 'INTERRUPTED' });
-  }
-});
+test(
+  'an endless device is refused, and the wait for a silent pipe ends when asked',
+  SPECIAL_FILES,
+  async () => {
+    for (const device of ['/dev/zero', '/dev/urandom']) {
+      const message = `${device} is a device, not a file`;
+      await assert.rejects(openRowFile(device), { code: 'INPUT_UNREADABLE', message });
+    }
+    const pipe = join(folder, 'silent');
+    execFileSync('mkfifo', [pipe]);
+    for (const file of [pipe, '-']) {
+      const stopped = new AbortController();
+      const silent = { stdin: new PassThrough(), stdout: new PassThrough() };
+      const opening = openRowFile(file, {}, { ...silent, interrupt: stopped.signal });
+      stopped.abort();
+      await assert.rejects(opening, { code: 'INTERRUPTED' });
+    }
+  },
+);

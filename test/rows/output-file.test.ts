@@ -62,19 +62,23 @@ test('the output replaces an old one and keeps its permissions', MODES, async ()
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
 });
 
-test('a new output is open to no more users than its input, a new report neither', MODES, async () => {
-  for (const [mode, expected] of [
-    [0o600, 0o600],
-    [0o640, 0o640],
-    [0o444, 0o644],
-    [0o777, 0o644],
-  ] as const) {
-    chmodSync(input, mode);
-    rmSync(output, { force: true });
-    await write();
-    assert.equal(statSync(output).mode & 0o777, expected, mode.toString(8));
-  }
-});
+test(
+  'a new output is open to no more users than its input, a new report neither',
+  MODES,
+  async () => {
+    for (const [mode, expected] of [
+      [0o600, 0o600],
+      [0o640, 0o640],
+      [0o444, 0o644],
+      [0o777, 0o644],
+    ] as const) {
+      chmodSync(input, mode);
+      rmSync(output, { force: true });
+      await write();
+      assert.equal(statSync(output).mode & 0o777, expected, mode.toString(8));
+    }
+  },
+);
 
 const ROOT_ALONE = { skip: userInfo().uid !== 0 && 'root alone can be somebody else' };
 
@@ -108,21 +112,27 @@ test(
   },
 );
 
-test('nor is a folder used behind a link that another user has laid there', ROOT_ALONE, async () => {
-  const [shared, team] = [join(folder, 'shared'), join(folder, 'shared/team')];
-  for (const path of [shared, team, join(folder, 'own')]) mkdirSync(path);
-  chmodSync(shared, 0o1777);
-  for (const path of [team, join(folder, 'own')]) chownSync(path, 65_534, 65_534);
-  symlinkSync('../own', join(shared, 'link'));
-  await checkOutput(join(shared, 'link/out.csv'), input);
-  lchownSync(join(shared, 'link'), 65_534, 65_534);
-  for (const name of ['link/out.csv', 'link/../link/out.csv']) {
-    await assert.rejects(checkOutput(join(shared, name), input), { message: /lies behind a link of one, in a folder/ });
-  }
-  await checkOutput(join(team, 'out.csv'), input);
-  chownSync(shared, 65_534, 65_534);
-  await checkOutput(join(shared, 'link/out.csv'), input);
-});
+test(
+  'nor is a folder used behind a link that another user has laid there',
+  ROOT_ALONE,
+  async () => {
+    const [shared, team] = [join(folder, 'shared'), join(folder, 'shared/team')];
+    for (const path of [shared, team, join(folder, 'own')]) mkdirSync(path);
+    chmodSync(shared, 0o1777);
+    for (const path of [team, join(folder, 'own')]) chownSync(path, 65_534, 65_534);
+    symlinkSync('../own', join(shared, 'link'));
+    await checkOutput(join(shared, 'link/out.csv'), input);
+    lchownSync(join(shared, 'link'), 65_534, 65_534);
+    for (const name of ['link/out.csv', 'link/../link/out.csv']) {
+      await assert.rejects(checkOutput(join(shared, name), input), {
+        message: /lies behind a link of one, in a folder/,
+      });
+    }
+    await checkOutput(join(team, 'out.csv'), input);
+    chownSync(shared, 65_534, 65_534);
+    await checkOutput(join(shared, 'link/out.csv'), input);
+  },
+);
 
 test('a user without an entry in the list of users replaces his output', ROOT_ALONE, async () => {
   writeFileSync(output, 'old');
@@ -146,7 +156,8 @@ test('an output with the longest name that a disk takes is written', async () =>
 });
 
 test('an old output in a folder on another disk, behind a link, is replaced', async (t) => {
-  const isElsewhere = (path: string) => existsSync(path) && statSync(path).dev !== statSync(folder).dev;
+  const isElsewhere = (path: string) =>
+    existsSync(path) && statSync(path).dev !== statSync(folder).dev;
   const disk = ['/dev/shm', '/tmp'].find(isElsewhere);
   if (disk === undefined) return;
   const elsewhere = mkdtempSync(join(disk, 'perilbook-'));
@@ -197,7 +208,11 @@ test('an output that is the input is refused, by whatever name', async () => {
   symlinkSync('in.csv', join(folder, 'link.csv'));
   linkSync(input, join(folder, 'hard.csv'));
   for (const name of ['in.csv', 'link.csv', 'hard.csv', '../in.csv'.replace('..', '.')]) {
-    const refused = { code: 'OUTPUT_UNWRITABLE', message: /is the input itself/, hint: /Choose another/ };
+    const refused = {
+      code: 'OUTPUT_UNWRITABLE',
+      message: /is the input itself/,
+      hint: /Choose another/,
+    };
     await assert.rejects(write({ output: join(folder, name) }), refused);
     await assert.rejects(checkOutput(join(folder, name), input), refused);
   }
@@ -235,23 +250,30 @@ test('a link stays a link and what it points to is replaced, even when that is m
   assert.deepEqual(readdirSync(join(folder, 'place')), ['real.csv']);
 });
 
-test('rows whose output is held by another program when they are done are kept beside it', ROOT_ALONE, async (t) => {
-  writeFileSync(output, 'old');
-  let isHeld = false;
-  t.after(() => spawnSync('umount', [output]));
-  // A mount cannot be replaced either, and only root can make one.
-  const fill: typeof fillProblems = (rows) => {
-    isHeld = spawnSync('mount', ['--bind', output, output]).status === 0;
-    return fillProblems(rows);
-  };
-  const ended = await write({ fill }).catch((error: unknown) => error);
-  if (!isHeld) return t.skip('nothing can be mounted here');
-  const beside = join(folder, 'out (new).csv');
-  assert.match(String(ended), /out\.csv is held by another program: the rows are in .*out \(new\)\.csv/);
-  assert.equal(readFileSync(beside, 'utf8'), EXPECTED);
-  assert.equal(readFileSync(output, 'utf8'), 'old');
-  assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out (new).csv', 'out.csv']);
-});
+test(
+  'rows whose output is held by another program when they are done are kept beside it',
+  ROOT_ALONE,
+  async (t) => {
+    writeFileSync(output, 'old');
+    let isHeld = false;
+    t.after(() => spawnSync('umount', [output]));
+    // A mount cannot be replaced either, and only root can make one.
+    const fill: typeof fillProblems = (rows) => {
+      isHeld = spawnSync('mount', ['--bind', output, output]).status === 0;
+      return fillProblems(rows);
+    };
+    const ended = await write({ fill }).catch((error: unknown) => error);
+    if (!isHeld) return t.skip('nothing can be mounted here');
+    const beside = join(folder, 'out (new).csv');
+    assert.match(
+      String(ended),
+      /out\.csv is held by another program: the rows are in .*out \(new\)\.csv/,
+    );
+    assert.equal(readFileSync(beside, 'utf8'), EXPECTED);
+    assert.equal(readFileSync(output, 'utf8'), 'old');
+    assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out (new).csv', 'out.csv']);
+  },
+);
 
 test('rows whose output has become a folder are refused, and lie nowhere else', async () => {
   const fill: typeof fillProblems = (rows) => {
@@ -263,28 +285,53 @@ test('rows whose output has become a folder are refused, and lie nowhere else', 
   assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
 });
 
-const ON_WINDOWS = { skip: process.platform !== 'win32' && 'Windows alone keeps others from an open file' };
+const ON_WINDOWS = {
+  skip: process.platform !== 'win32' && 'Windows alone keeps others from an open file',
+};
 
-test('an output that another program holds is refused before anything is bought', ON_WINDOWS, async () => {
-  writeFileSync(output, 'old');
-  // UV_FS_O_EXLOCK: opened as Excel opens a workbook, for itself alone.
-  const held = openSync(output, constants.O_RDWR | 0x10000000);
-  await assert.rejects(checkOutput(output, input), { message: /is held by another program/ });
-  closeSync(held);
-  await checkOutput(output, input);
-});
+test(
+  'an output that another program holds is refused before anything is bought',
+  ON_WINDOWS,
+  async () => {
+    writeFileSync(output, 'old');
+    // UV_FS_O_EXLOCK: opened as Excel opens a workbook, for itself alone.
+    const held = openSync(output, constants.O_RDWR | 0x10000000);
+    await assert.rejects(checkOutput(output, input), { message: /is held by another program/ });
+    closeSync(held);
+    await checkOutput(output, input);
+  },
+);
 
 test('a name that Windows gives to a device or hides is refused there: its rows would be lost', () => {
   const devices = ['NUL', 'con.csv', 'C:\\out\\Aux.tar.gz', 'com1', 'LPT9.xlsx', 'nul .csv'];
-  const refused = [...devices, 'C:\\out\\10:30.csv', 'was?.csv', 'all*', '<new>.csv', 'a|b', 'a\tb.csv'];
-  const taken = ['console.csv', 'nul/out.csv', 'com.csv', 'com10.csv', 'a.nul', 'C:out.csv', '\\\\?\\C:\\out.csv'];
+  const refused = [
+    ...devices,
+    'C:\\out\\10:30.csv',
+    'was?.csv',
+    'all*',
+    '<new>.csv',
+    'a|b',
+    'a\tb.csv',
+  ];
+  const taken = [
+    'console.csv',
+    'nul/out.csv',
+    'com.csv',
+    'com10.csv',
+    'a.nul',
+    'C:out.csv',
+    '\\\\?\\C:\\out.csv',
+  ];
   const message = /is (the name of a device|no name of a file) on Windows/;
-  for (const name of refused) assert.throws(() => refuseWindowsName(name, 'win32'), { message }, name);
+  for (const name of refused)
+    assert.throws(() => refuseWindowsName(name, 'win32'), { message }, name);
   for (const name of taken) refuseWindowsName(name, 'win32');
   for (const name of refused) refuseWindowsName(name, 'darwin');
 });
 
-test('a device takes the bytes and stays', { skip: process.platform === 'win32' && 'no /dev/null' }, async () => {
+test('a device takes the bytes and stays', {
+  skip: process.platform === 'win32' && 'no /dev/null',
+}, async () => {
   assert.deepEqual(await write({ output: '/dev/null' }), { rows: 1, bytes: EXPECTED.length });
   assert.ok(statSync('/dev/null').isCharacterDevice());
 });
@@ -293,40 +340,53 @@ test('standard output that is appended to the input is refused, and a pipe in pl
   const stdout = createWriteStream(input, { flags: 'a' });
   await once(stdout, 'open');
   const appended = await openRowFile(input, {}, { stdin: process.stdin, stdout });
-  await assert.rejects(writeRows(appended, { output: '-' }), { message: 'standard output is the input itself' });
+  await assert.rejects(writeRows(appended, { output: '-' }), {
+    message: 'standard output is the input itself',
+  });
   stdout.destroy();
   assert.equal(readFileSync(input, 'utf8'), 'lat,lng\n1,2\n');
   rmSync(input);
   spawnSync('mkfifo', [input]);
-  await assert.rejects(writeRows(appended, { output }), { code: 'INPUT_UNREADABLE', message: /has changed/ });
+  await assert.rejects(writeRows(appended, { output }), {
+    code: 'INPUT_UNREADABLE',
+    message: /has changed/,
+  });
 });
 
-test('a slow reader of standard output is waited for, and one that leaves is named', LONG, async () => {
-  writeFileSync(input, `lat,lng\n${'1,2\n'.repeat(300_000)}`);
-  let waiting = 0;
-  let most = 0;
-  let taken = 0;
-  const slow = new Writable({
-    write(chunk, _encoding, done) {
-      most = Math.max(most, ++waiting);
-      taken += chunk.length;
-      setTimeout(() => {
-        waiting--;
-        done();
-      }, 2);
-    },
-  });
-  const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: slow });
-  const request = { output: '-' };
-  const { bytes } = await writeRows(book, request);
-  assert.equal(taken, bytes);
-  assert.equal(most, 1);
-  const gone = new Writable({
-    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
-  });
-  const other = await openRowFile(input, {}, { stdin: process.stdin, stdout: gone });
-  await assert.rejects(writeRows(other, request), { code: 'OUTPUT_UNWRITABLE', message: /closed by its reader/ });
-});
+test(
+  'a slow reader of standard output is waited for, and one that leaves is named',
+  LONG,
+  async () => {
+    writeFileSync(input, `lat,lng\n${'1,2\n'.repeat(300_000)}`);
+    let waiting = 0;
+    let most = 0;
+    let taken = 0;
+    const slow = new Writable({
+      write(chunk, _encoding, done) {
+        most = Math.max(most, ++waiting);
+        taken += chunk.length;
+        setTimeout(() => {
+          waiting--;
+          done();
+        }, 2);
+      },
+    });
+    const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: slow });
+    const request = { output: '-' };
+    const { bytes } = await writeRows(book, request);
+    assert.equal(taken, bytes);
+    assert.equal(most, 1);
+    const gone = new Writable({
+      write: (_chunk, _encoding, done) =>
+        done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+    });
+    const other = await openRowFile(input, {}, { stdin: process.stdin, stdout: gone });
+    await assert.rejects(writeRows(other, request), {
+      code: 'OUTPUT_UNWRITABLE',
+      message: /closed by its reader/,
+    });
+  },
+);
 
 test('an abort just before a write to standard output is heard', { timeout: 10_000 }, async () => {
   const stuck = new Writable({ write: () => {} });
@@ -348,7 +408,12 @@ test('what a killed process left of an output is removed; that of a running one,
   const elsewhere = ofDead(own).replace(/(?<=^\.out\.csv\.)[0-9a-f]{8}/, (digits) =>
     digits.split('').reverse().join(''),
   );
-  const others = [own, ofDead(basename(temporaryName(join(folder, 'other.csv')))), elsewhere, '.out.csv.backup.tmp'];
+  const others = [
+    own,
+    ofDead(basename(temporaryName(join(folder, 'other.csv')))),
+    elsewhere,
+    '.out.csv.backup.tmp',
+  ];
   for (const name of [...others, ofDead(own)]) writeFileSync(join(folder, name), 'lat,lng\n');
   await checkOutput(output, '-');
   assert.deepEqual(readdirSync(folder).sort(), others.sort());

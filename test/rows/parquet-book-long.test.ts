@@ -7,7 +7,12 @@ import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from '../../src/rows/parquet/format.ts';
-import { readThrift, setField, type ThriftStruct, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import {
+  readThrift,
+  setField,
+  type ThriftStruct,
+  writeThrift,
+} from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { allRows, fillWith, type RowFill, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
@@ -34,7 +39,11 @@ test('golden files come out to the byte, and so does an output that is enriched 
     const book = await openRowFile(join(golden, `${input}.parquet`));
     const dropFrom = findPerilbookColumns(book.columns, own);
     await writeRows(book, { output, columns: [0], dropFrom, added: ALL_TYPES, fill: alternating });
-    assert.deepEqual(readFileSync(output), readFileSync(join(golden, `${expected}.parquet`)), input);
+    assert.deepEqual(
+      readFileSync(output),
+      readFileSync(join(golden, `${expected}.parquet`)),
+      input,
+    );
   }
 });
 
@@ -117,12 +126,18 @@ test('any values of the added columns are read back', async () => {
     number % 4 === 0 ? null : -(number % 1000),
   ];
   const book = await openRowFile(file);
-  await writeRows(book, { output, added: ALL_TYPES, fill: async (rows) => rows.map(({ number }) => fieldsOf(number)) });
+  await writeRows(book, {
+    output,
+    added: ALL_TYPES,
+    fill: async (rows) => rows.map(({ number }) => fieldsOf(number)),
+  });
   const { rows } = await askedDuckdb(
     `select hazard_status, hazard_note, epoch_ms(hazard_as_of)::varchar, hail_score, hail_reports
      from read_parquet(${quoted(output)}) where id % 9973 in (0, 1, 2, 3)`,
   );
-  const ids = Array.from({ length: count }, (_, id) => id).filter((id) => [0, 1, 2, 3].includes(id % 9973));
+  const ids = Array.from({ length: count }, (_, id) => id).filter((id) =>
+    [0, 1, 2, 3].includes(id % 9973),
+  );
   const expected = ids.map((id) => {
     const fields = fieldsOf(id + 1);
     return [fields[0], fields[1], String(Date.parse(String(fields[2]))), fields[3], fields[4]];
@@ -137,7 +152,9 @@ test('any values of the added columns are read back', async () => {
     ['hail_score is null', ([, , , score]: readonly Field[]) => score === null],
     ['hail_reports = -1', ([, , , , reports]: readonly Field[]) => reports === -1],
   ] as const) {
-    const matching = Array.from({ length: count }, (_, id) => id).filter((id) => holds(fieldsOf(id + 1)));
+    const matching = Array.from({ length: count }, (_, id) => id).filter((id) =>
+      holds(fieldsOf(id + 1)),
+    );
     const query = `select count(*)::int from read_parquet(${quoted(output)}) where ${where}`;
     assert.deepEqual((await askedDuckdb(query)).rows, [[matching.length]], where);
     assert.ok(matching.length > 0, where);
@@ -179,7 +196,9 @@ test('files whose footer or columns would be outside of them are refused', async
   }
 });
 
-test('real files: which columns are the location, and what stands in them', { skip: noRealData }, async () => {
+test('real files: which columns are the location, and what stands in them', {
+  skip: noRealData,
+}, async () => {
   for (const [name, columns, count] of [
     ['cities', ['latitude', 'longitude'], 1249],
     ['us_cities', ['geometry.latitude', 'geometry.longitude'], 3666],
@@ -187,17 +206,26 @@ test('real files: which columns are the location, and what stands in them', { sk
     const book = await openRowFile(realFile(`parquet/${name}.parquet`));
     const { lat, lng } = findLocationColumns(book.columns);
     assert.deepEqual([book.columns[lat], book.columns[lng]], columns);
-    const points = ['geometry.latitude', 'geometry.longitude'].map((axis) => book.columns.indexOf(axis));
+    const points = ['geometry.latitude', 'geometry.longitude'].map((axis) =>
+      book.columns.indexOf(axis),
+    );
     const rows = await allRows(book, [lat, lng, ...points]);
     assert.equal(rows.length, count);
     const isNear = (a?: string, b?: string) => Math.abs(Number(a) - Number(b)) < 0.001;
-    assert.ok(rows.every(({ fields: [y, x, py, px] }) => y !== '' && isNear(y, py) && isNear(x, px)));
+    assert.ok(
+      rows.every(({ fields: [y, x, py, px] }) => y !== '' && isNear(y, py) && isNear(x, px)),
+    );
   }
   const outlines = await openRowFile(realFile('parquet/geoparquet_example.parquet'));
   assert.throws(() => findLocationColumns(outlines.columns), { code: 'INPUT_COLUMNS' });
-  const projected = await openRowFile(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
+  const projected = await openRowFile(
+    realFile('parquet/conformance/data/geospatial/crs-srid.parquet'),
+  );
   const { lat, lng } = findLocationColumns(projected.columns);
-  await assert.rejects(allRows(projected, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
+  await assert.rejects(allRows(projected, [lat, lng]), {
+    code: 'INPUT_COLUMNS',
+    message: /srid:5070/,
+  });
 });
 
 /** The file with a row group of no rows after each of its own, as writers leave them that are handed an empty batch. */
@@ -209,8 +237,11 @@ function withEmptyGroups(bytes: Buffer): Buffer {
       for (const chunk of ROW_GROUP.chunks.read(empty)!) {
         const meta = CHUNK.meta.read(chunk)!;
         meta.fields = meta.fields.filter(({ id }) => id <= CHUNK_META.dataStart.id);
-        for (const size of [CHUNK_META.values, CHUNK_META.unpackedSize, CHUNK_META.size]) setField(meta, size.make(0));
-        chunk.fields = [CHUNK.start, CHUNK.meta].flatMap(({ id }) => chunk.fields.filter((field) => field.id === id));
+        for (const size of [CHUNK_META.values, CHUNK_META.unpackedSize, CHUNK_META.size])
+          setField(meta, size.make(0));
+        chunk.fields = [CHUNK.start, CHUNK.meta].flatMap(({ id }) =>
+          chunk.fields.filter((field) => field.id === id),
+        );
       }
       return [group, empty];
     });
@@ -219,15 +250,20 @@ function withEmptyGroups(bytes: Buffer): Buffer {
 }
 
 /** A struct with structs of its own. */
-const structuredCopy = (struct: ThriftStruct): ThriftStruct => readThrift(writeThrift(struct)).struct;
+const structuredCopy = (struct: ThriftStruct): ThriftStruct =>
+  readThrift(writeThrift(struct)).struct;
 
 test('a row group without rows gets none', async () => {
   const [file, output] = [join(folder, 'gaps.parquet'), join(folder, 'gaps.out.parquet')];
   await madeParquet('select i as id from range(0, 5000) t(i)', file, 'row_group_size 2048');
   writeFileSync(file, withEmptyGroups(readFileSync(file)));
   const book = await openRowFile(file);
-  const fill: RowFill = async (rows) => rows.map(({ number }): Field[] => ['ok', null, null, null, number]);
-  assert.equal((await writeRows(book, { output, dropFrom: null, added: ALL_TYPES, fill })).rows, 5000);
+  const fill: RowFill = async (rows) =>
+    rows.map(({ number }): Field[] => ['ok', null, null, null, number]);
+  assert.equal(
+    (await writeRows(book, { output, dropFrom: null, added: ALL_TYPES, fill })).rows,
+    5000,
+  );
   const { rows } = await askedDuckdb(
     `select count(*), count(*) filter (hail_reports = id + 1), count(hail_reports) from read_parquet(${quoted(output)})`,
   );

@@ -6,7 +6,12 @@ import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { CHUNK, CHUNK_META, FOOTER, PAGE, ROW_GROUP } from '../../src/rows/parquet/format.ts';
-import { readThrift, setField, type ThriftStruct, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import {
+  readThrift,
+  setField,
+  type ThriftStruct,
+  writeThrift,
+} from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askDuckdb, quoted } from './duckdb-child.ts';
@@ -17,7 +22,9 @@ const folder = temporaryFolder();
 
 const files = noRealData
   ? []
-  : readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /\.parquet(?:\.encrypted)?$/.test(name));
+  : readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.parquet(?:\.encrypted)?$/.test(name),
+    );
 
 /** Files that are damaged in their footer: those whose pages are bad come out as they went in. */
 const DAMAGED_FOOTERS = ['ARROW-RS-GH-6229-DICTHEADER.parquet', 'PARQUET-1481.parquet'];
@@ -31,7 +38,10 @@ for (const name of files) {
       const result = await writeRows(book, { output, added: ALL_TYPES, fill: alternating });
       assert.equal(result.bytes, statSync(output).size);
     } catch (error) {
-      assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));
+      assert.ok(
+        error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE',
+        String(error),
+      );
       const isEncrypted = name.endsWith('.encrypted');
       const isBad = isEncrypted || DAMAGED_FOOTERS.some((bad) => name.endsWith(bad));
       assert.ok(isBad, `${name} is refused: ${error.message}`);
@@ -44,7 +54,11 @@ for (const name of files) {
     const [original, enriched] = await askDuckdb(before, after);
     await assertReadable(file);
     if (typeof original === 'string') {
-      assert.equal(typeof enriched, 'string', `DuckDB refuses ${name} and reads what was made of it`);
+      assert.equal(
+        typeof enriched,
+        'string',
+        `DuckDB refuses ${name} and reads what was made of it`,
+      );
       return;
     }
     assert.deepEqual(enriched, original);
@@ -78,16 +92,24 @@ function assertSameBody(file: string, output: string): void {
 async function assertReadable(file: string): Promise<void> {
   const book = await openRowFile(file);
   const columns = [...book.columns.keys()];
-  await allRows(book, columns).catch((error) => assert.ok(error instanceof PerilbookError, String(error)));
+  await allRows(book, columns).catch((error) =>
+    assert.ok(error instanceof PerilbookError, String(error)),
+  );
 }
 
 function reasonOf(error: PerilbookError): string {
-  return error.message.replaceAll(`${data}/`, '').replace(/^\S+ (?:cannot be read as Parquet: )?/, '');
+  return error.message
+    .replaceAll(`${data}/`, '')
+    .replace(/^\S+ (?:cannot be read as Parquet: )?/, '');
 }
 
 /** A file of one column in one page, with the checksum of the page in its header. */
 async function withChecksum(file: string): Promise<Buffer> {
-  await madeParquet('select 38 + i / 100 as lat from range(40) t(i)', file, "compression 'uncompressed'");
+  await madeParquet(
+    'select 38 + i / 100 as lat from range(40) t(i)',
+    file,
+    "compression 'uncompressed'",
+  );
   const bytes = readFileSync(file);
   const { struct: header, end } = readThrift(bytes.subarray(4));
   const page = bytes.subarray(4 + end, 4 + end + PAGE.size.read(header)!);
@@ -122,7 +144,9 @@ test('a page that does not match its checksum is refused, with its column', asyn
   assert.equal((await allRows(await openRowFile(file), [0])).length, 40);
 });
 
-test('checksums of other writers: right ones are read, wrong ones name the page', { skip: noRealData }, async () => {
+test('checksums of other writers: right ones are read, wrong ones name the page', {
+  skip: noRealData,
+}, async () => {
   const problems = async (name: string) => {
     const rowFile = await openRowFile(join(data, 'conformance/data', name));
     const messages: string[] = [];
@@ -132,14 +156,20 @@ test('checksums of other writers: right ones are read, wrong ones name the page'
     return messages;
   };
   for (const name of [
-    ...['datapage_v1-uncompressed-checksum.parquet', 'datapage_v1-snappy-compressed-checksum.parquet'],
+    ...[
+      'datapage_v1-uncompressed-checksum.parquet',
+      'datapage_v1-snappy-compressed-checksum.parquet',
+    ],
     ...['plain-dict-uncompressed-checksum.parquet', 'rle-dict-snappy-checksum.parquet'],
   ]) {
     assert.deepEqual(await problems(name), [], name);
   }
   const wrong = (page: number, column: string) =>
     `is damaged: page ${page} of column ${column} in row group 1 does not match its checksum`;
-  assert.deepEqual(await problems('datapage_v1-corrupt-checksum.parquet'), [wrong(1, 'a'), wrong(2, 'b')]);
+  assert.deepEqual(await problems('datapage_v1-corrupt-checksum.parquet'), [
+    wrong(1, 'a'),
+    wrong(2, 'b'),
+  ]);
   const ofDictionary = await problems('rle-dict-uncompressed-corrupt-checksum.parquet');
   assert.deepEqual(ofDictionary, [wrong(1, 'long_field'), wrong(1, 'binary_field')]);
 });

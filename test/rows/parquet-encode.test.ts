@@ -7,23 +7,34 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
 import { decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
-import { readThrift, THRIFT, type ThriftStruct, type ThriftValue, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import {
+  readThrift,
+  THRIFT,
+  type ThriftStruct,
+  type ThriftValue,
+  writeThrift,
+} from '../../src/rows/parquet/thrift.ts';
 import { fc } from '../properties.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const runs = fc.integer({ min: 1, max: 24 }).chain((width) =>
   fc.record({
     width: fc.constant(width),
-    runs: fc.array(fc.tuple(fc.nat(2 ** width - 1), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 40 }))), {
-      maxLength: 60,
-    }),
+    runs: fc.array(
+      fc.tuple(fc.nat(2 ** width - 1), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 40 }))),
+      {
+        maxLength: 60,
+      },
+    ),
   }),
 );
 
 test('levels and indexes are read back', () => {
   fc.assert(
     fc.property(runs, ({ width, runs }) => {
-      const values = Uint32Array.from(runs.flatMap(([value, times]) => new Array<number>(times).fill(value)));
+      const values = Uint32Array.from(
+        runs.flatMap(([value, times]) => new Array<number>(times).fill(value)),
+      );
       const bytes = encodeHybrid(values, width);
       assert.deepEqual(decodeHybrid(bytes, 0, width, values.length), values);
     }),
@@ -32,13 +43,19 @@ test('levels and indexes are read back', () => {
 });
 
 test('a run of one value is a few bytes', () => {
-  assert.deepEqual(decodeHybrid(encodeRun(1, 1_000_000, 1), 0, 1, 1_000_000), new Uint32Array(1_000_000).fill(1));
+  assert.deepEqual(
+    decodeHybrid(encodeRun(1, 1_000_000, 1), 0, 1, 1_000_000),
+    new Uint32Array(1_000_000).fill(1),
+  );
   assert.ok(encodeHybrid(new Uint32Array(1_000_000).fill(3), 2).length < 8);
 });
 
 test('values of up to 32 bits are read', () => {
   const value = 0xfedcba98;
-  assert.deepEqual([...decodeHybrid(Uint8Array.of(4, 0x98, 0xba, 0xdc, 0xfe), 0, 32, 2)], [value, value]);
+  assert.deepEqual(
+    [...decodeHybrid(Uint8Array.of(4, 0x98, 0xba, 0xdc, 0xfe), 0, 32, 2)],
+    [value, value],
+  );
   const packed = Uint8Array.of(3, ...new Array(8).fill([0x98, 0xba, 0xdc, 0xfe]).flat());
   assert.deepEqual([...decodeHybrid(packed, 0, 32, 8)], new Array(8).fill(value));
 });
@@ -46,13 +63,17 @@ test('values of up to 32 bits are read', () => {
 test('runs that promise more than there is are refused, whatever the bytes', () => {
   assert.throws(() => decodeHybrid(Uint8Array.of(3), 0, 8, 5), /fewer values/);
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 40 }), fc.integer({ min: 0, max: 32 }), (bytes, width) => {
-      try {
-        assert.equal(decodeHybrid(bytes, 0, width, 1000).length, 1000);
-      } catch (error) {
-        assert.match(String(error), /fewer values/);
-      }
-    }),
+    fc.property(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.integer({ min: 0, max: 32 }),
+      (bytes, width) => {
+        try {
+          assert.equal(decodeHybrid(bytes, 0, width, 1000).length, 1000);
+        } catch (error) {
+          assert.match(String(error), /fewer values/);
+        }
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -74,17 +95,20 @@ test('a tree of Thrift with each type is read back as it was written', () => {
     [STRUCT, inner, { fields: [] }],
   ];
   // In lists a boolean is a byte.
-  const lists = values
-    .slice(2)
-    .flatMap(([elementType, ...items]) =>
-      [items, [], Array.from({ length: 15 }, () => items[0]!)].map((list) => ({ elementType, items: list })),
-    );
+  const lists = values.slice(2).flatMap(([elementType, ...items]) =>
+    [items, [], Array.from({ length: 15 }, () => items[0]!)].map((list) => ({
+      elementType,
+      items: list,
+    })),
+  );
   const typed = [
     ...values.flatMap(([type, ...all]) => all.map((value) => ({ type, value }))),
     ...lists.flatMap((value) => [LIST, SET].map((type) => ({ type, value }))),
   ];
   // Some fields follow one another, others leave out more numbers than a header holds.
-  const tree: ThriftStruct = { fields: typed.map((field, i) => ({ id: 1 + i + 20 * Math.floor(i / 3), ...field })) };
+  const tree: ThriftStruct = {
+    fields: typed.map((field, i) => ({ id: 1 + i + 20 * Math.floor(i / 3), ...field })),
+  };
   const bytes = writeThrift(tree);
   const { struct: again, end } = readThrift(bytes);
   assert.equal(end, bytes.length);
@@ -93,9 +117,15 @@ test('a tree of Thrift with each type is read back as it was written', () => {
 
 test('bytes that are no Thrift are refused and cost nothing', () => {
   // A list that promises four milliards of structs, and structs in structs without end.
-  assert.throws(() => readThrift(Buffer.from([0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f])), /ends in the middle/);
+  assert.throws(
+    () => readThrift(Buffer.from([0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f])),
+    /ends in the middle/,
+  );
   assert.throws(() => readThrift(Buffer.alloc(1_000_000, 0x1c)), /nested too deeply/);
-  assert.throws(() => readThrift(Buffer.from([0x18, 0xff, 0xff, 0xff, 0xff, 0x0f])), /ends in the middle/);
+  assert.throws(
+    () => readThrift(Buffer.from([0x18, 0xff, 0xff, 0xff, 0xff, 0x0f])),
+    /ends in the middle/,
+  );
 });
 
 test('columns that another writer compressed with Snappy are read', async () => {
@@ -105,7 +135,9 @@ test('columns that another writer compressed with Snappy are read', async () => 
       fc.array(fc.constantFrom('a', 'bc', 'hello ', '\u00e9'), { minLength: 1, maxLength: 400 }),
       async (words) => {
         // A column of one long text, so that Snappy has something to refer back to.
-        const columnData = [{ name: 'words', data: [words.join(''), 'end'], type: 'STRING' as const }];
+        const columnData = [
+          { name: 'words', data: [words.join(''), 'end'], type: 'STRING' as const },
+        ];
         writeFileSync(file, Buffer.from(parquetWriteBuffer({ columnData, codec: 'SNAPPY' })));
         const [first] = await allRows(await openRowFile(file), [0]);
         assert.deepEqual(first!.fields, [words.join('')]);
@@ -127,13 +159,17 @@ test('the bounds of a column are its least and greatest text: readers pass over 
 
 test('damaged compressed pages are refused', () => {
   fc.assert(
-    fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), fc.constantFrom(1, 2, 4, 5, 6, 7), (bytes, codec) => {
-      try {
-        assert.equal(decompress(Buffer.from(bytes), codec, 500).length, 500);
-      } catch (error) {
-        assert.ok(error instanceof Error);
-      }
-    }),
+    fc.property(
+      fc.uint8Array({ minLength: 1, maxLength: 60 }),
+      fc.constantFrom(1, 2, 4, 5, 6, 7),
+      (bytes, codec) => {
+        try {
+          assert.equal(decompress(Buffer.from(bytes), codec, 500).length, 500);
+        } catch (error) {
+          assert.ok(error instanceof Error);
+        }
+      },
+    ),
     { numRuns: 500 },
   );
   assert.throws(() => decompress(Buffer.alloc(10), 1, 2 ** 31 - 1), /over/);

@@ -25,11 +25,17 @@ export const alternating: RowFill = async (rows) => rows.map(({ number }) => FIE
 
 /** Has DuckDB write a Parquet file. */
 export async function madeParquet(query: string, file: string, options = ''): Promise<void> {
-  await askedDuckdb(`copy (${query}) to ${quoted(file)} (format parquet${options === '' ? '' : `, ${options}`})`);
+  await askedDuckdb(
+    `copy (${query}) to ${quoted(file)} (format parquet${options === '' ? '' : `, ${options}`})`,
+  );
 }
 
 /** A file with its footer edited, and another body if one is given. */
-export function withFooter(bytes: Buffer, edit: (footer: ThriftStruct) => void, body?: Buffer): Buffer {
+export function withFooter(
+  bytes: Buffer,
+  edit: (footer: ThriftStruct) => void,
+  body?: Buffer,
+): Buffer {
   const bodyEnd = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
   const { struct: footer } = readThrift(bytes.subarray(bodyEnd, -8));
   edit(footer);

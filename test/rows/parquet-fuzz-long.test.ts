@@ -33,21 +33,33 @@ async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
     await writeRows(book, { output, added: ALL_TYPES, fill: alternating });
     return 'read';
   } catch (error) {
-    assert.ok(error instanceof PerilbookError, error instanceof Error ? error.stack : String(error));
-    assert.ok(['INPUT_UNREADABLE', 'INPUT_COLUMNS'].includes(error.code), `${error.code} ${error.message}`);
+    assert.ok(
+      error instanceof PerilbookError,
+      error instanceof Error ? error.stack : String(error),
+    );
+    assert.ok(
+      ['INPUT_UNREADABLE', 'INPUT_COLUMNS'].includes(error.code),
+      `${error.code} ${error.message}`,
+    );
     return 'refused';
   }
 }
 
 /** How many of some files are read and how many refused, with some bytes changed in their footers or in their pages. */
-async function digestFlipped(files: readonly Buffer[], part: 'footer' | 'pages', trials: number, seed: number) {
+async function digestFlipped(
+  files: readonly Buffer[],
+  part: 'footer' | 'pages',
+  trials: number,
+  seed: number,
+) {
   const random = seeded(seed);
   const counts = { read: 0, refused: 0 };
   for (let i = 0; i < trials; i++) {
     const bytes = Buffer.from(files[i % files.length]!);
     const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
     const [from, to] = part === 'footer' ? [footer, bytes.length] : [4, footer];
-    for (let changed = 1 + random(3); changed > 0; changed--) bytes[from + random(to - from)] = random(256);
+    for (let changed = 1 + random(3); changed > 0; changed--)
+      bytes[from + random(to - from)] = random(256);
     counts[await digest(bytes)]++;
   }
   return counts;
@@ -63,7 +75,9 @@ async function fileOf(query: string, options?: string): Promise<Buffer> {
 const FOOTERS = times({ long: 240, soak: 4_000 });
 const PAGES = times({ long: 150, soak: 2_400 });
 
-test('footers with bytes that are not theirs: each is read or refused', { timeout: 300_000 }, async (t) => {
+test('footers with bytes that are not theirs: each is read or refused', {
+  timeout: 300_000,
+}, async (t) => {
   const sources = readdirSync(golden).filter((name) => name.endsWith('.parquet'));
   const nested = `select [i] as list, {'zip': 'z', 'n': {'deep': i}} as address, map {'k': i} as tags from range(40) t(i)`;
   const files = [...sources.map((name) => readFileSync(join(golden, name))), await fileOf(nested)];
@@ -72,11 +86,14 @@ test('footers with bytes that are not theirs: each is read or refused', { timeou
   assert.ok(counts.refused > FOOTERS / 4 && counts.read > FOOTERS / 40);
 });
 
-test('pages with bytes that are not theirs: each is read or refused', { timeout: 300_000 }, async (t) => {
+test('pages with bytes that are not theirs: each is read or refused', {
+  timeout: 300_000,
+}, async (t) => {
   const query = `select i as a, i::double / 3 as b, 'text ' || (i % 9) as c, [i] as d,
     timestamp '2024-01-01' + to_seconds(i) as e, (i / 7)::decimal(20, 2) as f from range(400) t(i)`;
   const files: Buffer[] = [];
-  for (const codec of ['snappy', 'zstd', 'gzip', 'lz4_raw']) files.push(await fileOf(query, `compression ${codec}`));
+  for (const codec of ['snappy', 'zstd', 'gzip', 'lz4_raw'])
+    files.push(await fileOf(query, `compression ${codec}`));
   files.push(await fileOf(query, 'parquet_version v2'));
   const counts = await digestFlipped(files, 'pages', PAGES, 2);
   t.diagnostic(JSON.stringify(counts));

@@ -17,7 +17,8 @@ import { askedDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
-const { Bool, DateDay, Dictionary, DurationSecond, Float64, Int32, Int8, LargeUtf8, Null, Utf8 } = arrow;
+const { Bool, DateDay, Dictionary, DurationSecond, Float64, Int32, Int8, LargeUtf8, Null, Utf8 } =
+  arrow;
 
 const POINT = 'hazard_geometry';
 const ADDED: readonly AddedColumn[] = [...ALL_TYPES, { name: POINT, type: 'point' }];
@@ -76,7 +77,10 @@ function readByArrowRs(file: string): Columns {
 async function readByDuckdb(file: string): Promise<Columns> {
   const { names, types, rows } = await askedDuckdb(`select * from read_parquet(${quoted(file)})`);
   return Object.fromEntries(
-    names.map((name, index) => [name, { type: types[index]!, values: rows.map((row) => text(row[index])) }]),
+    names.map((name, index) => [
+      name,
+      { type: types[index]!, values: rows.map((row) => text(row[index])) },
+    ]),
   );
 }
 
@@ -100,7 +104,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   duckdb: {
     read: readByDuckdb,
-    types: ['VARCHAR', 'VARCHAR', 'TIMESTAMP WITH TIME ZONE', 'DOUBLE', 'INTEGER', "GEOMETRY('OGC:CRS84')"],
+    types: [
+      'VARCHAR',
+      'VARCHAR',
+      'TIMESTAMP WITH TIME ZONE',
+      'DOUBLE',
+      'INTEGER',
+      "GEOMETRY('OGC:CRS84')",
+    ],
     time: '2026-05-01 10:20:30.4+00',
   },
 };
@@ -111,13 +122,19 @@ async function enriched(file: string): Promise<string> {
   const rowFile = await openRowFile(file);
   const first = rowFile.columns.indexOf('hazard_status');
   const dropFrom = first < 0 ? null : first;
-  const fill = async (rows: readonly { number: number }[]) => rows.map(({ number }) => FIELDS[(number - 1) % 2]!);
+  const fill = async (rows: readonly { number: number }[]) =>
+    rows.map(({ number }) => FIELDS[(number - 1) % 2]!);
   await writeRows(rowFile, { output, columns: [0], dropFrom, added: ADDED, fill });
   return output;
 }
 
 /** Compares what readers see of a file, or of one with the same columns, before and after columns were added to it. */
-async function compare(t: TestContext, file: string, readers = Object.keys(READERS), same = file): Promise<void> {
+async function compare(
+  t: TestContext,
+  file: string,
+  readers = Object.keys(READERS),
+  same = file,
+): Promise<void> {
   const output = await enriched(file);
   for (const name of readers) {
     await t.test(`${name} reads ${basename(file)}`, async () => {
@@ -145,7 +162,9 @@ const GEO =
   '"geometry_types":["Point"]}}}';
 
 async function keyValues(file: string): Promise<Record<string, string>> {
-  const { rows } = await askedDuckdb(`select decode(key), decode(value) from parquet_kv_metadata(${quoted(file)})`);
+  const { rows } = await askedDuckdb(
+    `select decode(key), decode(value) from parquet_kv_metadata(${quoted(file)})`,
+  );
   return Object.fromEntries(rows as [string, string][]);
 }
 
@@ -159,7 +178,10 @@ function writtenByPolars(file: string): void {
     tags: ROWS.map((i) => [`a${i}`, 'b']),
     price: ROWS.map((i) => i / 4),
   })
-    .withColumns(pl.col('seen').cast(pl.Datetime('ms', 'America/New_York')), pl.col('day').cast(pl.Date))
+    .withColumns(
+      pl.col('seen').cast(pl.Datetime('ms', 'America/New_York')),
+      pl.col('day').cast(pl.Date),
+    )
     .writeParquet(file);
 }
 
@@ -168,13 +190,18 @@ function writtenByArrowRs(file: string): void {
     arrow.vectorFromArray(ROWS.map(value), type);
   const table = new arrow.Table({
     lat: vector(new Float64(), (i) => 38 + i / 100),
-    kind: vector(new Dictionary(new Utf8(), new Int8()), (i) => (i % 5 === 0 ? null : `kind ${i % 3}`)),
+    kind: vector(new Dictionary(new Utf8(), new Int8()), (i) =>
+      i % 5 === 0 ? null : `kind ${i % 3}`,
+    ),
     zip: vector(new LargeUtf8(), (i) => `0${2139 + i}`),
     seen: vector(new arrow.TimestampMicrosecond('America/New_York'), (i) => 1.7e12 + i),
     age: vector(new DurationSecond(), (i) => BigInt(i * 3600)),
     rooms: vector(new Int32(), (i) => (i % 2 === 0 ? null : i)),
   });
-  writeFileSync(file, arrowRs.writeParquet(arrowRs.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))));
+  writeFileSync(
+    file,
+    arrowRs.writeParquet(arrowRs.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))),
+  );
 }
 
 test('other programs read the added columns of each file, and its own columns with their types', async (t) => {
@@ -192,7 +219,10 @@ test('other programs read the added columns of each file, and its own columns wi
 test('a file whose other schemas cannot be read is read by its own', async (t) => {
   const file = join(folder, 'foreign-keys.parquet');
   const keys = `{"ARROW:schema": 'damaged', "parquet.avro.schema": '{"fields": [{"name": "other"}]}', owner: 'we'}`;
-  const [query, same] = ['select i as id, 38 + i / 100 as lat from range(40) t(i)', join(folder, 'no-keys.parquet')];
+  const [query, same] = [
+    'select i as id, 38 + i / 100 as lat from range(40) t(i)',
+    join(folder, 'no-keys.parquet'),
+  ];
   await madeParquet(query, file, `kv_metadata ${keys}`);
   await madeParquet(query, same);
   await compare(t, file, Object.keys(READERS), same);
@@ -202,14 +232,24 @@ test('a file whose other schemas cannot be read is read by its own', async (t) =
 test('a CSV file that becomes Parquet is read by other programs', async (t) => {
   const [file, same] = [join(folder, 'places.csv'), join(folder, 'places.parquet')];
   writeFileSync(file, `zip,lat\n${ROWS.map((i) => `0${2139 + i},${38 + i}.5`).join('\n')}\n`);
-  await madeParquet(`select zip, lat::double as lat from read_csv(${quoted(file)}, all_varchar = true)`, same);
+  await madeParquet(
+    `select zip, lat::double as lat from read_csv(${quoted(file)}, all_varchar = true)`,
+    same,
+  );
   await compare(t, file, Object.keys(READERS), same);
 });
 
 test('the schemas of Spark and Avro in a file get the added columns', async () => {
   const file = join(folder, 'spark.parquet');
-  const spark = { type: 'struct', fields: [{ name: 'id', type: 'long', nullable: true, metadata: { comment: 'µ' } }] };
-  const avro = { type: 'record', name: 'place', fields: [{ name: 'id', type: ['null', 'long'], default: null }] };
+  const spark = {
+    type: 'struct',
+    fields: [{ name: 'id', type: 'long', nullable: true, metadata: { comment: 'µ' } }],
+  };
+  const avro = {
+    type: 'record',
+    name: 'place',
+    fields: [{ name: 'id', type: ['null', 'long'], default: null }],
+  };
   const quotedJson = (value: object) => quoted(JSON.stringify(value));
   const keys = `{"${SPARK}": ${quotedJson(spark)}, "parquet.avro.schema": ${quotedJson(avro)}}`;
   await madeParquet('select i as id from range(40) t(i)', file, `kv_metadata ${keys}`);
@@ -218,15 +258,30 @@ test('the schemas of Spark and Avro in a file get the added columns', async () =
   const time = { type: 'long', logicalType: 'timestamp-millis' };
   const avroTypes = ['string', 'string', time, 'double', 'int', 'bytes'];
   const names = ADDED.map(({ name }) => name);
-  const sparkFields = names.map((name, at) => ({ name, type: sparkTypes[at], nullable: true, metadata: {} }));
-  const avroFields = names.map((name, at) => ({ name, type: ['null', avroTypes[at]], default: null }));
+  const sparkFields = names.map((name, at) => ({
+    name,
+    type: sparkTypes[at],
+    nullable: true,
+    metadata: {},
+  }));
+  const avroFields = names.map((name, at) => ({
+    name,
+    type: ['null', avroTypes[at]],
+    default: null,
+  }));
   assert.deepEqual(JSON.parse(ofSpark!), { ...spark, fields: [...spark.fields, ...sparkFields] });
   assert.deepEqual(JSON.parse(ofAvro!), { ...avro, fields: [...avro.fields, ...avroFields] });
 });
 
 const LEAF_TYPES: readonly arrow.DataType[] = [
-  ...[Utf8, LargeUtf8, Int8, Int32, Float64, DurationSecond, Bool, DateDay, Null].map((Type) => new Type()),
-  ...[new arrow.Decimal(2, 12), new arrow.FixedSizeBinary(16), new Dictionary(new Utf8(), new Int8())],
+  ...[Utf8, LargeUtf8, Int8, Int32, Float64, DurationSecond, Bool, DateDay, Null].map(
+    (Type) => new Type(),
+  ),
+  ...[
+    new arrow.Decimal(2, 12),
+    new arrow.FixedSizeBinary(16),
+    new Dictionary(new Utf8(), new Int8()),
+  ],
   new arrow.TimestampMicrosecond('America/New_York'),
 ];
 
@@ -248,7 +303,10 @@ const anySchema = fc
   .map(
     (fields) =>
       new arrow.Schema(
-        fields.map(([name, type, nullable]) => new arrow.Field(name, type, nullable, new Map([['of', name]]))),
+        fields.map(
+          ([name, type, nullable]) =>
+            new arrow.Field(name, type, nullable, new Map([['of', name]])),
+        ),
         new Map([['key', 'value']]),
       ),
   );
@@ -258,7 +316,8 @@ function schemaKey(schema: arrow.Schema): string {
   const bytes = Buffer.from(arrow.tableToIPC(new arrow.Table(schema), 'stream'));
   return bytes.subarray(0, 8 + bytes.readInt32LE(4)).toString('base64');
 }
-const schemaOfKey = (key: string): arrow.Schema => arrow.tableFromIPC(Buffer.from(key, 'base64')).schema;
+const schemaOfKey = (key: string): arrow.Schema =>
+  arrow.tableFromIPC(Buffer.from(key, 'base64')).schema;
 
 const shownField = (field: arrow.Field): string =>
   JSON.stringify([

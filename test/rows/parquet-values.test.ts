@@ -2,21 +2,50 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ELEMENT, PHYSICAL_TYPES, type PhysicalType } from '../../src/rows/parquet/format.ts';
 import { encodeHybrid } from '../../src/rows/parquet/hybrid.ts';
-import { type Meaning, readSchema, type SchemaNode, type StoredValue } from '../../src/rows/parquet/schema.ts';
+import {
+  type Meaning,
+  readSchema,
+  type SchemaNode,
+  type StoredValue,
+} from '../../src/rows/parquet/schema.ts';
 import { Damage, makeStruct } from '../../src/rows/parquet/thrift.ts';
 import { decodeValues } from '../../src/rows/parquet/value-encodings.ts';
 import { textForm, typeOfValues } from '../../src/rows/parquet/value-text.ts';
 import { fc } from '../properties.ts';
 
-type Case = readonly [type: PhysicalType, meaning: Meaning, value: StoredValue, text: string, type: string];
+type Case = readonly [
+  type: PhysicalType,
+  meaning: Meaning,
+  value: StoredValue,
+  text: string,
+  type: string,
+];
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const stored = { kind: 'stored' } as const;
 const decimal = (scale: number) => ({ kind: 'decimal', scale }) as const;
-const moment = (kind: 'time' | 'timestamp', digits: 3 | 6 | 9, utc: boolean) => ({ kind, digits, utc }) as const;
+const moment = (kind: 'time' | 'timestamp', digits: 3 | 6 | 9, utc: boolean) =>
+  ({ kind, digits, utc }) as const;
 const unsigned = { kind: 'unsigned' } as const;
 const date = { kind: 'date' } as const;
-const uuid = bytes(0xf8, 0x1d, 0x4f, 0xae, 0x7d, 0xec, 0x11, 0xd0, 0xa7, 0x65, 0x00, 0xa0, 0xc9, 0x1e, 0x6b, 0xf6);
+const uuid = bytes(
+  0xf8,
+  0x1d,
+  0x4f,
+  0xae,
+  0x7d,
+  0xec,
+  0x11,
+  0xd0,
+  0xa7,
+  0x65,
+  0x00,
+  0xa0,
+  0xc9,
+  0x1e,
+  0x6b,
+  0xf6,
+);
 /** Nanoseconds of a day, and the Julian day. */
 const int96 = (nanos: bigint, day: bigint) => (day << 64n) | nanos;
 
@@ -40,7 +69,13 @@ const CASES: readonly Case[] = [
   ['INT32', moment('time', 3, true), 3_723_004, '01:02:03.004Z', 'text'],
   ['INT64', moment('time', 6, false), 86_399_000_000n, '23:59:59', 'text'],
   ['INT64', moment('timestamp', 3, false), -1n, '1969-12-31T23:59:59.999', 'timestamp'],
-  ['INT64', moment('timestamp', 9, true), 86_400_000_000_001n, '1970-01-02T00:00:00.000000001Z', 'timestamp'],
+  [
+    'INT64',
+    moment('timestamp', 9, true),
+    86_400_000_000_001n,
+    '1970-01-02T00:00:00.000000001Z',
+    'timestamp',
+  ],
   ['INT96', stored, int96(3_600_000_000_000n, 2_440_589n), '1970-01-02T01:00:00', 'timestamp'],
   ['INT96', stored, int96(0n, 2_440_587n), '1969-12-31T00:00:00', 'timestamp'],
   ['DOUBLE', stored, -0, '-0', 'number'],
@@ -54,14 +89,24 @@ const CASES: readonly Case[] = [
   ['FIXED_LEN_BYTE_ARRAY', { kind: 'uuid' }, uuid, 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'text'],
   ['FIXED_LEN_BYTE_ARRAY', { kind: 'float16' }, bytes(0x00, 0xbe), '-1.5', 'number'],
   ['FIXED_LEN_BYTE_ARRAY', { kind: 'float16' }, bytes(1, 2, 3), 'AQID', 'number'],
-  ['FIXED_LEN_BYTE_ARRAY', { kind: 'interval' }, bytes(1, 0, 0, 0, 2, 0, 0, 0, 0xac, 0xd, 0, 0), 'P1M2DT3.5S', 'text'],
+  [
+    'FIXED_LEN_BYTE_ARRAY',
+    { kind: 'interval' },
+    bytes(1, 0, 0, 0, 2, 0, 0, 0, 0xac, 0xd, 0, 0),
+    'P1M2DT3.5S',
+    'text',
+  ],
   ['FIXED_LEN_BYTE_ARRAY', { kind: 'interval' }, bytes(1), 'AQ==', 'text'],
   ['BYTE_ARRAY', { kind: 'geometry', crs: null }, Buffer.from('ab'), 'YWI=', 'text'],
 ];
 
 test('a value of each type has one text, exact, and its column a type', () => {
   for (const [type, meaning, value, text, columnType] of CASES) {
-    const node = { leaf: { index: 0, type, typeLength: 0 }, meaning, maxRepetition: 0 } as unknown as SchemaNode;
+    const node = {
+      leaf: { index: 0, type, typeLength: 0 },
+      meaning,
+      maxRepetition: 0,
+    } as unknown as SchemaNode;
     assert.equal(textForm(node)(value), text, `${type} ${meaning.kind}`);
     assert.equal(typeOfValues(node), columnType, `${type} ${meaning.kind}`);
     for (const nested of [{ maxRepetition: 1 }, { leaf: null }]) {
@@ -76,7 +121,9 @@ test('doubles and floats have the shortest text that reads back to them', () => 
   const root = makeStruct(ELEMENT.name.make('root'), ELEMENT.children.make(2));
   const elements = [root, leaf('double', 'DOUBLE'), leaf('float', 'FLOAT')];
   const [double, float] = readSchema(elements).leaves.map(textForm);
-  const coordinates = fc.integer({ min: -400_000_000, max: 400_000_000 }).map((value) => value / 1e6);
+  const coordinates = fc
+    .integer({ min: -400_000_000, max: 400_000_000 })
+    .map((value) => value / 1e6);
   fc.assert(
     fc.property(fc.oneof(fc.double(), coordinates), (value) => {
       assert.equal(double!(value), Object.is(value, -0) ? '-0' : String(value));
@@ -118,8 +165,15 @@ const zigZag = (value: bigint) => varint(BigInt.asUintN(64, (value << 1n) ^ (val
 
 /** Blocks of 64 differences in two miniblocks. */
 function deltas(values: readonly bigint[], bits: 32 | 64): Buffer {
-  const bytes = [...varint(64n), ...varint(2n), ...varint(BigInt(values.length)), ...zigZag(values[0]!)];
-  const differences = values.slice(1).map((value, index) => BigInt.asIntN(bits, value - values[index]!));
+  const bytes = [
+    ...varint(64n),
+    ...varint(2n),
+    ...varint(BigInt(values.length)),
+    ...zigZag(values[0]!),
+  ];
+  const differences = values
+    .slice(1)
+    .map((value, index) => BigInt.asIntN(bits, value - values[index]!));
   for (let from = 0; from < differences.length; from += 64) {
     const block = differences.slice(from, from + 64);
     const least = block.reduce((a, b) => (b < a ? b : a));
@@ -133,7 +187,8 @@ function deltas(values: readonly bigint[], bits: 32 | 64): Buffer {
     for (const [index, part] of packs.entries()) {
       const width = widths[index]!;
       const all = part.reduce((sum, value, at) => sum | (value << BigInt(at * width)), 0n);
-      for (let byte = 0; byte < 4 * width; byte++) bytes.push(Number((all >> BigInt(byte * 8)) & 255n));
+      for (let byte = 0; byte < 4 * width; byte++)
+        bytes.push(Number((all >> BigInt(byte * 8)) & 255n));
     }
   }
   return Buffer.from(bytes);
@@ -144,7 +199,12 @@ function transposed(bytes: Buffer, width: number): Buffer {
   return Buffer.from(bytes.map((_, at) => bytes[(at % count) * width + Math.floor(at / count)]!));
 }
 
-type Encoded = readonly [type: PhysicalType, encoding: number, body: Buffer, values: readonly StoredValue[]];
+type Encoded = readonly [
+  type: PhysicalType,
+  encoding: number,
+  body: Buffer,
+  values: readonly StoredValue[],
+];
 
 const many = { minLength: 1, maxLength: 150, size: 'max' } as const;
 const int32s = fc.array(fc.integer(), many);
@@ -183,10 +243,14 @@ const anyEncoded: fc.Arbitrary<Encoded> = fc.oneof(
   int32s.map((all): Encoded => ['INT32', SPLIT, transposed(bytesOf(Int32Array.from(all)), 4), all]),
   int32s.map((all): Encoded => ['INT32', DELTA, deltas(all.map(BigInt), 32), all]),
   int64s.map((all): Encoded => ['INT64', PLAIN, bytesOf(BigInt64Array.from(all)), all]),
-  int64s.map((all): Encoded => ['INT64', SPLIT, transposed(bytesOf(BigInt64Array.from(all)), 8), all]),
+  int64s.map(
+    (all): Encoded => ['INT64', SPLIT, transposed(bytesOf(BigInt64Array.from(all)), 8), all],
+  ),
   int64s.map((all): Encoded => ['INT64', DELTA, deltas(all, 64), all]),
   doubles.map((all): Encoded => ['DOUBLE', PLAIN, bytesOf(Float64Array.from(all)), all]),
-  doubles.map((all): Encoded => ['DOUBLE', SPLIT, transposed(bytesOf(Float64Array.from(all)), 8), all]),
+  doubles.map(
+    (all): Encoded => ['DOUBLE', SPLIT, transposed(bytesOf(Float64Array.from(all)), 8), all],
+  ),
   floats.map((all): Encoded => ['FLOAT', PLAIN, bytesOf(Float32Array.from(all)), all]),
   int64s.map(
     (all): Encoded => [
@@ -200,16 +264,34 @@ const anyEncoded: fc.Arbitrary<Encoded> = fc.oneof(
     for (const [at, flag] of all.entries()) if (flag) body[at >> 3]! |= 1 << (at & 7);
     return ['BOOLEAN', PLAIN, body, all];
   }),
-  flags.map((all): Encoded => ['BOOLEAN', RLE, withLength(encodeHybrid(Uint32Array.from(all, Number), 1)), all]),
+  flags.map(
+    (all): Encoded => [
+      'BOOLEAN',
+      RLE,
+      withLength(encodeHybrid(Uint32Array.from(all, Number), 1)),
+      all,
+    ],
+  ),
   texts.map((all): Encoded => ['BYTE_ARRAY', PLAIN, Buffer.concat(all.map(withLength)), all]),
-  texts.map((all): Encoded => ['BYTE_ARRAY', DELTA_LENGTH, Buffer.concat([lengthsOf(all), ...all]), all]),
+  texts.map(
+    (all): Encoded => ['BYTE_ARRAY', DELTA_LENGTH, Buffer.concat([lengthsOf(all), ...all]), all],
+  ),
   texts.map((all): Encoded => ['BYTE_ARRAY', DELTA_TEXT, sharing(all), all]),
   fixed.map((all): Encoded => ['FIXED_LEN_BYTE_ARRAY', PLAIN, Buffer.concat(all), all]),
-  fixed.map((all): Encoded => ['FIXED_LEN_BYTE_ARRAY', SPLIT, transposed(Buffer.concat(all), FIXED_BYTES), all]),
+  fixed.map(
+    (all): Encoded => [
+      'FIXED_LEN_BYTE_ARRAY',
+      SPLIT,
+      transposed(Buffer.concat(all), FIXED_BYTES),
+      all,
+    ],
+  ),
 );
 
 const plain = (values: ArrayLike<StoredValue>) =>
-  Array.from(values, (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value));
+  Array.from(values, (value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value,
+  );
 const decode = ([type, encoding, , { length }]: Encoded, body: Buffer, at: number) =>
   decodeValues(body, at, encoding, { index: 0, type, typeLength: FIXED_BYTES }, length);
 
@@ -244,7 +326,9 @@ test('an encoding that does not fit the type, or that is unknown, is refused', (
     ['BOOLEAN', 4, runs],
     ['BOOLEAN', RLE, runs.subarray(0, 3)],
   ] as const) {
-    const reason = new RegExp(`it has ${type} values in encoding ${encoding}, which Perilbook does not read$`);
+    const reason = new RegExp(
+      `it has ${type} values in encoding ${encoding}, which Perilbook does not read$`,
+    );
     assert.throws(() => decode([type, encoding, body, [1]], body, 0), reason);
   }
   assert.deepEqual(decode(['INT32', 4, Buffer.alloc(0), []], Buffer.alloc(0), 0), []);
@@ -259,10 +343,17 @@ test('differences are decoded as in the example of the format', () => {
 
 test('headers of differences that make no sense are refused, and so are texts that reach beyond their page', () => {
   const differences = (blockSize: number, miniblocks: number, total: number, width = 0) =>
-    Buffer.from([...[blockSize, miniblocks, total].flatMap((value) => varint(BigInt(value))), 0, 0, width]);
+    Buffer.from([
+      ...[blockSize, miniblocks, total].flatMap((value) => varint(BigInt(value))),
+      0,
+      0,
+      width,
+    ]);
   const isRead = (type: PhysicalType, encoding: number, body: Buffer, count: number) => {
     try {
-      return decode([type, encoding, body, new Array<number>(count).fill(0)], body, 0).length === count;
+      return (
+        decode([type, encoding, body, new Array<number>(count).fill(0)], body, 0).length === count
+      );
     } catch (error) {
       assert.ok(error instanceof Damage, String(error));
       return false;
@@ -288,7 +379,11 @@ test('headers of differences that make no sense are refused, and so are texts th
     assert.equal(isRead(type, DELTA, padded(header), 2), read, header.toString('hex'));
   }
   // Without the width of the second miniblock, without any, and without the bits of the first.
-  for (const cut of [differences(16, 2, 2), differences(8, 1, 2).subarray(0, -1), differences(8, 1, 2, 32)])
+  for (const cut of [
+    differences(16, 2, 2),
+    differences(8, 1, 2).subarray(0, -1),
+    differences(8, 1, 2, 32),
+  ])
     assert.equal(isRead('INT32', DELTA, cut, 2), false);
   const shared = (prefix: bigint, length: bigint) =>
     Buffer.concat([deltas([prefix], 32), deltas([length], 32), Buffer.from('a')]);
@@ -299,6 +394,10 @@ test('headers of differences that make no sense are refused, and so are texts th
     [0n, -1n, false],
     [0n, 2n, false],
   ] as const) {
-    assert.equal(isRead('BYTE_ARRAY', DELTA_TEXT, shared(prefix, length), 1), read, `${prefix} ${length}`);
+    assert.equal(
+      isRead('BYTE_ARRAY', DELTA_TEXT, shared(prefix, length), 1),
+      read,
+      `${prefix} ${length}`,
+    );
   }
 });

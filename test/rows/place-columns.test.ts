@@ -54,7 +54,11 @@ test('a column with a usual name is taken as the location where its values are p
     assert.equal(await placesIn(t, 'in.csv', column('where', place)), hint, place);
   }
   for (const other of ['Denver', '12, 34', '48.85, 2.35', 'POLYGON((1 2, 3 4, 5 6, 1 2))', '']) {
-    assert.match(await placesIn(t, 'in.csv', column('location', other)), /^Name the latitude and/, other);
+    assert.match(
+      await placesIn(t, 'in.csv', column('location', other)),
+      /^Name the latitude and/,
+      other,
+    );
   }
 });
 
@@ -71,7 +75,8 @@ test('in JSON, a geometry, a list and an object with names are places', async (t
 });
 
 test('names of metres or degrees: the values decide', async (t) => {
-  const table = (lat: string, lng: string) => `id,POINT_Y,POINT_X\n1,${lat},${lng}\n2,${lat},${lng}\n`;
+  const table = (lat: string, lng: string) =>
+    `id,POINT_Y,POINT_X\n1,${lat},${lng}\n2,${lat},${lng}\n`;
   assert.equal(await placesIn(t, 'in.csv', table('39.7392', '-104.9903')), 'POINT_Y POINT_X');
   assert.equal(await placesIn(t, 'in.csv', table('', '')), 'POINT_Y POINT_X');
   assert.match(await placesIn(t, 'in.csv', table('207012.0', '990629.0')), /metres or feet/);
@@ -86,7 +91,8 @@ const GEOCODED = [
 ];
 
 test("the result of the Census Bureau's geocoder is known by its third field; a list of addresses names the way", async (t) => {
-  const geocoder = /^This is a result of the geocoder .* --no-header --location 6 \(docs\/analyst\/addresses\.md\)\.$/;
+  const geocoder =
+    /^This is a result of the geocoder .* --no-header --location 6 \(docs\/analyst\/addresses\.md\)\.$/;
   const orders = [
     [0, 1, 2],
     [1, 2, 0],
@@ -96,7 +102,10 @@ test("the result of the Census Bureau's geocoder is known by its third field; a 
     const text = order.map((row) => `${GEOCODED[row]}\n`).join('');
     assert.match(await placesIn(t, 'GeocodeResults.csv', text), geocoder);
   }
-  assert.match(await placesIn(t, 'in.csv', 'id,street,zip\n1,1 Elm St,80202\n'), /docs\/analyst\/addresses\.md/);
+  assert.match(
+    await placesIn(t, 'in.csv', 'id,street,zip\n1,1 Elm St,80202\n'),
+    /docs\/analyst\/addresses\.md/,
+  );
   const data = /^The first line looks like data: --no-header --location 2\.$/;
   assert.match(await placesIn(t, 'in.csv', '1,"39.7, -104.9"\n2,"39.8, -104.9"\n'), data);
 });
@@ -105,7 +114,10 @@ test('the page on addresses leads from a list through the geocoder back to its r
   const page = readFileSync('docs/analyst/addresses.md', 'utf8');
   const [, sql] = /```sql\n(.*?)```/s.exec(page)!;
   const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'houses.csv'), 'id,street,zip\n1,1 Elm St,80202\n2,9 Nowhere Rd,\n3,5 Main St,\n');
+  writeFileSync(
+    join(folder, 'houses.csv'),
+    'id,street,zip\n1,1 Elm St,80202\n2,9 Nowhere Rd,\n3,5 Main St,\n',
+  );
   writeFileSync(join(folder, 'GeocodeResults.csv'), `${GEOCODED.toReversed().join('\n')}\n`);
   const duckdb = await openDuckdb();
   t.after(() => duckdb.close());

@@ -23,7 +23,10 @@ function fieldsAt(place: number): Field[] {
 }
 
 /** Writes with the fields of all places, with those of the places that come, or with each row as a place; counts the fields that are made. */
-async function written(input: string, by: 'all' | 'some' | 'rows'): Promise<{ bytes: Buffer; made: number }> {
+async function written(
+  input: string,
+  by: 'all' | 'some' | 'rows',
+): Promise<{ bytes: Buffer; made: number }> {
   let made = 0;
   let row = 0;
   const placeOf = (number: number) => (number * 7919) % PLACES;
@@ -36,7 +39,8 @@ async function written(input: string, by: 'all' | 'some' | 'rows'): Promise<{ by
   const everyPlace = Array.from({ length: PLACES }, (_, place) => place);
   const placed: PlacedFields = {
     give,
-    next: (count) => Int32Array.from({ length: count }, () => (by === 'rows' ? row++ : placeOf(row++))),
+    next: (count) =>
+      Int32Array.from({ length: count }, () => (by === 'rows' ? row++ : placeOf(row++))),
     ...(by === 'all' && { all: { count: PLACES, give: (sink) => give(sink, everyPlace) } }),
   };
   const output = `${input}.out`;
@@ -48,11 +52,22 @@ for (const name of ['shared.csv', 'shared.parquet']) {
   test(`${name}: rows that share their fields come out as rows that do not, and their fields are made once`, async () => {
     const input = join(folder, name);
     if (name.endsWith('.csv')) {
-      writeFileSync(input, `id,x\n${Array.from({ length: ROWS }, (_, i) => `${i},"a\nb"\r\n`).join('')}`);
+      writeFileSync(
+        input,
+        `id,x\n${Array.from({ length: ROWS }, (_, i) => `${i},"a\nb"\r\n`).join('')}`,
+      );
     } else {
-      await madeParquet(`select i as id from range(0, ${ROWS}) t(i)`, input, 'row_group_size 20480');
+      await madeParquet(
+        `select i as id from range(0, ${ROWS}) t(i)`,
+        input,
+        'row_group_size 20480',
+      );
     }
-    const [all, some, rows] = [await written(input, 'all'), await written(input, 'some'), await written(input, 'rows')];
+    const [all, some, rows] = [
+      await written(input, 'all'),
+      await written(input, 'some'),
+      await written(input, 'rows'),
+    ];
     assert.ok(some.bytes.equals(rows.bytes));
     assert.ok(all.bytes.equals(rows.bytes));
     assert.equal(all.made, PLACES);
@@ -65,8 +80,14 @@ for (const name of ['shared.csv', 'shared.parquet']) {
 test('200,000 rows are read and written within a heap of 48 MB', () => {
   const [input, output] = [join(folder, 'big.csv'), join(folder, 'big-out.csv')];
   const texts = '"some, text",7,'.repeat(7).slice(0, -1);
-  const lines = Array.from({ length: 200_000 }, (_, i) => `${30 + (i % 997) / 100},-100.${i},${texts}\n`);
-  writeFileSync(input, `lat,lng,${Array.from({ length: 14 }, (_, i) => `c${i}`).join()}\n${lines.join('')}`);
+  const lines = Array.from(
+    { length: 200_000 },
+    (_, i) => `${30 + (i % 997) / 100},-100.${i},${texts}\n`,
+  );
+  writeFileSync(
+    input,
+    `lat,lng,${Array.from({ length: 14 }, (_, i) => `c${i}`).join()}\n${lines.join('')}`,
+  );
   const script = `
     import { openRowFile } from ${JSON.stringify(new URL('../../src/rows/open-row-file.ts', import.meta.url).href)};
     const book = await openRowFile(${JSON.stringify(input)});

@@ -38,21 +38,46 @@ const CASES: readonly Case[] = [
   { kind: 'zstd', file: 'csv/NYC311-5.csv.zst', outcome: NYC },
   { kind: 'byte order mark, CRLF', file: 'sites/alt_fuel_stations_MA.csv', outcome: { ok: 4216 } },
   { kind: 'windows-1252, CRLF', file: 'portfolios/LA_cooling_centers.csv', outcome: { ok: 190 } },
-  { kind: 'outside the US', file: 'portfolios/property_location.csv', outcome: { outside_us: 500 } },
+  {
+    kind: 'outside the US',
+    file: 'portfolios/property_location.csv',
+    outcome: { outside_us: 500 },
+  },
   { kind: 'fewer fields than names', file: 'sites/TRI_2017_CA.csv', outcome: { ok: 3685 } },
-  { kind: 'more fields than names', file: 'storms/2014_torn.csv', outcome: { ok: 905, null_island: 1 } },
-  { kind: 'two header rows, footer', file: 'sites/superfund_npl.csv', outcome: { ok: 1340, empty: 2 } },
-  { kind: 'no header', file: 'storms/2011_torn.csv', outcome: { ok: 1765, null_island: 10 }, ...byNumber },
+  {
+    kind: 'more fields than names',
+    file: 'storms/2014_torn.csv',
+    outcome: { ok: 905, null_island: 1 },
+  },
+  {
+    kind: 'two header rows, footer',
+    file: 'sites/superfund_npl.csv',
+    outcome: { ok: 1340, empty: 2 },
+  },
+  {
+    kind: 'no header',
+    file: 'storms/2011_torn.csv',
+    outcome: { ok: 1765, null_island: 10 },
+    ...byNumber,
+  },
   { kind: 'no header', file: 'storms/2005-2007_torn.csv', outcome: EARLY_TORNADOES, ...byNumber },
   { kind: 'no header, not said', file: 'storms/2011_torn.csv', outcome: /Name the latitude/ },
-  { kind: 'no table of points', file: 'storms/hurdat2_2014_2018.txt', outcome: /Name the latitude/ },
+  {
+    kind: 'no table of points',
+    file: 'storms/hurdat2_2014_2018.txt',
+    outcome: /Name the latitude/,
+  },
   { kind: 'no locations', file: 'portfolios/OEDInputFields.csv', outcome: /Name the latitude/ },
   { kind: 'no locations', file: 'air/annual_aqi_by_county_2023.csv', outcome: /Name the latitude/ },
   { kind: 'not CSV', file: 'README.md', outcome: /Name the latitude/ },
 ];
 
 /** What becomes of a file: its rows by finding, or the hint of the refusal. */
-async function outcomeOf({ file, options, columns }: Case): Promise<Record<string, number> | string> {
+async function outcomeOf({
+  file,
+  options,
+  columns,
+}: Case): Promise<Record<string, number> | string> {
   try {
     const book = await openRowFile(realFile(file), options);
     const { lat, lng } = findLocationColumns(book.columns, columns);
@@ -101,7 +126,10 @@ test('real files, by kind: what becomes of their rows', { skip: noRealData }, as
   const lines: string[] = [];
   for (const known of CASES) {
     const outcome = await outcomeOf(known);
-    const said = typeof outcome === 'string' ? `refused: ${outcome}` : JSON.stringify(outcome).replaceAll('"', '');
+    const said =
+      typeof outcome === 'string'
+        ? `refused: ${outcome}`
+        : JSON.stringify(outcome).replaceAll('"', '');
     lines.push(`${known.kind.padEnd(24)} ${known.file.padEnd(36)} ${said}`);
     if (known.outcome instanceof RegExp) assert.match(String(outcome), known.outcome);
     else assert.deepEqual(outcome, known.outcome, `${known.file}: ${said}`);
@@ -113,8 +141,12 @@ test('csv-spectrum is read as its JSON says', { skip: noRealData }, async () => 
   for (const file of readdirSync(realFile('csv/csvs'))) {
     const book = await openRowFile(realFile(`csv/csvs/${file}`));
     const rows = await allRows(book, [...book.columns.keys()]);
-    const objects = rows.map((row) => Object.fromEntries(book.columns.map((name, i) => [name, row.fields[i]])));
-    const json = JSON.parse(readFileSync(realFile(`csv/json/${file.replace('.csv', '.json')}`), 'utf8'));
+    const objects = rows.map((row) =>
+      Object.fromEntries(book.columns.map((name, i) => [name, row.fields[i]])),
+    );
+    const json = JSON.parse(
+      readFileSync(realFile(`csv/json/${file.replace('.csv', '.json')}`), 'utf8'),
+    );
     const expected = [json].flat();
     // In this copy the telephone number was changed in the JSON and not in the CSV.
     if (file === 'location_coordinates.csv') expected[0]['Contact Phone Number'] = '2095257564';

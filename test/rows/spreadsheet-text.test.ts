@@ -14,8 +14,14 @@ import { allRows, enrich, fillWith, temporaryFolder, writeRows } from './book-fi
 const folder = temporaryFolder();
 const OWN = '=1+1,40.5,-@x\n+2,"=SUM(A1)",-3\n';
 
-async function written(fields: readonly Field[], prefix = ''): Promise<{ text: string; added: string[][] }> {
-  const added = fields.map((_, index) => ({ name: `${prefix}hazard_${index}`, type: 'text' as const }));
+async function written(
+  fields: readonly Field[],
+  prefix = '',
+): Promise<{ text: string; added: string[][] }> {
+  const added = fields.map((_, index) => ({
+    name: `${prefix}hazard_${index}`,
+    type: 'text' as const,
+  }));
   const text = await enrich(folder, `=a,lat,lng\n${OWN}`, { added, fill: fillWith(fields) });
   const rows: string[][] = parse(Buffer.from(text, 'latin1'), { relax_quotes: true });
   return { text, added: rows.map((row) => row.slice(3)) };
@@ -53,7 +59,10 @@ test('control characters of the service reach no file; those of the input stay',
   const raw = 'a\u001b[2J\u0085\u202eb';
   const shown = 'a\\u001b[2J\\u0085\\u202eb';
   const added = [{ name: 'rating', type: 'text' as const }];
-  const inputs = { csv: `name,lat\n${raw},38\n`, ndjson: `${JSON.stringify({ name: raw, lat: 38 })}\n` };
+  const inputs = {
+    csv: `name,lat\n${raw},38\n`,
+    ndjson: `${JSON.stringify({ name: raw, lat: 38 })}\n`,
+  };
   // As a field, and as a text that the store has numbered; of all places, and of some.
   const give = async (sink: PlaceSink, places: readonly number[] = [0, 1]) => {
     for (const place of places) {
@@ -72,11 +81,19 @@ test('control characters of the service reach no file; those of the input stay',
           const placed = { count, give, next: () => Int32Array.of(place) };
           await (await openRowFile(input)).write({ ...request, placed });
           const what = `${from} to ${to}`;
-          assert.deepEqual((await allRows(await openRowFile(output), [0, 2]))[0]!.fields, [raw, shown], what);
+          assert.deepEqual(
+            (await allRows(await openRowFile(output), [0, 2]))[0]!.fields,
+            [raw, shown],
+            what,
+          );
           // Once more from the output, with the column kept as it is.
           const again = { ...request, output: `${output}2.${to}`, dropFrom: 2, placed };
           await (await openRowFile(output)).write(again);
-          assert.deepEqual((await allRows(await openRowFile(again.output), [0, 2]))[0]!.fields, [raw, shown], what);
+          assert.deepEqual(
+            (await allRows(await openRowFile(again.output), [0, 2]))[0]!.fields,
+            [raw, shown],
+            what,
+          );
         }
       }
     }
@@ -87,9 +104,15 @@ test('control characters of the service reach no file; those of the input stay',
 test('no added text begins like a formula unless it is a number, and nothing else is changed', async () => {
   const text = fc.oneof(
     fc.string(),
-    fc.tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string()).map((two) => two.join('')),
+    fc
+      .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string())
+      .map((two) => two.join('')),
   );
-  const field = fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null));
+  const field = fc.oneof(
+    text,
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constant(null),
+  );
   await fc.assert(
     fc.asyncProperty(fc.array(field, { minLength: 1, maxLength: 5 }), async (fields) => {
       const [, row] = (await written(fields)).added;

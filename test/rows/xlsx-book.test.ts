@@ -8,7 +8,13 @@ import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { OpenOptions } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
-import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
+import {
+  cellsOf,
+  type FixtureOptions,
+  type FixtureSheet,
+  partsOf,
+  workbook,
+} from './xlsx-fixture.ts';
 
 const folder = temporaryFolder();
 const FILL = fillWith(['ok', 'a < b & "c"', 1.5]);
@@ -16,8 +22,12 @@ const FILL = fillWith(['ok', 'a < b & "c"', 1.5]);
 const AT = '2026-05-01T10:20:30.000Z';
 const WITH_TIME = [...ADDED, { name: 'hazard_as_of', type: 'time' } as const];
 
-const STRINGS = ['Name', 'Lat', 'Lng', 'Öst &amp; West', '=1+1', 'Note'].map((text) => `<si><t>${text}</t></si>`);
-STRINGS.push('<si><r><t>bold</t></r><r><t xml:space="preserve"> text</t></r><rPh sb="0" eb="1"><t>no</t></rPh></si>');
+const STRINGS = ['Name', 'Lat', 'Lng', 'Öst &amp; West', '=1+1', 'Note'].map(
+  (text) => `<si><t>${text}</t></si>`,
+);
+STRINGS.push(
+  '<si><r><t>bold</t></r><r><t xml:space="preserve"> text</t></r><rPh sb="0" eb="1"><t>no</t></rPh></si>',
+);
 const STYLES =
   '<numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd;@"/></numFmts>' +
   '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>' +
@@ -26,7 +36,8 @@ const STYLES =
 /** A sheet with what real ones have: titles, styles, dates, formulas, merged cells, blank and hidden rows. */
 const PORTFOLIO: FixtureSheet = {
   name: 'Portfolio',
-  before: '<dimension ref="A1:E9"/><cols><col min="1" max="1" width="31.5" customWidth="1"/></cols>',
+  before:
+    '<dimension ref="A1:E9"/><cols><col min="1" max="1" width="31.5" customWidth="1"/></cols>',
   rows:
     '<row r="1" spans="1:5" ht="20" customHeight="1"><c r="A1" s="1" t="s"><v>0</v></c><c r="B1" s="1" t="s"><v>1</v></c>' +
     '<c r="C1" s="1" t="s"><v>2</v></c><c r="D1" s="1" t="inlineStr"><is><t>Built</t></is></c></row>' +
@@ -101,11 +112,19 @@ test('an enriched workbook is refreshed in its place', async () => {
   const request = { added: WITH_TIME, fill: fillWith(['ok', 'a < b & "c"', 1.5, AT]) };
   await writeRows(await open(made()), { ...request, output: first });
   const again = await openRowFile(first);
-  assert.deepEqual(again.columns.slice(4), ['hazard_status', 'hazard_note', 'hail_score', 'hazard_as_of']);
+  assert.deepEqual(again.columns.slice(4), [
+    'hazard_status',
+    'hazard_note',
+    'hail_score',
+    'hazard_as_of',
+  ]);
   const failed = fillWith(['failed', null, null, null]);
   await writeRows(again, { ...request, output: second, dropFrom: 4, fill: failed });
   const { E1, E2, F2, G2, H2, I2 } = cellsOf(sheetOf(second));
-  assert.deepEqual([E1, E2, F2, G2, H2, I2], ['hazard_status', 'failed', ...new Array(4).fill(undefined)]);
+  assert.deepEqual(
+    [E1, E2, F2, G2, H2, I2],
+    ['hazard_status', 'failed', ...new Array(4).fill(undefined)],
+  );
   // Writing the same again changes nothing.
   await writeRows(again, { ...request, output: second, dropFrom: 4 });
   assert.deepEqual(partsOf(readFileSync(second)), partsOf(readFileSync(first)));
@@ -114,7 +133,12 @@ test('an enriched workbook is refreshed in its place', async () => {
 test('a column that stays behind the new ones keeps its cells', async () => {
   const output = join(folder, 'moved.xlsx');
   const added = [...ADDED, { name: 'Built', type: 'text', keeps: 3 } as const];
-  await writeRows(await open(made()), { output, added, dropFrom: 3, fill: fillWith(['ok', null, 1.5, 'as text']) });
+  await writeRows(await open(made()), {
+    output,
+    added,
+    dropFrom: 3,
+    fill: fillWith(['ok', null, 1.5, 'as text']),
+  });
   const { D2, G1, G2, G5, G9 } = cellsOf(sheetOf(output));
   assert.deepEqual([D2, G1, G2, G5, G9], ['ok', 'Built', 45292, undefined, 45292.75]);
 });
@@ -150,9 +174,16 @@ test('a sheet is chosen by name or number; hidden ones are passed over; titles a
   assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 5, fields: ['38', '-97'] }]);
   const output = join(folder, 'out.xlsx');
   await writeRows(book, { output, fill: FILL });
-  const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet3.xml']!, ['', 'Lat', 'Lng']);
+  const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet3.xml']!, [
+    '',
+    'Lat',
+    'Lng',
+  ]);
   assert.deepEqual([cells.B1, cells.C4, cells.C5], [undefined, 'hazard_status', 'ok']);
-  await assert.rejects(open(content, { sheet: 'Portfoliio' }), /no sheet "Portfoliio"; did you mean Portfolio\?/);
+  await assert.rejects(
+    open(content, { sheet: 'Portfoliio' }),
+    /no sheet "Portfoliio"; did you mean Portfolio\?/,
+  );
   await assert.rejects(open(content, { headerLine: 7 }), /has nothing in row 7/);
 });
 
@@ -178,7 +209,9 @@ test('tags with a prefix, other quotes, comments and CDATA are read and written'
   await writeRows(book, { output, added: ADDED.slice(2), fill: fillWith([2]) });
   const sheet = sheetOf(output);
   assert.ok(
-    sheet.includes('</x:c><x:c r="B1" t="inlineStr"><x:is><x:t xml:space="preserve">hail_score</x:t></x:is></x:c>'),
+    sheet.includes(
+      '</x:c><x:c r="B1" t="inlineStr"><x:is><x:t xml:space="preserve">hail_score</x:t></x:is></x:c>',
+    ),
     sheet,
   );
   assert.ok(sheet.includes('<x:c r="B2"><x:v>2</x:v></x:c></x:row >'), sheet);
@@ -194,8 +227,13 @@ test('macros stay in a macro workbook; other formats of sheets are refused in wo
   await assert.rejects(open(container), /an Excel workbook with a password/);
   const binary = partsOf(made());
   binary['_rels/.rels'] = binary['_rels/.rels']!.replace('workbook.xml', 'workbook.bin');
-  const extra = Object.fromEntries(Object.entries(binary).map(([name, text]) => [name, Buffer.from(text, 'latin1')]));
-  await assert.rejects(open(workbook([], { extra: { ...extra, 'xl/workbook.bin': Buffer.of(1) } })), /\(\.xlsb\)/);
+  const extra = Object.fromEntries(
+    Object.entries(binary).map(([name, text]) => [name, Buffer.from(text, 'latin1')]),
+  );
+  await assert.rejects(
+    open(workbook([], { extra: { ...extra, 'xl/workbook.bin': Buffer.of(1) } })),
+    /\(\.xlsb\)/,
+  );
   const ods = { 'content.xml': Buffer.of(1), 'META-INF/manifest.xml': Buffer.of(1) };
   await assert.rejects(open(workbook([], { extra: ods })), /\(\.ods\)/);
 });
@@ -207,11 +245,15 @@ test('parts that are cut off, changed or longer than declared are refused, and n
       await allRows(await open(content), [0, 1]);
       return false;
     } catch (error) {
-      assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));
+      assert.ok(
+        error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE',
+        String(error),
+      );
       return true;
     }
   };
-  for (const at of [40, 200, whole.length - 30]) assert.ok(await refuses(whole.subarray(0, at)), `cut at ${at}`);
+  for (const at of [40, 200, whole.length - 30])
+    assert.ok(await refuses(whole.subarray(0, at)), `cut at ${at}`);
   let refused = 0;
   for (let at = 4; at < whole.length; at += 97) {
     const changed = Buffer.from(whole);
@@ -230,10 +272,16 @@ test('parts that are cut off, changed or longer than declared are refused, and n
 
 test('texts of a CSV are texts of a workbook, with all their characters, and are read back', async () => {
   const [csv, excel] = [join(folder, 'b.csv'), join(folder, 'b.xlsx')];
-  writeFileSync(csv, `zip,lat,${'x'.repeat(80)},"e\r\nd"\n01234,38.50,"<&\u0001_x0041_","c\r\nd\re\nf"\n`);
+  writeFileSync(
+    csv,
+    `zip,lat,${'x'.repeat(80)},"e\r\nd"\n01234,38.50,"<&\u0001_x0041_","c\r\nd\re\nf"\n`,
+  );
   await writeRows(await openRowFile(csv), { output: excel, fill: FILL, numbers: new Set([1]) });
   const { A2, B2, C2, D1, D2, E2, G2 } = cellsOf(sheetOf(excel));
-  assert.deepEqual([A2, B2, C2, E2, G2], ['01234', 38.5, '&lt;&amp;_x0001__x005F_x0041_', 'ok', 1.5]);
+  assert.deepEqual(
+    [A2, B2, C2, E2, G2],
+    ['01234', 38.5, '&lt;&amp;_x0001__x005F_x0041_', 'ok', 1.5],
+  );
   // Line ends in a cell are line feeds.
   assert.deepEqual([D1, D2], ['e\nd', 'c\nd\ne\nf']);
   const [row] = await allRows(await openRowFile(excel), [0, 1, 2]);
@@ -250,10 +298,8 @@ test('a text that is longer than a cell may be is cut with a word, and every row
     if (from !== csv) writeFileSync(from, made());
     assert.ok((await writeRows(await openRowFile(from), { ...request, output })).rows >= 2);
     const again = await openRowFile(output);
-    const [name, note] = (await allRows(again, [0, again.columns.indexOf('hazard_note')]))[0]!.fields as [
-      string,
-      string,
-    ];
+    const [name, note] = (await allRows(again, [0, again.columns.indexOf('hazard_note')]))[0]!
+      .fields as [string, string];
     assert.match(note, /^n+… \[cut: 40,000 letters\]$/);
     assert.equal(note.length, 32_767);
     if (from !== csv) continue;
@@ -321,14 +367,22 @@ test('a new workbook and one in place open in another reader; a time is a text i
 const INLINE: readonly (readonly [what: string, cell: string, text: string])[] = [
   ['inline before a value', '<c r="A2" t="inlineStr"><is><t>Oak</t></is><v>12</v></c>', 'Oak'],
   ['inline after a value', '<c r="A2" t="inlineStr"><v>7</v><is><t>Elm</t></is></c>', 'Elm'],
-  ['rich inline beside a value', '<c r="A2" t="inlineStr"><is><r><t>O</t></r><r><t>ak</t></r></is><v>1</v></c>', 'Oak'],
+  [
+    'rich inline beside a value',
+    '<c r="A2" t="inlineStr"><is><r><t>O</t></r><r><t>ak</t></r></is><v>1</v></c>',
+    'Oak',
+  ],
   ['an empty inline text beside a value', '<c r="A2" t="inlineStr"><is><t/></is><v>1</v></c>', ''],
   ['inline of CDATA', '<c r="A2" t="inlineStr"><is><t><![CDATA[A & B]]></t></is></c>', 'A & B'],
   ['inline without the value of its kind', '<c r="A2" t="inlineStr"><v>7</v></c>', '7'],
   ['inline without a type', '<c r="A2"><is><t>Oak</t></is></c>', 'Oak'],
   ['a number beside inline', '<c r="A2"><v>38.5</v><is><t>Oak</t></is></c>', '38.5'],
   ['a shared text beside inline', '<c r="A2" t="s"><is><t>Oak</t></is><v>1</v></c>', 'Lat'],
-  ['a formula text beside inline', '<c r="A2" t="str"><f>B1</f><v>x</v><is><t>Oak</t></is></c>', 'x'],
+  [
+    'a formula text beside inline',
+    '<c r="A2" t="str"><f>B1</f><v>x</v><is><t>Oak</t></is></c>',
+    'x',
+  ],
 ];
 
 test('a cell with an inline text and a value has the one of its type', async () => {
@@ -340,9 +394,15 @@ test('a cell with an inline text and a value has the one of its type', async () 
 });
 
 test('shared texts in CDATA are read, also in part', async () => {
-  const strings = ['<si><t><![CDATA[A & B]]></t></si>', '<si><r><t>x</t></r><r><t><![CDATA[<y>]]></t></r></si>'];
+  const strings = [
+    '<si><t><![CDATA[A & B]]></t></si>',
+    '<si><r><t>x</t></r><r><t><![CDATA[<y>]]></t></r></si>',
+  ];
   const rows = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>';
-  assert.deepEqual((await open(workbook([{ name: 'S', rows }], { strings }))).columns, ['A & B', 'x<y>']);
+  assert.deepEqual((await open(workbook([{ name: 'S', rows }], { strings }))).columns, [
+    'A & B',
+    'x<y>',
+  ]);
 });
 
 /** The parts of a workbook in another encoding. */
@@ -370,7 +430,11 @@ test('the parts of a workbook may have any encoding, and an edited one is UTF-8'
     assert.deepEqual((await allRows(book, [0, 1]))[0]!.fields, ['Öst & West', '38.1'], declared);
     const output = join(folder, 'encoded.xlsx');
     await writeRows(book, { output, fill: fillWith(['Öl', '', 1]), added: WITH_TIME.slice(0, 3) });
-    assert.deepEqual((await openRowFile(output)).columns.slice(-3), ['hazard_status', 'hazard_note', 'hail_score']);
+    assert.deepEqual((await openRowFile(output)).columns.slice(-3), [
+      'hazard_status',
+      'hazard_note',
+      'hail_score',
+    ]);
     const [row] = await allRows(await openRowFile(output), [0, 4]);
     assert.deepEqual(row!.fields, ['Öst & West', 'Öl'], declared);
   }
@@ -378,14 +442,19 @@ test('the parts of a workbook may have any encoding, and an edited one is UTF-8'
 
 test('durations count on above a day; times of day stay', async () => {
   const codes = ['[h]:mm:ss', '[h]:mm', '[mm]:ss', '[ss]', 'h:mm:ss', '[$-409][hh]:mm;@'];
-  const numFmts = codes.map((code, i) => `<numFmt numFmtId="${170 + i}" formatCode="${code}"/>`).join('');
-  const xfs = [0, ...codes.map((_, i) => 170 + i), 46].map((id) => `<xf numFmtId="${id}"/>`).join('');
+  const numFmts = codes
+    .map((code, i) => `<numFmt numFmtId="${170 + i}" formatCode="${code}"/>`)
+    .join('');
+  const xfs = [0, ...codes.map((_, i) => 170 + i), 46]
+    .map((id) => `<xf numFmtId="${id}"/>`)
+    .join('');
   const styles = `<numFmts>${numFmts}</numFmts><cellXfs>${xfs}</cellXfs>`;
   const textOf = async (style: number, value: number) => {
     const rows = `<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2" s="${style}"><v>${value}</v></c></row>`;
     return (await allRows(await open(made([{ name: 'S', rows }], { styles })), [0]))[0]!.fields[0];
   };
-  for (const style of [1, 2, 3, 4, 6, 7]) assert.equal(await textOf(style, 10.632060185), '255:10:10', String(style));
+  for (const style of [1, 2, 3, 4, 6, 7])
+    assert.equal(await textOf(style, 10.632060185), '255:10:10', String(style));
   assert.deepEqual(
     [await textOf(1, 0.5), await textOf(1, -0.0625), await textOf(5, 0.5)],
     ['12:00:00', '-01:30:00', '12:00:00'],
@@ -428,7 +497,9 @@ test('a merged range that covers new cells is parted, and others stay', async ()
     );
     assert.match(
       sheet,
-      left.length === 0 ? /<\/sheetData><pageMargins/ : new RegExp(`<mergeCells count="${left.length}">`),
+      left.length === 0
+        ? /<\/sheetData><pageMargins/
+        : new RegExp(`<mergeCells count="${left.length}">`),
       ref,
     );
   }
@@ -441,5 +512,8 @@ test('an empty sheet names the others', async () => {
     ...file,
     hint: 'Name another sheet: --sheet NAME, of "Portfolio", "Other".',
   });
-  await assert.rejects(open(made([empty])), { ...file, hint: 'Check that this is the right file.' });
+  await assert.rejects(open(made([empty])), {
+    ...file,
+    hint: 'Check that this is the right file.',
+  });
 });

@@ -24,10 +24,18 @@ export interface FixtureOptions {
 
 /** A workbook made by hand, as Excel lays it out. */
 export function workbook(sheets: readonly FixtureSheet[], options: FixtureOptions = {}): Buffer {
-  const { strings = [], styles, workbookPr = '', contentType = `${CONTENT}.sheet.main+xml`, extra = {} } = options;
-  const xml = (text: string) => strToU8(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n${text}`);
+  const {
+    strings = [],
+    styles,
+    workbookPr = '',
+    contentType = `${CONTENT}.sheet.main+xml`,
+    extra = {},
+  } = options;
+  const xml = (text: string) =>
+    strToU8(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n${text}`);
   const relations = sheets.map(
-    (_, i) => `<Relationship Id="rId${i + 1}" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`,
+    (_, i) =>
+      `<Relationship Id="rId${i + 1}" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`,
   );
   const parts: Record<string, Uint8Array> = {
     '[Content_Types].xml': xml(
@@ -48,7 +56,9 @@ export function workbook(sheets: readonly FixtureSheet[], options: FixtureOption
       `<Relationships xmlns="${PACKAGE}/relationships">${relations.join('')}<Relationship Id="rId90" Type="${DOCUMENT}/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="rId91" Type="${DOCUMENT}/styles" Target="/xl/styles.xml"/></Relationships>`,
     ),
     'xl/sharedStrings.xml': xml(`<sst xmlns="${MAIN}">${strings.join('')}</sst>`),
-    ...(styles === undefined ? {} : { 'xl/styles.xml': xml(`<styleSheet xmlns="${MAIN}">${styles}</styleSheet>`) }),
+    ...(styles === undefined
+      ? {}
+      : { 'xl/styles.xml': xml(`<styleSheet xmlns="${MAIN}">${styles}</styleSheet>`) }),
     ...extra,
   };
   for (const [i, { rows, before = '', after = '' }] of sheets.entries()) {
@@ -62,12 +72,18 @@ export function workbook(sheets: readonly FixtureSheet[], options: FixtureOption
 /** The parts of a zip by their names. */
 export function partsOf(zip: Buffer): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(unzipSync(zip)).map(([name, bytes]) => [name, Buffer.from(bytes).toString('latin1')]),
+    Object.entries(unzipSync(zip)).map(([name, bytes]) => [
+      name,
+      Buffer.from(bytes).toString('latin1'),
+    ]),
   );
 }
 
 /** The cells of a sheet by reference, read with nothing of ours: numbers as numbers, texts as texts. */
-export function cellsOf(sheet: string, strings: readonly string[] = []): Record<string, string | number> {
+export function cellsOf(
+  sheet: string,
+  strings: readonly string[] = [],
+): Record<string, string | number> {
   const cells: Record<string, string | number> = {};
   for (const [, attributes, inside] of sheet.matchAll(/<c\b([^>]*?)(?:\/>|>(.*?)<\/c>)/gs)) {
     const [, reference] = /\br="([A-Z]+\d+)"/.exec(attributes!) ?? [];

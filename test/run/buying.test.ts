@@ -17,7 +17,13 @@ function planOf(hadNoData: ReadonlyMap<number, readonly TopicSlug[]> = new Map()
   const missing = new TopicSets(3);
   for (const cell of [0, 1]) missing.set(cell, topicSet(['hail', 'drought', 'radon']));
   const noData = new Map([...hadNoData].map(([cell, topics]) => [cell, topicSet(topics)]));
-  return { scan: { cells }, missing, order: [1, 0], hadNoData: noData, areas: null } as unknown as Plan;
+  return {
+    scan: { cells },
+    missing,
+    order: [1, 0],
+    hadNoData: noData,
+    areas: null,
+  } as unknown as Plan;
 }
 
 test('a cell that was left goes on with what was tried there; one that is done begins anew', () => {
@@ -146,10 +152,16 @@ for (const [mostSpent, what] of [
 ] as const) {
   test(`${what}, in whatever order cells begin and end`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 100 }), anySteps(mostSpent), async (total, steps) => {
-        const spent = await walk(total, steps, (paid, committed) => assert.ok(paid + committed <= total));
-        assert.ok(spent <= total || mostSpent > 100);
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 100 }),
+        anySteps(mostSpent),
+        async (total, steps) => {
+          const spent = await walk(total, steps, (paid, committed) =>
+            assert.ok(paid + committed <= total),
+          );
+          assert.ok(spent <= total || mostSpent > 100);
+        },
+      ),
     );
   });
 }

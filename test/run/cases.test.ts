@@ -62,7 +62,9 @@ interface Case {
     readonly behindMs?: number;
     readonly more?: object;
   };
-  readonly keys?: Readonly<Record<string, { scopes?: string[]; isStated?: true; secret?: string; isRevoked?: true }>>;
+  readonly keys?: Readonly<
+    Record<string, { scopes?: string[]; isStated?: true; secret?: string; isRevoked?: true }>
+  >;
   readonly places?: Step['places'];
   readonly job?: JobFile;
   readonly othersSpend?: true;
@@ -71,12 +73,22 @@ interface Case {
 
 const NATURAL = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 
-const subscriptionOf = ({ credits_per_month = 100_000, credits_per_minute = 100_000, overage_rate }: Account = {}) =>
-  customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
+const subscriptionOf = ({
+  credits_per_month = 100_000,
+  credits_per_minute = 100_000,
+  overage_rate,
+}: Account = {}) => customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
 
 async function openCase(t: TestContext, { service: given = {}, keys = {} }: Case) {
   const service: NonNullable<Case['service']> = { ...given, ...given.more };
-  const { overages, lastCall, withoutAvalanche, start = '2026-03-15T12:00:00Z', factor = 20, behindMs } = service;
+  const {
+    overages,
+    lastCall,
+    withoutAvalanche,
+    start = '2026-03-15T12:00:00Z',
+    factor = 20,
+    behindMs,
+  } = service;
   const unavailable: { now: Step['unavailable']; asked: number } = { now: null, asked: 0 };
   const origin = Date.now();
   const harness = await openHarness(t, {
@@ -87,12 +99,16 @@ async function openCase(t: TestContext, { service: given = {}, keys = {} }: Case
       ...(lastCall && { lastCall }),
       ...(withoutAvalanche && { standardTopics: NATURAL }),
       ...(behindMs && { clock: new FastClock(Date.parse(start) - behindMs, factor, origin) }),
-      failures: (topic) => topic === unavailable.now?.topic && unavailable.asked++ % (unavailable.now.every ?? 1) === 0,
+      failures: (topic) =>
+        topic === unavailable.now?.topic &&
+        unavailable.asked++ % (unavailable.now.every ?? 1) === 0,
     },
   });
   const known = new Map<string, Key>([['default', harness.key()]]);
   for (const [name, { scopes: named = [], isStated, secret, isRevoked }] of Object.entries(keys)) {
-    const scopes: string[] = named.flatMap((scope) => (scope === 'natural' ? [...NATURAL_SLUGS] : [scope]));
+    const scopes: string[] = named.flatMap((scope) =>
+      scope === 'natural' ? [...NATURAL_SLUGS] : [scope],
+    );
     const key = harness.key(...scopes);
     if (isRevoked) await sqliteAccounts(harness.accounts, harness.clock).revokeKey(key.id);
     const stated = isStated ? { scopes: new Set(scopes) } : {};
@@ -104,7 +120,9 @@ async function openCase(t: TestContext, { service: given = {}, keys = {} }: Case
 
 /** Settings with topics in place of `17 natural`, and the address of the service in place of SERVICE. */
 function settingsOf(url: string, ...all: readonly (JobFile | undefined)[]): JobFile {
-  const settings = JSON.parse(JSON.stringify(Object.assign({}, ...all)).replaceAll('SERVICE', url)) as JobFile;
+  const settings = JSON.parse(
+    JSON.stringify(Object.assign({}, ...all)).replaceAll('SERVICE', url),
+  ) as JobFile;
   if (settings.topics === undefined) return settings;
   const topics = [settings.topics].flat().flatMap((name) => {
     const [, count] = /^(\d+) natural$/.exec(name) ?? [];
@@ -119,16 +137,28 @@ async function tried(
   step: Step,
 ): Promise<Record<string, unknown>> {
   const keys = (step.keys ?? ['default']).map((name) => known.get(name)!);
-  const settings = [...(step.together ?? [step.plan ?? step.run])].map((own) => settingsOf(harness.url, job, own));
+  const settings = [...(step.together ?? [step.plan ?? step.run])].map((own) =>
+    settingsOf(harness.url, job, own),
+  );
   try {
     if (step.plan) return await harness.plan(settings[0], { keys });
     const progress = newProgress();
-    const options = { baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url, progress, keys };
+    const options = {
+      baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url,
+      progress,
+      keys,
+    };
     const [ended] = await Promise.all(settings.map((own) => harness.run(own, options)));
     assertHoldsNoKey(harness, ended!, keys);
     const { state, stop, summary } = ended!;
     if (!step.together) assert.equal(summary.credits_by_others, 0, 'what no other run bought');
-    const words = runMessages(ended!, 'perilbook run x --yes', '/', { width: 400, color: noColor }, true);
+    const words = runMessages(
+      ended!,
+      'perilbook run x --yes',
+      '/',
+      { width: 400, color: noColor },
+      true,
+    );
     const { input = 'input.csv', output = 'output.csv' } = settings[0]!;
     if (output.endsWith('.csv')) {
       const lines = [String(input), output].map((name) => read(harness, name).split('\n').length);
@@ -136,7 +166,12 @@ async function tried(
     }
     return {
       ...summary,
-      ...{ state, stop: stop?.reason ?? null, message: stop?.message ?? null, exit: exitCodeOfRun(ended!) },
+      ...{
+        state,
+        stop: stop?.reason ?? null,
+        message: stop?.message ?? null,
+        exit: exitCodeOfRun(ended!),
+      },
       ...{ next: [words.headline, ...words.next].join(' '), facts: words.facts.join(' ') },
       ...{ waited: progress.minuteUsedUntil > 0, slowed: progress.slowedDown },
     };
@@ -154,7 +189,10 @@ function assertHoldsNoKey(harness: Harness, ended: object, keys: readonly Key[])
   const names = readdirSync(harness.folder, { recursive: true, encoding: 'utf8' });
   const files = names.map((name) => join(harness.folder, name));
   const texts = [harness.notices.join('\n'), JSON.stringify(ended)];
-  for (const bytes of [...files.map((file) => readFileSync(file)), ...texts.map((text) => Buffer.from(text))]) {
+  for (const bytes of [
+    ...files.map((file) => readFileSync(file)),
+    ...texts.map((text) => Buffer.from(text)),
+  ]) {
     for (const { secret } of keys) {
       for (const encoding of ['utf8', 'utf16le'] as const)
         assert.equal(bytes.indexOf(secret, 0, encoding), -1, 'a key');
@@ -173,17 +211,24 @@ async function take(
   const [from, to] = typeof step.places === 'number' ? [0, step.places] : (step.places ?? []);
   if (to !== undefined) harness.writeInput(places(to).slice(from));
   for (const [lat, lng] of places(20 + (step.othersBuy ?? 0)).slice(20)) {
-    await request(harness.url + pathTo('/v1/bundle/enterprise', { lat, lng }), harness.key('bundle').secret);
+    await request(
+      harness.url + pathTo('/v1/bundle/enterprise', { lat, lng }),
+      harness.key('bundle').secret,
+    );
   }
-  for (const [name, text] of Object.entries(step.files ?? {})) writeFileSync(join(harness.folder, name), text);
+  for (const [name, text] of Object.entries(step.files ?? {}))
+    writeFileSync(join(harness.folder, name), text);
   // The service reads its data anew after a load, which creates and drops tables.
   if (step.data) harness.database.exec(`${step.data}; CREATE TABLE loaded (a); DROP TABLE loaded`);
-  if (step.forgetRejections) assert.equal(await harness.store.forgetRejections(), step.forgetRejections);
+  if (step.forgetRejections)
+    assert.equal(await harness.store.forgetRejections(), step.forgetRejections);
   if (step.at) harness.clock.moveTo(step.at);
   if (step.after) await harness.clock.sleep(step.after);
   const secretOf = (name: string) => known.get(name)!.secret;
   if (step.faults)
-    fake.script(step.faults.map(({ key, ...fault }) => (key ? { ...fault, key: secretOf(key) } : fault)));
+    fake.script(
+      step.faults.map(({ key, ...fault }) => (key ? { ...fault, key: secretOf(key) } : fault)),
+    );
   if (step.unavailable !== undefined) unavailable.now = step.unavailable;
   if (!step.plan && !step.run && !step.together) return;
   const tell = await tried(opened, whole, step);
@@ -192,13 +237,18 @@ async function take(
   if (!step.plan && !('error' in tell)) opened.output = read(harness, written);
   const ledger = await harness.ledger();
   const charged = harness.charged();
-  if (!whole.othersSpend) assert.ok(ledger.charged + ledger.unknown >= charged, `${name}: all is in the ledger`);
+  if (!whole.othersSpend)
+    assert.ok(ledger.charged + ledger.unknown >= charged, `${name}: all is in the ledger`);
   const { answers } = fake;
   const byStatus = Map.groupBy(answers, (answer) => answer.slice(0, 3));
-  const { columns = {}, ...expected } = (step.expect ?? {}) as { columns?: Record<string, unknown> };
-  if (!('error' in expected)) assert.equal(tell.error, undefined, `${name}: ${JSON.stringify(tell.error)}`);
+  const { columns = {}, ...expected } = (step.expect ?? {}) as {
+    columns?: Record<string, unknown>;
+  };
+  if (!('error' in expected))
+    assert.equal(tell.error, undefined, `${name}: ${JSON.stringify(tell.error)}`);
   const byKey = await harness.store.statement({ by: 'key' });
-  const paidBy = (key: Key) => byKey.find(({ name }) => name === key.fingerprint)?.credits.charged ?? 0;
+  const paidBy = (key: Key) =>
+    byKey.find(({ name }) => name === key.fingerprint)?.credits.charged ?? 0;
   const found = {
     ...{ ...tell, ledger, charged, requests: answers.length, faulted: fake.faulted() },
     answers: Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length])),
@@ -221,7 +271,8 @@ for (const folder of readdirSync(CASES).filter((name) => !name.endsWith('.md')))
     test(`${folder}: ${whole.title}`, (whole.isLong ?? row.isLong) ? LONG : {}, async (t) => {
       const opened = await openCase(t, whole);
       await take(opened, whole, { places: whole.places ?? 1 }, 'input');
-      for (const [index, step] of whole.steps.entries()) await take(opened, whole, step, `step ${index + 1}`);
+      for (const [index, step] of whole.steps.entries())
+        await take(opened, whole, step, `step ${index + 1}`);
     });
   }
 }

@@ -19,14 +19,23 @@ test('a refusal holds until the anniversary behind the moment it was asked for; 
   assert.equal(at('2026-03-31T00:00:00Z'), '2026-03-31T00:01:00.000Z');
   assert.equal(at('2026-03-31T00:00:59.999Z'), '2026-03-31T00:01:00.000Z');
   assert.equal(at('2026-03-31T00:01:00Z'), '2026-04-30T00:00:00.000Z');
-  assert.equal(billingPeriod(31, Date.parse('2026-03-31T00:01:00Z')).end, Date.parse('2026-04-30T00:00:00Z'));
+  assert.equal(
+    billingPeriod(31, Date.parse('2026-03-31T00:01:00Z')).end,
+    Date.parse('2026-04-30T00:00:00Z'),
+  );
 });
 
 const QUIET_TURNS = 30;
 
 /** A harness on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of its service
  * behind a proxy that tells the clock of all that passes. The service's clock may be behind. */
-async function openStillHarness(t: TestContext, start: string, perMonth: number, behindMs = 0, act?: Fault['act']) {
+async function openStillHarness(
+  t: TestContext,
+  start: string,
+  perMonth: number,
+  behindMs = 0,
+  act?: Fault['act'],
+) {
   const clock = new LeapingClock(start, QUIET_TURNS);
   const provider = { now: () => clock.now() - behindMs, sleep: (ms: number) => clock.sleep(ms) };
   const subscription = customSubscription(perMonth, 100_000);
@@ -39,18 +48,25 @@ async function openStillHarness(t: TestContext, start: string, perMonth: number,
 
 test('a refusal that was asked for before the anniversary holds until then, however late it arrives', async (t) => {
   const late: string[] = [];
-  const { harness, baseUrl } = await openStillHarness(t, '2026-03-30T23:59:55Z', 5, 0, async (passage) => {
-    const said = await passage.ask();
-    if (said.status === 429) {
-      await passage.clock.sleep(15_000);
-      late.push(new Date(passage.clock.now()).toISOString());
-    }
-    passage.answer(said);
-  });
+  const { harness, baseUrl } = await openStillHarness(
+    t,
+    '2026-03-30T23:59:55Z',
+    5,
+    0,
+    async (passage) => {
+      const said = await passage.ask();
+      if (said.status === 429) {
+        await passage.clock.sleep(15_000);
+        late.push(new Date(passage.clock.now()).toISOString());
+      }
+      passage.answer(said);
+    },
+  );
   harness.writeInput(places(8));
   // The ledger does not know that the quota is so small.
   const subscription = { credits_per_month: 1_000, credits_per_minute: 100_000 };
-  const run = () => harness.run({ topics: ['wildfire'], subscription, concurrency: 1 }, { baseUrl });
+  const run = () =>
+    harness.run({ topics: ['wildfire'], subscription, concurrency: 1 }, { baseUrl });
   const { stop, summary } = await run();
   assert.equal(stop?.reason, 'quota');
   assert.ok(summary.resume_after! < '2026-03-31T00:02', `to resume after ${summary.resume_after}`);
@@ -64,11 +80,17 @@ test('a refusal by a clock that is seconds behind, right after the anniversary, 
   harness.writeInput(places(15));
   const run = () => harness.run({ topics: ['wildfire'] }, { baseUrl });
   const first = await run();
-  assert.deepEqual([first.stop?.reason, first.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
+  assert.deepEqual(
+    [first.stop?.reason, first.summary.resume_after],
+    ['quota', '2026-03-31T00:00:00.000Z'],
+  );
   // A scheduler starts the run again at the very time that `status` and --json name.
   harness.clock.moveTo('2026-03-31T00:00:01Z');
   const second = await run();
-  assert.deepEqual([second.stop?.reason, second.summary.resume_after], ['quota', '2026-03-31T00:01:00.000Z']);
+  assert.deepEqual(
+    [second.stop?.reason, second.summary.resume_after],
+    ['quota', '2026-03-31T00:01:00.000Z'],
+  );
   // Ten minutes later both clocks are in the new period.
   harness.clock.moveTo('2026-03-31T00:10:00Z');
   assert.equal((await run()).state, 'complete');
@@ -79,11 +101,25 @@ const [HOUR, DAY] = [3_600_000, 86_400_000];
 const TOPICS = ['ozone', 'wildfire', 'park'];
 
 /** A service whose clock is right, and a buyer whose clock is set. */
-async function wrongClock(t: TestContext, now: string, cells: number, perMonth = 100_000, overages = false) {
+async function wrongClock(
+  t: TestContext,
+  now: string,
+  cells: number,
+  perMonth = 100_000,
+  overages = false,
+) {
   const [start, factor, origin] = [Date.parse(now), 20, Date.now()];
-  const [right, clock] = [new FastClock(start, factor, origin), new JumpingClock(start, factor, origin)];
+  const [right, clock] = [
+    new FastClock(start, factor, origin),
+    new JumpingClock(start, factor, origin),
+  ];
   const subscription = customSubscription(perMonth, 100_000);
-  const harness = await openHarness(t, { subscription, clock, service: { clock: right }, overages });
+  const harness = await openHarness(t, {
+    subscription,
+    clock,
+    service: { clock: right },
+    overages,
+  });
   harness.writeInput(places(cells));
   return { harness, right, clock, run: harness.run };
 }
@@ -92,7 +128,10 @@ for (const back of [2 * HOUR, 40 * DAY]) {
   test(`the clock is set back by ${back / HOUR} hours in mid-run, beyond a time to live: nothing is bought again`, async (t) => {
     const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 30);
     const progress = newProgress();
-    const running = run({ topics: TOPICS, concurrency: 3, time_to_live: { ozone: '1h' } }, { progress });
+    const running = run(
+      { topics: TOPICS, concurrency: 3, time_to_live: { ozone: '1h' } },
+      { progress },
+    );
     while (progress.calls < 15) await delay(1);
     clock.jump(-back);
     assert.equal((await running).state, 'complete');
@@ -100,8 +139,15 @@ for (const back of [2 * HOUR, 40 * DAY]) {
     assert.equal(harness.charged(), 90);
     for (const jump of [0, back]) {
       clock.jump(jump);
-      assert.equal((await run({ topics: TOPICS, time_to_live: { ozone: '1h' } })).state, 'complete');
-      assert.equal(harness.charged(), 90, jump === 0 ? 'while it was back' : 'when it was right again');
+      assert.equal(
+        (await run({ topics: TOPICS, time_to_live: { ozone: '1h' } })).state,
+        'complete',
+      );
+      assert.equal(
+        harness.charged(),
+        90,
+        jump === 0 ? 'while it was back' : 'when it was right again',
+      );
     }
   });
 }
@@ -118,7 +164,8 @@ for (const [what, ahead] of [
       clock.jump(jump);
       assert.equal((await run(job)).state, 'complete');
       assert.equal(harness.charged(), 20);
-      for (const asOf of column(harness.output(), 'hazard_as_of')) assert.match(asOf, /^2026-03-15T12:/);
+      for (const asOf of column(harness.output(), 'hazard_as_of'))
+        assert.match(asOf, /^2026-03-15T12:/);
     }
     const { credits_available } = await harness.plan(job);
     assert.equal(credits_available, 100_000 - 20, 'the charges are in the period of the service');
@@ -167,7 +214,11 @@ test('a month that a clock a day fast has booked: the message says so, and names
   right.moveTo('2026-03-31T12:00:00Z');
   clock.jump(DAY);
   const { stop } = await run({ topics: ['wildfire'] });
-  assert.equal(stop?.reason, 'quota', 'the ledger has the credits in April, the provider had them in March');
+  assert.equal(
+    stop?.reason,
+    'quota',
+    'the ledger has the credits in April, the provider had them in March',
+  );
   assert.match(
     stop.message,
     /If the provider raised the quota, or its page shows credits left: perilbook quota set --account \S+ --left N\./,
@@ -180,11 +231,17 @@ for (const ahead of [36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY]) {
     const [start, factor, origin] = [Date.UTC(2026, 2, ahead < 0 ? 31 : 30, 12), 20, Date.now()];
     const service = { clock: new FastClock(start + ahead, factor, origin) };
     const harness = await openHarness(t, {
-      ...{ subscription: customSubscription(20, 100_000), clock: { start, factor, origin }, overages: true, service },
+      ...{
+        subscription: customSubscription(20, 100_000),
+        clock: { start, factor, origin },
+        overages: true,
+        service,
+      },
     });
     harness.writeInput(places(60));
     const stops: unknown[] = [];
-    for (let nth = 0; nth < 2; nth++) stops.push((await harness.run({ topics: ['wildfire'] })).stop?.reason);
+    for (let nth = 0; nth < 2; nth++)
+      stops.push((await harness.run({ topics: ['wildfire'] })).stop?.reason);
     assert.deepEqual([stops, harness.charged()], [['quota', 'quota'], 20]);
     assert.ok(harness.notices.every((text) => text.startsWith("The service's clock says")));
   });

@@ -3,21 +3,45 @@ import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import { type Consequence, decideConsequence, makeSettlement, type TriedCall } from '../../src/run/buy/consequence.ts';
+import {
+  type Consequence,
+  decideConsequence,
+  makeSettlement,
+  type TriedCall,
+} from '../../src/run/buy/consequence.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
 import { AreaTable } from '../../src/run/scan/area-table.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
 import { MovedClock } from '../moved-clock.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };
-const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', message: 'refused', elapsedMs: 1 };
+const unsent: Exchange = {
+  kind: 'failure',
+  reached: 'never',
+  code: 'CONNECT',
+  message: 'refused',
+  elapsedMs: 1,
+};
 const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: 'cut' };
-const failedEnvelope = { ...envelopeOf(HAIL), data: { ...envelopeOf(HAIL).data, result: { error: 'unavailable' } } };
+const failedEnvelope = {
+  ...envelopeOf(HAIL),
+  data: { ...envelopeOf(HAIL).data, result: { error: 'unavailable' } },
+};
 const error = (code: string) => ({ error: { code } });
 
-function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
+function consequence(
+  exchange: Exchange,
+  call: Call = STANDARD,
+  changed: Partial<TriedCall> = {},
+): Consequence {
   return decideConsequence(findVerdict(exchange, call, PLACE, NOW), {
-    ...{ call, price: CREDITS[call.kind], topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY },
+    ...{
+      call,
+      price: CREDITS[call.kind],
+      topics: ['hail'],
+      tried: NOTHING_TRIED,
+      policy: RETRY_POLICY,
+    },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,
   });
@@ -32,43 +56,128 @@ const ELSEWHERE = { location: 'https://a.example' };
 const says = (status: number, code: string, headers = {}) => received(status, error(code), headers);
 
 /** Of a single; whether its topic counts as available. */
-const single = (isAvailable: boolean, changed: Partial<TriedCall> = {}) => ({ call: HAIL, isAvailable, changed });
+const single = (isAvailable: boolean, changed: Partial<TriedCall> = {}) => ({
+  call: HAIL,
+  isAvailable,
+  changed,
+});
 
 /** `after`: the charge in the ledger | what is stored | what is learned of the key | the health of the service | what is next. */
 const TABLE: readonly (readonly [
   name: string,
   exchange: Exchange,
   after: string,
-  of?: { readonly call?: Call; readonly isAvailable?: boolean; readonly changed?: Partial<TriedCall> },
+  of?: {
+    readonly call?: Call;
+    readonly isAvailable?: boolean;
+    readonly changed?: Partial<TriedCall>;
+  },
 ])[] = [
-  ['answered bundle', received(200, envelopeOf(STANDARD)), 'charged 15 | answer | accepted | answered | use'],
-  ['answered single', received(200, envelopeOf(HAIL)), 'charged 1 | answer | accepted | answered | use', single(true)],
-  ['no result', received(200, failedEnvelope), 'charged 1 | answer | accepted | answered | use', single(false)],
+  [
+    'answered bundle',
+    received(200, envelopeOf(STANDARD)),
+    'charged 15 | answer | accepted | answered | use',
+  ],
+  [
+    'answered single',
+    received(200, envelopeOf(HAIL)),
+    'charged 1 | answer | accepted | answered | use',
+    single(true),
+  ],
+  [
+    'no result',
+    received(200, failedEnvelope),
+    'charged 1 | answer | accepted | answered | use',
+    single(false),
+  ],
   ['no data', says(404, 'NO_DATA'), 'free 0 | answer | accepted | answered | use'],
-  ['no data of a single', says(404, 'NO_DATA'), 'free 0 | answer | accepted | answered | use', single(true)],
-  ['malformed single', received(200, '<html>'), 'unknown 1 | failed | - | failed | give_up malformed', single(false)],
-  ['malformed, cost not stated', received(200, '<html>'), 'unknown 15 | failed | - | failed | give_up malformed'],
-  ['location rejected', says(422, 'OUTSIDE_COVERAGE'), 'free 0 | rejected | - | refused | give_up rejected'],
-  ['refused without a known reason', received(422, ''), 'free 0 | failed | - | refused | give_up unexplained'],
+  [
+    'no data of a single',
+    says(404, 'NO_DATA'),
+    'free 0 | answer | accepted | answered | use',
+    single(true),
+  ],
+  [
+    'malformed single',
+    received(200, '<html>'),
+    'unknown 1 | failed | - | failed | give_up malformed',
+    single(false),
+  ],
+  [
+    'malformed, cost not stated',
+    received(200, '<html>'),
+    'unknown 15 | failed | - | failed | give_up malformed',
+  ],
+  [
+    'location rejected',
+    says(422, 'OUTSIDE_COVERAGE'),
+    'free 0 | rejected | - | refused | give_up rejected',
+  ],
+  [
+    'refused without a known reason',
+    received(422, ''),
+    'free 0 | failed | - | refused | give_up unexplained',
+  ],
   ['key refused', says(401, 'UNAUTHENTICATED'), 'free 0 | - | invalid | responsive | replan'],
   ['scope refused', says(403, 'SCOPE_REQUIRED'), 'free 0 | - | scope_denied | responsive | replan'],
-  ['scope refused by a page', received(403, PAGE), 'free 0 | - | scope_denied_in_this_run | responsive | replan'],
+  [
+    'scope refused by a page',
+    received(403, PAGE),
+    'free 0 | - | scope_denied_in_this_run | responsive | replan',
+  ],
   ['payment wanted', received(402, ''), 'free 0 | - | - | responsive | stop denied'],
   ['redirected', received(302, '', ELSEWHERE), 'free 0 | - | - | responsive | stop misdirected'],
   ['too fast', says(429, 'RATE_LIMITED'), 'free 0 | - | - | responsive | retry with all'],
-  ['too fast, and long', says(429, 'RATE_LIMITED', WAIT), 'free 0 | - | - | responsive | stop service_pause'],
-  ['quota used up', says(429, 'QUOTA_EXCEEDED'), 'free 0, exhausted | - | - | responsive | out_of_credits'],
+  [
+    'too fast, and long',
+    says(429, 'RATE_LIMITED', WAIT),
+    'free 0 | - | - | responsive | stop service_pause',
+  ],
+  [
+    'quota used up',
+    says(429, 'QUOTA_EXCEEDED'),
+    'free 0, exhausted | - | - | responsive | out_of_credits',
+  ],
   ['service failed', received(502, ''), 'free 0 | - | - | failed | retry'],
-  ['failed at last', received(502, ''), 'free 0 | failed | - | failed | give_up upstream', { changed: LAST }],
-  ['topic 502', received(502, ''), 'free 0 | unavailable | - | topic_failed | give_up upstream', single(false, LAST)],
-  ['topic 503', received(503, ''), 'free 0 | failed | - | topic_failed | give_up upstream', single(false, LAST)],
+  [
+    'failed at last',
+    received(502, ''),
+    'free 0 | failed | - | failed | give_up upstream',
+    { changed: LAST },
+  ],
+  [
+    'topic 502',
+    received(502, ''),
+    'free 0 | unavailable | - | topic_failed | give_up upstream',
+    single(false, LAST),
+  ],
+  [
+    'topic 503',
+    received(503, ''),
+    'free 0 | failed | - | topic_failed | give_up upstream',
+    single(false, LAST),
+  ],
   // It was reported unavailable.
-  ['again 502', received(502, ''), 'free 0 | unavailable | - | no_news | give_up upstream', single(false, AGAIN)],
+  [
+    'again 502',
+    received(502, ''),
+    'free 0 | unavailable | - | no_news | give_up upstream',
+    single(false, AGAIN),
+  ],
   ['failed, and long', received(503, '', WAIT), 'free 0 | - | - | failed | stop service_down'],
   ['not connected', unsent, 'free 0 | - | - | failed | retry'],
   ['answer lost', lost, 'unknown 15 | - | - | failed | retry'],
-  ['answer lost at last', lost, 'unknown 15 | failed | - | failed | give_up transport', { changed: LAST }],
-  ['client closed', { ...lost, code: 'CLOSED' }, 'unknown 15 | failed | - | no_news | give_up transport'],
+  [
+    'answer lost at last',
+    lost,
+    'unknown 15 | failed | - | failed | give_up transport',
+    { changed: LAST },
+  ],
+  [
+    'client closed',
+    { ...lost, code: 'CLOSED' },
+    'unknown 15 | failed | - | no_news | give_up transport',
+  ],
 ];
 
 function nextWords({ next }: Consequence): string {
@@ -85,7 +194,10 @@ for (const [name, exchange, after, { call = STANDARD, isAvailable, changed = {} 
     const stored = answer === null ? (failure?.reason ?? '-') : 'answer';
     assert.equal([charge, stored, key ?? '-', health.service, nextWords(found)].join(' | '), after);
     assert.equal(health.isPaid, answer?.hasContents === true || name.startsWith('malformed'));
-    assert.deepEqual(health.topic, isAvailable === undefined ? null : { slug: 'hail', isAvailable });
+    assert.deepEqual(
+      health.topic,
+      isAvailable === undefined ? null : { slug: 'hail', isAvailable },
+    );
     const { kind, message, discrepancy, requestId } = findVerdict(exchange, call, PLACE, NOW);
     const said = kind === 'answered' ? kind : `${kind}: ${message}`;
     assert.equal(ledger.outcome, discrepancy === null ? said : `${said}: ${discrepancy}`);
@@ -99,8 +211,20 @@ for (const [name, exchange, after, { call = STANDARD, isAvailable, changed = {} 
 }
 
 test('every kind of verdict is in the table', () => {
-  const kinds = TABLE.map(([, exchange, , { call = STANDARD } = {}]) => findVerdict(exchange, call, PLACE, NOW).kind);
-  const all = ['answered', 'denied', 'forbidden', 'malformed', 'no_data', 'quota', 'rate', 'redirected', 'rejected'];
+  const kinds = TABLE.map(
+    ([, exchange, , { call = STANDARD } = {}]) => findVerdict(exchange, call, PLACE, NOW).kind,
+  );
+  const all = [
+    'answered',
+    'denied',
+    'forbidden',
+    'malformed',
+    'no_data',
+    'quota',
+    'rate',
+    'redirected',
+    'rejected',
+  ];
   all.push('transport', 'unauthenticated', 'unexplained', 'upstream');
   assert.deepEqual([...new Set(kinds)].sort(), all);
 });
@@ -109,18 +233,31 @@ test('a run that is only asked to slow down counts from the first time, and an a
   const slow = received(429, error('RATE_LIMITED'));
   assert.equal(consequence(slow, STANDARD, { at: 7 }).slowedDownSince, 7);
   assert.equal(consequence(slow, STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
-  assert.equal(consequence(received(502, ''), STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
-  const answered = consequence(received(200, envelopeOf(STANDARD)), STANDARD, { slowedDownSince: 7 });
+  assert.equal(
+    consequence(received(502, ''), STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince,
+    7,
+  );
+  const answered = consequence(received(200, envelopeOf(STANDARD)), STANDARD, {
+    slowedDownSince: 7,
+  });
   assert.equal(answered.slowedDownSince, null);
   assert.equal(consequence(received(502, ''), STANDARD, { at: 9 }).slowedDownSince, null);
   const asked = consequence(received(503, '', { 'retry-after': '3599' })).next;
   assert.match(asked.step === 'stop' ? asked.message : '', /wait 60 minutes/);
-  assert.equal(nextWords(consequence(slow, STANDARD, { at: 600_001, slowedDownSince: 0 })), 'stop service_down');
+  assert.equal(
+    nextWords(consequence(slow, STANDARD, { at: 600_001, slowedDownSince: 0 })),
+    'stop service_down',
+  );
 });
 
 test('where the service has no data, each wanted topic is answered so, and the bundle’s contents stay unknown', () => {
-  const { answer } = consequence(received(404, error('NO_DATA')), STANDARD, { topics: ['hail', 'drought'] });
-  assert.deepEqual([[...answer!.results.keys()], answer!.hasContents], [['hail', 'drought'], false]);
+  const { answer } = consequence(received(404, error('NO_DATA')), STANDARD, {
+    topics: ['hail', 'drought'],
+  });
+  assert.deepEqual(
+    [[...answer!.results.keys()], answer!.hasContents],
+    [['hail', 'drought'], false],
+  );
 });
 
 type Reading = ReturnType<NonNullable<Consequence['answer']>['results']['get']>;
@@ -148,7 +285,13 @@ function settled(
   return makeSettlement(
     { job, plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],
     { ...work, call, date, charged },
-    { ledger: { charge: 'charged', credits: 1 }, answer: null, failure: null, key: null, ...told } as Consequence,
+    {
+      ledger: { charge: 'charged', credits: 1 },
+      answer: null,
+      failure: null,
+      key: null,
+      ...told,
+    } as Consequence,
   );
 }
 
@@ -207,7 +350,10 @@ test('each reading is kept as what it is: an answer, no data, or a failure of no
 test('in a job with areas an answer is stored for its tract, and compared with those of the last 30 days', () => {
   const told = answerOf([['hail', GOOD]]);
   const [area, ...others] = settled(told, HAIL, NOW - DAY, 'tract').areas!;
-  assert.deepEqual([area!.area, area!.comparableSince, others], ['tract 06037106111', NOW - 30 * DAY, []]);
+  assert.deepEqual(
+    [area!.area, area!.comparableSince, others],
+    ['tract 06037106111', NOW - 30 * DAY, []],
+  );
   assert.equal(settled(told).areas, undefined);
   assert.equal(settled({}, HAIL, NOW - DAY, 'tract').areas, undefined);
 });
@@ -222,10 +368,20 @@ test('a call that is given up leaves a failure of each topic that it was made fo
 });
 
 test('what a bundle returned is its contents; a denied scope is that of the call', () => {
-  const contents = (call: Call, more: object = {}) => settled(answerOf([['hail', GOOD]], more), call).contents;
+  const contents = (call: Call, more: object = {}) =>
+    settled(answerOf([['hail', GOOD]], more), call).contents;
   assert.deepEqual(contents(STANDARD), { kind: 'standard', topics: ['hail'] });
-  assert.deepEqual([contents(HAIL), contents(STANDARD, { hasContents: false })], [undefined, undefined]);
+  assert.deepEqual(
+    [contents(HAIL), contents(STANDARD, { hasContents: false })],
+    [undefined, undefined],
+  );
   const refused = (call: Call, key: string) => settled({ key }, call).refused;
-  assert.deepEqual([refused(STANDARD, 'scope_denied'), refused(HAIL, 'scope_denied')], ['bundle', 'hail']);
-  assert.deepEqual([refused(HAIL, 'invalid'), refused(HAIL, 'scope_denied_in_this_run')], [undefined, undefined]);
+  assert.deepEqual(
+    [refused(STANDARD, 'scope_denied'), refused(HAIL, 'scope_denied')],
+    ['bundle', 'hail'],
+  );
+  assert.deepEqual(
+    [refused(HAIL, 'invalid'), refused(HAIL, 'scope_denied_in_this_run')],
+    [undefined, undefined],
+  );
 });

@@ -14,7 +14,11 @@ const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 
 /** Sixty places in one tract, forty in another, thirty in a county without tracts; and one on the border of the two tracts. */
 const IN_TRACTS = [...places(60), ...places(40).map(([lat, lng]) => [lat, lng + 0.46] as const)];
-const LOCATIONS = [...IN_TRACTS, [40.3, -99.5], ...places(30).map(([lat, lng]) => [lat, lng + 1.4] as const)] as const;
+const LOCATIONS = [
+  ...IN_TRACTS,
+  [40.3, -99.5],
+  ...places(30).map(([lat, lng]) => [lat, lng + 1.4] as const),
+] as const;
 
 /** The service has ratings of both tracts. */
 async function open(t: TestContext): Promise<Harness> {
@@ -54,21 +58,32 @@ test('one answer a tract and county gives the columns that one for each place gi
     ...{ found: 100, near_border: 1, in_no_area: 30, no_boundaries: 0 },
   });
   assert.equal(planned.credits, shared.charged());
-  assert.ok(shared.charged() <= 53 * 15 + 22 * 2 && shared.charged() < each.charged() / 2, String(shared.charged()));
+  assert.ok(
+    shared.charged() <= 53 * 15 + 22 * 2 && shared.charged() < each.charged() / 2,
+    String(shared.charged()),
+  );
   // Counts differ from place to place, so a job with areas leaves them out.
   const columns = addedColumns(shared.output());
   const isShared = ([name]: readonly string[]) => columns.some(([other]) => other === name);
   assert.deepEqual(columns, addedColumns(each.output()).filter(isShared));
-  const tracts = column(shared.output(), 'hazard_note').map((note) => /by tract \d+/.exec(note)?.[0]);
+  const tracts = column(shared.output(), 'hazard_note').map(
+    (note) => /by tract \d+/.exec(note)?.[0],
+  );
   assert.deepEqual([...new Set(tracts.slice(60, 100))].sort(), ['by tract 31001000200', undefined]);
   assert.ok(tracts.slice(100).every((tract) => tract === undefined));
   assert.ok(!shared.output().includes('hail_reports') && each.output().includes('hail_reports'));
-  assert.deepEqual([ended.summary.areas?.areas_differed, ended.summary.areas?.each_place], [0, false]);
+  assert.deepEqual(
+    [ended.summary.areas?.areas_differed, ended.summary.areas?.each_place],
+    [0, false],
+  );
   assert.equal((await shared.run({ ...job, areas: 'tract' })).summary.credits_spent, 0);
 });
 
 /** Boundaries that the service does not answer by. */
-async function wrongBoundaries(t: TestContext, records: readonly AreaRecord[]): Promise<Harness['openAreas']> {
+async function wrongBoundaries(
+  t: TestContext,
+  records: readonly AreaRecord[],
+): Promise<Harness['openAreas']> {
   const other = await openHarness(t);
   importDataset(other.database, { kind: 'areas', info: info('areas'), records }, other.clock);
   return other.openAreas;
@@ -80,7 +95,13 @@ const TRACTS = Array.from({ length: 100 }, (_, number) => {
   const geoid = `31001${String(100 + number).padStart(6, '0')}`;
   return { geoid, south: 40 + row / 10, west: -100 + across / 10, row, across };
 });
-const SCALE = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
+const SCALE = [
+  'Very Low',
+  'Relatively Low',
+  'Relatively Moderate',
+  'Relatively High',
+  'Very High',
+] as const;
 const ROWS = 800;
 
 /** The outlines of the tracts, moved by so many degrees. */
@@ -99,9 +120,14 @@ async function openTracts(t: TestContext): Promise<Harness> {
   }));
   const records = [AREAS[0]!, ...outlines(0, 0)];
   importDataset(harness.database, { kind: 'areas', info: info('areas'), records }, harness.clock);
-  importDataset(harness.database, { kind: 'nri', info: info('nri'), records: ratings }, harness.clock);
+  importDataset(
+    harness.database,
+    { kind: 'nri', info: info('nri'), records: ratings },
+    harness.clock,
+  );
   const random = makeRandom(5, 'book');
-  const inside = () => [between(random, 40.02, 40.98), between(random, -99.98, -99.02)].map((at) => at.toFixed(4));
+  const inside = () =>
+    [between(random, 40.02, 40.98), between(random, -99.98, -99.02)].map((at) => at.toFixed(4));
   const rows = Array.from({ length: ROWS }, () => `${inside()}\n`);
   writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${rows.join('')}`);
   return harness;
@@ -114,12 +140,19 @@ test('boundaries that lie a kilometre off are noticed, and each place is bought 
   const right = column(each.output(), 'drought_rating');
   /** Rows with a rating that is not theirs. */
   const wrongRows = (output: string) =>
-    column(output, 'drought_rating').filter((rating, row) => rating !== '' && rating !== right[row]).length;
+    column(output, 'drought_rating').filter((rating, row) => rating !== '' && rating !== right[row])
+      .length;
 
   const trusted = await openTracts(t);
   const first = await trusted.run({ ...job, areas: 'tract' });
-  assert.deepEqual([first.state, wrongRows(trusted.output()), first.summary.areas!.areas_differed], ['complete', 0, 0]);
-  assert.ok(first.summary.areas!.areas_verified >= 10 && trusted.charged() < ROWS / 2, String(trusted.charged()));
+  assert.deepEqual(
+    [first.state, wrongRows(trusted.output()), first.summary.areas!.areas_differed],
+    ['complete', 0, 0],
+  );
+  assert.ok(
+    first.summary.areas!.areas_verified >= 10 && trusted.charged() < ROWS / 2,
+    String(trusted.charged()),
+  );
 
   const harness = await openTracts(t);
   const openAreas = await wrongBoundaries(t, [AREAS[0]!, ...outlines(0.009, 0.012)]);
@@ -130,9 +163,15 @@ test('boundaries that lie a kilometre off are noticed, and each place is bought 
     /\d+ areas verified, \d+ differed: the boundaries .* not those of the service, so each place is bought for itself/,
   );
   const { areas_verified: verified, areas_differed: differed, each_place } = ended.summary.areas!;
-  assert.ok(differed >= 2 && differed > 0.02 * verified && each_place, `${differed} of ${verified}`);
+  assert.ok(
+    differed >= 2 && differed > 0.02 * verified && each_place,
+    `${differed} of ${verified}`,
+  );
   // The plan's price is the limit: what it does not buy is deferred.
-  assert.ok(harness.charged() <= planned.credits + planned.credits_retries_at_most, String(harness.charged()));
+  assert.ok(
+    harness.charged() <= planned.credits + planned.credits_retries_at_most,
+    String(harness.charged()),
+  );
   assert.deepEqual([ended.state, wrongRows(harness.output())], ['paused', 0]);
   assert.equal(ended.summary.status.ok + ended.summary.status.deferred, ROWS);
   assert.ok(ended.summary.status.deferred > 0);
@@ -141,12 +180,18 @@ test('boundaries that lie a kilometre off are noticed, and each place is bought 
   assert.deepEqual([rest.areas!.each_place, rest.saved.by_areas], [true, 0]);
   assert.equal(harness.charged() + rest.credits, each.charged());
   const last = await harness.run({ ...job, areas: 'tract' }, { openAreas });
-  assert.deepEqual([last.state, wrongRows(harness.output()), harness.charged()], ['complete', 0, each.charged()]);
+  assert.deepEqual(
+    [last.state, wrongRows(harness.output()), harness.charged()],
+    ['complete', 0, each.charged()],
+  );
 
   const generous = await openTracts(t);
   // A budget beyond the plan approves no other way to buy: the next run plans it, and buys it.
   const stopped = await generous.run({ ...job, areas: 'tract', budget: 1000 }, { openAreas });
   assert.deepEqual([stopped.state, stopped.stop?.reason], ['paused', 'price']);
   const whole = await generous.run({ ...job, areas: 'tract', budget: 1000 }, { openAreas });
-  assert.deepEqual([whole.state, wrongRows(generous.output()), generous.charged()], ['complete', 0, each.charged()]);
+  assert.deepEqual(
+    [whole.state, wrongRows(generous.output()), generous.charged()],
+    ['complete', 0, each.charged()],
+  );
 });

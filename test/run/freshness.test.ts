@@ -5,41 +5,59 @@ import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { failedSet, makeFreshness, missingSet, missingTopics, noDataSet } from '../../src/run/plan/freshness.ts';
+import {
+  failedSet,
+  makeFreshness,
+  missingSet,
+  missingTopics,
+  noDataSet,
+} from '../../src/run/plan/freshness.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
 const STARTED = Date.UTC(2026, 2, 15, 12);
 
 const freshness = (time_to_live: Record<string, string> = {}) =>
-  makeFreshness(makeJob([{ input: 'in.csv', time_to_live }], { dataFolder: '/', workingFolder: '/' }), STARTED);
+  makeFreshness(
+    makeJob([{ input: 'in.csv', time_to_live }], { dataFolder: '/', workingFolder: '/' }),
+    STARTED,
+  );
 
 const recordOf = (
   answers: readonly (readonly [TopicSlug, number])[],
   failures: readonly (readonly [TopicSlug, TopicFailure])[] = [],
 ): CellRecord => ({
-  answers: new Map(answers.map(([topic, asOf]): [TopicSlug, Answer] => [topic, { topic, asOf, fields: [] }])),
+  answers: new Map(
+    answers.map(([topic, asOf]): [TopicSlug, Answer] => [topic, { topic, asOf, fields: [] }]),
+  ),
   failures: new Map(failures),
 });
 
 test('what never goes stale is fresh since the beginning of time', () => {
   assert.equal(freshness().freshSince('nuclearReactors'), 0);
   assert.equal(freshness({ all: 'never' }).freshSince('pm10'), 0);
-  assert.deepEqual(missingTopics(recordOf([['nuclearReactors', 0]]), ['nuclearReactors'], freshness()), []);
+  assert.deepEqual(
+    missingTopics(recordOf([['nuclearReactors', 0]]), ['nuclearReactors'], freshness()),
+    [],
+  );
 });
 
 test('a failure is tried again; a refused place is not, for a year', () => {
   const failed = (reason: TopicFailure['reason'], at: number): CellRecord =>
     recordOf([], [['hail', { reason, note: '', at }]]);
   const lacks = (record: CellRecord) => missingTopics(record, ['hail'], freshness()).length > 0;
-  for (const reason of ['failed', 'unavailable'] as const) assert.ok(lacks(failed(reason, STARTED)));
+  for (const reason of ['failed', 'unavailable'] as const)
+    assert.ok(lacks(failed(reason, STARTED)));
   assert.ok(!lacks(failed('rejected', STARTED)));
   assert.ok(!lacks(failed('rejected', STARTED - 365 * DAY)));
   assert.ok(lacks(failed('rejected', STARTED - 365 * DAY - 1)));
 });
 
 test('a refused place is asked again once the data of all topics have changed since', () => {
-  const job = makeJob([{ input: 'in.csv', topics: ['hail', 'park'] }], { dataFolder: '/', workingFolder: '/' });
+  const job = makeJob([{ input: 'in.csv', topics: ['hail', 'park'] }], {
+    dataFolder: '/',
+    workingFolder: '/',
+  });
   const [hail, park] = [STARTED - 9 * DAY, STARTED - 3 * DAY];
   const now = makeFreshness(job, STARTED, (topic) => (topic === 'hail' ? hail : park));
   assert.equal(now.rejectedSince, hail);
@@ -48,11 +66,18 @@ test('a refused place is asked again once the data of all topics have changed si
 test('the sets of topics at a cell: missing, failed in this run, and without data', () => {
   const failure = (at: number): TopicFailure => ({ reason: 'failed', note: '', at });
   const failures = { park: failure(STARTED), radon: failure(STARTED - 1) };
-  const record = recordOf([['hail', STARTED]], Object.entries(failures) as [TopicSlug, TopicFailure][]);
+  const record = recordOf(
+    [['hail', STARTED]],
+    Object.entries(failures) as [TopicSlug, TopicFailure][],
+  );
   assert.deepEqual(topicsIn(missingSet(record, ['hail', 'park'], freshness())), ['park']);
   assert.deepEqual(topicsIn(failedSet(record, freshness())), ['park']);
   assert.deepEqual(topicsIn(failedSet(null, freshness())), []);
-  const answer = (topic: TopicSlug, ...fields: Answer['fields']): Answer => ({ topic, asOf: 1, fields });
+  const answer = (topic: TopicSlug, ...fields: Answer['fields']): Answer => ({
+    topic,
+    asOf: 1,
+    fields,
+  });
   const stored = [answer('hail', null, null), answer('park', null, 0), answer('radon')];
   const answers = new Map(stored.map((each) => [each.topic, each]));
   assert.deepEqual(topicsIn(noDataSet({ answers, failures: new Map() })), ['hail']);
@@ -63,15 +88,23 @@ test('the plan and the written status agree: a row is deferred exactly while som
   const year = fc.integer({ min: STARTED - 364 * DAY, max: STARTED - 1 });
   const answers = fc.array(fc.tuple(fc.constantFrom(...TOPIC_SLUGS), year));
   const failures = fc.array(
-    fc.tuple(fc.constantFrom(...TOPIC_SLUGS), fc.record<TopicFailure>({ reason, note: fc.constant('why'), at: year })),
+    fc.tuple(
+      fc.constantFrom(...TOPIC_SLUGS),
+      fc.record<TopicFailure>({ reason, note: fc.constant('why'), at: year }),
+    ),
   );
   fc.assert(
-    fc.property(answers, failures, fc.subarray([...TOPIC_SLUGS], { minLength: 1 }), (said, gone, asked) => {
-      const record = recordOf(said, gone);
-      const { freshSince, startedAt } = freshness();
-      const { status } = cellStatus(record, asked, freshSince, startedAt);
-      const missing = missingTopics(record, asked, freshness());
-      assert.equal(missing.length > 0, status === 'deferred', status);
-    }),
+    fc.property(
+      answers,
+      failures,
+      fc.subarray([...TOPIC_SLUGS], { minLength: 1 }),
+      (said, gone, asked) => {
+        const record = recordOf(said, gone);
+        const { freshSince, startedAt } = freshness();
+        const { status } = cellStatus(record, asked, freshSince, startedAt);
+        const missing = missingTopics(record, asked, freshness());
+        assert.equal(missing.length > 0, status === 'deferred', status);
+      },
+    ),
   );
 });

@@ -46,11 +46,18 @@ test('a CSV becomes GeoParquet: a point for each row, null where there is no loc
   const harness = await open(t, ROWS);
   const { file } = await enriched(harness, { output: 'out.parquet', geoparquet: true });
   const columns = { hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'] } };
-  assert.deepEqual(await geoOf(file), { version: '1.1.0', primary_column: 'hazard_geometry', columns });
+  assert.deepEqual(await geoOf(file), {
+    version: '1.1.0',
+    primary_column: 'hazard_geometry',
+    columns,
+  });
   assert.deepEqual(await pointsOf(file), POINTS);
   const { names, types, rows } = await askedDuckdb(`SELECT * FROM ${quoted(file)}`);
   assert.equal(types.at(-1), "GEOMETRY('OGC:CRS84')");
-  assert.deepEqual([names.slice(0, 3), names.at(-1)], [['lat', 'lng', 'hazard_status'], 'hazard_geometry']);
+  assert.deepEqual(
+    [names.slice(0, 3), names.at(-1)],
+    [['lat', 'lng', 'hazard_status'], 'hazard_geometry'],
+  );
   assert.equal(rows[0]![0], '40.05001', 'the columns of the input stay as they are');
   const { rows: physical } = await askedDuckdb(
     `SELECT type, num_children FROM parquet_schema(${quoted(file)}) WHERE name = 'hazard_geometry'`,
@@ -70,9 +77,15 @@ test('an output is enriched again: the points stay where they are asked for, and
   const { names } = await askedDuckdb(`SELECT * FROM ${quoted(again.file)}`);
   assert.equal(names.filter((name) => name.startsWith('hazard_geometry')).length, 1);
   assert.ok(names.includes('drought_rating') && names.includes('hail_rating'));
-  const plain = await enriched(harness, { input: 'b.parquet', output: 'c.parquet', topics: ['hail'] });
+  const plain = await enriched(harness, {
+    input: 'b.parquet',
+    output: 'c.parquet',
+    topics: ['hail'],
+  });
   assert.equal(await geoOf(plain.file), null);
-  assert.ok(!(await askedDuckdb(`SELECT * FROM ${quoted(plain.file)}`)).names.includes('hazard_geometry'));
+  assert.ok(
+    !(await askedDuckdb(`SELECT * FROM ${quoted(plain.file)}`)).names.includes('hazard_geometry'),
+  );
   assert.equal(harness.charged(), 4);
 });
 
@@ -81,7 +94,9 @@ test('only a Parquet output can have points; a name that is taken is refused', a
   const refusal = { code: 'OUTPUT_UNWRITABLE', message: /GeoParquet needs a Parquet output/ };
   await assert.rejects(enriched(harness, { output: 'out.csv', geoparquet: true }), refusal);
   writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng,Hazard_Geometry\n40.25,-99.75,x\n');
-  await assert.rejects(enriched(harness, { output: 'out.parquet', geoparquet: true }), { code: 'INPUT_COLUMNS' });
+  await assert.rejects(enriched(harness, { output: 'out.parquet', geoparquet: true }), {
+    code: 'INPUT_COLUMNS',
+  });
   assert.equal(harness.charged(), 0);
 });
 
@@ -100,7 +115,8 @@ test('a column of polygons is named, with the options that name other columns', 
   });
   const named = { input: 'lots.parquet', output: 'out.parquet', location: { column: 'geometry' } };
   await assert.rejects(enriched(harness, named), {
-    message: 'Column geometry holds polygons and multipolygons, not points. The columns are: id, geometry',
+    message:
+      'Column geometry holds polygons and multipolygons, not points. The columns are: id, geometry',
     hint: 'Name two columns of degrees: --lat COLUMN --lng COLUMN, or a column of points: --location COLUMN.',
   });
   await write('40.25 AS lat, -99.75 AS lng');
@@ -110,7 +126,9 @@ test('a column of polygons is named, with the options that name other columns', 
 
 test('the geometry of a GeoParquet input stays the primary one; metadata in another form is left as it is', () => {
   const footer = (geo: string): ThriftStruct => {
-    const elements = ['schema', 'geometry', 'hazard_geometry'].map((name) => makeStruct(ELEMENT.name.make(name)));
+    const elements = ['schema', 'geometry', 'hazard_geometry'].map((name) =>
+      makeStruct(ELEMENT.name.make(name)),
+    );
     const entry = makeStruct(KEY_VALUE.key.make('geo'), KEY_VALUE.value.make(geo));
     return makeStruct(FOOTER.schema.make(elements), FOOTER.keyValues.make([entry]));
   };
@@ -120,7 +138,11 @@ test('the geometry of a GeoParquet input stays the primary one; metadata in anot
     return (FOOTER.keyValues.read(edited) ?? []).map((entry) => KEY_VALUE.value.read(entry));
   };
   const own = { encoding: 'WKB', geometry_types: ['Polygon'], crs: null };
-  const geo = { version: '1.0.0', primary_column: 'geometry', columns: { geometry: own, gone: own } };
+  const geo = {
+    version: '1.0.0',
+    primary_column: 'geometry',
+    columns: { geometry: own, gone: own },
+  };
   const [text] = after(JSON.stringify(geo), ['hazard_geometry']);
   const { primary_column: primary, columns } = JSON.parse(text!);
   assert.deepEqual([primary, Object.keys(columns)], ['geometry', ['geometry', 'hazard_geometry']]);
@@ -158,7 +180,13 @@ test('GDAL reads the features with their types', { skip: noGdal }, async (t) => 
     /Geometry: Point\nFeature Count: 4\nExtent: \(-99\.950000, 40\.050000\) - \(-99\.750000, 40\.250000\)/,
   );
   assert.match(read, /GEOGCRS\["WGS 84"/);
-  for (const field of ['id: Integer', 'lat: String', 'price: Real', 'hazard_status: String', 'drought_score: Real']) {
+  for (const field of [
+    'id: Integer',
+    'lat: String',
+    'price: Real',
+    'hazard_status: String',
+    'drought_score: Real',
+  ]) {
     assert.ok(read.includes(`\n${field} (`), `${field}\n${read}`);
   }
   assert.match(read, /POINT \(-99\.95 40\.05\)/);

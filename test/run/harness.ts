@@ -21,7 +21,13 @@ import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { createAccount, createKey, usage } from '../service/file-accounts.ts';
-import { openAccountsOf, openSmallData, releaseLater, type StartOptions, start } from '../service/small-data.ts';
+import {
+  openAccountsOf,
+  openSmallData,
+  releaseLater,
+  type StartOptions,
+  start,
+} from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface HarnessClock extends Clock {
@@ -53,7 +59,9 @@ export interface HarnessOptions {
   readonly factor?: number;
   readonly overages?: boolean;
   /** A clock of the test's own, or the numbers of one that other processes share; instead of `start` and `factor`. */
-  readonly clock?: HarnessClock | { readonly start: number; readonly factor: number; readonly origin: number };
+  readonly clock?:
+    | HarnessClock
+    | { readonly start: number; readonly factor: number; readonly origin: number };
 }
 
 /** A service with its own database, a store, a clock that all share, and a way to run jobs between them. The service knows two counties
@@ -67,18 +75,33 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
   const accounts = openAccountsOf(t, join(folder, 'data.db'));
   const account = createAccount(
     accounts,
-    { name: 'harness', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },
+    {
+      name: 'harness',
+      subscription,
+      overages: options.overages ?? false,
+      signedUpAt: Date.UTC(2025, 0, 31),
+    },
     clock,
   );
   const service = await start(t, { data: database, accounts, clock, ...options.service });
   const owner = { name: 'test', isAlive: () => true };
-  const store = openSqliteStore(join(folder, 'store.db'), clock, owner, (topic) => columnsOf(topic).length);
+  const store = openSqliteStore(
+    join(folder, 'store.db'),
+    clock,
+    owner,
+    (topic) => columnsOf(topic).length,
+  );
   releaseLater(t, () => store.close());
   const notices: string[] = [];
   /** A key of the service's account with these scopes (all when none are named). */
   const key = (...scopes: string[]) => keyOf(account.name, ...scopes);
   const keyOf = (owner: string, ...scopes: string[]): Key & { readonly id: number } => {
-    const made = createKey(accounts, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
+    const made = createKey(
+      accounts,
+      owner,
+      scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS],
+      clock,
+    );
     return { id: made.id, secret: made.key, fingerprint: hashSecret(made.key), scopes: null };
   };
   const fullKey = key();
@@ -97,12 +120,22 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
   const said: JobFile = { ...usual, subscription: { credits_per_month, credits_per_minute } };
   /** The job names no service, but has one: its groups are those of a service. */
   const job = ({ topics, ...settings }: JobFile = {}) => {
-    const asked = topics === undefined ? {} : { topics: parseTopics(topics, topicsInGroups('remote')) };
-    return makeJob([{ ...settings, ...asked }, said], { dataFolder: folder, workingFolder: folder });
+    const asked =
+      topics === undefined ? {} : { topics: parseTopics(topics, topicsInGroups('remote')) };
+    return makeJob([{ ...settings, ...asked }, said], {
+      dataFolder: folder,
+      workingFolder: folder,
+    });
   };
   /** The context of a run, for what a test does between its stages. */
   const open = (settings?: JobFile, options: RunOptions = {}) => {
-    const { rowThreads, openAreas: others = openAreas, store: kept = store, interrupt, progress } = options;
+    const {
+      rowThreads,
+      openAreas: others = openAreas,
+      store: kept = store,
+      interrupt,
+      progress,
+    } = options;
     return openContext(job(settings), {
       connection: options.connection ?? connectionOf(options),
       store: kept,
@@ -124,14 +157,21 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
       using priced = await prepare(await open(settings, runOptions));
       return await run(priced);
     },
-    async plan(settings?: JobFile, options?: RunOptions): Promise<RunResult['summary'] | Prepared['summary']> {
+    async plan(
+      settings?: JobFile,
+      options?: RunOptions,
+    ): Promise<RunResult['summary'] | Prepared['summary']> {
       using prepared = await prepare(await open(settings, options));
       return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
     ...{ database, accounts },
     addAccount: (name: string, other: Subscription) =>
-      void createAccount(accounts, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
+      void createAccount(
+        accounts,
+        { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) },
+        clock,
+      ),
     keyOf,
     /** Credits that the service has charged an account (the harness's own) in all. */
     charged: (name = 'harness') => usage(accounts, name, clock.now()).totalCredits,
@@ -139,7 +179,11 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
   };
 }
 
-function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 50 }: HarnessOptions): HarnessClock {
+function clockOf({
+  clock,
+  start = '2026-03-15T12:00:00Z',
+  factor = 50,
+}: HarnessOptions): HarnessClock {
   if (clock === undefined) return new FastClock(start, factor);
   return 'now' in clock ? clock : new FastClock(clock.start, clock.factor, clock.origin);
 }

@@ -32,16 +32,25 @@ async function scene(t: TestContext) {
   const harness = await openHarness(t);
   harness.writeInput(places(CELLS));
   const { folder, clock, store } = harness;
-  const prepared = async (settings: JobFile = {}, own: Pick<RunOptions, 'progress' | 'interrupt'> = {}) => {
+  const prepared = async (
+    settings: JobFile = {},
+    own: Pick<RunOptions, 'progress' | 'interrupt'> = {},
+  ) => {
     const data = readLocalData(join(folder, 'data.db'), clock.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
-    const ready = await prepare(await harness.open({ topics: ['hail'], ...settings }, { connection, ...own }));
+    const ready = await prepare(
+      await harness.open({ topics: ['hail'], ...settings }, { connection, ...own }),
+    );
     t.after(() => ready[Symbol.dispose]());
     return { ready, data };
   };
-  const ran = async (interrupt = new AbortController().signal, progress = newProgress(), settings: JobFile = {}) =>
-    await run((await prepared(settings, { progress, interrupt })).ready);
-  const stored = async () => (await store.stats()).sources.find(({ source }) => source === 'local')?.cells ?? 0;
+  const ran = async (
+    interrupt = new AbortController().signal,
+    progress = newProgress(),
+    settings: JobFile = {},
+  ) => await run((await prepared(settings, { progress, interrupt })).ready);
+  const stored = async () =>
+    (await store.stats()).sources.find(({ source }) => source === 'local')?.cells ?? 0;
   return { ...harness, prepared, ran, stored };
 }
 
@@ -65,20 +74,29 @@ test('an interrupted look-up writes what it has, and the next run looks up the r
   const ended = await ran(interruption.signal, progress);
   assert.deepEqual([ended.state, ended.stop?.reason], ['interrupted', 'interrupted']);
   const { ok, deferred } = ended.summary.status;
-  assert.ok(ok >= 1_000 && deferred > 0 && ok + deferred === CELLS, `${ok} ok, ${deferred} deferred`);
+  assert.ok(
+    ok >= 1_000 && deferred > 0 && ok + deferred === CELLS,
+    `${ok} ok, ${deferred} deferred`,
+  );
   assert.equal(await stored(), ok);
   assert.ok(column(output(), 'hazard_note').includes('not looked up yet'));
 
   const rest = newProgress();
   const again = await ran(undefined, rest);
-  assert.deepEqual([again.state, again.summary.status.ok, rest.cellsDone], ['complete', CELLS, CELLS - ok]);
+  assert.deepEqual(
+    [again.state, again.summary.status.ok, rest.cellsDone],
+    ['complete', CELLS, CELLS - ok],
+  );
   assert.equal(again.summary.cells_cached, ok);
   assert.equal(charged(), 0);
 });
 
 test('a note names the datasets of the answered topics, and few vintages of each', async (t) => {
   const { data } = await (await scene(t)).prepared();
-  const areas = { ...data.datasets.find(({ name }) => name === 'areas')!, vintage: 'file of 2026-11-22' };
+  const areas = {
+    ...data.datasets.find(({ name }) => name === 'areas')!,
+    vintage: 'file of 2026-11-22',
+  };
   const datasets = [
     { ...areas, level: 'county' as const },
     { ...areas, level: 'tract' as const, vintage: 'file of 2026-11-22; 2023' },
@@ -86,10 +104,16 @@ test('a note names the datasets of the answered topics, and few vintages of each
   ];
   const { noteOf } = localNotes({ ...data, datasets }, false);
   const origin = { ofCounty: '', airQualityYear: null, state: '', nearest: '' as const };
-  assert.equal(noteOf(['radon'], origin), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
-  const three = 'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset';
+  assert.equal(
+    noteOf(['radon'], origin),
+    'local data: areas file of 2026-11-22 and 2023, radon 2026',
+  );
+  const three =
+    'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset';
   assert.equal(noteOf(['radon', 'park', 'hail'], origin), three);
-  const many = datasets.map((one) => (one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one));
+  const many = datasets.map((one) =>
+    one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one,
+  );
   const note = localNotes({ ...data, datasets: many }, false).noteOf(['radon'], origin);
   assert.equal(note, 'local data: areas 2022 and 3 other vintages, radon 2026');
 });
@@ -109,7 +133,10 @@ test('data that is replaced after the plan ends the run; the next one goes on wi
   // A load creates and renames tables.
   database.exec('CREATE TABLE made_by_a_load (a); DROP TABLE made_by_a_load');
   database.close();
-  await assert.rejects(run(ready), { code: 'LOCAL_DATA', message: /was replaced while the run began/ });
+  await assert.rejects(run(ready), {
+    code: 'LOCAL_DATA',
+    message: /was replaced while the run began/,
+  });
   assert.equal((await store.runs())[0]!.state, 'stopped');
   assert.equal((await ran()).state, 'complete');
 });
@@ -137,8 +164,14 @@ test('a thread that dies is an error; the others end their work one after the ot
     });`;
   const module = `data:text/javascript,${encodeURIComponent(code)}`;
   const file = join(folder, 'stored.txt');
-  const failed = { code: 'THREAD_FAILED', message: 'A thread that looked up locations ended with code 7' };
-  await assert.rejects(lookUp(ready, ready.plan, { ...data, file }, { threads: 3, module }), failed);
+  const failed = {
+    code: 'THREAD_FAILED',
+    message: 'A thread that looked up locations ended with code 7',
+  };
+  await assert.rejects(
+    lookUp(ready, ready.plan, { ...data, file }, { threads: 3, module }),
+    failed,
+  );
   assert.match(readFileSync(file, 'utf8'), /^(begin end ){2,}$/);
   assert.equal((await ran()).state, 'complete');
 });
@@ -198,7 +231,11 @@ test(`${PLACES} places answered from local data are what the service says of the
   releaseLater(t, () => data.close());
   const accounts = openAccountsOf(t, join(folder, 'data.db'));
   const subscription = customSubscription(10_000_000, 10_000_000);
-  const { name } = createAccount(accounts, { name: 'all', subscription, signedUpAt: Date.UTC(2027, 0, 1) }, clock);
+  const { name } = createAccount(
+    accounts,
+    { name: 'all', subscription, signedUpAt: Date.UTC(2027, 0, 1) },
+    clock,
+  );
   const { key: secret } = createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock);
   const service = await start(t, { data, accounts, clock });
 
@@ -209,9 +246,16 @@ test(`${PLACES} places answered from local data are what the service says of the
   writeFileSync(join(folder, 'job.yaml'), job);
   const answered = async (from: string) => {
     const words = wordsIn(`run job.yaml ${from}`);
-    const { code, stderr } = await perilbook(words, { folder, clock, env: { XDG_DATA_HOME: folder } });
+    const { code, stderr } = await perilbook(words, {
+      folder,
+      clock,
+      env: { XDG_DATA_HOME: folder },
+    });
     assert.ok(code === 0 || code === 3, stderr);
-    const rows = parse(readFileSync(join(folder, 'out.csv')), { columns: true }) as Record<string, string>[];
+    const rows = parse(readFileSync(join(folder, 'out.csv')), { columns: true }) as Record<
+      string,
+      string
+    >[];
     return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);
   };
   const bought = await answered(`--base-url ${service.url} --api-key-file key --yes`);
@@ -227,7 +271,10 @@ function writeBook(file: string): void {
   const random = makeRandom(20, 'local');
   const spots = [
     ...SPECIAL,
-    ...Array.from({ length: PLACES - SPECIAL.length }, () => [between(random, 31, 48.5), between(random, -123, -84)]),
+    ...Array.from({ length: PLACES - SPECIAL.length }, () => [
+      between(random, 31, 48.5),
+      between(random, -123, -84),
+    ]),
   ];
   const lines = spots.map(([lat, lng], index) => `${index},${lat!.toFixed(4)},${lng!.toFixed(4)}`);
   writeFileSync(file, `id,lat,lng\n${lines.join('\n')}\n`);

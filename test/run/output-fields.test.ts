@@ -13,16 +13,27 @@ import { ratingCounter } from '../../src/run/write/rating-counts.ts';
 import { FieldPacker } from '../../src/store/answers/packed-fields.ts';
 
 const TEXTS = ['Very High', 'Low'];
-const packer = new FieldPacker({ numberOf: (text) => TEXTS.indexOf(text), textOf: (number) => TEXTS[number]! });
+const packer = new FieldPacker({
+  numberOf: (text) => TEXTS.indexOf(text),
+  textOf: (number) => TEXTS[number]!,
+});
 const form = { width: 6, packer, stated: '', fields: () => [] };
 
 test('fields come from the plan, or are read once, in the order asked; the first pass counts them', async () => {
-  const job = makeJob([{ input: '-', topics: ['hail', 'wildfire'] }], { dataFolder: '/', workingFolder: '/' });
+  const job = makeJob([{ input: '-', topics: ['hail', 'wildfire'] }], {
+    dataFolder: '/',
+    workingFolder: '/',
+  });
   const complete = new CompleteCells();
   const cells = new CellTable();
   for (let lat7 = 0; lat7 < 4; lat7++) cells.add({ lat7, lng7: 0 });
   const completeWith = (rating: string) => {
-    return { ...form, asOf: 0, hasNull: false, packed: Buffer.from(packer.pack([rating, 1, 2, 'Low', 3, 4])) };
+    return {
+      ...form,
+      asOf: 0,
+      hasNull: false,
+      packed: Buffer.from(packer.pack([rating, 1, 2, 'Low', 3, 4])),
+    };
   };
   complete.put(2, completeWith('Low'));
   using places = new RowPlaces();
@@ -36,7 +47,11 @@ test('fields come from the plan, or are read once, in the order asked; the first
     const lacking = { status: 'failed' as const, hasAnswers: false, fields: ['failed'] };
     return numbers.map((cell) => (cell === 3 ? lacking : completeWith('Very High')));
   };
-  const output = new OutputFields(job, { scan, complete }, { bare: [['torn']], completeOf: () => counted, read });
+  const output = new OutputFields(
+    job,
+    { scan, complete },
+    { bare: [['torn']], completeOf: () => counted, read },
+  );
   const given: Field[] = [];
   const sink = placeFields((_, fields) => given.push(fields[3] ?? fields[0]!));
   await output.give(sink, [3, 4, 2, 0]);
@@ -60,12 +75,22 @@ test('a sink gets the fields that an array of them has, and no memory is held af
   ];
   for (const [cell, fields] of rows.entries()) {
     const hasNull = fields[0] === null || fields[3] === null;
-    complete.put(cell, { ...form, asOf: 1e12 + cell, hasNull, packed: Buffer.from(packer.pack(fields)) });
+    complete.put(cell, {
+      ...form,
+      asOf: 1e12 + cell,
+      hasNull,
+      packed: Buffer.from(packer.pack(fields)),
+    });
   }
   for (const [cell, fields] of rows.entries()) {
     const taken: Field[] = [];
     const put = (field: Field) => taken.push(field);
-    const sink = { put, putMillionths: (count: number) => put(count / 1e6), putText: put, endPlace: () => {} };
+    const sink = {
+      put,
+      putMillionths: (count: number) => put(count / 1e6),
+      putText: put,
+      endPlace: () => {},
+    };
     complete.putFields(cell, completeOf, sink);
     assert.deepEqual(taken, complete.fields(cell, completeOf));
     assert.deepEqual(taken.slice(3), fields);
@@ -85,7 +110,8 @@ function twoPlaces(): CellTable {
   return cells;
 }
 
-const fieldsWith = (named: Readonly<Record<string, Field>>) => columns.map((name) => named[name] ?? null);
+const fieldsWith = (named: Readonly<Record<string, Field>>) =>
+  columns.map((name) => named[name] ?? null);
 
 test('ratings are counted as the fields go by, and the fields arrive as they were', () => {
   const arrived: Field[][] = [[]];
@@ -97,7 +123,12 @@ test('ratings are counted as the fields go by, and the fields arrive as they wer
     endPlace: () => arrived.push([]),
   });
   const places = [
-    fieldsWith({ hazard_status: 'ok', hail_rating: 'Very High', hail_score: 99.5, wildfire_rating: 'Very Low' }),
+    fieldsWith({
+      hazard_status: 'ok',
+      hail_rating: 'Very High',
+      hail_score: 99.5,
+      wildfire_rating: 'Very Low',
+    }),
     fieldsWith({ hazard_status: 'partial', hail_rating: 'Relatively High', park_count: 2 }),
     // Rows that were not looked up.
     fieldsWith({ hazard_status: 'invalid' }),

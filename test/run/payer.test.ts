@@ -31,27 +31,36 @@ test('of the keys in order one is used that is valid, for which the job states t
   // Without names a key is for every scope.
   const named = fc.array(fc.subarray(scopes), { minLength: 1, maxLength: 3 });
   await fc.assert(
-    fc.asyncProperty(named, fc.array(learned, { maxLength: 8 }), fc.subarray(scopes), async (each, news, earlier) => {
-      const keys = each.map((names, index) => key(`secret ${index}`, ...names));
-      // An earlier run has learned of the first.
-      const refusedScopes = async (_: number, of: string) => new Set(of === keys[0]!.fingerprint ? earlier : []);
-      const apiKeys = await ApiKeys.open(keys, { refusedScopes } as unknown as Store, 1);
-      const about = news.filter(({ of }) => of < keys.length);
-      for (const { what, of, scope } of about) {
-        if (what === 'markInvalid') apiKeys.markInvalid(keys[of]!);
-        else apiKeys.denyScope(keys[of]!, scope);
-      }
-      const isRefused = (index: number, scope?: Scope) =>
-        (index === 0 && scope !== undefined && earlier.includes(scope)) ||
-        about.some(({ what, of, scope: denied }) => of === index && (what === 'markInvalid' || denied === scope));
-      for (const scope of scopes) {
-        const isOpen = ({ scopes }: Key, index: number) =>
-          (scopes === null || scopes.has(scope)) && !isRefused(index, scope);
-        assert.equal(apiKeys.keyFor(scope), keys.find(isOpen) ?? null);
-      }
-      const isEachRefused = keys.every((_, index) => isRefused(index));
-      assert.equal(apiKeys.exhausted, isEachRefused);
-    }),
+    fc.asyncProperty(
+      named,
+      fc.array(learned, { maxLength: 8 }),
+      fc.subarray(scopes),
+      async (each, news, earlier) => {
+        const keys = each.map((names, index) => key(`secret ${index}`, ...names));
+        // An earlier run has learned of the first.
+        const refusedScopes = async (_: number, of: string) =>
+          new Set(of === keys[0]!.fingerprint ? earlier : []);
+        const apiKeys = await ApiKeys.open(keys, { refusedScopes } as unknown as Store, 1);
+        const about = news.filter(({ of }) => of < keys.length);
+        for (const { what, of, scope } of about) {
+          if (what === 'markInvalid') apiKeys.markInvalid(keys[of]!);
+          else apiKeys.denyScope(keys[of]!, scope);
+        }
+        const isRefused = (index: number, scope?: Scope) =>
+          (index === 0 && scope !== undefined && earlier.includes(scope)) ||
+          about.some(
+            ({ what, of, scope: denied }) =>
+              of === index && (what === 'markInvalid' || denied === scope),
+          );
+        for (const scope of scopes) {
+          const isOpen = ({ scopes }: Key, index: number) =>
+            (scopes === null || scopes.has(scope)) && !isRefused(index, scope);
+          assert.equal(apiKeys.keyFor(scope), keys.find(isOpen) ?? null);
+        }
+        const isEachRefused = keys.every((_, index) => isRefused(index));
+        assert.equal(apiKeys.exhausted, isEachRefused);
+      },
+    ),
   );
 });
 
@@ -59,7 +68,9 @@ test('keys come from the environment and from the only line of files, without th
   const file = join(temporaryFolder(t), 'key');
   writeFileSync(file, '\n  pb_file \r\n\n');
   const named = { env: 'KEY', scopes: null };
-  const [first, second] = await readKeys([named, { file, scopes: ['bundle', 'park'] }], { KEY: ' pb_env\n' });
+  const [first, second] = await readKeys([named, { file, scopes: ['bundle', 'park'] }], {
+    KEY: ' pb_env\n',
+  });
   assert.deepEqual([first!.secret, first!.scopes], ['pb_env', null]);
   assert.deepEqual([second!.secret, second!.scopes], ['pb_file', new Set(['bundle', 'park'])]);
 });
@@ -91,10 +102,17 @@ test('a key file of an editor of Windows, of Docker or of systemd holds its key 
     'REGION=us\nAPI_KEY=pb_key\n'.replace('REGION', 'AWS_REGION'),
   ])
     assert.equal(await keyOf(content), 'pb_key', String(content));
-  assert.equal(await keyOf('cGJfa2V5==\n'), 'cGJfa2V5==', 'an equals sign at the end is of the key');
+  assert.equal(
+    await keyOf('cGJfa2V5==\n'),
+    'cGJfa2V5==',
+    'an equals sign at the end is of the key',
+  );
   for (const [content, seen] of [
     ['pb_one\npb_two\n', /^refused: The key file FILE has 2 lines$/],
-    ['A_KEY=pb_one\nB_KEY=pb_two\n', /^refused: The key file FILE has 2 lines, of which 2 name a key$/],
+    [
+      'A_KEY=pb_one\nB_KEY=pb_two\n',
+      /^refused: The key file FILE has 2 lines, of which 2 name a key$/,
+    ],
     ['"pb_key\n', /^refused: The key file FILE has a quote on one side alone$/],
     ['API_KEY=$MY_KEY\n', /^refused: .* holds the name of a variable/],
     ['$MY_KEY\n', /^refused: .* holds the name of a variable/],
@@ -108,7 +126,10 @@ test('a key that is missing where the job names it: the error names the place an
   writeFileSync(empty, '\n \n');
   writeFileSync(table, 'id,latitude\n1,40\n');
   const missing = (source: { env?: string; file?: string }, message: RegExp) =>
-    assert.rejects(readKeys([{ ...source, scopes: null }], { BLANK: '  ' }), { code: 'KEY_MISSING', message });
+    assert.rejects(readKeys([{ ...source, scopes: null }], { BLANK: '  ' }), {
+      code: 'KEY_MISSING',
+      message,
+    });
   await missing({ env: 'NONE' }, /environment variable NONE holds no API key/);
   await missing({ env: 'BLANK' }, /environment variable BLANK holds no API key/);
   await missing({ file: empty }, /empty is empty/);
@@ -117,17 +138,26 @@ test('a key that is missing where the job names it: the error names the place an
   writeFileSync(long, 'x'.repeat(16_384));
   assert.equal((await readKeys([{ file: long, scopes: null }], {})).length, 1);
   writeFileSync(long, 'x'.repeat(16_385));
-  await missing({ file: long }, /long cannot be read: it has more than 16384 bytes, and no key has$/);
+  await missing(
+    { file: long },
+    /long cannot be read: it has more than 16384 bytes, and no key has$/,
+  );
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const writer = spawn('sh', ['-c', 'cat "$0" "$0" > "$1"', long, pipe]);
   t.after(() => writer.kill());
-  await missing({ file: pipe }, /pipe cannot be read: it has more than 16384 bytes, and no key has$/);
+  await missing(
+    { file: pipe },
+    /pipe cannot be read: it has more than 16384 bytes, and no key has$/,
+  );
   await missing({ file: join(folder, 'gone') }, /gone cannot be read/);
   await missing({ file: folder }, /cannot be read/);
   const typed = 'pbk7Q2xR9vLm4TzWc8YdN3';
   await missing({ env: typed }, /looks like a key itself, and is not shown$/);
-  await missing({ file: join(folder, typed) }, /looks like a key itself, and is not shown; there is no such file$/);
+  await missing(
+    { file: join(folder, typed) },
+    /looks like a key itself, and is not shown; there is no such file$/,
+  );
 });
 
 test('a pipe gives its key once, for each time that it is read', async (t) => {
@@ -181,7 +211,8 @@ async function payerOf(
   );
 }
 
-const payable = (payer: Payer) => [SINGLE, STANDARD, ENTERPRISE].filter((call) => payer.canPay(call));
+const payable = (payer: Payer) =>
+  [SINGLE, STANDARD, ENTERPRISE].filter((call) => payer.canPay(call));
 
 test('a call that costs more than the whole minute is never paid', async () => {
   assert.deepEqual(payable(await payerOf(35)), [SINGLE, STANDARD, ENTERPRISE]);
@@ -227,11 +258,17 @@ test('a refused key or scope makes room for the next key, and changes the prices
   assert.ok(payer.probes.running(SECOND, SINGLE), 'from now on one call tries a key');
   assert.deepEqual([payer.keyFor(SINGLE), payer.keyFor(STANDARD)], [SECOND, FIRST]);
   payer.keyRefused(FIRST, STANDARD, 'key', 'no key');
-  assert.deepEqual([payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey], [SECOND, true, false]);
+  assert.deepEqual(
+    [payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey],
+    [SECOND, true, false],
+  );
   payer.keyRefused(SECOND, STANDARD, 'scope', 'no bundle');
   assert.equal(payer.dearer, 'no bundle');
   payer.acceptPrices();
-  assert.deepEqual([payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey], [null, false, false]);
+  assert.deepEqual(
+    [payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey],
+    [null, false, false],
+  );
   payer.keyRefused(SECOND, SINGLE, 'key', 'no key');
   assert.equal(payer.hasNoKey, true);
 });
@@ -289,7 +326,10 @@ test('what a call was charged is its price from then on; only a higher one is to
     [1, 10, 35],
   );
   payer.learnPrice('standard', 9);
-  assert.deepEqual([payer.priceOf(STANDARD), payer.chargedFor(STANDARD), payer.dearer], [9, 9, null]);
+  assert.deepEqual(
+    [payer.priceOf(STANDARD), payer.chargedFor(STANDARD), payer.dearer],
+    [9, 9, null],
+  );
   payer.learnPrice('single', 5);
   assert.equal(payer.dearer, 'The service charges 5 credits for a single call instead of 1');
   payer.acceptPrices();

@@ -15,8 +15,12 @@ const sheetRow = (line: number, ...texts: (string | number)[]) =>
 
 test('titles in an Excel sheet are suggested and stay', async (t) => {
   const harness = await openHarness(t);
-  const rows = sheetRow(1, 'Portfolio') + sheetRow(3, 'id', 'lat', 'lng') + sheetRow(4, 1, 40.1, -99.9);
-  writeFileSync(join(harness.folder, 'in.xlsx'), workbook([{ name: 'S', rows: rows + sheetRow(6, 2, 'n/a', -99) }]));
+  const rows =
+    sheetRow(1, 'Portfolio') + sheetRow(3, 'id', 'lat', 'lng') + sheetRow(4, 1, 40.1, -99.9);
+  writeFileSync(
+    join(harness.folder, 'in.xlsx'),
+    workbook([{ name: 'S', rows: rows + sheetRow(6, 2, 'n/a', -99) }]),
+  );
   const job = { topics: ['hail'], input: 'in.xlsx', output: 'out.xlsx' };
   await assert.rejects(harness.run(job), { hint: /^Line 3 looks like the column names/ });
   const { summary } = await harness.run({ ...job, header_line: 3 });
@@ -51,7 +55,9 @@ test('formulas without stored values: a value that counts as 0, and a field that
     workbook([
       {
         name: 'S',
-        rows: rows.join('') + sheetRow(4, 40.3, -99.9).replace('</row>', cell(4)).replace('D4', `${column}4`),
+        rows:
+          rows.join('') +
+          sheetRow(4, 40.3, -99.9).replace('</row>', cell(4)).replace('D4', `${column}4`),
       },
     ]);
   const found = async (column: string, output: string) => {
@@ -70,7 +76,17 @@ test('formulas without stored values: a value that counts as 0, and a field that
 test('rows with a finding between others are the same in a thread as one by one', async (t) => {
   const harness = await openHarness(t);
   const [good, other] = [[40.1, -99.9] as const, [40.2, -99.9] as const];
-  harness.writeInput([['n/a', -99], good, [0, 0], other, [51.5, -0.1], [51.6, -0.2], good, ['', ''], other]);
+  harness.writeInput([
+    ['n/a', -99],
+    good,
+    [0, 0],
+    other,
+    [51.5, -0.1],
+    [51.6, -0.2],
+    good,
+    ['', ''],
+    other,
+  ]);
   const read = async (rowThreads: number) => {
     const { rows, cells, findings } = await harness.plan({ topics: ['hail'] }, { rowThreads });
     return { rows, cells, findings };
@@ -82,12 +98,14 @@ test('rows with a finding between others are the same in a thread as one by one'
 
 test('a plan refuses rows and columns that a sheet of Excel has no room for', async (t) => {
   const harness = await openHarness(t);
-  const write = (name: string, content: string | Buffer) => writeFileSync(join(harness.folder, name), content);
+  const write = (name: string, content: string | Buffer) =>
+    writeFileSync(join(harness.folder, name), content);
   const refused = async (input: string, output: string, error: object, topics = ['hail']) =>
     await assert.rejects(harness.plan({ topics, input, output }), error);
   const noRoom = { code: 'OUTPUT_UNWRITABLE', message: /^A sheet of Excel has no room for / };
 
-  const fits = async (input: string) => await harness.plan({ topics: ['hail'], input, output: 'fits.xlsx' });
+  const fits = async (input: string) =>
+    await harness.plan({ topics: ['hail'], input, output: 'fits.xlsx' });
   // Seven columns are added.
   const wide = (width: number) => `lat,lng${',x'.repeat(width - 2)}\n40.1,-99.9\n`;
   write('fits.csv', wide(2 ** 14 - 7));
@@ -96,12 +114,17 @@ test('a plan refuses rows and columns that a sheet of Excel has no room for', as
   await refused('wide.csv', 'wide.xlsx', noRoom);
   // Beyond the mebibyte that is read first.
   const lines = `{"lat":40.1,"lng":-99.9,"note":"${'x'.repeat(2 ** 16)}"}\n`.repeat(17);
-  write('wide.ndjson', lines + JSON.stringify(Object.fromEntries(Array.from({ length: 2 ** 14 }, (_, i) => [i, 0]))));
+  write(
+    'wide.ndjson',
+    lines + JSON.stringify(Object.fromEntries(Array.from({ length: 2 ** 14 }, (_, i) => [i, 0]))),
+  );
   await refused('wide.ndjson', 'wide.xlsx', noRoom);
 
   const named = sheetRow(1, 'lat', 'lng');
   const sheet = (rows: string) => workbook([{ name: 'S', rows }]);
-  const farCell = sheet(named + sheetRow(2, 40.1, -99.9).replace('</row>', '<c r="XFD2"><v>1</v></c></row>'));
+  const farCell = sheet(
+    named + sheetRow(2, 40.1, -99.9).replace('</row>', '<c r="XFD2"><v>1</v></c></row>'),
+  );
   write('far.xlsx', farCell);
   await refused('far.xlsx', 'out.xlsx', noRoom);
   mkdirSync(join(harness.folder, 'parts'));
@@ -111,14 +134,19 @@ test('a plan refuses rows and columns that a sheet of Excel has no room for', as
 
   await harness.run({ topics: ['hail'], input: 'parts/1.xlsx', output: 'earlier.xlsx' });
   const book = await openRowFile(join(harness.folder, 'earlier.xlsx'));
-  const names = book.columns.map((name, i) => `<c r="${String.fromCharCode(65 + i)}1" t="str"><v>${name}</v></c>`);
+  const names = book.columns.map(
+    (name, i) => `<c r="${String.fromCharCode(65 + i)}1" t="str"><v>${name}</v></c>`,
+  );
   const stray = sheetRow(2, 40.1, -99.9).replace('</row>', '<c r="Z2"><v>1</v></c></row>');
   write('stray.xlsx', sheet(`<row r="1">${names.join('')}</row>${stray}`));
   const onStray = { code: 'INPUT_COLUMNS', message: /would replace cells without a column name/ };
   await refused('stray.xlsx', 'out.xlsx', onStray, ['hail', 'radon']);
 
   write('many.csv', `lat,lng\n${'1,\n'.repeat(2 ** 20)}`);
-  await refused('many.csv', 'many.xlsx', { ...noRoom, context: { file: join(harness.folder, 'many.xlsx') } });
+  await refused('many.csv', 'many.xlsx', {
+    ...noRoom,
+    context: { file: join(harness.folder, 'many.xlsx') },
+  });
   write('fits.csv', `lat,lng\n${'1,\n'.repeat(2 ** 20 - 1)}`);
   assert.equal((await fits('fits.csv')).rows, 2 ** 20 - 1);
 });

@@ -30,8 +30,14 @@ test('each row keeps its place, in memory or in the temporary file, wherever rea
     ] as const) {
       const read = places.placesFrom(cells, from);
       for (let at = from; at < rows; at += step) {
-        const wrong = read(Math.min(step, rows - at)).findIndex((place, i) => place !== expected(at + i));
-        assert.equal(wrong, -1, `${inMemory} chunks, ${rows} rows, from ${from}: row ${at + wrong}`);
+        const wrong = read(Math.min(step, rows - at)).findIndex(
+          (place, i) => place !== expected(at + i),
+        );
+        assert.equal(
+          wrong,
+          -1,
+          `${inMemory} chunks, ${rows} rows, from ${from}: row ${at + wrong}`,
+        );
       }
       assert.throws(() => read(1), { code: 'INPUT_UNREADABLE', message: /more than the \d+ rows/ });
     }
@@ -42,11 +48,16 @@ test('each row keeps its place, in memory or in the temporary file, wherever rea
 
 test('the reasons of rows without a location are counted; beyond 16,384 of them one is for all others', () => {
   using places = new RowPlaces();
-  for (let reason = 0; reason < 16_384 + 2; reason++) places.addUnlocated('unreadable', `${reason}`);
+  for (let reason = 0; reason < 16_384 + 2; reason++)
+    places.addUnlocated('unreadable', `${reason}`);
   places.addUnlocated('unreadable', '5');
   const { unlocated } = places;
   assert.deepEqual([unlocated.length, unlocated[5]!.rows], [16_385, 2]);
-  assert.deepEqual(unlocated[16_384], { finding: 'unreadable', note: 'The row cannot be read.', rows: 2 });
+  assert.deepEqual(unlocated[16_384], {
+    finding: 'unreadable',
+    note: 'The row cannot be read.',
+    rows: 2,
+  });
   assert.deepEqual([...places.placesFrom(100)(16_387)].slice(-4), [16_483, 16_484, 16_484, 105]);
 });
 
@@ -56,19 +67,31 @@ test('a finding is replaced where there is one; a file that was changed is refus
   places.replaceFinding('swapped', 'outside_us');
   assert.deepEqual(places.unlocated, [{ finding: 'empty', note: 'none', rows: 1 }]);
   places.replaceFinding('empty', 'outside_us');
-  assert.deepEqual(places.unlocated, [{ finding: 'outside_us', note: 'The place is outside the US.', rows: 1 }]);
+  assert.deepEqual(places.unlocated, [
+    { finding: 'outside_us', note: 'The place is outside the US.', rows: 1 },
+  ]);
   for (const code of ['ENOSPC', 'EFBIG', 'EDQUOT']) {
     const error = asDiskFull(Object.assign(new Error('write'), { code })) as PerilbookError;
-    assert.match(`${error.code} ${error.message}`, /^INPUT_UNREADABLE The temporary folder is full/);
+    assert.match(
+      `${error.code} ${error.message}`,
+      /^INPUT_UNREADABLE The temporary folder is full/,
+    );
   }
   const other = Object.assign(new Error('write'), { code: 'EIO' });
   assert.equal(asDiskFull(other), other);
   const { message, context } = otherRows('a.csv', 5, 4);
-  assert.deepEqual([message, context], ['a.csv has 5 rows now, where 4 were scanned', { file: 'a.csv' }]);
+  assert.deepEqual(
+    [message, context],
+    ['a.csv has 5 rows now, where 4 were scanned', { file: 'a.csv' }],
+  );
 });
 
 /** The types after some rows of latitude, longitude, a value, a currency, and columns that stay. */
-function typed(rows: readonly (readonly string[])[], kept: readonly string[] = [], isPair = false): ColumnTypes {
+function typed(
+  rows: readonly (readonly string[])[],
+  kept: readonly string[] = [],
+  isPair = false,
+): ColumnTypes {
   const stays = kept.map((type, at) => ({ name: `k${at}`, type, keeps: 4 + at }) as KeptColumn);
   const types = new ColumnTypes({
     columns: [0, 1, 2, 3],

@@ -47,7 +47,8 @@ function partOf(from: number, to: number): string {
 test('a place in two parts is bought once, and ten parts have the rows of one file', async (t) => {
   const scene = await openPartScene(t);
   const { folder } = scene;
-  for (let part = 0; part < 10; part++) scene.write(`part-${part}.csv`, partOf(part * 4, part * 4 + 8));
+  for (let part = 0; part < 10; part++)
+    scene.write(`part-${part}.csv`, partOf(part * 4, part * 4 + 8));
   const progress = newProgress();
   const { summary, state } = await scene.runParts({}, { progress });
   assert.equal(state, 'complete');
@@ -57,15 +58,21 @@ test('a place in two parts is bought once, and ten parts have the rows of one fi
   const names = Array.from({ length: 10 }, (_, part) => `part-${part}.csv`);
   assert.deepEqual(scene.outputs(), names);
   const rows = (text: string) => text.split('\n').slice(1);
-  const whole = names.flatMap((name) => rows(readFileSync(join(folder, 'in', name), 'utf8')).filter(Boolean));
+  const whole = names.flatMap((name) =>
+    rows(readFileSync(join(folder, 'in', name), 'utf8')).filter(Boolean),
+  );
   writeFileSync(join(folder, 'whole.csv'), `id,lat,lng\n${whole.join('\n')}\n`);
   const one = await scene.run({ input: 'whole.csv', output: 'whole.out.csv', topics: ['hail'] });
   assert.equal(scene.charged(), 44);
   assert.equal(one.summary.parts, null);
   assert.deepEqual(one.summary.status, summary.status);
   const written = names.flatMap((name) => rows(scene.out(name)).filter(Boolean));
-  assert.deepEqual(written, rows(readFileSync(join(folder, 'whole.out.csv'), 'utf8')).filter(Boolean));
-  for (const name of names) assert.equal(scene.out(name).split('\n')[0], scene.out('part-0.csv').split('\n')[0]);
+  assert.deepEqual(
+    written,
+    rows(readFileSync(join(folder, 'whole.out.csv'), 'utf8')).filter(Boolean),
+  );
+  for (const name of names)
+    assert.equal(scene.out(name).split('\n')[0], scene.out('part-0.csv').split('\n')[0]);
 });
 
 test('threads read and write the same bytes as this one, of parts that are written in several ways', async (t) => {
@@ -82,9 +89,14 @@ test('threads read and write the same bytes as this one, of parts that are writt
   const progress = newProgress();
   const { summary } = await scene.runParts({ output: 'threads' }, { rowThreads: 2, progress });
   assert.deepEqual([progress.rows, summary.parts], [summary.rows, { total: 4 }]);
-  assert.deepEqual([summary.findings, summary.status], [here.summary.findings, here.summary.status]);
+  assert.deepEqual(
+    [summary.findings, summary.status],
+    [here.summary.findings, here.summary.status],
+  );
   for (const name of ['a.csv', 'b.csv', 'c.csv', 'd.csv']) {
-    const [here, threads] = ['here', 'threads'].map((one) => readFileSync(join(scene.folder, one, name)));
+    const [here, threads] = ['here', 'threads'].map((one) =>
+      readFileSync(join(scene.folder, one, name)),
+    );
     assert.deepEqual(threads, here, name);
   }
   assert.equal(scene.charged(), 40);
@@ -116,9 +128,13 @@ test('part files without a header or any rows are written again by a later run, 
   const settings = { header: false, location: { lat: '2', lng: '3' } };
   // A run that ends before the store knows: as if it had been killed.
   const finishRun: Store['finishRun'] = async () => assert.fail('killed');
-  await assert.rejects(scene.runParts(settings, { store: { ...scene.store, finishRun } }), /killed/);
+  await assert.rejects(
+    scene.runParts(settings, { store: { ...scene.store, finishRun } }),
+    /killed/,
+  );
   assert.deepEqual(scene.outputs(), ['a.csv', 'b.csv.gz']);
-  for (let again = 0; again < 2; again++) assert.equal((await scene.runParts(settings)).state, 'complete');
+  for (let again = 0; again < 2; again++)
+    assert.equal((await scene.runParts(settings)).state, 'complete');
   // In another folder, files like these are not known.
   mkdirSync(join(scene.folder, 'other'));
   writeFileSync(join(scene.folder, 'other/a.csv'), '1,2,3\n');
@@ -152,16 +168,26 @@ test('names, compression and hidden files: what goes in comes out, and nothing e
   scene.write('empty.csv', '');
   await scene.runParts();
   assert.deepEqual(scene.outputs(), [
-    ...['empty.csv', 'year=2024', 'year=2024/part-0.csv.gz', 'year=2025', 'year=2025/part-0.csv.gz'],
+    ...[
+      'empty.csv',
+      'year=2024',
+      'year=2024/part-0.csv.gz',
+      'year=2025',
+      'year=2025/part-0.csv.gz',
+    ],
   ]);
-  const text = gunzipSync(readFileSync(join(scene.folder, 'out/year=2025/part-0.csv.gz'))).toString();
+  const text = gunzipSync(
+    readFileSync(join(scene.folder, 'out/year=2025/part-0.csv.gz')),
+  ).toString();
   assert.deepEqual(column(text, 'id'), ['1', '2']);
   assert.equal(scene.charged(), 3);
   // A second run over the output, as a job of its own, keeps one set of columns.
   await scene.runParts({ input: 'out', output: 'again' });
   const again = readdirSync(join(scene.folder, 'again'), { recursive: true });
   assert.equal(again.length, 5);
-  const twice = gunzipSync(readFileSync(join(scene.folder, 'again/year=2025/part-0.csv.gz'))).toString();
+  const twice = gunzipSync(
+    readFileSync(join(scene.folder, 'again/year=2025/part-0.csv.gz')),
+  ).toString();
   assert.equal(twice, text);
 });
 
@@ -187,13 +213,21 @@ test('one file is a part where its output is named as a folder; the default outp
   assert.deepEqual(of('in/a[1].csv', 'x.csv'), ['/in/a[1].csv', '/x.csv', 'one file', 'a[1]']);
   assert.deepEqual(of('in/a.csv', 'x/'), ['/in/a.csv', '/x', '/in', 'in']);
   assert.deepEqual(of('in/', 'y.csv/').slice(1), ['/y.csv', '/in', 'in']);
-  assert.throws(() => of('in/', 'x.csv'), { code: 'USAGE', message: /^x\.csv is the name of a file/ });
+  assert.throws(() => of('in/', 'x.csv'), {
+    code: 'USAGE',
+    message: /^x\.csv is the name of a file/,
+  });
   mkdirSync(join(scene.folder, 'x.csv'));
   assert.equal(of('in/', 'x.csv')[1], '/x.csv');
   assert.deepEqual(of('in/'), ['/in', '/in.hazards', '/in', 'in']);
   assert.deepEqual(of('in/*.csv'), ['/in/*.csv', '/in.hazards', '/in', 'in']);
   assert.deepEqual(of(['in/deep/b.csv', 'in/a.csv']), ['/in', '/in.hazards', '/in', 'in']);
-  assert.deepEqual(of(['in/deep/*', 'in/deep/b.csv']), ['/in/deep', '/in/deep.hazards', '/in/deep', 'deep']);
+  assert.deepEqual(of(['in/deep/*', 'in/deep/b.csv']), [
+    '/in/deep',
+    '/in/deep.hazards',
+    '/in/deep',
+    'deep',
+  ]);
   assert.throws(() => resolveInput(['/x/a.csv', '/y/b.csv'], undefined, '/'), {
     code: 'USAGE',
     message: 'Missing output folder',
@@ -223,11 +257,26 @@ function messyRows(): string {
 
 /** Runs a job by this thread alone, and with another: the figures and the bytes are the same. */
 async function ranBoth(harness: Harness, what: string, settings: JobFile) {
-  const job: JobFile = { input: 'messy.csv', output: 'output.csv', topics: ['hail', 'tornado'], ...settings };
+  const job: JobFile = {
+    input: 'messy.csv',
+    output: 'output.csv',
+    topics: ['hail', 'tornado'],
+    ...settings,
+  };
   const outcome = async (rowThreads: number) => {
     const { summary } = await harness.run(job, { rowThreads });
-    const { rows, located, invalid, outside_us, findings, columns, status, credits_spent } = summary;
-    const figures = { rows, located, invalid, outside_us, findings, columns, status, credits_spent };
+    const { rows, located, invalid, outside_us, findings, columns, status, credits_spent } =
+      summary;
+    const figures = {
+      rows,
+      located,
+      invalid,
+      outside_us,
+      findings,
+      columns,
+      status,
+      credits_spent,
+    };
     return { figures, output: readFileSync(join(harness.folder, job.output!), 'latin1') };
   };
   const [one, two] = [await outcome(0), await outcome(1)];
@@ -240,7 +289,10 @@ test('threads read and write the same rows, findings and sums as one thread does
   const harness = await openHarness(t);
   writeFileSync(join(harness.folder, 'messy.csv'), messyRows());
   const settings: JobFile = { order_by: 'tiv' };
-  const bought = await harness.run({ input: 'messy.csv', topics: ['hail', 'tornado'], ...settings }, { rowThreads: 1 });
+  const bought = await harness.run(
+    { input: 'messy.csv', topics: ['hail', 'tornado'], ...settings },
+    { rowThreads: 1 },
+  );
   assert.equal(bought.summary.credits_spent, harness.charged());
   const { figures, output } = await ranBoth(harness, 'with values', settings);
   assert.deepEqual([figures.rows, figures.credits_spent], [ROWS, 0]);

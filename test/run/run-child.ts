@@ -54,10 +54,18 @@ if (process.argv[2] !== undefined) {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock, random: Math.random, streams, notice: () => {} };
   const key = { secret: task.secret, fingerprint: hashSecret(task.secret), scopes: null };
-  const connection = { kind: 'service' as const, baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
+  const connection = {
+    kind: 'service' as const,
+    baseUrl: task.baseUrl,
+    source: 'harness',
+    sample: false,
+    keys: [key],
+  };
   const progress = newProgress();
   using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
   const { summary, state } = await run(prepared);
   await store.close();
-  process.stdout.write(JSON.stringify({ state, slowedDown: progress.slowedDown, calls: progress.calls, summary }));
+  process.stdout.write(
+    JSON.stringify({ state, slowedDown: progress.slowedDown, calls: progress.calls, summary }),
+  );
 }

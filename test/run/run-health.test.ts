@@ -22,9 +22,17 @@ const fails = (slug: TopicSlug) => signalOf('topic_failed', about(slug, false));
 /** A 200 that says that the topic is unavailable. */
 const lacks = (slug: TopicSlug) => signalOf('answered', about(slug, false));
 
-const OUTAGE = { reason: 'service_down', message: 'The service does not answer (HTTP 500).', resumeAfter: null };
+const OUTAGE = {
+  reason: 'service_down',
+  message: 'The service does not answer (HTTP 500).',
+  resumeAfter: null,
+};
 const WRONG_ADDRESS = {
-  ...{ reason: 'misdirected', message: 'No request was answered, and 25 were refused. HTTP 500.', resumeAfter: null },
+  ...{
+    reason: 'misdirected',
+    message: 'No request was answered, and 25 were refused. HTTP 500.',
+    resumeAfter: null,
+  },
 };
 
 interface Health {
@@ -42,7 +50,11 @@ const HAIL = many(fails('hail'), 4);
 const CASES: readonly (readonly [what: string, given: readonly Signal[], health: Health])[] = [
   ['one failure where none was ever answered', [FAILED], { isUnanswered: true }],
   ['one failure after an answer', [ANSWERED, FAILED], {}],
-  ['one failure after one that was paid in vain', [signalOf('failed', { isPaid: true }), FAILED], {}],
+  [
+    'one failure after one that was paid in vain',
+    [signalOf('failed', { isPaid: true }), FAILED],
+    {},
+  ],
   ['a topic that fails is no outage', [fails('hail')], {}],
   ['a refusal is no outage', [REFUSED], {}],
   ['seven failures', many(FAILED, 7), { isUnanswered: true }],
@@ -51,8 +63,16 @@ const CASES: readonly (readonly [what: string, given: readonly Signal[], health:
   ['four failures of a topic', HAIL, {}],
   ['five failures of a topic', [...HAIL, fails('hail')], { down: ['hail'] }],
   ['seven of two topics', [ANSWERED, ...HAIL, ...many(fails('park'), 3)], {}],
-  ['eight in a row, whichever the topic', [...HAIL, ...many(fails('park'), 4)], { down: ['hail', 'park'] }],
-  ['a ninth', [...HAIL, ...many(fails('park'), 4), fails('radon')], { down: ['hail', 'park', 'radon'] }],
+  [
+    'eight in a row, whichever the topic',
+    [...HAIL, ...many(fails('park'), 4)],
+    { down: ['hail', 'park'] },
+  ],
+  [
+    'a ninth',
+    [...HAIL, ...many(fails('park'), 4), fails('radon')],
+    { down: ['hail', 'park', 'radon'] },
+  ],
   [
     'eight of a topic, and one of all',
     [...HAIL, ...HAIL, FAILED],
@@ -77,15 +97,24 @@ const CASES: readonly (readonly [what: string, given: readonly Signal[], health:
 ];
 
 test('the health of a run: an outage, topics that are set aside, an address that is wrong', () => {
-  for (const [what, given, { stop = null, isUnanswered = false, down = [], setAside = down }] of CASES) {
+  for (const [
+    what,
+    given,
+    { stop = null, isUnanswered = false, down = [], setAside = down },
+  ] of CASES) {
     const told = new Map<TopicSlug, string>();
     const health = new RunHealth(TOPICS, told);
     for (const signal of given) {
       health.record(signal);
-      if (signal.service !== 'answered' || signal.topic?.isAvailable === false) health.recordFailure('HTTP 500');
+      if (signal.service !== 'answered' || signal.topic?.isAvailable === false)
+        health.recordFailure('HTTP 500');
     }
     const found = TOPICS.filter((topic) => health.isTopicDown(topic));
-    assert.deepEqual([health.stopped, health.isUnanswered, found], [stop, isUnanswered, down], what);
+    assert.deepEqual(
+      [health.stopped, health.isUnanswered, found],
+      [stop, isUnanswered, down],
+      what,
+    );
     assert.deepEqual([health.signal.aborted, [...told.keys()]], [stop !== null, setAside], what);
   }
   const later = new RunHealth(['radon'], new Map([['radon', 'unavailable at the service']]));
@@ -138,10 +167,16 @@ test('an interrupt and the end of the time end a run, also one that comes before
 const verdict = (kind: Verdict['kind'], code = '') => ({ kind, code }) as unknown as Verdict;
 
 test('a single whose topic failed five times in a row, and any call of a service in doubt or out of reach, waits for its turn', async () => {
-  const [radon, park, bundle] = [{ call: single('radon') }, { call: single('park') }, { call: STANDARD }];
+  const [radon, park, bundle] = [
+    { call: single('radon') },
+    { call: single('park') },
+    { call: STANDARD },
+  ];
   const health = new RunHealth(['radon', 'park'], new Map());
-  const policies = () => [radon, park, bundle].map(({ call }) => health.policyFor(call, RETRY_POLICY));
-  const attempt = (call: Call, kind: Verdict['kind'], code?: string) => health.recordAttempt(call, verdict(kind, code));
+  const policies = () =>
+    [radon, park, bundle].map(({ call }) => health.policyFor(call, RETRY_POLICY));
+  const attempt = (call: Call, kind: Verdict['kind'], code?: string) =>
+    health.recordAttempt(call, verdict(kind, code));
   const isFree = (request: { readonly call: Call }) => {
     const turn = health.turnOver(request);
     if (turn === null) health.endTurn(request);
@@ -171,12 +206,20 @@ test('a single whose topic failed five times in a row, and any call of a service
   assert.deepEqual(policies(), [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY]);
   assert.equal(health.policyFor(radon.call, RESTART_POLICY), RESTART_POLICY);
   for (let nth = 0; nth < 7; nth++) health.record(fails('radon'));
-  assert.deepEqual(policies(), [ONE_MORE_POLICY, ONE_MORE_POLICY, ONE_MORE_POLICY], 'eight in a row: in doubt');
+  assert.deepEqual(
+    policies(),
+    [ONE_MORE_POLICY, ONE_MORE_POLICY, ONE_MORE_POLICY],
+    'eight in a row: in doubt',
+  );
   assert.equal(health.turnOver(park), null);
   assert.equal(isFree(bundle), false);
   health.endTurn(park);
   health.record(answers('park'));
-  assert.deepEqual(policies(), [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY], 'no doubt after an answer');
+  assert.deepEqual(
+    policies(),
+    [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY],
+    'no doubt after an answer',
+  );
 
   const away = new RunHealth(['radon'], new Map());
   for (const code of ['CONNECT', 'CONNECT_TIMEOUT']) {
@@ -207,12 +250,27 @@ test('a run that ends at a limit says which, and how much of it may have been ch
     [40, 15, 1, 'budget', `The budget of 40 credits is reached${lost}.`],
     [40, 0, 1, 'budget', `The budget of 40 credits is reached${lost}.`],
     [null, 30, 0, 'limit', "The run's limit of 40 credits (the plan and its retries) is reached."],
-    [90, 30, 1, 'limit', `The run's limit of 40 credits (the plan and its retries) is reached${lost}.`],
+    [
+      90,
+      30,
+      1,
+      'limit',
+      `The run's limit of 40 credits (the plan and its retries) is reached${lost}.`,
+    ],
   ] as const) {
     const progress = { creditsSpent, callsUnknown, creditsUnknown: 15 * callsUnknown };
-    assert.deepEqual(limitReached({ budget }, { budget: 40 }, progress), { reason, message, resumeAfter: null });
+    assert.deepEqual(limitReached({ budget }, { budget: 40 }, progress), {
+      reason,
+      message,
+      resumeAfter: null,
+    });
   }
   assert.equal(rowsAreDone(1).message, 'The limit of 1 row is reached.');
-  const moved = storeMovedStop(new PerilbookError('STORE_MOVED', 'The store was moved', 'Open it again.'));
-  assert.deepEqual([moved.reason, moved.message], ['store_moved', 'The store was moved. Open it again.']);
+  const moved = storeMovedStop(
+    new PerilbookError('STORE_MOVED', 'The store was moved', 'Open it again.'),
+  );
+  assert.deepEqual(
+    [moved.reason, moved.message],
+    ['store_moved', 'The store was moved. Open it again.'],
+  );
 });

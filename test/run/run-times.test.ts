@@ -29,13 +29,16 @@ function machine() {
     /** Both ends, against the true time, rounded to seconds. */
     apart() {
       const { earliest, latest } = times.billing();
-      return [earliest, latest].map((ms) => Math.round((ms - (START + time.steady - 5_000)) / 1_000) * 1_000);
+      return [earliest, latest].map(
+        (ms) => Math.round((ms - (START + time.steady - 5_000)) / 1_000) * 1_000,
+      );
     },
   };
 }
 
 test('a service’s clock that agrees to the minute counts as ours; within two days it is believed, farther off it is not, with one notice', () => {
-  const believed = /The service's clock says 2026-.* UTC, this machine's 2026-03-30 23:30 UTC\. Until both/;
+  const believed =
+    /The service's clock says 2026-.* UTC, this machine's 2026-03-30 23:30 UTC\. Until both/;
   const ignored = /Billing periods are counted by this machine's clock/;
   for (const [notice, differences] of [
     [null, [0, 50_000, -50_000]],
@@ -74,10 +77,20 @@ test('an answer that took long tells the time less exactly', () => {
 
 test('a call counts in the later period where the clocks differ, and with the credits since the earlier one began', () => {
   const { times, answer, pass } = machine();
-  const [february, march, april] = [Date.UTC(2026, 1, 28), Date.UTC(2026, 2, 31), Date.UTC(2026, 3, 30)];
-  assert.deepEqual(times.periods(), { period: { start: february, end: march }, countedSince: february });
+  const [february, march, april] = [
+    Date.UTC(2026, 1, 28),
+    Date.UTC(2026, 2, 31),
+    Date.UTC(2026, 3, 30),
+  ];
+  assert.deepEqual(times.periods(), {
+    period: { start: february, end: march },
+    countedSince: february,
+  });
   answer(HOUR);
-  assert.deepEqual(times.periods(), { period: { start: march, end: april }, countedSince: february });
+  assert.deepEqual(times.periods(), {
+    period: { start: march, end: april },
+    countedSince: february,
+  });
   pass(HOUR);
   assert.deepEqual(times.periods(), { period: { start: march, end: april }, countedSince: march });
 });
@@ -134,16 +147,19 @@ test('the time of the run never goes behind its start and what has passed since'
   const clock = { now: () => START, steady: () => 0, sleep: async () => {} };
   assert.equal(new RunTimes(clock, START + DAY, 31, () => {}).now(), START + DAY);
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(DAY), fc.integer({ min: -40 * DAY, max: 40 * DAY }))), (steps) => {
-      const { times, time, pass } = machine();
-      let passed = 0;
-      for (const [ms, jump] of steps) {
-        pass(ms);
-        passed += ms;
-        time.wall += jump;
-        assert.ok(times.now() >= START + passed);
-        assert.equal(times.now(), Math.max(time.wall, START + passed));
-      }
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.nat(DAY), fc.integer({ min: -40 * DAY, max: 40 * DAY }))),
+      (steps) => {
+        const { times, time, pass } = machine();
+        let passed = 0;
+        for (const [ms, jump] of steps) {
+          pass(ms);
+          passed += ms;
+          time.wall += jump;
+          assert.ok(times.now() >= START + passed);
+          assert.equal(times.now(), Math.max(time.wall, START + passed));
+        }
+      },
+    ),
   );
 });

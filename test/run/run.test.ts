@@ -28,10 +28,16 @@ test('an interrupt lets calls in flight land, writes all rows, and the next run 
   const progress = newProgress();
   const watch = setInterval(() => progress.calls >= 20 && interruption.abort(), 1);
   t.after(() => clearInterval(watch));
-  const ended = await harness.run({ topics: ['wildfire'] }, { interrupt: interruption.signal, progress });
+  const ended = await harness.run(
+    { topics: ['wildfire'] },
+    { interrupt: interruption.signal, progress },
+  );
   assert.deepEqual([ended.stop?.reason, ended.state], ['interrupted', 'interrupted']);
   const { ok, deferred } = ended.summary.status;
-  assert.ok(ok >= 20 && deferred > 0 && ok + deferred === 200, JSON.stringify(ended.summary.status));
+  assert.ok(
+    ok >= 20 && deferred > 0 && ok + deferred === 200,
+    JSON.stringify(ended.summary.status),
+  );
   assert.deepEqual(await harness.ledger(), { charged: ok, unknown: 0, open: 0 });
   assert.equal(harness.charged(), ok);
   assert.equal((await harness.run({ topics: ['wildfire'] })).state, 'complete');
@@ -48,9 +54,15 @@ test('a plan counts the time that the run has used before it: a short limit prom
   const context = await harness.open(job);
   harness.clock.moveTo('2026-03-15T12:10:00Z');
   using late = await prepare(context);
-  assert.deepEqual([late.plan.window, late.summary.this_run.cells, late.summary.fits], [0, 0, false]);
+  assert.deepEqual(
+    [late.plan.window, late.summary.this_run.cells, late.summary.fits],
+    [0, 0, false],
+  );
   const ended = await run(late);
-  assert.deepEqual([ended.stop?.reason, ended.summary.credits_spent, harness.charged()], ['time', 0, 0]);
+  assert.deepEqual(
+    [ended.stop?.reason, ended.summary.credits_spent, harness.charged()],
+    ['time', 0, 0],
+  );
 });
 
 test('what another run has bought since the plan is told beside what was spent', async (t) => {
@@ -115,7 +127,10 @@ test('where the service asks to wait, no other call is sent before', async (t) =
   const before = harness.clock.now();
   const ended = await harness.run({ topics: ['wildfire'], concurrency: 1 }, { baseUrl: url });
   assert.deepEqual([ended.state, sentAt.length], ['complete', 4]);
-  assert.ok(Math.min(...sentAt) - before >= 30_000, `sent after ${Math.min(...sentAt) - before} ms`);
+  assert.ok(
+    Math.min(...sentAt) - before >= 30_000,
+    `sent after ${Math.min(...sentAt) - before} ms`,
+  );
 });
 
 test('a bundle that was paid and of no use is not bought again when another run is at the cell in between', async (t) => {
@@ -128,7 +143,10 @@ test('a bundle that was paid and of no use is not bought again when another run 
   const owner = { name: 'another', isAlive: () => true };
   const other = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, owner);
   t.after(() => other.close());
-  const terms = await termsOf(other, { source: await harness.store.source('harness'), account: 'embedded' });
+  const terms = await termsOf(other, {
+    source: await harness.store.source('harness'),
+    account: 'embedded',
+  });
   const request = {
     ...callAt(0, { kind: 'single', topic: 'radon' }),
     cell: cellOf({ lat: place[0], lng: place[1] }, 4),
@@ -148,7 +166,10 @@ test('a bundle that was paid and of no use is not bought again when another run 
     if (++turns <= 3) turn = takeTurn();
   };
   Object.assign(harness.store, { settle: withTurns });
-  const ended = await harness.run({ topics: [...NATURAL_SLUGS, 'park'], budget: 200 }, { baseUrl: url });
+  const ended = await harness.run(
+    { topics: [...NATURAL_SLUGS, 'park'], budget: 200 },
+    { baseUrl: url },
+  );
   await turn;
   // The bundle, and avalanche and park alone.
   assert.deepEqual([faulted(), ended.summary.credits_spent, harness.charged()], [1, 17, 17]);
@@ -168,7 +189,12 @@ const PLACES = 60;
 const SOCKETS = 8;
 
 /** Answers each request on a connection of its own, and after some of them refuses connections for a time; null: for ever. */
-async function restarting(t: TestContext, { url, clock }: Harness, answers: number, awayMs: number | null) {
+async function restarting(
+  t: TestContext,
+  { url, clock }: Harness,
+  answers: number,
+  awayMs: number | null,
+) {
   let left = answers;
   let server: Server;
   const listen = async (port: number) => {
@@ -176,7 +202,9 @@ async function restarting(t: TestContext, { url, clock }: Harness, answers: numb
       const key = String(request.headers['x-api-key']);
       const real = await fetch(url + request.url, { headers: { 'x-api-key': key } });
       const cost = real.headers.get('x-credit-cost') ?? '0';
-      response.writeHead(real.status, { connection: 'close', 'x-credit-cost': cost }).end(await real.text());
+      response
+        .writeHead(real.status, { connection: 'close', 'x-credit-cost': cost })
+        .end(await real.text());
       if (--left !== 0) return;
       server.close();
       if (awayMs === null) return;
@@ -205,7 +233,10 @@ async function runAt(harness: Harness, baseUrl: string) {
   const charged = harness.charged();
   const ledger = await harness.ledger();
   // A connection that the server had not accepted when it stopped to listen is reset.
-  assert.ok(ledger.charged === charged && ledger.open === 0 && ledger.unknown <= SOCKETS, JSON.stringify(ledger));
+  assert.ok(
+    ledger.charged === charged && ledger.open === 0 && ledger.unknown <= SOCKETS,
+    JSON.stringify(ledger),
+  );
   const unsent = progress.calls - charged - ledger.unknown;
   return { state, stop: stop?.reason ?? null, ok: summary.status.ok, charged, unsent };
 }
@@ -241,7 +272,9 @@ for (const how of ['reset', 'closed'] as const) {
         cut++;
         return void (how === 'reset' ? socket.resetAndDestroy() : socket.destroy());
       }
-      const answer = await fetch(harness.url + url, { headers: { 'x-api-key': String(headers['x-api-key']) } });
+      const answer = await fetch(harness.url + url, {
+        headers: { 'x-api-key': String(headers['x-api-key']) },
+      });
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       response.end(Buffer.from(await answer.arrayBuffer()));
     });

@@ -25,7 +25,12 @@ test('what nobody says is the default', () => {
     precision: 4,
     prefix: '',
     service: { kind: 'local' },
-    account: { name: 'embedded', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 1, reserve: 0 },
+    account: {
+      name: 'embedded',
+      subscription: SUBSCRIPTIONS.starter,
+      anniversaryDay: 1,
+      reserve: 0,
+    },
     budget: null,
     optimize: 'credits',
     store: '/data/perilbook/store.db',
@@ -35,7 +40,10 @@ test('what nobody says is the default', () => {
   const named = (settings: JobFile, jobFile?: string) =>
     makeJob([settings, { input: 'in.csv' }], { ...SURROUNDINGS, jobFile }).name;
   assert.deepEqual([named({}, 'jobs/east.yaml'), named({ name: 'x' }, 'east.yaml')], ['east', 'x']);
-  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'Missing input file' });
+  assert.throws(() => makeJob([{}], SURROUNDINGS), {
+    code: 'USAGE',
+    message: 'Missing input file',
+  });
   assert.equal(made.timeToLive('wildfire'), 365 * DAY);
 });
 
@@ -59,18 +67,30 @@ test('each setting has its place in the job; what nobody said of a paid account 
     ...{ sheet: '2', encoding: 'windows-1252', delimiter: ';', header: false },
   });
   const rows: readonly (readonly [said: JobFile, made: object])[] = [
-    [{}, { areas: null, counts: true, onFinish: null, jobFile: null, orderBy: { kind: 'recognized' } }],
+    [
+      {},
+      { areas: null, counts: true, onFinish: null, jobFile: null, orderBy: { kind: 'recognized' } },
+    ],
     [{ areas: 'tract' }, { areas: 'tract', counts: false }],
     [{ order_by: 'file' }, { orderBy: { kind: 'file' } }],
     [{ order_by: 'tiv' }, { orderBy: { kind: 'tiv' } }],
-    [{ order_by: { column: 'v' } }, { orderBy: { kind: 'column', column: 'v', direction: 'desc' } }],
-    [{ order_by: { column: 'v', direction: 'asc' } }, { orderBy: { kind: 'column', column: 'v', direction: 'asc' } }],
+    [
+      { order_by: { column: 'v' } },
+      { orderBy: { kind: 'column', column: 'v', direction: 'desc' } },
+    ],
+    [
+      { order_by: { column: 'v', direction: 'asc' } },
+      { orderBy: { kind: 'column', column: 'v', direction: 'asc' } },
+    ],
     [{ on_finish: ['./tell'] }, { onFinish: ['/here/tell'] }],
   ];
   for (const [said, made] of rows) assert.partialDeepStrictEqual(job(said), made);
   const assumed = ({ isTopicsAssumed, account }: Job) => [isTopicsAssumed, account.isDayAssumed];
   assert.deepEqual(assumed(job({ service: REMOTE }, {})), [true, true]);
-  assert.deepEqual(assumed(job({ topics: 'park', service: REMOTE }, { anniversary_day: 3 })), [false, false]);
+  assert.deepEqual(assumed(job({ topics: 'park', service: REMOTE }, { anniversary_day: 3 })), [
+    false,
+    false,
+  ]);
   assert.deepEqual(assumed(job({ service: 'sample' }, {})), [true, false]);
   const accounts: readonly (readonly [said: JobFile, name: string, isAssumed?: boolean])[] = [
     [{ service: REMOTE }, 'h.example', true],
@@ -87,7 +107,11 @@ test('each setting has its place in the job; what nobody said of a paid account 
     const { account } = job(said, {});
     assert.deepEqual([account.name, account.isAssumed], [name, isAssumed], JSON.stringify(said));
   }
-  const unlimited = [job({ service: 'sample' }), job({ service: 'sample', subscription: 'starter' }), job()];
+  const unlimited = [
+    job({ service: 'sample' }),
+    job({ service: 'sample', subscription: 'starter' }),
+    job(),
+  ];
   assert.deepEqual(unlimited.map(isUnlimited), [true, false, false]);
 });
 
@@ -113,7 +137,10 @@ test('the address and the keys of the service may come from two sources of setti
     keys: [{ file: '/keys/a', scopes: null }],
   };
   assert.deepEqual(job({ service: keys }, { service: address }).service, both);
-  assert.deepEqual(job({ service: address }, { service: { ...keys, base_url: 'https://old.example' } }).service, both);
+  assert.deepEqual(
+    job({ service: address }, { service: { ...keys, base_url: 'https://old.example' } }).service,
+    both,
+  );
   assert.throws(() => job({ service: keys }), { code: 'USAGE', hint: /--base-url/ });
   assert.throws(() => job({ service: keys }, { service: 'sample' }), { code: 'USAGE' });
   const sample = { kind: 'sample' } as const;
@@ -156,10 +183,16 @@ test('paths of a job file are relative to it, all others to the working folder',
     input: 'in.csv',
     output: '../out/o.csv',
     store: 's.db',
-    service: { base_url: 'https://h.example', api_keys: [{ file: '/abs/key' }, { file: 'key' }, { env: 'KEY' }] },
+    service: {
+      base_url: 'https://h.example',
+      api_keys: [{ file: '/abs/key' }, { file: 'key' }, { env: 'KEY' }],
+    },
   });
   const made = makeJob([{ output: 'flag.csv' }, file], SURROUNDINGS);
-  assert.deepEqual([made.input, made.output, made.store], ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db']);
+  assert.deepEqual(
+    [made.input, made.output, made.store],
+    ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db'],
+  );
   assert.equal(makeJob([file], SURROUNDINGS).output, '/here/out/o.csv');
   assert.ok(made.service.kind === 'remote');
   const places = made.service.keys.map(({ env, file: path }) => env ?? path);
@@ -193,7 +226,11 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
   assert.deepEqual([creditsOf(7, 0.07), creditsOf(0.3, 0.1), creditsOf(6.99, 0.07)], [100, 3, 99]);
   assert.equal(creditsOf(0, 0.04), 0);
   for (const rate of [0, undefined]) {
-    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /overage rate/, hint: /overage_rate/ });
+    assert.throws(() => creditsOf(1, rate), {
+      code: 'JOB_FILE',
+      message: /overage rate/,
+      hint: /overage_rate/,
+    });
   }
   assert.equal(job({ overages: { ceiling: 1 } }).account.overageCredits, 25);
   assert.equal(job({}).account.overageCredits, 0);
@@ -205,8 +242,11 @@ test('topics are slugs and groups, in contract order, each once', () => {
   const groups = ['all', 'natural', 'proximity', 'measurement'] as const;
   fc.assert(
     fc.property(fc.subarray([...groups]), fc.shuffledSubarray([...TOPIC_SLUGS]), (named, slugs) => {
-      const isNamed = (category: (typeof groups)[number]) => named.includes('all') || named.includes(category);
-      const expected = TOPICS.filter(({ slug, category }) => isNamed(category) || slugs.includes(slug));
+      const isNamed = (category: (typeof groups)[number]) =>
+        named.includes('all') || named.includes(category);
+      const expected = TOPICS.filter(
+        ({ slug, category }) => isNamed(category) || slugs.includes(slug),
+      );
       const all = expected.map(({ slug }) => slug);
       assert.deepEqual(parseTopics([...slugs, ...named]), all);
     }),
@@ -223,12 +263,30 @@ test('time to live: the contract’s cadence, else what a group says, else what 
   assert.deepEqual(lives({}, ...some), [365 * DAY, 30 * DAY, null, DAY, 3_600_000]);
   assert.deepEqual(lives({ all: '2d' }, ...some), new Array(5).fill(2 * DAY));
   const [year, hour] = [365 * DAY, 3_600_000];
-  assert.deepEqual(lives({ proximity: '1h', park: '30s' }, ...some), [year, 30_000, hour, hour, hour]);
-  assert.deepEqual(lives({ all: 'never', ozone: '90m' }, ...some), [null, null, null, null, 5_400_000]);
+  assert.deepEqual(lives({ proximity: '1h', park: '30s' }, ...some), [
+    year,
+    30_000,
+    hour,
+    hour,
+    hour,
+  ]);
+  assert.deepEqual(lives({ all: 'never', ozone: '90m' }, ...some), [
+    null,
+    null,
+    null,
+    null,
+    5_400_000,
+  ]);
 });
 
 test('a topic’s own line wins over its group, and the group over all, wherever the lines stand', () => {
-  const said = Object.entries({ all: '1d', natural: '2d', wildfire: '3d', measurement: '4d', radon: 'never' });
+  const said = Object.entries({
+    all: '1d',
+    natural: '2d',
+    wildfire: '3d',
+    measurement: '4d',
+    radon: 'never',
+  });
   fc.assert(
     fc.property(fc.shuffledSubarray(said, { minLength: said.length }), (lines) => {
       const found = lives(Object.fromEntries(lines), 'wildfire', 'hail', 'park', 'ozone', 'radon');
@@ -240,6 +298,22 @@ test('a topic’s own line wins over its group, and the group over all, wherever
 test('an amount and a unit are a time; anything else is none', () => {
   const times = ['90s', ' 30 m ', '12h', '30d', '1.5h', '0d', '0.25h'].map(durationMs);
   assert.deepEqual(times, [90_000, 1_800_000, 43_200_000, 2_592_000_000, 5_400_000, 0, 900_000]);
-  const texts = ['', ' ', 'never', '30', 'd', '-1d', '+1d', '1 day', '1D', '1w', '1.d', '.5h', '1h30m', '1,5h', '1e3s'];
+  const texts = [
+    '',
+    ' ',
+    'never',
+    '30',
+    'd',
+    '-1d',
+    '+1d',
+    '1 day',
+    '1D',
+    '1w',
+    '1.d',
+    '.5h',
+    '1h30m',
+    '1,5h',
+    '1e3s',
+  ];
   for (const text of texts) assert.equal(durationMs(text), null, text);
 });

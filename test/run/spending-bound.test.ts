@@ -27,11 +27,16 @@ type Deed =
 const ANSWER: Deed = { kind: 'answer' };
 const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 12, arbitrary: fc.constant(ANSWER) },
-  { weight: 4, arbitrary: fc.constantFrom<Deed>({ kind: 'unavailable' }, { kind: 'thin' }, { kind: 'lost' }) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom<Deed>({ kind: 'unavailable' }, { kind: 'thin' }, { kind: 'lost' }),
+  },
   { weight: 1, arbitrary: fc.constant<Deed>({ kind: 'unusable' }) },
   {
     weight: 1,
-    arbitrary: fc.constantFrom(404, 422, 429, 500, 503).map((status): Deed => ({ kind: 'charged_failure', status })),
+    arbitrary: fc
+      .constantFrom(404, 422, 429, 500, 503)
+      .map((status): Deed => ({ kind: 'charged_failure', status })),
   },
   {
     weight: 4,
@@ -67,7 +72,11 @@ const anyStory = fc.record({
   places: fc.integer({ min: 1, max: 12 }),
   topics: fc.constantFrom(...TOPICS),
   budget: fc.option(fc.integer({ min: 0, max: 300 }), { nil: undefined }),
-  scopes: fc.constantFrom<readonly string[]>([], ['bundle'], ['hail', 'wildfire', 'park', 'bundle']),
+  scopes: fc.constantFrom<readonly string[]>(
+    [],
+    ['bundle'],
+    ['hail', 'wildfire', 'park', 'bundle'],
+  ),
 });
 
 /** A service that does one deed after the other, then answers. It charges what it says. */
@@ -79,7 +88,9 @@ async function serveDeeds(t: TestContext) {
     const asked = new URL(request.url!, 'http://127.0.0.1');
     const name = asked.pathname.split('/').at(-1)!;
     const topic = asked.pathname.split('/')[2]!;
-    const call: Call = isTopicSlug(topic) ? { kind: 'single', topic } : { kind: name as 'standard' | 'enterprise' };
+    const call: Call = isTopicSlug(topic)
+      ? { kind: 'single', topic }
+      : { kind: name as 'standard' | 'enterprise' };
     let deed = deeds.shift() ?? ANSWER;
     for (; deed.kind === 'price'; deed = deeds.shift() ?? ANSWER) prices = deed.prices;
     if (deed.kind === 'refuse') {
@@ -101,7 +112,10 @@ async function serveDeeds(t: TestContext) {
     }
     if (deed.kind === 'unavailable' && !topics) data.result = { error: 'unavailable' };
     envelope.meta.credit_cost = cost;
-    response.writeHead(200, { 'content-type': 'application/json', [HEADERS.creditCost]: String(cost) });
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      [HEADERS.creditCost]: String(cost),
+    });
     response.end(JSON.stringify(envelope));
   });
   return {
@@ -123,11 +137,17 @@ async function holdsBound(
 ): Promise<void> {
   const { budget } = story;
   const key = harness.key(...story.scopes);
-  const job = { topics: [...story.topics], concurrency: 3, ...(budget !== undefined && { budget }) } as JobFile;
+  const job = {
+    topics: [...story.topics],
+    concurrency: 3,
+    ...(budget !== undefined && { budget }),
+  } as JobFile;
   harness.writeInput(places(story.places));
   const options = { keys: [key], baseUrl: service.url, store };
   const rises = story.deeds.filter(({ kind }) => kind === 'price').length;
-  const most = Math.max(...story.deeds.flatMap((deed) => (deed.kind === 'price' ? Object.values(deed.prices) : [35])));
+  const most = Math.max(
+    ...story.deeds.flatMap((deed) => (deed.kind === 'price' ? Object.values(deed.prices) : [35])),
+  );
   service.begin(story.deeds);
   for (let number = 0; number < 2; number++) {
     const before = service.charged();
@@ -139,7 +159,10 @@ async function holdsBound(
     });
     const spent = service.charged() - before;
     if (ended === null) return assert.equal(spent, 0);
-    assert.ok(plan.credits_limit <= Math.min(budget ?? Number.POSITIVE_INFINITY, plan.credits + plan.credits * 20));
+    assert.ok(
+      plan.credits_limit <=
+        Math.min(budget ?? Number.POSITIVE_INFINITY, plan.credits + plan.credits * 20),
+    );
     const { credits_spent, credits_unknown, credits_above_price: above } = ended.summary;
     // By the ledger: what was claimed is within the bound.
     assert.ok(
@@ -149,7 +172,11 @@ async function holdsBound(
     assert.ok(above <= rises * 3 * most, `${above} above the price`);
     // At the service: nothing was charged that the ledger does not have, except for a lost call whose price had risen unseen.
     assert.ok(spent <= credits_spent + credits_unknown + rises * 3 * most, `${spent} charged`);
-    if (rises === 0) assert.ok(spent <= plan.credits_limit, `${spent} charged, at most ${plan.credits_limit} printed`);
+    if (rises === 0)
+      assert.ok(
+        spent <= plan.credits_limit,
+        `${spent} charged, at most ${plan.credits_limit} printed`,
+      );
   }
 }
 
@@ -173,17 +200,24 @@ async function tryStories(
 const owner = { name: 'test', isAlive: () => true };
 
 test('SQLite: whatever the service answers, no run spends more than it printed as the most', async (t) => {
-  await tryStories(t, times({ short: 25, long: 400, soak: 5_000 }), async ({ folder, clock }, number) =>
-    openSqliteStore(join(folder, `bound-${number}.db`), clock, owner),
+  await tryStories(
+    t,
+    times({ short: 25, long: 400, soak: 5_000 }),
+    async ({ folder, clock }, number) =>
+      openSqliteStore(join(folder, `bound-${number}.db`), clock, owner),
   );
 });
 
-test('PostgreSQL: whatever the service answers, no run spends more than it printed as the most', LONG, async (t) => {
-  const server = await sharedPostgres();
-  await tryStories(t, times({ long: 60, soak: 1_000 }), async ({ clock }) =>
-    openPostgresStore(server.storeAddress(), clock, owner),
-  );
-});
+test(
+  'PostgreSQL: whatever the service answers, no run spends more than it printed as the most',
+  LONG,
+  async (t) => {
+    const server = await sharedPostgres();
+    await tryStories(t, times({ long: 60, soak: 1_000 }), async ({ clock }) =>
+      openPostgresStore(server.storeAddress(), clock, owner),
+    );
+  },
+);
 
 test('a service that charges for its failures, and says so, is not paid beyond the bound', async (t) => {
   const harness = await openHarness(t, { factor: 2_000 });
@@ -192,7 +226,13 @@ test('a service that charges for its failures, and says so, is not paid beyond t
   t.after(() => store.close());
   for (const status of [404, 429, 500]) {
     const deeds = new Array<Deed>(60).fill({ kind: 'charged_failure', status });
-    await holdsBound(harness, service, store, { deeds, places: 12, topics: TOPICS[1], budget: 20, scopes: [] });
+    await holdsBound(harness, service, store, {
+      deeds,
+      places: 12,
+      topics: TOPICS[1],
+      budget: 20,
+      scopes: [],
+    });
   }
 });
 
@@ -212,9 +252,15 @@ test('one run after the other: a refused scope, then its price, then what was ap
   const quota: Deed = { kind: 'refuse', status: 403, code: 'SCOPE_REQUIRED' };
   service.begin([...Array<Deed>(5).fill(ANSWER), ...Array<Deed>(8).fill(quota)]);
   const first = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
-  assert.deepEqual([first.stop?.reason, costOfRest(first.stop), service.charged()], ['price', 225, 5]);
+  assert.deepEqual(
+    [first.stop?.reason, costOfRest(first.stop), service.charged()],
+    ['price', 225, 5],
+  );
   const second = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
-  assert.deepEqual([second.state, second.summary.credits, service.charged()], ['complete', 225, 230]);
+  assert.deepEqual(
+    [second.state, second.summary.credits, service.charged()],
+    ['complete', 225, 230],
+  );
 });
 
 test('two runs of one store at once pay for one first call, which shows both the price', async (t) => {
@@ -224,9 +270,14 @@ test('two runs of one store at once pay for one first call, which shows both the
   service.begin([{ kind: 'price', prices: { ...CREDITS, single: 5 } }]);
   const outputs = ['a.csv', 'b.csv'].map((name) => join(harness.folder, name));
   const ends = await Promise.all(
-    outputs.map((output) => harness.run({ topics: 'wildfire', budget: 20, output }, { baseUrl: service.url })),
+    outputs.map((output) =>
+      harness.run({ topics: 'wildfire', budget: 20, output }, { baseUrl: service.url }),
+    ),
   );
-  assert.deepEqual([ends.map(({ stop }) => stop?.reason), service.charged()], [['price', 'price'], 5]);
+  assert.deepEqual(
+    [ends.map(({ stop }) => stop?.reason), service.charged()],
+    [['price', 'price'], 5],
+  );
 });
 
 test('the first call goes out alone and shows the price; the rest waits for approval, and the next plan knows it', async (t) => {
@@ -237,16 +288,26 @@ test('the first call goes out alone and shows the price; the rest waits for appr
   const dear: Deed = { kind: 'price', prices: { ...CREDITS, single: 5 } };
   service.begin([dear]);
   const first = await harness.run({ topics: 'wildfire', budget: 5 }, options);
-  assert.deepEqual([first.stop?.reason, first.summary.credits_above_price, service.charged()], ['price', 4, 5]);
+  assert.deepEqual(
+    [first.stop?.reason, first.summary.credits_above_price, service.charged()],
+    ['price', 4, 5],
+  );
   // Of the plan's 20 credits 15 are left, but the 19 other places cost 19.
-  assert.match(first.stop!.message, /What is left costs 95 credits now, 19 before: nothing more was bought\.$/);
+  assert.match(
+    first.stop!.message,
+    /What is left costs 95 credits now, 19 before: nothing more was bought\.$/,
+  );
   const plan = await harness.plan({ topics: 'wildfire' }, options);
   assert.deepEqual(
     [plan.credits, plan.prices.map(({ kind, credits, contract }) => [kind, credits, contract])],
     [...[95, [['single', 5, 1]]]],
   );
   // A rise in mid-run stops it, too; a lower price is taken as it is.
-  service.begin([dear, ...Array<Deed>(4).fill(ANSWER), { kind: 'price', prices: { ...CREDITS, single: 7 } }]);
+  service.begin([
+    dear,
+    ...Array<Deed>(4).fill(ANSWER),
+    { kind: 'price', prices: { ...CREDITS, single: 7 } },
+  ]);
   const second = await harness.run({ topics: 'wildfire', budget: 95, concurrency: 2 }, options);
   assert.equal(second.stop?.reason, 'price');
   const above = second.summary.credits_above_price;
@@ -254,7 +315,10 @@ test('the first call goes out alone and shows the price; the rest waits for appr
   service.begin([{ kind: 'price', prices: { ...CREDITS, single: 2 } }]);
   const rest = costOfRest(second.stop);
   const third = await harness.run({ topics: 'wildfire', budget: rest }, options);
-  assert.deepEqual([third.state, third.summary.credits, service.charged()], ['complete', rest, (rest / 7) * 2]);
+  assert.deepEqual(
+    [third.state, third.summary.credits, service.charged()],
+    ['complete', rest, (rest / 7) * 2],
+  );
   const topics: readonly TopicSlug[] = ['hail'];
   assert.equal((await harness.plan({ topics: [...topics] }, options)).credits, 40);
 });

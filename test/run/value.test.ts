@@ -3,11 +3,19 @@ import { test } from 'node:test';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 import { currencyColumn, valueCurrencies } from '../../src/run/scan/currency.ts';
-import { decimalsFor, likelyOrder, parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
+import {
+  decimalsFor,
+  likelyOrder,
+  parseValue,
+  valueColumns,
+  valueOfUnits,
+} from '../../src/run/scan/value.ts';
 import { fc } from '../properties.ts';
 
 /** What the table does, with a Map of texts. */
-function countedBy(cells: readonly Cell[]): Map<string, { number: number; rows: number; cell: Cell }> {
+function countedBy(
+  cells: readonly Cell[],
+): Map<string, { number: number; rows: number; cell: Cell }> {
   const known = new Map<string, { number: number; rows: number; cell: Cell }>();
   for (const cell of cells) {
     const key = `${cell.lat7},${cell.lng7}`;
@@ -27,10 +35,14 @@ function assertSameAsMap(cells: readonly Cell[]): void {
   const expected = [...known.values()];
   const first = expected.map(({ cell }) => cell);
   for (const from of [0, 2, known.size]) {
-    for (const to of [2, cells.length + 1]) assert.deepEqual(table.cells(from, to), first.slice(from, to));
+    for (const to of [2, cells.length + 1])
+      assert.deepEqual(table.cells(from, to), first.slice(from, to));
   }
   for (const { number, rows, cell } of expected) {
-    assert.deepEqual([table.numberOf(cell), table.rows(number), table.cell(number)], [number, rows, cell]);
+    assert.deepEqual(
+      [table.numberOf(cell), table.rows(number), table.cell(number)],
+      [number, rows, cell],
+    );
   }
   for (const { number, cell } of expected.toReversed()) assert.equal(table.numberOf(cell), number);
   assert.equal(table.numberOf({ lat7: 900_000_001, lng7: 0 }), -1);
@@ -40,12 +52,17 @@ const degrees = (most: number) => fc.integer({ min: -most * 1e7, max: most * 1e7
 const anyCell = fc.tuple(degrees(90), degrees(180)).map(([lat7, lng7]): Cell => ({ lat7, lng7 }));
 /** Cells of one street: many are the same, the others differ in their low digits only. */
 const step = fc.integer({ min: 0, max: 7 });
-const streetCell = fc
-  .tuple(step, step)
-  .map(([north, west]): Cell => ({ lat7: 340_000_000 + north * 1_000, lng7: -1_180_000_000 - west * 1_000 }));
+const streetCell = fc.tuple(step, step).map(
+  ([north, west]): Cell => ({
+    lat7: 340_000_000 + north * 1_000,
+    lng7: -1_180_000_000 - west * 1_000,
+  }),
+);
 
 test('any cells: numbered in the order of first sight, each with its rows', () => {
-  fc.assert(fc.property(fc.array(fc.oneof(anyCell, streetCell), { maxLength: 400 }), assertSameAsMap));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(anyCell, streetCell), { maxLength: 400 }), assertSameAsMap),
+  );
 });
 
 test('the table grows: more cells than it began with, in a grid and scattered, each seen more than once', () => {
@@ -72,7 +89,10 @@ test('corners of the earth are cells as others are, and exchanged halves are not
 test('the cell at 0, 0 is not found where it was not added, right after the last cell', () => {
   const table = new CellTable();
   for (const lat7 of [1, 2, 3]) table.add({ lat7, lng7: 0 });
-  assert.deepEqual([table.numberOf({ lat7: 3, lng7: 0 }), table.numberOf({ lat7: 0, lng7: 0 })], [2, -1]);
+  assert.deepEqual(
+    [table.numberOf({ lat7: 3, lng7: 0 }), table.numberOf({ lat7: 0, lng7: 0 })],
+    [2, -1],
+  );
 });
 
 test('the value of all cells is summed where the table is full to its last place', () => {
@@ -90,12 +110,22 @@ test('the value of a row is the sum of the columns of OED or CEDE, else the colu
   assert.deepEqual(columns(['BuildingValue', 'lat', 'timeelementvalue']), [0, 2]);
   assert.deepEqual(columns(['id', 'tiv', 'lat']), [1]);
   assert.deepEqual(columns(['TIV', 'lat']), [0]);
-  assert.deepEqual(columns(['id', 'Building TIV', 'contents-tiv', 'BI_TIV', 'Other TIV 2', ' T.I.V']), [1, 2, 3]);
+  assert.deepEqual(
+    columns(['id', 'Building TIV', 'contents-tiv', 'BI_TIV', 'Other TIV 2', ' T.I.V']),
+    [1, 2, 3],
+  );
   assert.deepEqual(columns(['id', 'T I V']), [1]);
   // The same sum in dollars too counts once.
-  assert.deepEqual(columns(['BuildingTIV (USD)', 'ContentsTIV $', 'BuildingTIV', 'ContentsTIV (EUR)']), [0, 1]);
-  const recognized = (...names: string[]) => valueColumns(names, { kind: 'recognized' }, 'book.csv');
-  assert.deepEqual([recognized('id', 'BITIV', 'price'), recognized('id', 'price'), recognized('id')], [[1], [1], []]);
+  assert.deepEqual(
+    columns(['BuildingTIV (USD)', 'ContentsTIV $', 'BuildingTIV', 'ContentsTIV (EUR)']),
+    [0, 1],
+  );
+  const recognized = (...names: string[]) =>
+    valueColumns(names, { kind: 'recognized' }, 'book.csv');
+  assert.deepEqual(
+    [recognized('id', 'BITIV', 'price'), recognized('id', 'price'), recognized('id')],
+    [[1], [1], []],
+  );
   assert.deepEqual(valueColumns(['TIV'], { kind: 'file' }, 'book.csv'), []);
   assert.throws(() => columns(['id', 'value']), {
     ...{ code: 'INPUT_COLUMNS', hint: /--order-by COLUMN/, context: { file: 'book.csv' } },
@@ -171,17 +201,22 @@ test('values of a file with decimal commas: dots are no decimal signs there, and
   for (const [text, value] of cases) assert.equal(parseValue(text, 'comma'), value, text);
   const marks = fc.constantFrom('', '€', '$', 'EUR ', 'USD ', 'CHF');
   fc.assert(
-    fc.property(fc.integer({ min: -1e12, max: 1e12 }), marks, fc.boolean(), (cents, mark, isBefore) => {
-      const value = cents / 100;
-      for (const [language, decimal] of [
-        ['en-US', 'point'],
-        ['de-DE', 'comma'],
-        ['fr-FR', 'comma'],
-      ] as const) {
-        const text = value.toLocaleString(language, { minimumFractionDigits: 2 });
-        assert.equal(parseValue(isBefore ? mark + text : text + mark, decimal), value);
-      }
-    }),
+    fc.property(
+      fc.integer({ min: -1e12, max: 1e12 }),
+      marks,
+      fc.boolean(),
+      (cents, mark, isBefore) => {
+        const value = cents / 100;
+        for (const [language, decimal] of [
+          ['en-US', 'point'],
+          ['de-DE', 'comma'],
+          ['fr-FR', 'comma'],
+        ] as const) {
+          const text = value.toLocaleString(language, { minimumFractionDigits: 2 });
+          assert.equal(parseValue(isBefore ? mark + text : text + mark, decimal), value);
+        }
+      },
+    ),
   );
 });
 
@@ -192,8 +227,11 @@ test('sums of values are exact to the cent, in any order and grouping, up to tri
       const table = new CellTable();
       for (const [cell, value] of values.entries()) table.addAt(cell, 0, value / 100);
       table.roundValues();
-      const order = [...values.keys()].sort((a, b) => ((a * 7_919 + seed) % 997) - ((b * 7_919 + seed) % 997));
-      const sumOf = (cells: readonly number[]) => cells.reduce((sum, cell) => sum + table.value(cell), 0);
+      const order = [...values.keys()].sort(
+        (a, b) => ((a * 7_919 + seed) % 997) - ((b * 7_919 + seed) % 997),
+      );
+      const sumOf = (cells: readonly number[]) =>
+        cells.reduce((sum, cell) => sum + table.value(cell), 0);
       const exact = values.reduce((sum, value) => sum + value, 0);
       assert.equal(sumOf(order), table.total());
       assert.equal(sumOf(order.slice(0, 7)) + sumOf(order.slice(7)), table.total());
@@ -219,7 +257,9 @@ test('a column of small numbers keeps its order and its shares', () => {
 
 test('a row without a currency is of the first one, wherever it is', () => {
   const currencies = valueCurrencies();
-  const differs = ['', 'USD', ' ', 'usd ', 'CAD', undefined, 'EUR'].map((code) => currencies.add(code, 0, 1));
+  const differs = ['', 'USD', ' ', 'usd ', 'CAD', undefined, 'EUR'].map((code) =>
+    currencies.add(code, 0, 1),
+  );
   assert.deepEqual(differs, [false, false, false, false, true, false, true]);
   assert.equal(currencies.code, 'USD');
   const counted = Object.fromEntries(currencies.all.map(({ code, rows }) => [code, rows]));
@@ -257,13 +297,17 @@ test('the column that is likely the value: the surest name, then the newest year
   }
   const surer =
     'totalinsuredvalue totalinsuredvalue2020 insuredvalue suminsured replacementcost totalvalue buildingvalue2020';
-  for (const name of `${surer} assetvalueusd insuredvaluex tivamount totalassessedvalue marketvalue2021`.split(' ')) {
+  for (const name of `${surer} assetvalueusd insuredvaluex tivamount totalassessedvalue marketvalue2021`.split(
+    ' ',
+  )) {
     assert.equal(likelyOrder(['price', name]), name);
   }
   assert.equal(likelyOrder(['Value', 'price']), 'price');
-  for (const name of ['value', 'Value', 'VALUE_USD', 'value2024']) assert.equal(likelyOrder(['id', name]), name);
+  for (const name of ['value', 'Value', 'VALUE_USD', 'value2024'])
+    assert.equal(likelyOrder(['id', name]), name);
   for (const name of ['price', 'saleprice']) assert.equal(likelyOrder([name]), name);
-  const none = 'subtotal insured value,my tiv 2020,my tiv x,sum insured note,assessed value note,tiv a%';
+  const none =
+    'subtotal insured value,my tiv 2020,my tiv x,sum insured note,assessed value note,tiv a%';
   assert.equal(likelyOrder(none.split(',')), null);
 });
 
@@ -271,9 +315,13 @@ test('the column of currencies by its name, and the values of each currency by c
   const columns = [['id', 'Currency Code', 'Loc_Currency'], ['CURRENCY'], ['concurrency', 'id']];
   assert.deepEqual(columns.map(currencyColumn), [2, 0, null]);
   const currencies = valueCurrencies();
-  const rows = ['USD', 'CAD', 'CAD', 'CAD', 'USD'].map((code, row) => [code, row % 2, 10 ** row] as const);
+  const rows = ['USD', 'CAD', 'CAD', 'CAD', 'USD'].map(
+    (code, row) => [code, row % 2, 10 ** row] as const,
+  );
   for (const row of rows) currencies.add(...row);
-  const [first, second, ...others] = currencies.all.map(({ values }) => values && Object.fromEntries(values));
+  const [first, second, ...others] = currencies.all.map(
+    ({ values }) => values && Object.fromEntries(values),
+  );
   assert.deepEqual([first, second, others], [null, { 0: 100, 1: 1_010 }, []]);
   for (let code = 0; code < 60; code++) currencies.add(`C${code}`, 0, 1);
   const last = currencies.all.at(-1)!;

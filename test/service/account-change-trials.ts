@@ -88,10 +88,12 @@ export function tryAccountChanges(name: string, open: () => Promise<AccountsUnde
     await using accounts = await open();
     const { buy, billed } = await running(accounts, terms(50), true);
     assert.deepEqual([await buy(), await buy()], ['charged', 'charged']);
-    const lower = (credits: number) => accounts.port.changeAccount('acme', { subscription: terms(credits) });
+    const lower = (credits: number) =>
+      accounts.port.changeAccount('acme', { subscription: terms(credits) });
     await assert.rejects(lower(29), {
       code: 'SERVICE_ACCOUNT',
-      message: 'Cannot lower account "acme" to 29 credits a month: 30 of its 50 are charged in this billing period',
+      message:
+        'Cannot lower account "acme" to 29 credits a month: 30 of its 50 are charged in this billing period',
     });
     await lower(30);
     assert.equal(await buy(), 'charged');
@@ -122,9 +124,16 @@ export function tryAccountChanges(name: string, open: () => Promise<AccountsUnde
   test(`${name}: a change of an account that is not there, or to figures that are none, changes nothing`, async () => {
     await using accounts = await open();
     await accounts.port.createAccount({ name: 'acme', subscription: terms(20) });
-    const change = (who: string, credits: number) => accounts.port.changeAccount(who, { subscription: terms(credits) });
-    await assert.rejects(change('nobody', 10), { code: 'SERVICE_ACCOUNT', message: /Cannot find account "nobody"/ });
-    await assert.rejects(change('acme', 1.5), { code: 'SERVICE_ACCOUNT', message: /1\.5 credits a month/ });
+    const change = (who: string, credits: number) =>
+      accounts.port.changeAccount(who, { subscription: terms(credits) });
+    await assert.rejects(change('nobody', 10), {
+      code: 'SERVICE_ACCOUNT',
+      message: /Cannot find account "nobody"/,
+    });
+    await assert.rejects(change('acme', 1.5), {
+      code: 'SERVICE_ACCOUNT',
+      message: /1\.5 credits a month/,
+    });
     assert.deepEqual((await accounts.port.findAccount('acme')).subscription, terms(20));
   });
 }

@@ -8,7 +8,14 @@ import { startService } from '../../src/service/http/start-service.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { until } from '../until.ts';
-import { databaseFile, openSmallData, pathTo, releaseLater, request, subscriptionOf } from './small-data.ts';
+import {
+  databaseFile,
+  openSmallData,
+  pathTo,
+  releaseLater,
+  request,
+  subscriptionOf,
+} from './small-data.ts';
 
 const server = await startPostgres();
 /** The topic of the calls whose charges are disturbed. */
@@ -21,20 +28,34 @@ async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
   const url = await server.database();
   const proxy = await startTcpProxy(server.port, TOPIC);
   releaseLater(t, () => proxy[Symbol.asyncDispose]());
-  const accounts = await openPostgresAccounts(url.replace(`:${server.port}/`, `:${proxy.port}/`), systemClock, {
-    patienceMs,
-    leaseMs,
-  });
+  const accounts = await openPostgresAccounts(
+    url.replace(`:${server.port}/`, `:${proxy.port}/`),
+    systemClock,
+    {
+      patienceMs,
+      leaseMs,
+    },
+  );
   releaseLater(t, () => accounts[Symbol.asyncDispose]());
   await accounts.createAccount({ name: 'tester', subscription: subscriptionOf(1_000, 1_000) });
   const { key } = await accounts.createKey('tester', ['bundle', ...TOPIC_SLUGS], null);
   const errors: unknown[] = [];
-  const service = await startService({ data, accounts, port: 0, onError: (error) => errors.push(error) });
+  const service = await startService({
+    data,
+    accounts,
+    port: 0,
+    onError: (error) => errors.push(error),
+  });
   releaseLater(t, () => service.close());
-  const looks = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts', max: 1 });
+  const looks = new Pool({
+    connectionString: url,
+    options: '-c search_path=perilbook_accounts',
+    max: 1,
+  });
   looks.on('error', () => {});
   releaseLater(t, () => looks.end());
-  const numberOf = async (sql: string) => Number((await looks.query({ text: sql, rowMode: 'array' })).rows[0]![0]);
+  const numberOf = async (sql: string) =>
+    Number((await looks.query({ text: sql, rowMode: 'array' })).rows[0]![0]);
   const charged = async () => {
     // One statement: between two of them a charge may be taken back.
     const { rows: found } = await looks.query({
@@ -60,11 +81,17 @@ for (const fault of ['request lost', 'answer lost', 'cut at once'] as const) {
   test(`a COMMIT of charges, ${fault}: the call is answered and charged once`, async (t) => {
     const { proxy, errors, call, charged, numberOf } = await setUp(t);
     assert.equal((await call()).status, 200);
-    await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
+    await until(
+      async () =>
+        (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0,
+    );
     for (let calls = 2; calls <= 4; calls++) {
       proxy.commitFaults.push(fault);
       const { status, headers } = await call();
-      assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [200, String(1_000 - calls)]);
+      assert.deepEqual(
+        [status, headers.get('x-ratelimit-remaining')],
+        [200, String(1_000 - calls)],
+      );
       assert.equal(await charged(), calls);
     }
     assert.deepEqual([proxy.commitFaults, errors], [[], []]);
@@ -74,13 +101,18 @@ for (const fault of ['request lost', 'answer lost', 'cut at once'] as const) {
 test('the answer to COMMIT is lost and the server stays away: 502 for nothing, and the charge is taken back', async (t) => {
   const { proxy, errors, call, charged, numberOf } = await setUp(t);
   assert.equal((await call()).status, 200);
-  await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
+  await until(
+    async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0,
+  );
   proxy.commitFaults.push('answer lost');
   const asked = call();
   await until(async () => proxy.commitFaults.length === 0 && (await charged()) === 2);
   away(proxy);
   const { status, body } = await asked;
-  assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
+  assert.deepEqual(
+    [status, body.error.code, body.meta.credit_cost],
+    [502, 'UPSTREAM_UNAVAILABLE', 0],
+  );
   assert.equal(errors.length, 1);
   proxy.refusing = false;
   await until(async () => (await charged()) === 1);
@@ -94,7 +126,10 @@ test('the server is away: calls cost nothing and say so, once in the log; when i
   away(proxy);
   for (const path of [SINGLE, SINGLE, pathTo('/v1/bundle/enterprise')]) {
     const { status, body } = await call(path);
-    assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
+    assert.deepEqual(
+      [status, body.error.code, body.meta.credit_cost],
+      [502, 'UPSTREAM_UNAVAILABLE', 0],
+    );
   }
   const codes = errors.map((error) => (error as { code: string }).code);
   assert.deepEqual(codes, ['ACCOUNTS_UNAVAILABLE']);

@@ -1,7 +1,11 @@
 import { Pool } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CallKind } from '../../src/contract/credits.ts';
-import { openAccounts, openPostgresAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
+import {
+  openAccounts,
+  openPostgresAccounts,
+  sqliteAccounts,
+} from '../../src/service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../../src/service/accounts/service-accounts.ts';
 import type { SharedPostgres } from '../postgres-server.ts';
 import { NOON, StillClock } from './small-data.ts';
@@ -38,7 +42,8 @@ export async function sqliteUnderTest(): Promise<AccountsUnderTest> {
       clock.at += ms;
     },
     charges: async (account) => database.prepare<[number], ChargeRow>(CHARGES('?')).all(account),
-    periods: async (account) => database.prepare<[number], PeriodRow>(PERIODS('?')).raw().all(account),
+    periods: async (account) =>
+      database.prepare<[number], PeriodRow>(PERIODS('?')).raw().all(account),
     [Symbol.asyncDispose]: async () => void database.close(),
   };
 }
@@ -72,7 +77,8 @@ export async function postgresUnderTest(server: SharedPostgres): Promise<Account
         const [credits, charged_at, period_start] = numbers.map(Number) as [number, number, number];
         return { id: Number(id), kind, topic, credits, charged_at, period_start };
       }),
-    periods: async (account) => (await rowsOf(PERIODS('$1'), account)).map((row) => row.map(Number) as PeriodRow),
+    periods: async (account) =>
+      (await rowsOf(PERIODS('$1'), account)).map((row) => row.map(Number) as PeriodRow),
     async [Symbol.asyncDispose]() {
       await pool.end();
       await port[Symbol.asyncDispose]();

@@ -8,13 +8,20 @@ import { driverOf } from './file-accounts.ts';
 import { setUp } from './small-data.ts';
 
 /** Work whose statements and values are listed in `given` on the way; `others` take the place of the values. */
-function* overheard<T>(work: SqlWork<T>, given: unknown[], others?: readonly SqlValue[]): SqlWork<T> {
+function* overheard<T>(
+  work: SqlWork<T>,
+  given: unknown[],
+  others?: readonly SqlValue[],
+): SqlWork<T> {
   let step = work.next();
   while (!step.done) {
     const { isRead, statements } = step.value;
     for (const { sql, values } of statements) given.push(sql, ...values);
     step = work.next(
-      yield { isRead, statements: statements.map(({ sql, values }) => ({ sql, values: others ?? values })) },
+      yield {
+        isRead,
+        statements: statements.map(({ sql, values }) => ({ sql, values: others ?? values })),
+      },
     );
   }
   return step.value;
@@ -58,8 +65,13 @@ test('a key is looked up and compared by its SHA-256 only, in constant time', as
   assert.equal(checked(nearly, [hashOf(key)]), 'invalid', 'a row of another hash');
   const nearlyAsked = values().length;
   assert.deepEqual(given.at(-1), hashOf(nearly));
-  for (const text of [undefined, '', 'pb_', `${key} `, key.slice(1)]) assert.equal(checked(text), 'invalid');
-  assert.deepEqual([nearlyAsked > before, values().length], [true, nearlyAsked], 'no look-up of what cannot be a key');
+  for (const text of [undefined, '', 'pb_', `${key} `, key.slice(1)])
+    assert.equal(checked(text), 'invalid');
+  assert.deepEqual(
+    [nearlyAsked > before, values().length],
+    [true, nearlyAsked],
+    'no look-up of what cannot be a key',
+  );
   for (const value of given) {
     const text = Buffer.isBuffer(value) ? value.toString('latin1') : String(value);
     assert.ok(!text.includes(key.slice(3)) && !text.includes(nearly.slice(3)));

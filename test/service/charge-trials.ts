@@ -11,7 +11,11 @@ import { subscriptionOf } from './small-data.ts';
 const MINUTE_LIMIT = 100;
 const MONTH_LIMIT = 600;
 const SIGNED_UP = Date.UTC(2025, 0, 31);
-const CALLS: readonly Call[] = [{ kind: 'single', topic: 'hail' }, { kind: 'standard' }, { kind: 'enterprise' }];
+const CALLS: readonly Call[] = [
+  { kind: 'single', topic: 'hail' },
+  { kind: 'standard' },
+  { kind: 'enterprise' },
+];
 
 /** What is done to the books: calls that come together, clients that take their answers or leave, time that passes. */
 type Step =
@@ -20,12 +24,23 @@ type Step =
   | { readonly moveMs: number };
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ calls: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 8 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ calls: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 8 }) }),
+  },
   { weight: 3, arbitrary: fc.record({ end: fc.nat({ max: 10 }), delivered: fc.boolean() }) },
   // A whole minute exactly, too: who is on its edge counts no more.
-  { weight: 2, arbitrary: fc.record({ moveMs: fc.constantFrom(0, 1, 59_999, 60_000, 60_000, 60_001) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ moveMs: fc.constantFrom(0, 1, 59_999, 60_000, 60_000, 60_001) }),
+  },
   { weight: 1, arbitrary: fc.record({ moveMs: fc.integer({ min: -70_000, max: 90_000 }) }) },
-  { weight: 1, arbitrary: fc.record({ moveMs: fc.constantFrom(16, -16, -1 / 24).map((days) => days * 86_400_000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      moveMs: fc.constantFrom(16, -16, -1 / 24).map((days) => days * 86_400_000),
+    }),
+  },
 );
 
 let books = 0;
@@ -72,7 +87,9 @@ async function openBooks(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT
       (index + which) % 4 < 2 ? 'ended' : 'open',
     );
     pending = open;
-    await instance.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
+    await instance.settle(
+      delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids },
+    );
   }
 
   function minuteOf(charges: readonly ChargeRow[]): number {
@@ -108,18 +125,27 @@ async function openBooks(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT
     async close(): Promise<void> {
       const before = await rows();
       await instance[Symbol.asyncDispose]();
-      assert.equal((await rows()).length, before.length - pending.length, 'what is pending is taken back');
+      assert.equal(
+        (await rows()).length,
+        before.length - pending.length,
+        'what is pending is taken back',
+      );
       await check();
     },
   };
 }
 
-const sumOf = (charges: readonly ChargeRow[]) => charges.reduce((sum, { credits }) => sum + credits, 0);
+const sumOf = (charges: readonly ChargeRow[]) =>
+  charges.reduce((sum, { credits }) => sum + credits, 0);
 
 const KINDS = ['single', 'standard', 'enterprise'] as const;
 
 /** What the charges of either database must be. */
-export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>, numRuns: number): void {
+export function tryCharges(
+  name: string,
+  open: () => Promise<AccountsUnderTest>,
+  numRuns: number,
+): void {
   test(`${name}: in any order of calls the sums of minute and period equal the charges, and no limit is exceeded`, async () => {
     await using accounts = await open();
     await fc.assert(
@@ -137,7 +163,10 @@ export function tryCharges(name: string, open: () => Promise<AccountsUnderTest>,
 
   test(`${name}: an instance settles its own charges only, and an id is never given twice`, async () => {
     await using accounts = await open();
-    const { id: account } = await accounts.port.createAccount({ name: 'one', subscription: subscriptionOf(100, 100) });
+    const { id: account } = await accounts.port.createAccount({
+      name: 'one',
+      subscription: subscriptionOf(100, 100),
+    });
     const { key } = await accounts.port.createKey('one', ['hail'], null);
     const register = () => accounts.port.register(() => {});
     await using first = await register();

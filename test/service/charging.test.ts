@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { usage } from './file-accounts.ts';
-import { openAccountsOf, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
+import {
+  openAccountsOf,
+  pathTo,
+  request,
+  StillClock,
+  setUp,
+  start,
+  subscriptionOf,
+} from './small-data.ts';
 
 const PLENTY = 1_000_000;
 
@@ -17,9 +25,13 @@ test('charges survive a restart', async (t) => {
   const limited = await request(url + pathTo('/v1/drought/risk'), key);
   assert.equal(limited.body.error.code, 'RATE_LIMITED');
   clock.at += 60_000;
-  for (let i = 0; i < 5; i++) assert.equal((await request(url + pathTo('/v1/drought/risk'), key)).status, 200);
+  for (let i = 0; i < 5; i++)
+    assert.equal((await request(url + pathTo('/v1/drought/risk'), key)).status, 200);
   clock.at += 60_000;
-  assert.equal((await request(url + pathTo('/v1/drought/risk'), key)).body.error.code, 'QUOTA_EXCEEDED');
+  assert.equal(
+    (await request(url + pathTo('/v1/drought/risk'), key)).body.error.code,
+    'QUOTA_EXCEEDED',
+  );
   assert.equal(usage(again, 'tester', clock.now()).creditsCharged, 10);
 });
 
@@ -70,13 +82,17 @@ test('a sliding minute: no 60 seconds hold more than the limit, and Retry-After 
 });
 
 test('simultaneous calls of several accounts and keys are each limited by their own account', async (t) => {
-  const { get, accounts, port, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
+  const { get, accounts, port, clock, key } = await setUp(t, {
+    subscription: subscriptionOf(9, PLENTY),
+  });
   await port.createAccount({ name: 'other', subscription: subscriptionOf(PLENTY, 7) });
   const second = await port.createKey('tester', ['drought'], null);
   const other = await port.createKey('other', ['drought'], null);
   const keys = [key, second.key, other.key, 'pb_unknown'];
   const replies = await Promise.all(
-    Array.from({ length: 80 }, (_, index) => get(pathTo('/v1/drought/risk'), keys[index % keys.length]!)),
+    Array.from({ length: 80 }, (_, index) =>
+      get(pathTo('/v1/drought/risk'), keys[index % keys.length]!),
+    ),
   );
   const count = (which: number, wanted: number) =>
     replies.filter(({ status }, index) => index % 4 === which && status === wanted).length;
@@ -85,7 +101,10 @@ test('simultaneous calls of several accounts and keys are each limited by their 
   const used = (account: string) => usage(accounts, account, clock.now());
   assert.deepEqual([used('tester').creditsCharged, used('other').creditsCharged], [9, 7]);
   // Each row stands under the key that asked, and no two calls have the same row.
-  const rows = accounts.prepare<[], [number, number]>('SELECT key, count(*) FROM charges GROUP BY key').raw().all();
+  const rows = accounts
+    .prepare<[], [number, number]>('SELECT key, count(*) FROM charges GROUP BY key')
+    .raw()
+    .all();
   assert.equal(new Map(rows).get(other.id), 7);
   assert.equal(new Map(rows).get(second.id) ?? 0, count(1, 200));
   const left = replies.filter(({ status }, index) => status === 200 && index % 4 === 2);
@@ -102,7 +121,10 @@ test("the clock is set back: nobody gets a second minute's credits, or waits for
     for (let reply = await single(); reply.status !== 200; reply = await single()) {
       const wait = Number(reply.headers.get('retry-after'));
       waited += wait;
-      assert.ok(wait >= 1 && wait <= 60 && waited <= 61, `Retry-After: ${wait} after ${back} ms, ${waited} s in all`);
+      assert.ok(
+        wait >= 1 && wait <= 60 && waited <= 61,
+        `Retry-After: ${wait} after ${back} ms, ${waited} s in all`,
+      );
       clock.at += wait * 1_000;
     }
     assert.ok(waited > 0, 'a second minute in the same minute');

@@ -27,15 +27,23 @@ test('the coding is the best that the client accepts, and none where it names no
 });
 
 test('small bodies are not compressed', async () => {
-  assert.deepEqual(await encodedBody('x'.repeat(4_095), 'gzip'), { body: 'x'.repeat(4_095), coding: null });
+  assert.deepEqual(await encodedBody('x'.repeat(4_095), 'gzip'), {
+    body: 'x'.repeat(4_095),
+    coding: null,
+  });
   assert.equal((await encodedBody('x'.repeat(4_096), 'gzip')).coding, 'gzip');
 });
 
 /** 500 towers around HERE: 100 kB. */
 function withTowers(): SetupOptions {
-  const records = Array.from({ length: 500 }, (_, index) => point(HERE.lng + index * 1e-5, HERE.lat, { index }));
+  const records = Array.from({ length: 500 }, (_, index) =>
+    point(HERE.lng + index * 1e-5, HERE.lat, { index }),
+  );
   return {
-    deliveries: [...deliveries(), { kind: 'sites', topic: 'cellTower', info: info('sites:cellTower'), records }],
+    deliveries: [
+      ...deliveries(),
+      { kind: 'sites', topic: 'cellTower', info: info('sites:cellTower'), records },
+    ],
   };
 }
 

@@ -38,9 +38,14 @@ const TOWERS = pathTo('/v1/cellTower/risk');
 
 const PATH = pathTo('/v1/drought/risk');
 const CUT = 'GET /v1/drought/risk HTTP/1.1\r\nHo';
-const ask = (key: string, path = PATH) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+const ask = (key: string, path = PATH) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
 
-async function connected(t: TestContext, port: number, options: Partial<TcpNetConnectOpts> = {}): Promise<Socket> {
+async function connected(
+  t: TestContext,
+  port: number,
+  options: Partial<TcpNetConnectOpts> = {},
+): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', ...options });
   releaseLater(t, () => socket.destroy());
   socket.on('error', () => {});
@@ -65,7 +70,10 @@ async function halfRead(t: TestContext, port: number, key: string, path: string)
 
 test('a client that leaves in the middle of the body is not charged', async (t) => {
   const { service, key, accounts, charged } = await setUp(t, LARGE);
-  for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.resetAndDestroy()]) {
+  for (const leave of [
+    (socket: Socket) => socket.destroy(),
+    (socket: Socket) => socket.resetAndDestroy(),
+  ]) {
     const socket = await halfRead(t, service.port, key, TOWERS);
     assert.equal(charged(), 1);
     leave(socket);
@@ -174,7 +182,9 @@ test('what a killed service left pending does not block the last credits, and it
 test('one connection more than the limit is closed unanswered, and there is room again when one ends', {
   timeout: 300_000,
 }, async (t) => {
-  const { service, key } = await setUp(t, { service: { limits: { connections: 4, ofAddress: 4 } } });
+  const { service, key } = await setUp(t, {
+    service: { limits: { connections: 4, ofAddress: 4 } },
+  });
   const held: Socket[] = [];
   for (let i = 0; i < 4; i++) {
     const socket = await connected(t, service.port);
@@ -216,7 +226,9 @@ test('silent connections of one address shut out neither another address nor its
 test('clients that never close their side lose their connections at the time-out, and others get in', {
   timeout: 300_000,
 }, async (t) => {
-  const { service, single } = await setUp(t, { service: { limits: { connections: 4, receiveTimeout: 200 } } });
+  const { service, single } = await setUp(t, {
+    service: { limits: { connections: 4, receiveTimeout: 200 } },
+  });
   for (const sent of ['', CUT, '\0\0\0\0\r\n', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n']) {
     for (let i = 0; i < 4; i++) {
       const socket = await connected(t, service.port, { allowHalfOpen: true });
@@ -234,7 +246,9 @@ function withHailOf(size: number): SetupOptions {
   return {
     subscription: subscriptionOf(1_000, 1_000),
     deliveries: [
-      ...deliveries().filter((delivery) => delivery.kind !== 'records' || delivery.event !== 'hail'),
+      ...deliveries().filter(
+        (delivery) => delivery.kind !== 'records' || delivery.event !== 'hail',
+      ),
       { kind: 'records', event: 'hail', info: info('records:hail'), records: [large] },
     ],
     // At 1 s a busy machine cut readers before their answer had begun.
@@ -263,7 +277,10 @@ test('who sends requests without waiting and does not read is held one answer, a
 });
 
 function pending(accounts: ReturnType<typeof openAccountsOf>): number {
-  return accounts.prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get()!;
+  return accounts
+    .prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')
+    .pluck()
+    .get()!;
 }
 
 function lockFiles(file: string): string[] {

@@ -35,7 +35,10 @@ function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
   const settled: DeliveryOutcomes[] = [];
   const errors: unknown[] = [];
-  const fault: { error: Error | null; before: Promise<void> | null } = { error: null, before: null };
+  const fault: { error: Error | null; before: Promise<void> | null } = {
+    error: null,
+    before: null,
+  };
   const settle = async ({ delivered, undelivered }: DeliveryOutcomes) => {
     await fault.before;
     if (fault.error !== null) throw fault.error;
@@ -133,7 +136,11 @@ test('settling that fails is reported and tried again half a second later, not a
   assert.deepEqual([settled, errors.length], [[{ delivered: [1], undelivered: [2] }], 1]);
   leave(3);
   await pass(1);
-  assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
+  assert.deepEqual(
+    settled.slice(1),
+    [{ delivered: [], undelivered: [3] }],
+    'once it succeeded, at once again',
+  );
 });
 
 test('at its end what has been delivered is settled, and what has not is taken back, once', async (t) => {

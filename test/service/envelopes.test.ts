@@ -3,7 +3,19 @@ import test from 'node:test';
 import { NATURAL_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import { AREAS, deliveries, feature, HERE, info, NEXT_DOOR, NOON, pathTo, point, setUp, square } from './small-data.ts';
+import {
+  AREAS,
+  deliveries,
+  feature,
+  HERE,
+  info,
+  NEXT_DOOR,
+  NOON,
+  pathTo,
+  point,
+  setUp,
+  square,
+} from './small-data.ts';
 
 /** A tract without ratings, in a county that has some. */
 const UNRATED = { lat: 40.75, lng: -99.25 };
@@ -41,7 +53,10 @@ test('with nothing near, counts are 0, arrays are empty and wildfire is an empty
   });
   // NEXT_DOOR lies in a county without tracts.
   const ofCounty = ['rating of the county, not of the tract'];
-  assert.deepEqual(body.data.topics.drought.data, { vintages: ['areas 2026', 'nri 2026'], remarks: ofCounty });
+  assert.deepEqual(body.data.topics.drought.data, {
+    vintages: ['areas 2026', 'nri 2026'],
+    remarks: ofCounty,
+  });
   assert.deepEqual(body.data.topics.hail.details, []);
   assert.deepEqual(body.data.topics.wildfire.details, {});
   assert.deepEqual(body.data.topics.wildfire.value, {
@@ -54,7 +69,8 @@ test('with nothing near, counts are 0, arrays are empty and wildfire is an empty
 
 test('each measurement has its value, unit and rating', async (t) => {
   const { get } = await setUp(t);
-  const { airQuality, pm25, ozone, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
+  const { airQuality, pm25, ozone, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data
+    .topics;
   assert.equal(airQuality.value.metric, 'Good');
   assert.equal(airQuality.value.progressValue, 8.4);
   assert.equal(airQuality.value.additionalInfo.medianAqi, 42);
@@ -74,7 +90,11 @@ test('a service with any sample data says so in each answer: a header and a memb
     const { headers, body } = await get(path);
     return [headers.get('x-sample-data'), body.meta.sample_data];
   };
-  const paths = [pathTo('/v1/drought/risk'), pathTo('/v1/bundle/standard'), pathTo('/v1/drought/risk', UNRATED)];
+  const paths = [
+    pathTo('/v1/drought/risk'),
+    pathTo('/v1/bundle/standard'),
+    pathTo('/v1/drought/risk', UNRATED),
+  ];
   for (const path of paths) assert.deepEqual(await said(path), [null, undefined], path);
   importDataset(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
   for (const path of paths) assert.deepEqual(await said(path), ['true', true], path);
@@ -99,7 +119,10 @@ test('features come nearest first, each with its distance in whole metres, and t
   const { lat, lng } = HERE;
   const west = [lng - 0.02, lat + 0.01];
   const records = [
-    feature({ type: 'LineString', coordinates: [west, [lng + 0.02, lat + 0.01]] }, { name: 'line' }),
+    feature(
+      { type: 'LineString', coordinates: [west, [lng + 0.02, lat + 0.01]] },
+      { name: 'line' },
+    ),
     point(lng, lat + 0.02, {}),
     feature(square(lng - 0.01, lat - 0.01, 0.02), { name: 'around' }),
     point(lng, lat + 0.005, { name: 'near', distance_m: 'their own' }),
@@ -111,11 +134,17 @@ test('features come nearest first, each with its distance in whole metres, and t
       { kind: 'sites', topic: 'park', info: info('sites:park'), records },
       { kind: 'records', event: 'earthquake', info: info('records:earthquake'), records },
       { kind: 'records', event: 'hail', info: info('records:hail'), records },
-      { kind: 'records', event: 'wildfire.perimeters', info: info('records:wildfire.perimeters'), records },
+      {
+        kind: 'records',
+        event: 'wildfire.perimeters',
+        info: info('records:wildfire.perimeters'),
+        records,
+      },
     ],
   });
   const { topics } = (await get(pathTo('/v1/bundle/enterprise'))).body.data;
-  const told = (features: { properties: Record<string, unknown> }[]) => features.map(({ properties }) => properties);
+  const told = (features: { properties: Record<string, unknown> }[]) =>
+    features.map(({ properties }) => properties);
   const expected = [
     { name: 'around', distance_m: 0 },
     { name: 'near', distance_m: 556 },
@@ -133,6 +162,12 @@ test('features come nearest first, each with its distance in whole metres, and t
     assert.equal(nearestMeters(HERE, features), 0);
   }
   assert.equal(Math.round(nearestMeters(HERE, topics.park.details.features.slice(1))!), 556);
-  assert.deepEqual([topics.park.details.radius_m, topics.earthquake.details.radius_m], [5_000, 100_000]);
-  assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.details.features[1].properties.distance_m, 556);
+  assert.deepEqual(
+    [topics.park.details.radius_m, topics.earthquake.details.radius_m],
+    [5_000, 100_000],
+  );
+  assert.equal(
+    (await get(pathTo('/v1/park/risk'))).body.data.result.details.features[1].properties.distance_m,
+    556,
+  );
 });

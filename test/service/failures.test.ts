@@ -21,7 +21,10 @@ import {
 
 /** Clients date by `Date` in which period and minute a call counts; a cache would answer one location for another. */
 function assertOwnHeaders({ headers }: Reply): void {
-  assert.deepEqual([headers.get('date'), headers.get('cache-control')], [new Date(NOON).toUTCString(), 'no-store']);
+  assert.deepEqual(
+    [headers.get('date'), headers.get('cache-control')],
+    [new Date(NOON).toUTCString(), 'no-store'],
+  );
 }
 
 function assertFailure(reply: Reply, status: number, code: string): void {
@@ -76,17 +79,46 @@ test('the order of the checks decides which failure is reported', async (t) => {
 test('lat and lng are decimal numbers in range, each exactly once, as numbers are written', async (t) => {
   const { get, service, key } = await setUp(t);
   for (const query of [
-    ...['', '?lat=40.25', '?lng=-99.75', '?lat=40.25&lat=40.25&lng=-99.75', '?lat=40.25&lng=-99.75&lng=-99.75'],
-    ...['?lat=&lng=-99.75', '?lat=0x28&lng=-99.75', '?lat=40,25&lng=-99.75', '?lat=40 .25&lng=-99.75'],
+    ...[
+      '',
+      '?lat=40.25',
+      '?lng=-99.75',
+      '?lat=40.25&lat=40.25&lng=-99.75',
+      '?lat=40.25&lng=-99.75&lng=-99.75',
+    ],
+    ...[
+      '?lat=&lng=-99.75',
+      '?lat=0x28&lng=-99.75',
+      '?lat=40,25&lng=-99.75',
+      '?lat=40 .25&lng=-99.75',
+    ],
     ...['?lat=.&lng=-99.75', '?lat=e1&lng=-99.75', '?lat=--40&lng=-99.75', '?lat=4e1.5&lng=-99.75'],
-    ...['?lat=4e400&lng=-99.75', '?lat=NaN&lng=-99.75', '?lat=Infinity&lng=-99.75', '?lat=90.0001&lng=-99.75'],
-    ...['?lat=40.25&lng=-180.0001', '?lat=40.25%00&lng=-99.75', '?lat[]=40.25&lng=-99.75', '?LAT=40.25&lng=-99.75'],
+    ...[
+      '?lat=4e400&lng=-99.75',
+      '?lat=NaN&lng=-99.75',
+      '?lat=Infinity&lng=-99.75',
+      '?lat=90.0001&lng=-99.75',
+    ],
+    ...[
+      '?lat=40.25&lng=-180.0001',
+      '?lat=40.25%00&lng=-99.75',
+      '?lat[]=40.25&lng=-99.75',
+      '?LAT=40.25&lng=-99.75',
+    ],
   ]) {
     const reply = await get(`/v1/drought/risk${query}`);
     assertFailure(reply, 400, 'INVALID_PARAMETER');
     assert.match(reply.body.error.message, /"(lat|lng)"/);
   }
-  for (const lat of ['%2B40.25', '+40.25', '4.025e1', '4025E-2', '.4025e%2B2', '40.25000', '040.25']) {
+  for (const lat of [
+    '%2B40.25',
+    '+40.25',
+    '4.025e1',
+    '4025E-2',
+    '.4025e%2B2',
+    '40.25000',
+    '040.25',
+  ]) {
     const { status, body } = await get(`/v1/drought/risk?lat=${lat}&lng=-99.75`);
     assert.deepEqual([status, body.data?.location], [200, HERE], lat);
   }
@@ -126,7 +158,11 @@ test('a topic whose data is not loaded is unavailable, an area without a row has
   assert.equal(unrated.body.data.topics.park.value, 0);
   assert.equal(unrated.body.meta.credit_cost, 35);
   // Nothing of the standard bundle is there: that is no answer.
-  assertFailure(await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })), 404, 'NO_DATA');
+  assertFailure(
+    await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })),
+    404,
+    'NO_DATA',
+  );
   assert.equal(charged(), 35);
 });
 
@@ -134,7 +170,9 @@ test('without areas every location is unavailable, and so is a county without an
   const empty = await setUp(t, { deliveries: [] });
   assertFailure(await empty.get(pathTo('/v1/park/risk')), 502, 'UPSTREAM_UNAVAILABLE');
   const { get, database, clock } = await setUp(t);
-  const records = [{ geoid: '31003', topic: 'drought', rating: 'Very Low', score: 1, frequency: 1 } as const];
+  const records = [
+    { geoid: '31003', topic: 'drought', rating: 'Very Low', score: 1, frequency: 1 } as const,
+  ];
   importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
   importDataset(database, { kind: 'nri', level: 'tract', info: info('nri'), records: [] }, clock);
   assertFailure(await get(pathTo('/v1/drought/risk')), 502, 'UPSTREAM_UNAVAILABLE');
@@ -157,12 +195,18 @@ test('a hazard without any rating in the state is unavailable: its columns were 
 test('without the boundaries of rated tracts, or of the state, an answer is unavailable: neither lasts', async (t) => {
   const { get, charged } = await setUp(t, {
     deliveries: deliveries().map((one) =>
-      one.kind === 'areas' ? { ...one, records: AREAS.filter(({ level }) => level === 'county') } : one,
+      one.kind === 'areas'
+        ? { ...one, records: AREAS.filter(({ level }) => level === 'county') }
+        : one,
     ),
   });
   assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
   assertFailure(await get(pathTo('/v1/bundle/standard')), 502, 'UPSTREAM_UNAVAILABLE');
-  assertFailure(await get(pathTo('/v1/hail/risk', { lat: 39, lng: -76.5 })), 502, 'UPSTREAM_UNAVAILABLE');
+  assertFailure(
+    await get(pathTo('/v1/hail/risk', { lat: 39, lng: -76.5 })),
+    502,
+    'UPSTREAM_UNAVAILABLE',
+  );
   assert.equal(charged(), 0);
   // The county that is rated itself needs no tracts.
   assert.equal((await get(pathTo('/v1/hail/risk', NEXT_DOOR))).status, 200);
@@ -173,7 +217,8 @@ test('without its records a topic still has its rating; the records are left out
   const { get, database } = await setUp(t, {
     deliveries: deliveries().filter(({ info }) => !missing.includes(info.name)),
   });
-  const { wildfire, hail, earthquake } = (await get(pathTo('/v1/bundle/standard'))).body.data.topics;
+  const { wildfire, hail, earthquake } = (await get(pathTo('/v1/bundle/standard'))).body.data
+    .topics;
   const scores = [wildfire, hail, earthquake].map(({ value }) => value.score);
   assert.deepEqual(scores, [81.5, 81.5, 81.5]);
   assert.deepEqual(Object.keys(wildfire.details), ['current', 'historical']);
@@ -181,7 +226,9 @@ test('without its records a topic still has its rating; the records are left out
   // With nothing near, what was looked for is said to be empty.
   const there = (await get(pathTo('/v1/wildfire/risk', NEXT_DOOR))).body.data.result;
   assert.deepEqual(there.details, { current: [], historical: [] });
-  const lacking = describeData(database).withoutRecords.map(({ topic, missing }) => `${topic} ${missing.length}`);
+  const lacking = describeData(database).withoutRecords.map(
+    ({ topic, missing }) => `${topic} ${missing.length}`,
+  );
   assert.deepEqual(lacking, ['earthquake 1', 'hail 1', 'wildfire 1']);
 });
 

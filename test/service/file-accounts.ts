@@ -18,12 +18,21 @@ export function driverOf(accounts: AccountsDatabase, clock: Clock): SqliteDriver
   return driver;
 }
 
-export function createAccount(accounts: AccountsDatabase, account: stored.NewAccount, clock: Clock) {
+export function createAccount(
+  accounts: AccountsDatabase,
+  account: stored.NewAccount,
+  clock: Clock,
+) {
   const { transactNow, dialect } = driverOf(accounts, clock);
   return transactNow(() => stored.createAccount(dialect, account));
 }
 
-export function createKey(accounts: AccountsDatabase, account: string, scopes: readonly string[], clock: Clock) {
+export function createKey(
+  accounts: AccountsDatabase,
+  account: string,
+  scopes: readonly string[],
+  clock: Clock,
+) {
   const { transactNow, dialect } = driverOf(accounts, clock);
   return transactNow(() => keys.createKey(dialect, account, scopes, null));
 }
@@ -38,6 +47,11 @@ export function usage(accounts: AccountsDatabase, name: string, now: number) {
   const periods = driver.readNow(function* () {
     return yield* readStatement(yield* stored.findAccount(name), now);
   });
-  const current = periods.find(({ periodStart, periodEnd }) => periodStart <= now && now < periodEnd)!;
-  return { ...current, totalCredits: periods.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0) };
+  const current = periods.find(
+    ({ periodStart, periodEnd }) => periodStart <= now && now < periodEnd,
+  )!;
+  return {
+    ...current,
+    totalCredits: periods.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0),
+  };
 }

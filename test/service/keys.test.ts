@@ -55,7 +55,10 @@ test('a rotation is refused for a key that has a successor, is revoked or has ex
   await assert.rejects(port.rotateKey(second.id, 60), refusedFor(/is revoked/));
   const third = await port.createKey('a', ['hail'], 1_000);
   const fourth = await port.rotateKey(third.id, 0);
-  assert.equal((await port.listKeys()).find(({ id }) => id === fourth.id)!.expiresAt, clock.at + 1_000);
+  assert.equal(
+    (await port.listKeys()).find(({ id }) => id === fourth.id)!.expiresAt,
+    clock.at + 1_000,
+  );
   clock.at += 1_000;
   await assert.rejects(port.rotateKey(fourth.id, 60), refusedFor(/is expired/));
   await assert.rejects(port.rotateKey(99, 60), refusedFor(/Cannot find key 99/));

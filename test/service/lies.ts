@@ -51,11 +51,17 @@ const single = (topic: TopicSlug, change: Change) =>
   where((reply) => isSuccess(reply) && reply.topic === topic, change);
 const bundle = (kind: TrueReply['bundle'], change: Change) =>
   where((reply) => isSuccess(reply) && reply.bundle === kind, change);
-const wrongKey = (key: TrueReply['key'], change: Change) => where((reply) => reply.key === key, change);
+const wrongKey = (key: TrueReply['key'], change: Change) =>
+  where((reply) => reply.key === key, change);
 const wrongRequest = (part: string | RegExp, change: Change) =>
-  where((reply) => !isSuccess(reply) && reply.key === 'full' && reply.path.search(part) >= 0, change);
-const resultOf = (topic: TopicSlug, change: Change) => single(topic, ({ body }) => apply(change, body.data.result));
-const valueIn = (topic: TopicSlug, change: Change) => resultOf(topic, ({ value }) => apply(change, value));
+  where(
+    (reply) => !isSuccess(reply) && reply.key === 'full' && reply.path.search(part) >= 0,
+    change,
+  );
+const resultOf = (topic: TopicSlug, change: Change) =>
+  single(topic, ({ body }) => apply(change, body.data.result));
+const valueIn = (topic: TopicSlug, change: Change) =>
+  resultOf(topic, ({ value }) => apply(change, value));
 const parksOf = (change: Change) =>
   resultOf('park', ({ details }) => {
     for (const feature of details.features) apply(change, feature);
@@ -83,15 +89,28 @@ export const LIES: Readonly<Record<string, Tell>> = {
   // 2: calls, charges, rate headers
   '2.1 a topic is answered with 201': single('drought', { status: 201 }),
   '2.1 a topic is redirected': single('hail', { status: 302, body: null }),
-  '2.1 a single call costs 2': single('tsunami', { 'headers.x-credit-cost': '2', 'body.meta.credit_cost': 2 }),
+  '2.1 a single call costs 2': single('tsunami', {
+    'headers.x-credit-cost': '2',
+    'body.meta.credit_cost': 2,
+  }),
   '2.3 an enterprise bundle lacks a topic': topicsOf('enterprise', { radon: undefined }),
-  '2.3 an enterprise bundle has a topic too many': topicsOf('enterprise', ({ hail }) => ({ flood: hail })),
-  '2.9 a standard bundle has a topic that is not natural': topicsOf('standard', ({ hail }) => ({ park: hail })),
+  '2.3 an enterprise bundle has a topic too many': topicsOf('enterprise', ({ hail }) => ({
+    flood: hail,
+  })),
+  '2.9 a standard bundle has a topic that is not natural': topicsOf('standard', ({ hail }) => ({
+    park: hail,
+  })),
   '2.9 a standard bundle lacks hail': topicsOf('standard', { hail: undefined }),
   '2.6 X-Credit-Cost differs from the body': single('tsunami', { 'headers.x-credit-cost': '2' }),
   '2.6 X-RateLimit-Reset is missing': single('volcano', { 'headers.x-ratelimit-reset': undefined }),
-  '2.6 X-RateLimit-Reset is a year away': header('x-ratelimit-reset', String(Date.UTC(2027, 2, 15) / 1_000)),
-  '2.6 X-RateLimit-Reset is ten years away': header('x-ratelimit-reset', String(Date.UTC(2036, 2, 15) / 1_000)),
+  '2.6 X-RateLimit-Reset is a year away': header(
+    'x-ratelimit-reset',
+    String(Date.UTC(2027, 2, 15) / 1_000),
+  ),
+  '2.6 X-RateLimit-Reset is ten years away': header(
+    'x-ratelimit-reset',
+    String(Date.UTC(2036, 2, 15) / 1_000),
+  ),
   '2.6 X-RateLimit-Limit changes from call to call': success((reply) => {
     reply.headers['x-ratelimit-limit'] = String(1_200 + reply.successes);
   }),
@@ -123,7 +142,9 @@ export const LIES: Readonly<Record<string, Tell>> = {
   }),
   '3.7 lat and lng are exchanged': resolved(({ lat, lng }) => ({ lat: lng, lng: lat })),
   '3.7 a bundle is of the place next door': bundle('standard', { 'body.data.location.lat': 40.35 }),
-  '3.8 a bundle rates otherwise than the single call': topicsOf('standard', { 'drought.value.rating': 'Very Low' }),
+  '3.8 a bundle rates otherwise than the single call': topicsOf('standard', {
+    'drought.value.rating': 'Very Low',
+  }),
   '3.8 a bundle has another concentration of the same hour': topicsOf('enterprise', {
     'ozone.value.measurement.value': 99,
   }),
@@ -136,7 +157,9 @@ export const LIES: Readonly<Record<string, Tell>> = {
   '4.1 a title is empty': valueIn('drought', { title: '' }),
   '4.4 reports of hail are null': resultOf('hail', { details: null }),
   '4.4 reports of tornadoes are a list of nulls': resultOf('tornado', { details: [null, null] }),
-  '4.4 earthquakes are a list': resultOf('earthquake', ({ details }) => ({ details: details.features })),
+  '4.4 earthquakes are a list': resultOf('earthquake', ({ details }) => ({
+    details: details.features,
+  })),
   '4.4 fires lack their perimeters': resultOf('wildfire', { 'details.perimeters': undefined }),
   '4.4 fires are null': resultOf('wildfire', { details: null }),
   '4.5 sites are a list': resultOf('park', ({ details }) => ({ details: details.features })),
@@ -144,9 +167,15 @@ export const LIES: Readonly<Record<string, Tell>> = {
   '4.5 a count is negative': resultOf('park', { value: -1 }),
   '4.5 a count is larger than its features': resultOf('park', { value: 7 }),
   '4.5 features have no geometry': parksOf({ geometry: null }),
-  '4.5 sites are on the other side of the country': parksOf({ 'geometry.coordinates': [-73.98, 40.75] }),
-  '4.6 a year has more good days than days': valueIn('airQuality', { 'additionalInfo.goodDays': 366 }),
-  '4.6 a year has fewer good days than none': valueIn('airQuality', { 'additionalInfo.goodDays': -1 }),
+  '4.5 sites are on the other side of the country': parksOf({
+    'geometry.coordinates': [-73.98, 40.75],
+  }),
+  '4.6 a year has more good days than days': valueIn('airQuality', {
+    'additionalInfo.goodDays': 366,
+  }),
+  '4.6 a year has fewer good days than none': valueIn('airQuality', {
+    'additionalInfo.goodDays': -1,
+  }),
   '4.6 the good days are null': valueIn('airQuality', { 'additionalInfo.goodDays': null }),
   '4.6 a year has 3,650 days': valueIn('airQuality', { 'additionalInfo.daysWithAqi': 3_650 }),
   '4.6 the median exceeds the maximum': valueIn('airQuality', { 'additionalInfo.medianAqi': 300 }),
@@ -171,7 +200,10 @@ export const LIES: Readonly<Record<string, Tell>> = {
   }),
   '6.6 a refusal costs a credit': refusal({ 'body.meta.credit_cost': 1 }),
   '6.6 a refusal has X-Credit-Cost: 1': refusal({ 'headers.x-credit-cost': '1' }),
-  '6.6 a failed topic costs a credit': single('hail', { status: 502, body: { meta: { credit_cost: 1 } } }),
+  '6.6 a failed topic costs a credit': single('hail', {
+    status: 502,
+    body: { meta: { credit_cost: 1 } },
+  }),
   '6.8 a topic that does not exist is answered': wrongRequest('noSuchTopic', answer),
   '2.4 a latitude that is a word is a failure': wrongRequest('lat=north', { status: 500 }),
   '2.4 a latitude that is a word is answered': wrongRequest('lat=north', answer),
@@ -185,7 +217,9 @@ export const LIES: Readonly<Record<string, Tell>> = {
 export const ALLOWED: Readonly<Record<string, Tell>> = {
   'credits come back evenly, and calls take half a second': (reply) => {
     reply.clock.at += 500;
-    remaining((left, { successes }) => Math.min(1_200 - costOf(reply), left + 10 * successes))(reply);
+    remaining((left, { successes }) => Math.min(1_200 - costOf(reply), left + 10 * successes))(
+      reply,
+    );
   },
   'credits come back all at once after the 38th call': remaining((left, { successes }) =>
     successes < 38 ? left : left + 52,
@@ -196,7 +230,10 @@ export const ALLOWED: Readonly<Record<string, Tell>> = {
     remaining(() => 1_200 - costOf(reply))(reply);
   },
   'other clients spend too': remaining((left, { successes }) => left - 3 * successes),
-  'X-RateLimit-Reset in epoch seconds': header('x-ratelimit-reset', String(Date.UTC(2026, 2, 15, 12, 1) / 1_000)),
+  'X-RateLimit-Reset in epoch seconds': header(
+    'x-ratelimit-reset',
+    String(Date.UTC(2026, 2, 15, 12, 1) / 1_000),
+  ),
   'the standard bundle lacks avalanche': topicsOf('standard', { avalanche: undefined }),
   'measurements are old where the data is said to be made up': success((reply: TrueReply) => {
     valueIn('pm25', { timestamp: '1999-03-15T11:00:00.000Z' })(reply);
@@ -217,7 +254,10 @@ export const ALLOWED: Readonly<Record<string, Tell>> = {
     ({ method, topic }) => method === 'POST' || topic === 'hail',
     (reply) => {
       if (reply.method === 'GET') reply.status = 502;
-      apply({ body: null, 'headers.x-credit-cost': undefined, 'headers.content-type': 'text/html' }, reply);
+      apply(
+        { body: null, 'headers.x-credit-cost': undefined, 'headers.content-type': 'text/html' },
+        reply,
+      );
     },
   ),
   'errors are of another shape': refusal((reply) => {

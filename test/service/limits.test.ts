@@ -24,7 +24,9 @@ const totalOf = (used: Partial<BatchTotal['before']> = {}): BatchTotal => ({
 
 test('the period begins on the day of the month on which the account was made, in UTC', () => {
   const account = { signedUpAt: Date.UTC(2026, 0, 15, 23) } as ServiceAccount;
-  const starts = [Date.UTC(2026, 2, 15) - 1, Date.UTC(2026, 2, 15)].map((now) => periodStartOf(account, now));
+  const starts = [Date.UTC(2026, 2, 15) - 1, Date.UTC(2026, 2, 15)].map((now) =>
+    periodStartOf(account, now),
+  );
   assert.deepEqual(starts, [Date.UTC(2026, 1, 15), Date.UTC(2026, 2, 15)]);
 });
 
@@ -49,7 +51,10 @@ test('the last call of a period is refused, or served while a credit is left', (
 });
 
 test('a refused call fits when enough credits have left the minute', () => {
-  const charges = [1, 15, 1].map((credits, index) => ({ chargedAt: NOW - 50_000 + index * 1_000, credits }));
+  const charges = [1, 15, 1].map((credits, index) => ({
+    chargedAt: NOW - 50_000 + index * 1_000,
+    credits,
+  }));
   const freed = [1, 2, 16, 17, 18].map((missing) => freedBy(charges, missing));
   assert.deepEqual(freed, [NOW - 50_000, NOW - 49_000, NOW - 49_000, NOW - 48_000, null]);
   for (const [freedAt, seconds] of [
@@ -68,9 +73,13 @@ test('of several refused calls of an account, each is told when the credits that
   const charges = [50_000, 40_000, 30_000].map((ago) => ({ chargedAt: NOW - ago, credits: 1 }));
   const calls = [3, 1].map((missing) => ({ total, refusal: { missing } }));
   const work = chargeRefusals(calls);
-  const { statements } = work.next().value as { statements: readonly { readonly values: readonly unknown[] }[] };
+  const { statements } = work.next().value as {
+    statements: readonly { readonly values: readonly unknown[] }[];
+  };
   // The database gives as many charges as the statement asks for.
-  const { value } = work.next(statements.map(({ values }) => charges.slice(0, Number(values.at(-1)))));
+  const { value } = work.next(
+    statements.map(({ values }) => charges.slice(0, Number(values.at(-1)))),
+  );
   assert.deepEqual(value, [
     { failure: 'RATE_LIMITED', retryAfter: 30 },
     { failure: 'RATE_LIMITED', retryAfter: 10 },

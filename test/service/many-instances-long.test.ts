@@ -48,14 +48,20 @@ async function threeInstances(t: TestContext) {
   let turn = 0;
   const database = new URL(url).pathname.slice(1);
   const rowsOf = (columns: string, rest: string) =>
-    server.query<Record<string, unknown>>(`SELECT ${columns} FROM perilbook_accounts.${rest}`, database);
+    server.query<Record<string, unknown>>(
+      `SELECT ${columns} FROM perilbook_accounts.${rest}`,
+      database,
+    );
   return {
     ...{ accounts, instances, ports, begin },
     /** The address of the instance whose turn it is, as a balancer gives it. */
     nextUrl: () => `http://127.0.0.1:${ports[turn++ % ports.length]}`,
     /** A key of a new account. */
     async keyOf(name: string, creditsPerMonth: number, creditsPerMinute: number): Promise<string> {
-      await accounts.createAccount({ name, subscription: subscriptionOf(creditsPerMonth, creditsPerMinute) });
+      await accounts.createAccount({
+        name,
+        subscription: subscriptionOf(creditsPerMonth, creditsPerMinute),
+      });
       return (await accounts.createKey(name, ['bundle', ...TOPIC_SLUGS], null)).key;
     },
     /** Credits that an account was charged in this period. */
@@ -68,7 +74,12 @@ async function threeInstances(t: TestContext) {
 }
 
 /** Calls of so many clients, spread over the instances. */
-async function load(nextUrl: () => string, key: string, paths: readonly string[], clients: number): Promise<Reply[]> {
+async function load(
+  nextUrl: () => string,
+  key: string,
+  paths: readonly string[],
+  clients: number,
+): Promise<Reply[]> {
   const replies: Reply[] = [];
   let next = 0;
   await Promise.all(
@@ -99,9 +110,14 @@ test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {
     );
     const replies = await load(nextUrl, key, paths, 24);
     assert.equal(creditsOf(replies), quota);
-    assert.ok(replies.every(({ status, body }) => status === 200 || body.error.code === 'QUOTA_EXCEEDED'));
+    assert.ok(
+      replies.every(({ status, body }) => status === 200 || body.error.code === 'QUOTA_EXCEEDED'),
+    );
     assert.equal(await charged('quota'), quota);
-    const instances = await rowsOf('count(*)', 'instances WHERE leased_until > perilbook_accounts.clock_ms()');
+    const instances = await rowsOf(
+      'count(*)',
+      'instances WHERE leased_until > perilbook_accounts.clock_ms()',
+    );
     assert.equal(Number(instances[0]!.count), INSTANCES);
   });
 
@@ -119,46 +135,52 @@ test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {
     }
   });
 
-  await t.test('when one is killed under load, the others answer, and release what it left pending', async () => {
-    const key = await keyOf('killed', PLENTY, PLENTY);
-    const kills = times({ long: 3, soak: 50 });
-    const answered = new Set<string>();
-    let [lost, most] = [0, 0];
-    for (let kill = 0; kill < kills; kill++) {
-      let here = 0;
-      const killed = kill % INSTANCES;
-      const { child } = instances[killed]! as { child: ChildProcess };
-      const exit = once(child, 'exit');
-      await Promise.all(
-        Array.from({ length: CALLERS }, async () => {
-          while (here < 150) {
-            const reply = await request(nextUrl() + SINGLE, key).catch(() => null);
-            here += 1;
-            // The killed instance does not answer; the next call goes to another.
-            if (reply === null) continue;
-            assert.equal(reply.status, 200, JSON.stringify(reply.body));
-            answered.add(reply.body.meta.request_id);
-            if (here === 60) child.kill('SIGKILL');
-          }
-        }),
+  await t.test(
+    'when one is killed under load, the others answer, and release what it left pending',
+    async () => {
+      const key = await keyOf('killed', PLENTY, PLENTY);
+      const kills = times({ long: 3, soak: 50 });
+      const answered = new Set<string>();
+      let [lost, most] = [0, 0];
+      for (let kill = 0; kill < kills; kill++) {
+        let here = 0;
+        const killed = kill % INSTANCES;
+        const { child } = instances[killed]! as { child: ChildProcess };
+        const exit = once(child, 'exit');
+        await Promise.all(
+          Array.from({ length: CALLERS }, async () => {
+            while (here < 150) {
+              const reply = await request(nextUrl() + SINGLE, key).catch(() => null);
+              here += 1;
+              // The killed instance does not answer; the next call goes to another.
+              if (reply === null) continue;
+              assert.equal(reply.status, 200, JSON.stringify(reply.body));
+              answered.add(reply.body.meta.request_id);
+              if (here === 60) child.kill('SIGKILL');
+            }
+          }),
+        );
+        await exit;
+        await systemClock.sleep(LEASE_MS * 2);
+        const ofAccount =
+          "JOIN perilbook_accounts.accounts ON accounts.id = account WHERE name = 'killed'";
+        const rows = await rowsOf('request_id, pending_by', `charges ${ofAccount}`);
+        const unreleased = rows.filter(({ pending_by }) => pending_by !== null);
+        assert.deepEqual(unreleased, []);
+        const chargedIds = new Set(rows.map(({ request_id }) => request_id as string));
+        const unanswered = [...chargedIds].filter((id) => !answered.has(id));
+        assert.deepEqual(unanswered, [], 'charged and not answered');
+        const unpaid = answered.size - chargedIds.size - lost;
+        assert.ok(unpaid <= CALLERS, `${unpaid} answered and not charged`);
+        [lost, most] = [lost + unpaid, Math.max(most, unpaid)];
+        assert.equal(await charged('killed'), chargedIds.size);
+        if (kill === kills - 1) break;
+        instances[killed] = await begin();
+        ports[killed] = instances[killed].port;
+      }
+      t.diagnostic(
+        `${kills} kills, ${answered.size} answers, ${lost} answered and not charged (at most ${most} a kill)`,
       );
-      await exit;
-      await systemClock.sleep(LEASE_MS * 2);
-      const ofAccount = "JOIN perilbook_accounts.accounts ON accounts.id = account WHERE name = 'killed'";
-      const rows = await rowsOf('request_id, pending_by', `charges ${ofAccount}`);
-      const unreleased = rows.filter(({ pending_by }) => pending_by !== null);
-      assert.deepEqual(unreleased, []);
-      const chargedIds = new Set(rows.map(({ request_id }) => request_id as string));
-      const unanswered = [...chargedIds].filter((id) => !answered.has(id));
-      assert.deepEqual(unanswered, [], 'charged and not answered');
-      const unpaid = answered.size - chargedIds.size - lost;
-      assert.ok(unpaid <= CALLERS, `${unpaid} answered and not charged`);
-      [lost, most] = [lost + unpaid, Math.max(most, unpaid)];
-      assert.equal(await charged('killed'), chargedIds.size);
-      if (kill === kills - 1) break;
-      instances[killed] = await begin();
-      ports[killed] = instances[killed].port;
-    }
-    t.diagnostic(`${kills} kills, ${answered.size} answers, ${lost} answered and not charged (at most ${most} a kill)`);
-  });
+    },
+  );
 });

@@ -15,7 +15,10 @@ const server = await sharedPostgres();
 
 const open = (url: string) => openPostgresAccounts(url, systemClock);
 
-const PAGE = readFileSync(new URL('../../docs/operator/many-instances.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(
+  new URL('../../docs/operator/many-instances.md', import.meta.url),
+  'utf8',
+);
 const [CREATE_ROLE, ...GRANTS] = PAGE.split('```sql\n')[1]!.split('```')[0]!.trim().split(';\n');
 
 test('a role that may only charge runs an instance, and can make neither tables nor accounts nor keys', async () => {
@@ -47,7 +50,11 @@ test('a role that may only charge runs an instance, and can make neither tables 
     () => accounts.revokeKey(1),
   ]) {
     await assert.rejects(forbidden(), {
-      ...{ code: 'SERVICE_ACCOUNT', message: /does not let this role do this/, hint: /many-instances\.md/ },
+      ...{
+        code: 'SERVICE_ACCOUNT',
+        message: /does not let this role do this/,
+        hint: /many-instances\.md/,
+      },
     });
   }
 });
@@ -57,7 +64,10 @@ test('the command line starts a service on PostgreSQL, and a key that is revoked
   const db = databaseFile(t);
   openSmallData(t, db, systemClock, Date.now());
   const of = ['--account', 'acme', '--accounts', url];
-  assert.equal((await perilbook(['service', 'account', 'create', '--subscription', 'starter', ...of])).code, 0);
+  assert.equal(
+    (await perilbook(['service', 'account', 'create', '--subscription', 'starter', ...of])).code,
+    0,
+  );
   const made = await perilbook(['service', 'key', 'create', '--scopes', 'all', ...of]);
   const stop = new AbortController();
   const started = Promise.withResolvers<string>();
@@ -69,7 +79,10 @@ test('the command line starts a service on PostgreSQL, and a key that is revoked
     },
   });
   const key = made.stdout.trim();
-  const base = await Promise.race([started.promise, ended.then(({ stderr }) => assert.fail(stderr))]);
+  const base = await Promise.race([
+    started.promise,
+    ended.then(({ stderr }) => assert.fail(stderr)),
+  ]);
   const { status } = await request(base + pathTo('/v1/drought/risk'), key);
   assert.equal(status, 200);
   const statement = await perilbook(['service', 'account', 'statement', '--json', ...of]);
@@ -90,7 +103,10 @@ const ROWS_A_CHARGE = 40;
 test('accounts that were opened empty still read only the rows of their charges when they have grown', async () => {
   const schema = 'grown_accounts';
   const accounts = await openPostgresAccounts(server.storeAddress({ schema }), systemClock);
-  const { id: other } = await accounts.createAccount({ name: 'other', subscription: subscriptionOf(1e9, 1e6) });
+  const { id: other } = await accounts.createAccount({
+    name: 'other',
+    subscription: subscriptionOf(1e9, 1e6),
+  });
   await accounts.createAccount({ name: 'one', subscription: subscriptionOf(1e9, 1e6) });
   const { id: keyId, key } = await accounts.createKey('one', ['hail'], null);
   const instance = await accounts.register((error) => assert.fail(String(error)));
@@ -126,5 +142,8 @@ test('accounts that were opened empty still read only the rows of their charges 
     )[0]!;
   let rows = await seen();
   for (; Number(rows.inserted) < charged + ROWS; rows = await seen()) await sleep(20);
-  assert.ok(Number(rows.read) <= charged * ROWS_A_CHARGE, `${rows.read} rows were read for ${charged} charges`);
+  assert.ok(
+    Number(rows.read) <= charged * ROWS_A_CHARGE,
+    `${rows.read} rows were read for ${charged} charges`,
+  );
 });

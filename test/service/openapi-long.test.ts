@@ -27,7 +27,8 @@ test('the OpenAPI document is valid, and has the endpoints, the key, the topics 
   assert.deepEqual(Object.keys(single.responses), ['200', ...[...statuses].sort()]);
   assert.equal(body.components.responses.Failure429.description, 'RATE_LIMITED, QUOTA_EXCEEDED');
   const references = JSON.stringify(body).matchAll(/#\/components\/(\w+)\/(\w+)/g);
-  for (const [, kind, name] of references) assert.ok(body.components[kind!][name!], `${kind} ${name}`);
+  for (const [, kind, name] of references)
+    assert.ok(body.components[kind!][name!], `${kind} ${name}`);
   const paths = Object.values<{ get: { operationId: string } }>(body.paths);
   assert.equal(new Set(paths.map((path) => path.get.operationId)).size, paths.length);
 });
@@ -38,9 +39,9 @@ test('every answer matches the OpenAPI document, topic by topic', async (t) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const schemaOf = ({ content }: { content: { 'application/json': { schema: object } } }) =>
     ajv.compile(content['application/json'].schema);
-  const [single, standard, enterprise, health] = Object.values<{ get: { responses: never[] } }>(document.paths).map(
-    ({ get }) => schemaOf(get.responses[200]!),
-  );
+  const [single, standard, enterprise, health] = Object.values<{ get: { responses: never[] } }>(
+    document.paths,
+  ).map(({ get }) => schemaOf(get.responses[200]!));
   const failure = schemaOf(document.components.responses.Failure502);
   const assertDescribed = (validate: typeof failure | undefined, body: unknown, name: string) =>
     assert.ok(validate!(body), `${name}: ${JSON.stringify(validate!.errors)}`);
@@ -50,8 +51,16 @@ test('every answer matches the OpenAPI document, topic by topic', async (t) => {
       assertDescribed(status === 200 ? single : failure, body, slug);
       assert.ok(status === 200 || slug === 'radon' || location === NEXT_DOOR, `${slug}: ${status}`);
     }
-    assertDescribed(standard, (await get(pathTo('/v1/bundle/standard', location))).body, 'standard');
-    assertDescribed(enterprise, (await get(pathTo('/v1/bundle/enterprise', location))).body, 'enterprise');
+    assertDescribed(
+      standard,
+      (await get(pathTo('/v1/bundle/standard', location))).body,
+      'standard',
+    );
+    assertDescribed(
+      enterprise,
+      (await get(pathTo('/v1/bundle/enterprise', location))).body,
+      'enterprise',
+    );
   }
   assertDescribed(health, await (await fetch(`${service.url}/healthz`)).json(), 'health');
   // It tells one topic from another, and says no to what is not as described.

@@ -4,18 +4,43 @@ import { type ChargedPeriod, makeStatements } from '../../src/service/accounts/p
 import type { ServiceAccount } from '../../src/service/accounts/service-account.ts';
 import { subscriptionOf } from './small-data.ts';
 
-const [JUNE, JULY, AUGUST] = [5, 6, 7].map((month) => Date.UTC(2026, month, 15)) as [number, number, number];
+const [JUNE, JULY, AUGUST] = [5, 6, 7].map((month) => Date.UTC(2026, month, 15)) as [
+  number,
+  number,
+  number,
+];
 const accountOf = (allowance: number, overageRate: number | null) =>
-  ({ signedUpAt: JUNE + 1, subscription: { ...subscriptionOf(allowance, 30), overageRate } }) as ServiceAccount;
-const charged = (periodStart: number, credits: number, overageRate: number | null = 0.04): ChargedPeriod => ({
-  ...{ periodStart, credits, overageRate, allowance: 100, single: credits - 15, standard: 1, enterprise: 0 },
+  ({
+    signedUpAt: JUNE + 1,
+    subscription: { ...subscriptionOf(allowance, 30), overageRate },
+  }) as ServiceAccount;
+const charged = (
+  periodStart: number,
+  credits: number,
+  overageRate: number | null = 0.04,
+): ChargedPeriod => ({
+  ...{
+    periodStart,
+    credits,
+    overageRate,
+    allowance: 100,
+    single: credits - 15,
+    standard: 1,
+    enterprise: 0,
+  },
 });
 
 /** Of each statement: start, end, final or not, calls, allowance, credits within it and above it, rate, dollars. */
 const told = (rows: readonly ChargedPeriod[], now: number, account = accountOf(50, 0.02)) =>
   makeStatements(rows, account, now).map((of) => [
     ...[of.periodStart, of.periodEnd, of.isClosed, Object.values(of.calls), of.allowance],
-    ...[of.creditsCharged, of.creditsWithinAllowance, of.overageCredits, of.overageRate, of.overageDollars],
+    ...[
+      of.creditsCharged,
+      of.creditsWithinAllowance,
+      of.overageCredits,
+      of.overageRate,
+      of.overageDollars,
+    ],
   ]);
 
 test('a past period keeps the allowance and rate of its last call, the current one has those of the account', () => {

@@ -10,7 +10,12 @@ import {
   type Reply,
   type Send,
 } from '../../src/service/check/statement.ts';
-import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../src/service/check/statement-table.ts';
+import {
+  CREDITS_NEEDED,
+  creditsAtRisk,
+  runChecks,
+  STATEMENTS,
+} from '../../src/service/check/statement-table.ts';
 import { ALLOWED, LIES, type Tell, type TrueReply } from './lies.ts';
 import { HERE, NEXT_DOOR, StillClock, setUp } from './small-data.ts';
 
@@ -22,7 +27,10 @@ const common = {
 /** Sends without a ledger: what the checks say is tested here, what they spend in test/cli/service-check-long.test.ts. */
 function sendTo(baseUrl: string): Send {
   return async ({ method, path, key }) => {
-    const reply = await fetch(baseUrl + path, { method, headers: key === null ? {} : { 'x-api-key': key } });
+    const reply = await fetch(baseUrl + path, {
+      method,
+      headers: key === null ? {} : { 'x-api-key': key },
+    });
     const body: unknown = await reply.json().catch(() => null);
     return { status: reply.status, headers: Object.fromEntries(reply.headers), body };
   };
@@ -31,7 +39,12 @@ function sendTo(baseUrl: string): Send {
 test('our own service meets every statement that can be checked, for the credits announced', async (t) => {
   const { service, port, charged, key } = await setUp(t);
   const narrow = await port.createKey('tester', ['wildfire'], null);
-  const result = await runChecks({ ...common, key, narrowKey: narrow.key, send: sendTo(service.url) });
+  const result = await runChecks({
+    ...common,
+    key,
+    narrowKey: narrow.key,
+    send: sendTo(service.url),
+  });
   const failed = result.statements.filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(failed, []);
   assert.ok(result.statements.every(({ numbers }) => numbers.length > 0));
@@ -52,8 +65,14 @@ test('a statement that the key or the data cannot check is skipped, not failed',
   assert.equal(charged(), 1);
   const of = (part: string) => statements.find(({ statement }) => statement.startsWith(part))!;
   assert.equal(of('drought').outcome, 'pass');
-  assert.deepEqual([of('radon').outcome, of('radon').reason], ['skipped', 'the service has no data for it now (502)']);
-  assert.deepEqual([of('hail').outcome, of('hail').reason], ['skipped', 'the key lacks the scope (403)']);
+  assert.deepEqual(
+    [of('radon').outcome, of('radon').reason],
+    ['skipped', 'the service has no data for it now (502)'],
+  );
+  assert.deepEqual(
+    [of('hail').outcome, of('hail').reason],
+    ['skipped', 'the key lacks the scope (403)'],
+  );
   assert.equal(of('A valid key that lacks').outcome, 'skipped');
 });
 
@@ -77,10 +96,18 @@ test('a call without an answer fails its statements, one that may not be made sk
 
 test('with a key that is refused no statement fails, and none is met by an answer', async (t) => {
   const { service } = await setUp(t);
-  const { statements, failed } = await runChecks({ ...common, key: 'pb_unknown', send: sendTo(service.url) });
+  const { statements, failed } = await runChecks({
+    ...common,
+    key: 'pb_unknown',
+    send: sendTo(service.url),
+  });
   assert.equal(failed, 0);
   const reasons = new Set(statements.map(({ reason }) => reason));
-  for (const reason of ['the key is refused (401)', 'no call was answered', 'the service answered none of them']) {
+  for (const reason of [
+    'the key is refused (401)',
+    'no call was answered',
+    'the service answered none of them',
+  ]) {
     assert.ok(reasons.has(reason), reason);
   }
 });
@@ -98,7 +125,11 @@ test('a request that the minute refuses is repeated after the time that is named
     let at = 0;
     const send: Send = async () => {
       const [status, seconds] = replies[at++]!.split(' ');
-      return { status: Number(status), headers: seconds === undefined ? {} : { 'retry-after': seconds }, body: null };
+      return {
+        status: Number(status),
+        headers: seconds === undefined ? {} : { 'retry-after': seconds },
+        body: null,
+      };
     };
     await createAsk({ ...common, clock, key: 'k', send }, [])({ kind: 'standard' });
     assert.deepEqual([at, waits], [sent, slept]);
@@ -161,7 +192,8 @@ async function recorded(t: TestContext): Promise<Check> {
         topic: /^\/v1\/(\w+)\/risk/.exec(path)?.[1] ?? null,
         bundle: (/^\/v1\/bundle\/(\w+)/.exec(path)?.[1] ?? null) as TrueReply['bundle'],
         key: keyOf(sent),
-        replyTo: (other) => structuredClone(replies.get(nameOf({ method: 'GET', path: other, key }))!),
+        replyTo: (other) =>
+          structuredClone(replies.get(nameOf({ method: 'GET', path: other, key }))!),
       };
       if (status === 200) successes += 1;
       tell(reply);

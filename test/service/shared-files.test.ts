@@ -26,7 +26,11 @@ test('a load that holds the write lock of the data file blocks no charge', async
   assert.equal((await single()).status, 200);
   const bundle = await get(pathTo('/v1/bundle/enterprise'));
   assert.equal(bundle.status, 200);
-  assert.equal(bundle.body.data.topics.radon.value.value, 'Zone 2', 'the load is not visible before it is whole');
+  assert.equal(
+    bundle.body.data.topics.radon.value.value,
+    'Zone 2',
+    'the load is not visible before it is whole',
+  );
   assert.equal(charged(), 36);
   load.exec('ROLLBACK');
 });
@@ -53,7 +57,9 @@ test('a data file that cannot be written is served', async (t) => {
   const { url } = await start(t, { data, accounts, clock });
   const { status, body } = await request(url + pathTo('/v1/bundle/enterprise'), key);
   assert.equal(status, 200);
-  const failed = Object.values<{ error?: string }>(body.data.topics).filter(({ error }) => error !== undefined);
+  const failed = Object.values<{ error?: string }>(body.data.topics).filter(
+    ({ error }) => error !== undefined,
+  );
   assert.deepEqual(failed, []);
   assert.equal(charged(), 35);
 });
@@ -70,11 +76,18 @@ test('two services on one data file and one accounts file share one quota exactl
     releaseLater(t, () => data.close());
     urls.push((await start(t, { data, accounts: openAccountsOf(t, file), clock })).url);
   }
-  const paths = [pathTo('/v1/drought/risk'), pathTo('/v1/drought/risk'), pathTo('/v1/bundle/standard')];
+  const paths = [
+    pathTo('/v1/drought/risk'),
+    pathTo('/v1/drought/risk'),
+    pathTo('/v1/bundle/standard'),
+  ];
   const replies = await Promise.all(
     Array.from({ length: 150 }, (_, index) => request(urls[index % 2]! + paths[index % 3]!, key)),
   );
-  const credits = replies.reduce((sum, { headers }) => sum + Number(headers.get('x-credit-cost') ?? 0), 0);
+  const credits = replies.reduce(
+    (sum, { headers }) => sum + Number(headers.get('x-credit-cost') ?? 0),
+    0,
+  );
   assert.equal(credits, 97);
   assert.ok(replies.every(({ status }) => status === 200 || status === 429));
   assert.equal(charged(), 97);
@@ -91,14 +104,19 @@ test('all topics of an answer are of one version of the data, also if a load rep
     },
   });
   const other = openDatabase(t, file);
-  const records = RATINGS.map((rating) => ({ ...rating, score: rating.score === null ? null : 10 }));
+  const records = RATINGS.map((rating) => ({
+    ...rating,
+    score: rating.score === null ? null : 10,
+  }));
   replace = () => {
     importDataset(other, { kind: 'nri', info: info('nri'), records }, clock);
     replace = () => {};
   };
   const scores = async () => {
     const { body } = await get(pathTo('/v1/bundle/standard'));
-    return new Set(Object.values<{ value: { score: number } }>(body.data.topics).map(({ value }) => value.score));
+    return new Set(
+      Object.values<{ value: { score: number } }>(body.data.topics).map(({ value }) => value.score),
+    );
   };
   assert.deepEqual(await scores(), new Set([81.5]));
   assert.deepEqual(await scores(), new Set([10]));

@@ -5,7 +5,12 @@ import type { TestContext } from 'node:test';
 import type { Geometry, Polygon } from 'geojson';
 import type { Clock } from '../../src/base/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
-import { NATURAL_SLUGS, POLLUTANTS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import {
+  NATURAL_SLUGS,
+  POLLUTANTS,
+  PROXIMITY_SLUGS,
+  TOPIC_SLUGS,
+} from '../../src/contract/topics.ts';
 import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type {
@@ -24,7 +29,11 @@ import {
   openAccounts,
   sqliteAccounts,
 } from '../../src/service/accounts/open-accounts.ts';
-import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
+import {
+  type RunningService,
+  type ServiceOptions,
+  startService,
+} from '../../src/service/http/start-service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { createAccount, createKey, driverOf, usage } from './file-accounts.ts';
 
@@ -94,13 +103,19 @@ export function feature(geometry: Geometry, properties: Record<string, unknown> 
   return { geometry, properties };
 }
 
-export function point(lng: number, lat: number, properties: Record<string, unknown> = {}): EventRecord {
+export function point(
+  lng: number,
+  lat: number,
+  properties: Record<string, unknown> = {},
+): EventRecord {
   return feature({ type: 'Point', coordinates: [lng, lat] }, properties);
 }
 
 /** The SQL that leaves datasets parts of some states (`CA,NV`), or of the whole US. */
 export function coverOnly(states: string, ...datasets: readonly string[]): string {
-  const [named, listed] = [datasets, states.split(',')].map((texts) => texts.map((text) => `'${text}'`).join());
+  const [named, listed] = [datasets, states.split(',')].map((texts) =>
+    texts.map((text) => `'${text}'`).join(),
+  );
   return `
     INSERT OR REPLACE INTO parts
       SELECT dataset, level, value, asked_of, reach, source, files, vintage, licence, rows, state_rows, loaded_at
@@ -111,7 +126,14 @@ export function coverOnly(states: string, ...datasets: readonly string[]): strin
 /** A zone of a study of the county 31001. */
 export function floodZone(code: string, geometry: Polygon): ZoneRecord {
   const facts = { baseElevationFt: null, baseElevationDatum: null, depthFt: null };
-  return { kind: 'zone', geoid: '31001C', code, detail: '', facts: { special: '', facts }, geometry };
+  return {
+    kind: 'zone',
+    geoid: '31001C',
+    code,
+    detail: '',
+    facts: { special: '', facts },
+    geometry,
+  };
 }
 
 export const FEED_NAMES: readonly EventKind[] = [
@@ -121,18 +143,31 @@ export const FEED_NAMES: readonly EventKind[] = [
 
 /** Everything, small: two features of each layer near HERE and one far from it. */
 export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
-  const near = [point(-99.751, 40.251, { name: 'A "quoted" name, µ' }), point(-99.752, 40.252, { name: 'second' })];
+  const near = [
+    point(-99.751, 40.251, { name: 'A "quoted" name, µ' }),
+    point(-99.752, 40.252, { name: 'second' }),
+  ];
   const records = [...near, point(-80, 30)];
   const days = {
-    ...{ daysWithAqi: 365, goodDays: 300, moderateDays: 60, unhealthyForSensitiveGroupsDays: 4, unhealthyDays: 1 },
+    ...{
+      daysWithAqi: 365,
+      goodDays: 300,
+      moderateDays: 60,
+      unhealthyForSensitiveGroupsDays: 4,
+      unhealthyDays: 1,
+    },
     ...{ veryUnhealthyDays: 0, hazardousDays: 0, maxAqi: 160, medianAqi: 42 },
   };
   const counties = ['31001', '31003'];
   return [
     { kind: 'areas', info: info('areas'), records: AREAS },
     { kind: 'nri', info: info('nri'), records: RATINGS },
-    ...PROXIMITY_SLUGS.map((topic): Dataset => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records })),
-    ...FEED_NAMES.map((feed): Dataset => ({ kind: 'records', event: feed, info: info(`records:${feed}`), records })),
+    ...PROXIMITY_SLUGS.map(
+      (topic): Dataset => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records }),
+    ),
+    ...FEED_NAMES.map(
+      (feed): Dataset => ({ kind: 'records', event: feed, info: info(`records:${feed}`), records }),
+    ),
     {
       kind: 'airQuality',
       info: info('airQuality'),
@@ -141,9 +176,16 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
     {
       kind: 'floodZones',
       info: info('floodZones'),
-      records: [floodZone('AE', square(-100, 40, 1)), floodZone('AREA NOT INCLUDED', square(-99, 40, 1))],
+      records: [
+        floodZone('AE', square(-100, 40, 1)),
+        floodZone('AREA NOT INCLUDED', square(-99, 40, 1)),
+      ],
     },
-    { kind: 'radon', info: info('radon'), records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })) },
+    {
+      kind: 'radon',
+      info: info('radon'),
+      records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })),
+    },
     {
       kind: 'readings',
       info: info('readings'),
@@ -172,11 +214,19 @@ export function releaseLater(t: TestContext, release: () => unknown): void {
 
 /** The path of a database file in a directory that is removed when the test ends. */
 export function databaseFile(t: TestContext): string {
-  return join(temporaryFolder({ after: (release: () => void) => releaseLater(t, release) }), 'data.db');
+  return join(
+    temporaryFolder({ after: (release: () => void) => releaseLater(t, release) }),
+    'data.db',
+  );
 }
 
 /** Opens a data file with `deliveries(measuredAt)`, loaded now. */
-export function openSmallData(t: TestContext, file: string, clock: Clock, measuredAt = NOON - 3_600_000): DataDatabase {
+export function openSmallData(
+  t: TestContext,
+  file: string,
+  clock: Clock,
+  measuredAt = NOON - 3_600_000,
+): DataDatabase {
   copyFileSync(loadedDeliveries(), file);
   const database = openDatabase(t, file);
   database.prepare('UPDATE datasets SET loaded_at = ?').run(clock.now());
@@ -214,7 +264,10 @@ export function openDatabase(t: TestContext, file: string = databaseFile(t)): Da
 }
 
 /** The accounts of a data file, or accounts in a file of their own. */
-export function openAccountsOf(t: TestContext, dataFile: string = databaseFile(t)): AccountsDatabase {
+export function openAccountsOf(
+  t: TestContext,
+  dataFile: string = databaseFile(t),
+): AccountsDatabase {
   const accounts = openAccounts(accountsFileFor(dataFile));
   releaseLater(t, () => accounts.close());
   return accounts;
@@ -246,7 +299,8 @@ export type StartOptions = Partial<Omit<ServiceOptions, 'accounts'>> & { readonl
 export async function setUp(t: TestContext, options: SetupOptions = {}) {
   const clock = options.clock ?? new StillClock();
   const file = databaseFile(t);
-  const database = options.deliveries === undefined ? openSmallData(t, file, clock) : openDatabase(t, file);
+  const database =
+    options.deliveries === undefined ? openSmallData(t, file, clock) : openDatabase(t, file);
   for (const delivery of options.deliveries ?? []) importDataset(database, delivery, clock);
   const { subscription = SUBSCRIPTIONS.professional, overages = false, signedUpAt } = options;
   const accounts = openAccountsOf(t, file);
@@ -275,11 +329,19 @@ export async function start(
     accounts,
     clock,
     ...options
-  }: StartOptions & { readonly data: DataDatabase; readonly accounts: AccountsDatabase; readonly clock: Clock },
+  }: StartOptions & {
+    readonly data: DataDatabase;
+    readonly accounts: AccountsDatabase;
+    readonly clock: Clock;
+  },
 ): Promise<RunningService> {
   // Its own clock before that of a test that only looks.
   driverOf(accounts, clock);
-  const service = await startService({ port: 0, ...options, accounts: sqliteAccounts(accounts, clock) });
+  const service = await startService({
+    port: 0,
+    ...options,
+    accounts: sqliteAccounts(accounts, clock),
+  });
   releaseLater(t, () => service.close());
   return service;
 }
@@ -288,10 +350,21 @@ export function pathTo(path: string, { lat, lng } = HERE): string {
   return `${path}?lat=${lat}&lng=${lng}`;
 }
 
-export async function request(url: string, key: string | null, init: RequestInit = {}): Promise<Reply> {
-  const response = await fetch(url, { ...init, headers: { ...(key === null ? {} : { 'x-api-key': key }) } });
+export async function request(
+  url: string,
+  key: string | null,
+  init: RequestInit = {},
+): Promise<Reply> {
+  const response = await fetch(url, {
+    ...init,
+    headers: { ...(key === null ? {} : { 'x-api-key': key }) },
+  });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? null : JSON.parse(text),
+  };
 }
 
 /** A subscription with figures of its own. */

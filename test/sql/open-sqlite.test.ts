@@ -31,7 +31,9 @@ const FORMAT: DatabaseFormat = {
 async function heldFile(t: TestContext, holdMs: number): Promise<string> {
   const file = join(temporaryFolder(t), 'new.db');
   new Database(file).exec('PRAGMA user_version = 0; CREATE TABLE t (a); DROP TABLE t').close();
-  const writer = new Worker(new URL('./first-writer.ts', import.meta.url), { workerData: { file, holdMs } });
+  const writer = new Worker(new URL('./first-writer.ts', import.meta.url), {
+    workerData: { file, holdMs },
+  });
   t.after(() => writer.terminate());
   await once(writer, 'message');
   return file;
@@ -64,7 +66,10 @@ function formatOf(folder: string, steps: readonly number[]): DatabaseFormat {
   const migrations = join(folder, `steps-${steps.join('-')}`);
   mkdirSync(migrations);
   for (const step of steps) {
-    writeFileSync(join(migrations, `${String(step).padStart(4, '0')}-step.sql`), `CREATE TABLE t${step} (a);`);
+    writeFileSync(
+      join(migrations, `${String(step).padStart(4, '0')}-step.sql`),
+      `CREATE TABLE t${step} (a);`,
+    );
   }
   return { ...FORMAT, migrations: pathToFileURL(`${migrations}/`) };
 }
@@ -75,7 +80,10 @@ test('a new file gets the number of the last step, and a later program adds the 
   openSqlite(file, formatOf(folder, [7])).close();
   using database = openSqlite(file, formatOf(folder, [7, 8, 9]));
   assert.equal(database.pragma('user_version', { simple: true }), 9);
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 't%'").pluck().all();
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE name LIKE 't%'")
+    .pluck()
+    .all();
   assert.deepEqual(tables, ['t7', 't8', 't9']);
 });
 
@@ -105,58 +113,71 @@ test('a file from before the first step, or after the last, is refused and left 
 
 const MODES = { skip: process.platform === 'win32' && 'Windows has no such modes' };
 
-test('a private file is of its owner alone, a new one and one that an earlier version made', MODES, (t) => {
-  const folder = temporaryFolder(t);
-  const umask = process.umask(0o022);
-  t.after(() => process.umask(umask));
-  const modeOf = (file: string) => statSync(file).mode & 0o777;
-  const openedAs = (name: string, before: number | null) => {
-    const file = join(folder, name);
-    if (before !== null) {
-      openSqlite(file, FORMAT).close();
-      chmodSync(file, before);
-    }
-    using database = openSqlite(file, { ...FORMAT, isPrivate: true });
-    database.exec('CREATE TABLE written (a)');
-    return [modeOf(file), modeOf(`${file}-wal`)];
-  };
-  assert.deepEqual(openedAs('new.db', null), [0o600, 0o600]);
-  assert.deepEqual(openedAs('old.db', 0o644), [0o600, 0o600]);
-  assert.deepEqual(openedAs('of-a-group.db', 0o664), [0o660, 0o660], 'shared on purpose');
-  openSqlite(join(folder, 'public.db'), FORMAT).close();
-  assert.equal(modeOf(join(folder, 'public.db')), 0o644);
-});
+test(
+  'a private file is of its owner alone, a new one and one that an earlier version made',
+  MODES,
+  (t) => {
+    const folder = temporaryFolder(t);
+    const umask = process.umask(0o022);
+    t.after(() => process.umask(umask));
+    const modeOf = (file: string) => statSync(file).mode & 0o777;
+    const openedAs = (name: string, before: number | null) => {
+      const file = join(folder, name);
+      if (before !== null) {
+        openSqlite(file, FORMAT).close();
+        chmodSync(file, before);
+      }
+      using database = openSqlite(file, { ...FORMAT, isPrivate: true });
+      database.exec('CREATE TABLE written (a)');
+      return [modeOf(file), modeOf(`${file}-wal`)];
+    };
+    assert.deepEqual(openedAs('new.db', null), [0o600, 0o600]);
+    assert.deepEqual(openedAs('old.db', 0o644), [0o600, 0o600]);
+    assert.deepEqual(openedAs('of-a-group.db', 0o664), [0o660, 0o660], 'shared on purpose');
+    openSqlite(join(folder, 'public.db'), FORMAT).close();
+    assert.equal(modeOf(join(folder, 'public.db')), 0o644);
+  },
+);
 
 const ROOT_ALONE = { skip: process.getuid?.() !== 0 && 'root alone can be somebody else' };
 
-test('what another user laid at a name of the database, in a folder that all share, is refused', ROOT_ALONE, (t) => {
-  const parent = temporaryFolder(t);
-  /** A database in a folder of user 1, whose file of this suffix belongs to this user. */
-  const laid = (mode: number, suffix: string, uid: number) => {
-    const folder = join(parent, `${mode}${suffix}-${uid}`);
-    mkdirSync(folder);
-    const file = join(folder, 'a.db');
-    openSqlite(file, FORMAT).close();
-    if (suffix !== '') writeFileSync(file + suffix, '');
-    chownSync(file + suffix, uid, uid);
-    chownSync(folder, 1, 1);
-    chmodSync(folder, mode);
-    return file;
-  };
-  const refused = { message: /belongs to another user, or .* in a folder that all users share/ };
-  for (const mode of [0o1777, 0o777]) {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) {
-      const file = laid(mode, suffix, 65_534);
-      for (const isPrivate of [true, false]) assert.throws(() => openSqlite(file, { ...FORMAT, isPrivate }), refused);
-      assert.throws(() => openSqliteReadOnly(file, FORMAT), refused);
+test(
+  'what another user laid at a name of the database, in a folder that all share, is refused',
+  ROOT_ALONE,
+  (t) => {
+    const parent = temporaryFolder(t);
+    /** A database in a folder of user 1, whose file of this suffix belongs to this user. */
+    const laid = (mode: number, suffix: string, uid: number) => {
+      const folder = join(parent, `${mode}${suffix}-${uid}`);
+      mkdirSync(folder);
+      const file = join(folder, 'a.db');
+      openSqlite(file, FORMAT).close();
+      if (suffix !== '') writeFileSync(file + suffix, '');
+      chownSync(file + suffix, uid, uid);
+      chownSync(folder, 1, 1);
+      chmodSync(folder, mode);
+      return file;
+    };
+    const refused = { message: /belongs to another user, or .* in a folder that all users share/ };
+    for (const mode of [0o1777, 0o777]) {
+      for (const suffix of ['', '-wal', '-shm', '-journal']) {
+        const file = laid(mode, suffix, 65_534);
+        for (const isPrivate of [true, false])
+          assert.throws(() => openSqlite(file, { ...FORMAT, isPrivate }), refused);
+        assert.throws(() => openSqliteReadOnly(file, FORMAT), refused);
+      }
     }
-  }
-  assert.throws(() => openSqlite(laid(0o1777, '', 1), FORMAT), refused, "the sticky folder's owner");
-  const behindLink = join(dirname(laid(0o1777, '', 65_535)), 'link');
-  symlinkSync(dirname(laid(0o2770, '', 65_533)), behindLink);
-  lchownSync(behindLink, 65_534, 65_534);
-  assert.throws(() => openSqlite(join(behindLink, 'a.db'), FORMAT), refused);
-  for (const file of [laid(0o2770, '', 65_534), laid(0o777, '', 1), laid(0o1777, '', 0)]) {
-    openSqlite(file, FORMAT).close();
-  }
-});
+    assert.throws(
+      () => openSqlite(laid(0o1777, '', 1), FORMAT),
+      refused,
+      "the sticky folder's owner",
+    );
+    const behindLink = join(dirname(laid(0o1777, '', 65_535)), 'link');
+    symlinkSync(dirname(laid(0o2770, '', 65_533)), behindLink);
+    lchownSync(behindLink, 65_534, 65_534);
+    assert.throws(() => openSqlite(join(behindLink, 'a.db'), FORMAT), refused);
+    for (const file of [laid(0o2770, '', 65_534), laid(0o777, '', 1), laid(0o1777, '', 0)]) {
+      openSqlite(file, FORMAT).close();
+    }
+  },
+);

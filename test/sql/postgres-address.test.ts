@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { completeAddress, isPostgresAddress, locatePostgres, shownAddress } from '../../src/sql/postgres-address.ts';
+import {
+  completeAddress,
+  isPostgresAddress,
+  locatePostgres,
+  shownAddress,
+} from '../../src/sql/postgres-address.ts';
 import { STORE_DATABASE } from '../../src/store/store-address.ts';
 
 const connectionOf = (address: string) => locatePostgres(address, STORE_DATABASE).connection;
@@ -45,12 +50,22 @@ test('sslmode and sslrootcert mean what they mean to programs of PostgreSQL; oth
     ['/h?host=/var/run/postgresql&sslmode=require', ['none']],
   ] as const)
     assert.deepEqual(encryptions(`postgres://${address}`), ways, address);
-  assert.equal(connectionOf('postgres://db.example.com/h?channel_binding=prefer').enableChannelBinding, true);
+  assert.equal(
+    connectionOf('postgres://db.example.com/h?channel_binding=prefer').enableChannelBinding,
+    true,
+  );
 });
 
 test('variables of PostgreSQL complete an address, and what it says itself stays', () => {
-  const env = { PGSSLMODE: 'require', PGSSLROOTCERT: '~/ca.pem', PGHOST: '/run/pg', PGPORT: '6432', HOME: '/home/ann' };
-  const parameters = (address: string) => Object.fromEntries(new URL(completeAddress(address, env)).searchParams);
+  const env = {
+    PGSSLMODE: 'require',
+    PGSSLROOTCERT: '~/ca.pem',
+    PGHOST: '/run/pg',
+    PGPORT: '6432',
+    HOME: '/home/ann',
+  };
+  const parameters = (address: string) =>
+    Object.fromEntries(new URL(completeAddress(address, env)).searchParams);
   const tls = { sslmode: 'require', sslrootcert: '/home/ann/ca.pem' };
   assert.deepEqual(parameters('postgres:///h'), { ...tls, host: '/run/pg', port: '6432' });
   assert.deepEqual(parameters('postgres://db.example.com/h?sslmode=disable'), {
@@ -70,8 +85,14 @@ test('variables of PostgreSQL complete an address, and what it says itself stays
 });
 
 for (const address of [
-  ...['postgres://me:geheim@db.example.com/hazards', 'postgres://me:geheim@db.example.com@x/hazards'],
-  ...['postgresql://db.example.com/hazards?user=me&password=geheim', 'POSTGRES://:geheim@localhost/hazards'],
+  ...[
+    'postgres://me:geheim@db.example.com/hazards',
+    'postgres://me:geheim@db.example.com@x/hazards',
+  ],
+  ...[
+    'postgresql://db.example.com/hazards?user=me&password=geheim',
+    'POSTGRES://:geheim@localhost/hazards',
+  ],
 ]) {
   test(`a password in the address is refused, and not shown: ${address.replace('geheim', '…')}`, () => {
     assert.ok(isPostgresAddress(address));
@@ -88,7 +109,10 @@ for (const address of [
 test('a mistake in an address is named', () => {
   for (const [parameters, message] of [
     ['sslmode=verify_full', /Unknown sslmode "verify_full"/],
-    ['sslmode=require&sslrootcert=system', /sslrootcert=system with sslmode=require proves nothing/],
+    [
+      'sslmode=require&sslrootcert=system',
+      /sslrootcert=system with sslmode=require proves nothing/,
+    ],
     ['channel_binding=require', /channel_binding=require cannot be enforced here/],
     ['channel_binding=yes', /Unknown channel_binding "yes"/],
     ['host=a,b', /More than one host/],
@@ -97,10 +121,13 @@ test('a mistake in an address is named', () => {
     ['schema=a"b', /is no name of a schema/],
     ['sslrootcert=/nowhere.pem', /The sslrootcert \/nowhere\.pem of the store .* cannot be read/],
   ] as const) {
-    assert.throws(() => locatePostgres(`postgres://db.example.com/hazards?${parameters}`, STORE_DATABASE), {
-      code: 'STORE_UNUSABLE',
-      message,
-    });
+    assert.throws(
+      () => locatePostgres(`postgres://db.example.com/hazards?${parameters}`, STORE_DATABASE),
+      {
+        code: 'STORE_UNUSABLE',
+        message,
+      },
+    );
   }
   assert.equal(shownAddress('/data/store.db'), '/data/store.db');
 });

@@ -41,7 +41,10 @@ function migrationsIn(folder: string, sql: string): URL {
   return pathToFileURL(`${migrations}/`);
 }
 
-const ENGINES: readonly (readonly [name: string, open: (t: TestContext) => Promise<SqlDatabase>])[] = [
+const ENGINES: readonly (readonly [
+  name: string,
+  open: (t: TestContext) => Promise<SqlDatabase>,
+])[] = [
   [
     'SQLite',
     async (t) => {
@@ -89,9 +92,14 @@ function keep({ dialect }: SqlDatabase, rows: readonly Record<string, SqlValue>[
 
 function* add({ dialect }: SqlDatabase, name: string, credits: number): SqlWork<number> {
   const [[row]] = yield* read(
-    statement<{ credits: number }>(`SELECT credits FROM sums WHERE name = $1 ${dialect.forUpdate}`, [name]),
+    statement<{ credits: number }>(
+      `SELECT credits FROM sums WHERE name = $1 ${dialect.forUpdate}`,
+      [name],
+    ),
   );
-  yield* write(statement('UPDATE sums SET credits = $2 WHERE name = $1', [name, row!.credits + credits]));
+  yield* write(
+    statement('UPDATE sums SET credits = $2 WHERE name = $1', [name, row!.credits + credits]),
+  );
   return row!.credits + credits;
 }
 
@@ -110,7 +118,11 @@ for (const [engine, open] of ENGINES) {
         const asked = rows.map((one, id) => ({ ...one, id }));
         await database.transact(() => keep(database, asked));
         const [kept] = await database.read(() =>
-          read(statement('SELECT words, share, bytes FROM kept WHERE id < $1 ORDER BY id', [rows.length])),
+          read(
+            statement('SELECT words, share, bytes FROM kept WHERE id < $1 ORDER BY id', [
+              rows.length,
+            ]),
+          ),
         );
         const storableRows = rows.map(({ words, share, bytes }) => {
           return { words: words && storable(words), share: share === 0 ? 0 : share, bytes };
@@ -130,7 +142,10 @@ for (const [engine, open] of ENGINES) {
     assert.equal(await database.transact(() => add(database, 'a', 1)), 6);
 
     function* both(): SqlWork<void> {
-      yield* write(statement("INSERT INTO sums VALUES ('b', 1)"), statement("INSERT INTO sums VALUES ('a', 1)"));
+      yield* write(
+        statement("INSERT INTO sums VALUES ('b', 1)"),
+        statement("INSERT INTO sums VALUES ('a', 1)"),
+      );
       yield* write(statement("INSERT INTO sums VALUES ('c', 1)"));
     }
   });

@@ -10,8 +10,19 @@ const NOTHING = { open: 0, charged: 0, unknown: 0 };
 function usageOf(...settledAt: number[]): Usage {
   const recent = new RecentCalls();
   recent.add(settledAt.map((at) => ({ run: 1, settledAt: at, credits: 10 })));
-  const period = { ...NOTHING, exhaustedAt: null, exhaustedLeft: null, elsewhere: null, correctedAt: null };
-  return { period: period as unknown as Usage['period'], run: NOTHING as unknown as Usage['run'], inFlight: 0, recent };
+  const period = {
+    ...NOTHING,
+    exhaustedAt: null,
+    exhaustedLeft: null,
+    elsewhere: null,
+    correctedAt: null,
+  };
+  return {
+    period: period as unknown as Usage['period'],
+    run: NOTHING as unknown as Usage['run'],
+    inFlight: 0,
+    recent,
+  };
 }
 
 test('a call that leaves the minute at this very moment is waited for a millisecond, not for nothing', () => {

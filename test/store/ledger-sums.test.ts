@@ -70,9 +70,12 @@ test('every process counts the same minute, call by call, whichever process sett
           continue;
         }
         assert.equal(waitMs, 0);
-        const others = counted.filter((other) => other.run !== run).reduce((sum, other) => sum + other.credits, 0);
+        const others = counted
+          .filter((other) => other.run !== run)
+          .reduce((sum, other) => sum + other.credits, 0);
         assert.equal(claim.byOthers, others + (open !== null && open.run !== run ? inFlight : 0));
-        const settle = () => store.settle([chargedFor(claim, charge === 'free' ? 0 : credits, { charge })]);
+        const settle = () =>
+          store.settle([chargedFor(claim, charge === 'free' ? 0 : credits, { charge })]);
         await open?.settle();
         open = late ? { settle, run, credits } : null;
         if (!late) await settle();
@@ -130,20 +133,33 @@ test('whatever happened: the statement of every period, by anything, is what spe
           const { charged, unknown, open } = await store.spending(account, period);
           for (const by of ['run', 'job', 'key', 'day', 'kind'] as const) {
             const rows = await store.statement({ by, account, period });
-            assert.deepEqual(sumOf(rows), { charged, unknown, inFlight: open }, `${by} of ${account}`);
+            assert.deepEqual(
+              sumOf(rows),
+              { charged, unknown, inFlight: open },
+              `${by} of ${account}`,
+            );
             const names = rows.map(({ name }) => name);
             assert.deepEqual(names, [...new Set(names)].sort(), 'each name once, in order');
             if (by !== 'day') continue;
             const { start, end } = period;
-            assert.ok(names.every((day) => Date.parse(String(day)) >= start && Date.parse(String(day)) < end));
+            assert.ok(
+              names.every(
+                (day) => Date.parse(String(day)) >= start && Date.parse(String(day)) < end,
+              ),
+            );
           }
         }
         const ofJobs = await Promise.all(JOBS.map((job) => store.statement({ by: 'run', job })));
-        for (const [at, rows] of ofJobs.entries()) assert.ok(rows.every(({ job }) => job === JOBS[at]));
+        for (const [at, rows] of ofJobs.entries())
+          assert.ok(rows.every(({ job }) => job === JOBS[at]));
         const { credits, calls } = await store.stats();
         assert.deepEqual(sumOf(ofJobs.flat()), sumOf(await store.statement({ by: 'run' })));
         const days = await store.statement({ by: 'day' });
-        assert.deepEqual(sumOf(days), { charged: credits.charged, unknown: credits.unknown, inFlight: credits.open });
+        assert.deepEqual(sumOf(days), {
+          charged: credits.charged,
+          unknown: credits.unknown,
+          inFlight: credits.open,
+        });
         const free = days.reduce((sum, row) => sum + row.calls.free, 0);
         assert.equal(free, calls.free);
       } finally {
@@ -158,7 +174,9 @@ type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
   const source = await store.source('somewhere');
-  const runs = await Promise.all(RUNS.map(({ job, account }) => store.startRun({ ...RUN, job, account })));
+  const runs = await Promise.all(
+    RUNS.map(({ job, account }) => store.startRun({ ...RUN, job, account })),
+  );
   const seen = new Map<string, { account: string; period: ClaimLimits['period'] }>();
   for (const [index, { after, lasts, run, kind, key, charge }] of events.entries()) {
     clock.move(after);
@@ -168,7 +186,12 @@ async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
       seen.set(`${account} ${period.start}`, { account, period });
       return period;
     };
-    const limits = { periodLimit: 1e6, creditsPerMinute: 1e6, budget: 1e6, leaseMs: 30 * 86_400_000 };
+    const limits = {
+      periodLimit: 1e6,
+      creditsPerMinute: 1e6,
+      budget: 1e6,
+      leaseMs: 30 * 86_400_000,
+    };
     const terms = { run: runs[run]!, source, account, period: periodNow(), ...limits };
     const call = kind === 'single' ? SINGLE : { kind };
     const [claim] = await store.claim(terms, [{ ...callAt(index, call), key }]);

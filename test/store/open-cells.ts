@@ -15,7 +15,13 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
   const handle = openDatabase(file);
   const database = sqliteDriver(handle, systemClock);
   const owner = { name: 'test', isAlive: () => true };
-  const tables = makeTables({ name: file, database, time: () => database.dialect.now, owner, widthOf });
+  const tables = makeTables({
+    name: file,
+    database,
+    time: () => database.dialect.now,
+    owner,
+    widthOf,
+  });
   handle.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
   const readAll = (source: number, cells: readonly Cell[]): (CellRecord | null)[] =>
     database.readNow(() => readTogether(cellRecords(tables, source, cells)))[0];
@@ -31,6 +37,9 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
       { lat7, lng7 }: Cell,
       answers: readonly Answer[],
       failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
-    ) => database.transactNow(() => mergeCells(tables, [{ source, cell: { lat7, lng7 }, answers, failures }])),
+    ) =>
+      database.transactNow(() =>
+        mergeCells(tables, [{ source, cell: { lat7, lng7 }, answers, failures }]),
+      ),
   };
 }

@@ -13,7 +13,11 @@ import { openCells } from './open-cells.ts';
 const TOPICS = NATURAL_SLUGS.slice(0, 5);
 const CELL = { lat7: 1, lng7: 2 };
 
-const time = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true });
+const time = fc.date({
+  min: new Date(0),
+  max: new Date('9999-12-31T23:59:59.999Z'),
+  noInvalidDate: true,
+});
 const field: fc.Arbitrary<Field> = fc.oneof(
   fc.constant(null),
   fc.integer({ min: -300, max: 300 }),
@@ -22,7 +26,14 @@ const field: fc.Arbitrary<Field> = fc.oneof(
   fc.double(),
   time.map((date) => date.toISOString()),
   fc.string({ unit: 'binary' }),
-  fc.constantFrom('Very Low', '\0', '\ud800', '', '2026-02-30T00:00:00.000Z', '-271821-04-20T00:00:00.000Z'),
+  fc.constantFrom(
+    'Very Low',
+    '\0',
+    '\ud800',
+    '',
+    '2026-02-30T00:00:00.000Z',
+    '-271821-04-20T00:00:00.000Z',
+  ),
 );
 
 const answers: fc.Arbitrary<Answer[]> = fc.uniqueArray(
@@ -45,7 +56,8 @@ test('the newest answer of each topic is read, whatever was stored before', (t) 
       for (const batch of told) {
         merge(1, cell, batch, []);
         for (const answer of batch) {
-          if (answer.asOf >= (newest.get(answer.topic)?.asOf ?? -1)) newest.set(answer.topic, { ...answer });
+          if (answer.asOf >= (newest.get(answer.topic)?.asOf ?? -1))
+            newest.set(answer.topic, { ...answer });
         }
       }
       assert.deepStrictEqual(read(1, cell)?.answers ?? new Map(), newest);
@@ -57,7 +69,19 @@ test('the newest answer of each topic is read, whatever was stored before', (t) 
 test('numbers at the limits of a kind, and texts of any length and number, come back to the bit', (t) => {
   const { handle, read, merge } = openCells(join(temporaryFolder(t), 'store.db'));
   t.after(() => handle.close());
-  const numbers = [-0, 0, 2 ** 31, -(2 ** 31), 1e-7, -1e-6, 0.1 + 0.2, Number.MAX_VALUE, Number.MIN_VALUE, 255, 256];
+  const numbers = [
+    -0,
+    0,
+    2 ** 31,
+    -(2 ** 31),
+    1e-7,
+    -1e-6,
+    0.1 + 0.2,
+    Number.MAX_VALUE,
+    Number.MIN_VALUE,
+    255,
+    256,
+  ];
   // The first 248 texts take a byte each.
   for (const topic of ['hail', 'drought', 'tornado', 'tsunami'] as const) {
     const texts = Array.from({ length: 100 }, (_, number) => `${topic} ${number}`);
@@ -68,8 +92,13 @@ test('numbers at the limits of a kind, and texts of any length and number, come 
 });
 
 test('of cells that have all that is wanted only that comes; the others come as `read` gives them', (t) => {
-  const widths = new Map<TopicSlug, number | null>(TOPICS.map((topic, index) => [topic, index < 3 ? null : index]));
-  const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => widths.get(topic) ?? null);
+  const widths = new Map<TopicSlug, number | null>(
+    TOPICS.map((topic, index) => [topic, index < 3 ? null : index]),
+  );
+  const cells = openCells(
+    join(temporaryFolder(t), 'store.db'),
+    (topic) => widths.get(topic) ?? null,
+  );
   t.after(() => cells.handle.close());
   const wanted = fc.uniqueArray(
     fc.record({
@@ -88,7 +117,9 @@ test('of cells that have all that is wanted only that comes; the others come as 
       const record = cells.read(1, cell);
       const found = wants.map(({ topic, freshSince, fields }) => {
         const answer = record?.answers.get(topic);
-        return answer && answer.asOf >= freshSince && answer.fields.length >= fields ? answer : null;
+        return answer && answer.asOf >= freshSince && answer.fields.length >= fields
+          ? answer
+          : null;
       });
       const [complete] = cells.readWanted(1, [cell], wants);
       if (found.some((answer) => answer === null)) {
@@ -99,9 +130,13 @@ test('of cells that have all that is wanted only that comes; the others come as 
       whole++;
       assert.ok(complete && 'fields' in complete);
       assert.equal(complete.asOf, Math.min(...found.map((answer) => answer!.asOf)));
-      const expected = found.flatMap((answer, index) => answer!.fields.slice(0, wants[index]!.fields));
+      const expected = found.flatMap((answer, index) =>
+        answer!.fields.slice(0, wants[index]!.fields),
+      );
       assert.deepStrictEqual(complete.fields(), expected);
-      const firsts = found.flatMap((answer, index) => answer!.fields.slice(0, Math.min(1, wants[index]!.fields)));
+      const firsts = found.flatMap((answer, index) =>
+        answer!.fields.slice(0, Math.min(1, wants[index]!.fields)),
+      );
       assert.equal(complete.hasNull, firsts.includes(null));
     }),
     { numRuns: 120 },
@@ -178,7 +213,9 @@ test('a bit that changes anywhere in a place, its failures or a text is found; a
   );
   const { handle } = opened;
   t.after(() => handle.close());
-  const whole = handle.prepare<[], { answers: Buffer; failures: string }>('SELECT answers, failures FROM cells').get()!;
+  const whole = handle
+    .prepare<[], { answers: Buffer; failures: string }>('SELECT answers, failures FROM cells')
+    .get()!;
   const set = handle.prepare('UPDATE cells SET answers = ?, failures = ?');
   const isRefused = () => {
     try {
@@ -208,7 +245,9 @@ test('a bit that changes anywhere in a place, its failures or a text is found; a
   assert.equal(isRefused(), false);
   handle.exec("UPDATE texts SET text = 'Vary High' WHERE text = 'Very High'");
   assert.ok(isRefused());
-  handle.exec("UPDATE texts SET text = 'Very High' WHERE text = 'Vary High'; UPDATE cells SET checksum = NULL");
+  handle.exec(
+    "UPDATE texts SET text = 'Very High' WHERE text = 'Vary High'; UPDATE cells SET checksum = NULL",
+  );
   assert.equal(isRefused(), false);
 });
 
@@ -217,17 +256,40 @@ test('topics of another version are not read', (t) => {
   t.after(() => handle.close());
   const topic = 'landslip' as TopicSlug;
   const known = { topic: 'hail', asOf: 1, fields: [1] } as const;
-  merge(1, CELL, [{ topic, asOf: 1, fields: [1] }, known], [{ topic, reason: 'rejected', note: '', at: 1 }]);
+  merge(
+    1,
+    CELL,
+    [{ topic, asOf: 1, fields: [1] }, known],
+    [{ topic, reason: 'rejected', note: '', at: 1 }],
+  );
   assert.deepEqual(read(1, CELL), { answers: new Map([['hail', known]]), failures: new Map() });
 });
 
 /** One of each shape that a field can take as bytes. */
-const FIELDS = [null, 0.1, 1_000_000, 0.638835, 7, '2026-03-10T12:00:00.000Z', 'Very High', 'x'.repeat(300), 'a note'];
+const FIELDS = [
+  null,
+  0.1,
+  1_000_000,
+  0.638835,
+  7,
+  '2026-03-10T12:00:00.000Z',
+  'Very High',
+  'x'.repeat(300),
+  'a note',
+];
 
 const damage = fc.oneof(
-  fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), byte: fc.integer({ min: 1, max: 255 }) }),
+  fc.record({
+    kind: fc.constant('flip' as const),
+    at: fc.nat(),
+    byte: fc.integer({ min: 1, max: 255 }),
+  }),
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(), byte: fc.constant(0) }),
-  fc.record({ kind: fc.constant('add' as const), at: fc.nat(), byte: fc.integer({ min: 0, max: 255 }) }),
+  fc.record({
+    kind: fc.constant('add' as const),
+    at: fc.nat(),
+    byte: fc.integer({ min: 0, max: 255 }),
+  }),
 );
 
 /* SQLite looks at the shape of its pages only, and gives back a row's bytes whatever they have become. */
@@ -240,12 +302,25 @@ test('bytes of a cell that are not as they were written end in an error of the s
   cells.merge(
     1,
     CELL,
-    (['drought', 'hail'] as const).map((topic) => ({ topic, asOf: 1_700_000_000_000, fields: FIELDS })),
+    (['drought', 'hail'] as const).map((topic) => ({
+      topic,
+      asOf: 1_700_000_000_000,
+      fields: FIELDS,
+    })),
     [{ topic: 'wildfire', reason: 'unavailable', note: 'down', at: 5 }],
   );
-  const row = database.prepare('SELECT answers, failures FROM cells').get() as { answers: Buffer; failures: string };
-  const setAnswers = database.prepare('UPDATE cells SET answers = ?, failures = ?, checksum = NULL');
-  const wanted = (['drought', 'hail'] as const).map((topic) => ({ topic, freshSince: 0, fields: FIELDS.length }));
+  const row = database.prepare('SELECT answers, failures FROM cells').get() as {
+    answers: Buffer;
+    failures: string;
+  };
+  const setAnswers = database.prepare(
+    'UPDATE cells SET answers = ?, failures = ?, checksum = NULL',
+  );
+  const wanted = (['drought', 'hail'] as const).map((topic) => ({
+    topic,
+    freshSince: 0,
+    fields: FIELDS.length,
+  }));
   let refused = 0;
   let read = 0;
   const readAll = () => {
@@ -256,29 +331,47 @@ test('bytes of a cell that are not as they were written end in an error of the s
     }
     const [picked] = cells.readWanted(1, [CELL], wanted);
     const packed = picked && 'fields' in picked ? picked.fields() : [];
-    for (const field of [...packed, ...[...record.answers.values()].flatMap(({ fields }) => fields)]) {
-      assert.ok(field === null || ['string', 'number'].includes(typeof field), `${field} is no field`);
+    for (const field of [
+      ...packed,
+      ...[...record.answers.values()].flatMap(({ fields }) => fields),
+    ]) {
+      assert.ok(
+        field === null || ['string', 'number'].includes(typeof field),
+        `${field} is no field`,
+      );
     }
     read += 1;
   };
   readAll();
   fc.assert(
-    fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), fc.boolean(), (damages, failuresToo) => {
-      let bytes = Buffer.from(row.answers);
-      for (const { kind, at, byte } of damages) {
-        const place = at % (bytes.length + 1);
-        if (kind === 'flip' && place < bytes.length) bytes[place]! ^= byte;
-        if (kind === 'cut') bytes = bytes.subarray(0, place);
-        if (kind === 'add') bytes = Buffer.concat([bytes.subarray(0, place), Buffer.of(byte), bytes.subarray(place)]);
-      }
-      setAnswers.run(bytes, failuresToo ? row.failures.slice(0, -1) : row.failures);
-      try {
-        readAll();
-      } catch (error) {
-        assert.ok(error instanceof PerilbookError && error.code === 'STORE_UNUSABLE', String(error));
-        refused += 1;
-      }
-    }),
+    fc.property(
+      fc.array(damage, { minLength: 1, maxLength: 3 }),
+      fc.boolean(),
+      (damages, failuresToo) => {
+        let bytes = Buffer.from(row.answers);
+        for (const { kind, at, byte } of damages) {
+          const place = at % (bytes.length + 1);
+          if (kind === 'flip' && place < bytes.length) bytes[place]! ^= byte;
+          if (kind === 'cut') bytes = bytes.subarray(0, place);
+          if (kind === 'add')
+            bytes = Buffer.concat([
+              bytes.subarray(0, place),
+              Buffer.of(byte),
+              bytes.subarray(place),
+            ]);
+        }
+        setAnswers.run(bytes, failuresToo ? row.failures.slice(0, -1) : row.failures);
+        try {
+          readAll();
+        } catch (error) {
+          assert.ok(
+            error instanceof PerilbookError && error.code === 'STORE_UNUSABLE',
+            String(error),
+          );
+          refused += 1;
+        }
+      },
+    ),
     { numRuns: 800 },
   );
   t.diagnostic(`${refused} refused, ${read - 1} read`);
@@ -289,7 +382,8 @@ test('a cell that is cut anywhere but between two answers is refused, not taken 
   const cells = openCells(file, () => FIELDS.length);
   const { handle: database } = cells;
   t.after(() => database.close());
-  for (const topic of ['drought', 'hail'] as const) cells.merge(1, CELL, [{ topic, asOf: 1, fields: FIELDS }], []);
+  for (const topic of ['drought', 'hail'] as const)
+    cells.merge(1, CELL, [{ topic, asOf: 1, fields: FIELDS }], []);
   const whole = database.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
   const setAnswers = database.prepare('UPDATE cells SET answers = ?, checksum = NULL');
   const kept: number[] = [];
@@ -311,7 +405,9 @@ test('an answer that is longer than its fields is refused, whether all of its fi
   const whole = cells.handle.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
   // The last four bytes of the header are the size.
   whole.writeUInt32LE(whole.readUInt32LE(9) + 1, 9);
-  cells.handle.prepare('UPDATE cells SET answers = ?, checksum = NULL').run(Buffer.concat([whole, Buffer.of(0)]));
+  cells.handle
+    .prepare('UPDATE cells SET answers = ?, checksum = NULL')
+    .run(Buffer.concat([whole, Buffer.of(0)]));
   assert.throws(() => cells.read(1, CELL), { code: 'STORE_UNUSABLE' });
   const wanted = [{ topic: 'hail' as const, freshSince: 0, fields: FIELDS.length }];
   assert.throws(() => cells.readWanted(1, [CELL], wanted), { code: 'STORE_UNUSABLE' });
@@ -348,9 +444,12 @@ test('what a service states of its data comes back with each answer, and never a
       topic: fc.constant(topic),
       asOf: fc.constant(1),
       fields: fc.array(field, { minLength: widths.get(topic)!, maxLength: widths.get(topic)! }),
-      stated: fc.option(fc.constantFrom('[["nri 2025"],[]]', '[["areas 2024"],["x"]]', 'z'.repeat(300)), {
-        nil: undefined,
-      }),
+      stated: fc.option(
+        fc.constantFrom('[["nri 2025"],[]]', '[["areas 2024"],["x"]]', 'z'.repeat(300)),
+        {
+          nil: undefined,
+        },
+      ),
     }),
   );
   const told = fc.uniqueArray(one, { selector: ({ topic }) => topic, minLength: 1 });
@@ -358,7 +457,9 @@ test('what a service states of its data comes back with each answer, and never a
   fc.assert(
     fc.property(told, fc.nat({ max: 2 }), (answers, fewer) => {
       const cell = { lat7: ++number, lng7: 0 };
-      const given = answers.map(({ stated, ...answer }) => (stated === undefined ? answer : { ...answer, stated }));
+      const given = answers.map(({ stated, ...answer }) =>
+        stated === undefined ? answer : { ...answer, stated },
+      );
       cells.merge(1, cell, given, []);
       assert.deepStrictEqual([...cells.read(1, cell)!.answers.values()], given);
       const wanted = given.map(({ topic, fields }) => ({
@@ -373,7 +474,10 @@ test('what a service states of its data comes back with each answer, and never a
         given.flatMap(({ fields }, index) => fields.slice(0, wanted[index]!.fields)),
       );
       const isStated = answers.some(({ stated }) => stated !== undefined);
-      assert.equal(complete.stated, isStated ? answers.map(({ stated = '' }) => stated).join('\n') : '');
+      assert.equal(
+        complete.stated,
+        isStated ? answers.map(({ stated = '' }) => stated).join('\n') : '',
+      );
       // A newer answer without it takes its place.
       const { stated: _, ...bare } = { ...answers[0]!, asOf: 2 };
       cells.merge(1, cell, [bare], []);

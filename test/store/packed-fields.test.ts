@@ -53,7 +53,11 @@ test('a field takes the fewest bytes that hold it to the bit', () => {
     for (const fields of [[field], [TIME, field, TIME, field], [field, field]]) {
       const packed = newPacker().pack(fields);
       const others = fields.length === 4 ? 14 : 0;
-      assert.equal(packed.length, others + (fields.length === 1 ? 1 : 2) * bytes, JSON.stringify(fields));
+      assert.equal(
+        packed.length,
+        others + (fields.length === 1 ? 1 : 2) * bytes,
+        JSON.stringify(fields),
+      );
       assert.deepStrictEqual(newPacker().unpack(packed, 0, fields.length), fields);
       assert.equal(skipFields(packed, 0, fields.length), packed.length);
     }
@@ -80,7 +84,8 @@ test('packed fields are unpacked, put one by one and skipped from any byte on', 
       packer.put(bytes, from, fields.length, {
         put: (one) => put.push(one),
         putMillionths: (millionths) => put.push(millionths / 1e6),
-        putText: (text, number) => put.push(NUMBERED[number] === text ? text : `${number} is not ${text}`),
+        putText: (text, number) =>
+          put.push(NUMBERED[number] === text ? text : `${number} is not ${text}`),
       });
       assert.deepStrictEqual(put, fields);
     }),

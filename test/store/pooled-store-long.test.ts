@@ -22,31 +22,44 @@ if (isHere) {
     const address = server.storeAddress({ port: pooled });
     return {
       open: (clock, owner) =>
-        openPostgresStore(address, systemClock, owner, { serverTime: () => `${clock.now()}::bigint` }),
+        openPostgresStore(address, systemClock, owner, {
+          serverTime: () => `${clock.now()}::bigint`,
+        }),
     };
   });
 }
 
 for (const mode of ['transaction', 'session'] as const) {
-  test(`a store behind PgBouncer in ${mode} mode is the store of a direct connection`, WITH_POOLER, async () => {
-    const port = mode === 'transaction' ? pooled : inSessions;
-    const schema = `modes_${mode}`;
-    const stores = await Promise.all([1, 2, 3].map(() => open(server.storeAddress({ schema, port }))));
-    for (const [index, store] of stores.entries()) {
-      const limits = await termsOf(store);
-      const claims = await Promise.all([1, 2, 3].map((call) => store.claim(limits, [callAt(10 * index + call)])));
-      await store.settle(claims.flat().map(settled));
-      assert.deepEqual(await store.runSpending(limits.run), { charged: 45, unknown: 0, open: 0 });
-    }
-    for (const store of stores) await store.close();
-    await using direct = await open(server.storeAddress({ schema }));
-    assert.deepEqual((await direct.stats()).calls, { sent: 0, charged: 9, free: 0, unknown: 0 });
-    const places = "SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'";
-    assert.deepEqual(await server.query(places), [{ tables: 0 }], 'nothing lies elsewhere');
-  });
+  test(
+    `a store behind PgBouncer in ${mode} mode is the store of a direct connection`,
+    WITH_POOLER,
+    async () => {
+      const port = mode === 'transaction' ? pooled : inSessions;
+      const schema = `modes_${mode}`;
+      const stores = await Promise.all(
+        [1, 2, 3].map(() => open(server.storeAddress({ schema, port }))),
+      );
+      for (const [index, store] of stores.entries()) {
+        const limits = await termsOf(store);
+        const claims = await Promise.all(
+          [1, 2, 3].map((call) => store.claim(limits, [callAt(10 * index + call)])),
+        );
+        await store.settle(claims.flat().map(settled));
+        assert.deepEqual(await store.runSpending(limits.run), { charged: 45, unknown: 0, open: 0 });
+      }
+      for (const store of stores) await store.close();
+      await using direct = await open(server.storeAddress({ schema }));
+      assert.deepEqual((await direct.stats()).calls, { sent: 0, charged: 9, free: 0, unknown: 0 });
+      const places = "SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'";
+      assert.deepEqual(await server.query(places), [{ tables: 0 }], 'nothing lies elsewhere');
+    },
+  );
 }
 
-const FAULTS: readonly (readonly CommitFault[])[] = [['answer lost'], ['request lost', 'cut at once']];
+const FAULTS: readonly (readonly CommitFault[])[] = [
+  ['answer lost'],
+  ['request lost', 'cut at once'],
+];
 
 for (const faults of FAULTS) {
   test(
@@ -78,18 +91,24 @@ test('a store whose tables lie in another schema is told as that, with its remed
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}' AND tablename <> 'schema_version'`,
   );
   await server.query('CREATE SCHEMA elsewhere');
-  for (const { name } of tables) await server.query(`ALTER TABLE ${schema}.${name} SET SCHEMA elsewhere`);
+  for (const { name } of tables)
+    await server.query(`ALTER TABLE ${schema}.${name} SET SCHEMA elsewhere`);
   await assert.rejects(open(server.storeAddress({ schema })), {
     code: 'STORE_UNUSABLE',
     message: /lacks a table: relation "\w+" does not exist/,
     hint: /^It may lie in another schema: docs\/operator\/many-machines\.md has the command that moves it/,
   });
-  for (const { name } of tables) await server.query(`ALTER TABLE elsewhere.${name} SET SCHEMA ${schema}`);
+  for (const { name } of tables)
+    await server.query(`ALTER TABLE elsewhere.${name} SET SCHEMA ${schema}`);
   await (await open(server.storeAddress({ schema }))).close();
 });
 
 for (const [name, change, message] of [
-  ['a database that is not there', (url: string) => url.replace('/postgres?', '/no_such?'), /no_such/],
+  [
+    'a database that is not there',
+    (url: string) => url.replace('/postgres?', '/no_such?'),
+    /no_such/,
+  ],
   [
     'a role that is not there',
     (url: string) => url.replace('postgres@', 'nobody_here@'),
@@ -98,7 +117,11 @@ for (const [name, change, message] of [
 ] as const) {
   test(`${name} is said at once, in the words of the server`, async () => {
     // It is not waited for, as for a server that is away.
-    const clock = { ...systemClock, now: () => systemClock.now(), sleep: () => assert.fail('it was tried again') };
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now(),
+      sleep: () => assert.fail('it was tried again'),
+    };
     const opening = openPostgresStore(change(server.storeAddress()), clock, OWNER);
     await assert.rejects(opening, { code: 'STORE_UNUSABLE', message });
   });

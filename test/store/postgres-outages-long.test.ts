@@ -23,7 +23,11 @@ const FAULTS: readonly (readonly CommitFault[])[] = [
 for (const faults of FAULTS) {
   test(`a COMMIT that is not answered is looked up, never guessed: ${faults.join(', then ')}`, async () => {
     await using proxy = await startTcpProxy(server.port);
-    await using store = await openPostgresStore(server.storeAddress({ port: proxy.port }), systemClock, OWNER);
+    await using store = await openPostgresStore(
+      server.storeAddress({ port: proxy.port }),
+      systemClock,
+      OWNER,
+    );
     const limits = await termsOf(store, { budget: 30, periodLimit: 30 });
     proxy.commitFaults.push(...faults);
     const claims = await store.claim(limits, [callAt(1), callAt(2), callAt(3)]);
@@ -47,7 +51,11 @@ for (const faults of FAULTS) {
 
 test('a connection that is cut, or refused for a while, makes an operation wait and go on', async () => {
   await using proxy = await startTcpProxy(server.port);
-  await using store = await openPostgresStore(server.storeAddress({ port: proxy.port }), systemClock, OWNER);
+  await using store = await openPostgresStore(
+    server.storeAddress({ port: proxy.port }),
+    systemClock,
+    OWNER,
+  );
   const limits = await termsOf(store);
   const granted: Claim[] = [];
   for (let number = 0; number < 10; number++) {
@@ -87,7 +95,10 @@ test('a server that stays away is an error that says so, without a password', as
   proxy.cut();
   await assert.rejects(store.source('somewhere'), (error: { code?: string; message: string }) => {
     assert.equal(error.code, 'STORE_UNREACHABLE');
-    assert.match(error.message, /^The store postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres cannot be reached: /);
+    assert.match(
+      error.message,
+      /^The store postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres cannot be reached: /,
+    );
     return true;
   });
   assert.ok(clock.now() > 60_000 && clock.now() <= 120_000, `${clock.now()}`);
@@ -98,7 +109,10 @@ test('a worker that stands still in a transaction holds up the others for second
   await using proxy = await startTcpProxy(server.port);
   const behind = address.replace(`:${server.port}/`, `:${proxy.port}/`);
   await using store = await openPostgresStore(behind, systemClock, OWNER);
-  await using other = await openPostgresStore(address, systemClock, { name: 'other', isAlive: () => true });
+  await using other = await openPostgresStore(address, systemClock, {
+    name: 'other',
+    isAlive: () => true,
+  });
   const [limits, ofOther] = [await termsOf(store), await termsOf(other)];
   const stuck = store.claim(limits, [callAt(1)]);
   // Its BEGIN and its locks have passed; nothing passes any more.

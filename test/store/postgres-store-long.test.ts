@@ -16,7 +16,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { ROLE_WITH_PASSWORD, ROLE_WITH_TLS, sharedPostgres, startPostgres } from '../postgres-server.ts';
+import {
+  ROLE_WITH_PASSWORD,
+  ROLE_WITH_TLS,
+  sharedPostgres,
+  startPostgres,
+} from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ANSWER, callAt, chargedFor, PERIOD, RUN, termsOf } from './claims.ts';
 import { testStore } from './store-contract.ts';
@@ -33,23 +38,29 @@ chmodSync(key, 0o600);
 chmodSync(folder, 0o755);
 if (process.getuid?.() === 0) chownSync(key, 65_534, 65_534);
 
-const server = await startPostgres({ settings: { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key } });
+const server = await startPostgres({
+  settings: { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key },
+});
 const OWNER = { name: 'me', isAlive: () => true };
 const open = (address: string) => openPostgresStore(address, systemClock, OWNER);
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations/postgres');
 
 /** The statements of docs/operator/many-machines.md, as they stand there. */
 const [CREATE, GRANT] = [
-  ...readFileSync(join(import.meta.dirname, '../../docs/operator/many-machines.md'), 'utf8').matchAll(
-    /```sql\n(.*?)```/gs,
-  ),
+  ...readFileSync(
+    join(import.meta.dirname, '../../docs/operator/many-machines.md'),
+    'utf8',
+  ).matchAll(/```sql\n(.*?)```/gs),
 ].map(([, sql]) => sql!);
 
 test('the roles of docs/operator/many-machines.md: one migrates, one runs, one reads', async () => {
   await server.query('CREATE DATABASE hazards');
   await server.query(CREATE!, 'hazards');
   const address = (role: string) => server.url({ role, database: 'hazards' });
-  await assert.rejects(open(address('perilbook_worker')), { code: 'STORE_UNUSABLE', message: /permission denied/ });
+  await assert.rejects(open(address('perilbook_worker')), {
+    code: 'STORE_UNUSABLE',
+    message: /permission denied/,
+  });
   await (await open(address('perilbook_owner'))).close();
   await server.query(GRANT!, 'hazards');
 
@@ -57,7 +68,9 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
   const terms = await termsOf(worker);
   const { run, source, account } = terms;
   const request = callAt(1);
-  const [claim] = await worker.claim(terms, [{ ...request, areas: [{ area: 'tract 1', wanted: request.wanted }] }]);
+  const [claim] = await worker.claim(terms, [
+    { ...request, areas: [{ area: 'tract 1', wanted: request.wanted }] },
+  ]);
   await worker.settle([
     chargedFor(claim, 15, {
       ...{ answers: [ANSWER], sample: true, refused: 'bundle', exhausted: true },
@@ -75,7 +88,10 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
   assert.equal(await reader.source('somewhere'), source);
   assert.equal((await reader.read(source, [request.cell]))[0]!.answers.size, 1);
   assert.deepEqual([(await reader.runs()).length, (await reader.stats()).calls.charged], [1, 1]);
-  await assert.rejects(reader.startRun(RUN), { code: 'STORE_UNUSABLE', message: /permission denied/ });
+  await assert.rejects(reader.startRun(RUN), {
+    code: 'STORE_UNUSABLE',
+    message: /permission denied/,
+  });
 });
 
 test('two that open a new store at once make it once; one of another version is refused', async () => {
@@ -83,7 +99,9 @@ test('two that open a new store at once make it once; one of another version is 
   const address = server.storeAddress({ schema: 'new_store' });
   const stores = await Promise.all([1, 2, 3].map(() => open(address)));
   for (const store of stores) await store.close();
-  assert.deepEqual(await server.query('SELECT version FROM new_store.schema_version'), [{ version: newest }]);
+  assert.deepEqual(await server.query('SELECT version FROM new_store.schema_version'), [
+    { version: newest },
+  ]);
   await server.query('UPDATE new_store.schema_version SET version = 99');
   await assert.rejects(open(address), {
     code: 'STORE_TOO_NEW',
@@ -121,15 +139,26 @@ test('a server must prove itself by a certificate, unless the address says other
   await assert.rejects(openBy('verify-full'), { code: 'STORE_UNUSABLE', message });
   const authority = `&sslrootcert=${join(CERTIFICATES, 'authority.pem')}`;
   const other = `&sslrootcert=${join(CERTIFICATES, 'good.pem')}`;
-  for (const mode of [`verify-full${authority}`, `verify-ca${authority}`, 'require', 'prefer', 'allow', 'disable'])
+  for (const mode of [
+    `verify-full${authority}`,
+    `verify-ca${authority}`,
+    'require',
+    'prefer',
+    'allow',
+    'disable',
+  ])
     await (await openBy(mode)).close();
-  for (const mode of ['verify-ca', `require${other}`]) await assert.rejects(openBy(mode), { message });
+  for (const mode of ['verify-ca', `require${other}`])
+    await assert.rejects(openBy(mode), { message });
 });
 
 test('a server that demands TLS is met without sslmode, and one without TLS too', async () => {
-  await server.query(`CREATE ROLE ${ROLE_WITH_TLS} LOGIN; CREATE SCHEMA encrypted AUTHORIZATION ${ROLE_WITH_TLS}`);
+  await server.query(
+    `CREATE ROLE ${ROLE_WITH_TLS} LOGIN; CREATE SCHEMA encrypted AUTHORIZATION ${ROLE_WITH_TLS}`,
+  );
   const encrypted = server.storeAddress({ role: ROLE_WITH_TLS, schema: 'encrypted' });
-  for (const mode of ['', '&sslmode=allow', '&sslmode=prefer']) await (await open(`${encrypted}${mode}`)).close();
+  for (const mode of ['', '&sslmode=allow', '&sslmode=prefer'])
+    await (await open(`${encrypted}${mode}`)).close();
   await assert.rejects(open(`${encrypted}&sslmode=disable`), {
     code: 'STORE_UNUSABLE',
     message: /refused a connection without TLS: .*no encryption/,
@@ -149,7 +178,9 @@ testStore('PostgreSQL', async () => {
   const address = server.storeAddress();
   return {
     open: (clock, owner) =>
-      openPostgresStore(address, systemClock, owner, { serverTime: () => `${clock.now()}::bigint` }),
+      openPostgresStore(address, systemClock, owner, {
+        serverTime: () => `${clock.now()}::bigint`,
+      }),
   };
 });
 

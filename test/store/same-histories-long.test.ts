@@ -21,7 +21,10 @@ interface Shared {
 }
 
 const server = await sharedPostgres();
-const PERIODS = [Date.UTC(2026, 2, 5), Date.UTC(2026, 3, 5)].map((start) => ({ start, end: Date.UTC(2026, 4, 5) }));
+const PERIODS = [Date.UTC(2026, 2, 5), Date.UTC(2026, 3, 5)].map((start) => ({
+  start,
+  end: Date.UTC(2026, 4, 5),
+}));
 const RUN = { job: 'job', input: 'in', output: 'out', plannedCredits: 1, budget: 250 };
 const AREA = 'tract 06037106111';
 
@@ -40,12 +43,35 @@ const settlement = fc.record({
 });
 const upToFour = { minLength: 1, maxLength: 4 };
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('claim'), worker, requests: fc.array(request, upToFour) }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('settle'), worker, how: fc.array(settlement, upToFour) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1, 700, 61_000, 301_000) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('claim'),
+      worker,
+      requests: fc.array(request, upToFour),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('settle'),
+      worker,
+      how: fc.array(settlement, upToFour),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1, 700, 61_000, 301_000) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill'), worker }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('correct'), worker, spent: fc.nat({ max: 200 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('forget'), worker, ms: fc.nat({ max: 60_000 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('correct'), worker, spent: fc.nat({ max: 200 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('forget'), worker, ms: fc.nat({ max: 60_000 }) }),
+  },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -64,7 +90,14 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
     alive.add(name);
     const store = await shared.open(clock, { name, isAlive: (other) => alive.has(other) });
     const account = born % 3 === 0 ? 'other' : 'account';
-    return { name, store, account, run: await store.startRun({ ...RUN, account }), open: [] as number[], ticket: 0 };
+    return {
+      name,
+      store,
+      account,
+      run: await store.startRun({ ...RUN, account }),
+      open: [] as number[],
+      ticket: 0,
+    };
   };
   const workers = [await join(), await join(), await join()];
   const source = await workers[0]!.store.source('somewhere');
@@ -75,7 +108,15 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
     if (one.do === 'wait') clock.move(one.ms);
     if (one.do === 'claim') {
       const terms = {
-        ...{ run, source, account, period: PERIODS[0]!, periodLimit: 150, creditsPerMinute: 60, budget: 250 },
+        ...{
+          run,
+          source,
+          account,
+          period: PERIODS[0]!,
+          periodLimit: 150,
+          creditsPerMinute: 60,
+          budget: 250,
+        },
         leaseMs: 300_000,
       };
       const claims = await store.claim(
@@ -90,20 +131,34 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
       told.push(claims.map((claim: Claim) => ({ ...claim, call: null })));
     }
     if (one.do === 'settle') {
-      const settled = one.how.flatMap(({ charge, period, rating, fails, exhausted }): Settlement[] => {
-        const call = open.shift();
-        if (call === undefined) return [];
-        const answers = fails ? [] : [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0.5, null] }];
-        return [
-          {
-            ...{ call, charge, credits: charge === 'free' ? 0 : 15, period: PERIODS[period]!, outcome: rating },
-            ...{ answers, exhausted },
-            failures: fails ? [{ topic: 'hail', reason: 'rejected', note: 'outside', at: clock.now() }] : [],
-            areas: [{ area: AREA, answers, comparableSince: 0 }],
-            ...(exhausted ? { refused: 'bundle', contents: { kind: 'standard', topics: ['hail'] } } : {}),
-          },
-        ];
-      });
+      const settled = one.how.flatMap(
+        ({ charge, period, rating, fails, exhausted }): Settlement[] => {
+          const call = open.shift();
+          if (call === undefined) return [];
+          const answers = fails
+            ? []
+            : [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0.5, null] }];
+          return [
+            {
+              ...{
+                call,
+                charge,
+                credits: charge === 'free' ? 0 : 15,
+                period: PERIODS[period]!,
+                outcome: rating,
+              },
+              ...{ answers, exhausted },
+              failures: fails
+                ? [{ topic: 'hail', reason: 'rejected', note: 'outside', at: clock.now() }]
+                : [],
+              areas: [{ area: AREA, answers, comparableSince: 0 }],
+              ...(exhausted
+                ? { refused: 'bundle', contents: { kind: 'standard', topics: ['hail'] } }
+                : {}),
+            },
+          ];
+        },
+      );
       await store.settle(settled);
     }
     if (one.do === 'kill') {
@@ -112,7 +167,8 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
       workers[at] = await join();
     }
     if (one.do === 'correct') told.push(await store.correct(account, PERIODS[0]!, one.spent));
-    if (one.do === 'forget') told.push(await store.forgetRejections(), await store.prune(clock.now() - one.ms));
+    if (one.do === 'forget')
+      told.push(await store.forgetRejections(), await store.prune(clock.now() - one.ms));
     const cells = [0, 1, 2, 3, 4, 5].map(cellAt);
     const { store: reader } = workers[at]!;
     told.push(await reader.read(source, cells), await reader.spending('account', PERIODS[0]!));
@@ -121,7 +177,8 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
   const { store } = workers[0]!;
   const { calls, credits, sources } = await store.stats();
   told.push(calls, credits, sources, await store.runs());
-  for (const by of ['run', 'job', 'key', 'day', 'kind'] as const) told.push(await store.statement({ by }));
+  for (const by of ['run', 'job', 'key', 'day', 'kind'] as const)
+    told.push(await store.statement({ by }));
   told.push(await store.bundleContents(source), await store.refusedScopes(source, 'key'));
   told.push(await store.callTimes(source, 300_000));
   for (const closed of [...workers.map((one) => one.store), ...dead]) await closed.close();
@@ -152,10 +209,15 @@ test('SQLite and PostgreSQL give the same answers and keep the same ledger, what
       };
       const onPostgres: Shared = {
         open: (clock, owner) =>
-          openPostgresStore(address, systemClock, owner, { serverTime: () => `${clock.now()}::bigint` }),
+          openPostgresStore(address, systemClock, owner, {
+            serverTime: () => `${clock.now()}::bigint`,
+          }),
         rows: (sql) => server.query(sql.replaceAll(/FROM (\w+)/g, `FROM ${schema}.$1`)),
       };
-      assert.deepEqual(plain(await history(onSqlite, steps)), plain(await history(onPostgres, steps)));
+      assert.deepEqual(
+        plain(await history(onSqlite, steps)),
+        plain(await history(onPostgres, steps)),
+      );
     }),
     { numRuns: times({ long: 15, soak: 300 }) },
   );

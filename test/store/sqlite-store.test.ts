@@ -34,7 +34,13 @@ test('the ledger tells of each call what the provider is asked about: kind, topi
   const requestId = '7f0c6f0e-7d0f-4d5e-8f3c-0a1b2c3d4e5f';
   await store.settle([chargedFor(claims[0], 1, { requestId }), chargedFor(claims[1], 15)]);
   const sql = 'SELECT kind, topic, lat7, lng7, key, price, request_id FROM calls ORDER BY id';
-  const call = (lat7: number, told: object) => ({ lat7, lng7: -1_180_000_000, key: 'key', request_id: null, ...told });
+  const call = (lat7: number, told: object) => ({
+    lat7,
+    lng7: -1_180_000_000,
+    key: 'key',
+    request_id: null,
+    ...told,
+  });
   assert.deepEqual(new Database(file).prepare(sql).all(), [
     call(340_000_001, { kind: 'single', topic: 'hail', price: 1, request_id: requestId }),
     call(340_000_002, { kind: 'standard', topic: null, price: 15 }),
@@ -44,19 +50,33 @@ test('the ledger tells of each call what the provider is asked about: kind, topi
 test('a store of a later version, and one of an earlier development version, is refused in one sentence', (t) => {
   const refusals = [
     [99, { code: 'STORE_TOO_NEW' }],
-    [1, { code: 'STORE_UNUSABLE', message: /^The store .* was made by an earlier development version of Perilbook$/ }],
+    [
+      1,
+      {
+        code: 'STORE_UNUSABLE',
+        message: /^The store .* was made by an earlier development version of Perilbook$/,
+      },
+    ],
   ] as const;
   for (const [version, error] of refusals) {
     const file = join(temporaryFolder(t), 'store.db');
-    new Database(file).exec(`CREATE TABLE cells (answers TEXT); PRAGMA user_version = ${version}`).close();
+    new Database(file)
+      .exec(`CREATE TABLE cells (answers TEXT); PRAGMA user_version = ${version}`)
+      .close();
     assert.throws(() => openSqliteStore(file, clock, owner), error);
   }
 });
 
 test('what is no database, or no file, is refused with its name and a way out', (t) => {
-  const [file, pipe] = ['store.db', 'pipe'].map((name) => join(temporaryFolder(t), name)) as [string, string];
+  const [file, pipe] = ['store.db', 'pipe'].map((name) => join(temporaryFolder(t), name)) as [
+    string,
+    string,
+  ];
   writeFileSync(file, 'policy,lat,lng\n'.repeat(100));
-  assert.throws(() => openSqliteStore(file, clock, owner), { code: 'STORE_UNUSABLE', message: /store\.db/ });
+  assert.throws(() => openSqliteStore(file, clock, owner), {
+    code: 'STORE_UNUSABLE',
+    message: /store\.db/,
+  });
   // A device in its place, such as /dev/null, would be closed to all other users of the machine.
   execFileSync('mkfifo', ['-m', '666', pipe]);
   const message = `The store ${pipe} cannot be used: it is a pipe or a device`;
@@ -72,5 +92,8 @@ test('a store whose schema was damaged is told as a damaged store, not as a bug'
     await using store = openSqliteStore(file, clock, owner);
     await store.stats();
   };
-  await assert.rejects(opened(), { code: 'STORE_UNUSABLE', message: /store\.db is damaged: no such column/ });
+  await assert.rejects(opened(), {
+    code: 'STORE_UNUSABLE',
+    message: /store\.db is damaged: no such column/,
+  });
 });

@@ -24,7 +24,10 @@ const HERE: Cell = { lat7: 350_000_000, lng7: -1_000_000_000 };
 const DENVER: Cell = { lat7: 397_392_000, lng7: -1_049_903_000 };
 
 /** What every store must do, on either database. */
-export function testStore(kind: string, openerOf: (t: TestContext) => Opener | Promise<Opener>): void {
+export function testStore(
+  kind: string,
+  openerOf: (t: TestContext) => Opener | Promise<Opener>,
+): void {
   const it = (name: string, body: (setup: StoreSetup) => Promise<void>) =>
     test(`${kind}: ${name}`, async (t) => {
       const setup = await makeSetup(await openerOf(t));
@@ -39,9 +42,19 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const { store, ask, source, propose, clock } = setup;
     const claim = await ask(propose(LA, 'single'));
     assert.equal(claim.outcome, 'granted');
-    assert.deepEqual(await spent(store, clock), { charged: 0, unknown: 0, open: 1, exhaustedAt: null });
+    assert.deepEqual(await spent(store, clock), {
+      charged: 0,
+      unknown: 0,
+      open: 1,
+      exhaustedAt: null,
+    });
     await store.settle([charged(claim, clock, 1)]);
-    assert.deepEqual(await spent(store, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
+    assert.deepEqual(await spent(store, clock), {
+      charged: 1,
+      unknown: 0,
+      open: 0,
+      exhaustedAt: null,
+    });
     const [record, none] = await store.read(source, [LA, NY]);
     const answer = { topic: 'wildfire', asOf: clock.now(), fields: ['Very Low', 0, null] };
     assert.deepEqual([record!.answers.get('wildfire'), none], [answer, null]);
@@ -50,18 +63,25 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   it('all cells of a source, in pages, are those that are read by their keys', async (setup) => {
     const { store, source } = setup;
     const other = await store.source('another source');
-    const cells = Array.from({ length: 2_300 }, (_, number) => ({ lat7: number % 70, lng7: -number }));
+    const cells = Array.from({ length: 2_300 }, (_, number) => ({
+      lat7: number % 70,
+      lng7: -number,
+    }));
     const asOf = (number: number) => 1 + (number % 5);
     const told = cells.map((cell, number) => ({
       cell,
-      answers: [{ topic: 'hail' as const, asOf: asOf(number), fields: ['Very High', number, null] }],
+      answers: [
+        { topic: 'hail' as const, asOf: asOf(number), fields: ['Very High', number, null] },
+      ],
       failures: [],
     }));
     await store.putAnswers(source, told);
     await store.putAnswers(other, told.slice(0, 9));
     const wanted = [{ topic: 'hail' as const, freshSince: 3, fields: 2 }];
     const shown = (record: Awaited<ReturnType<Store['readWanted']>>[number]) =>
-      record !== null && 'fields' in record ? { asOf: record.asOf, fields: record.fields() } : record;
+      record !== null && 'fields' in record
+        ? { asOf: record.asOf, fields: record.fields() }
+        : record;
     const byKey = (await store.readWanted(source, cells, wanted)).map(shown);
     // One cell in ten is not needed.
     const numberOf = ({ lng7 }: Cell) => (-lng7 % 10 === 9 ? -1 : -lng7);
@@ -83,7 +103,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const mixed = numbers.map((number) => ({ lat7: number % 70, lng7: -number }));
     const expected = numbers.map((number) => byKey[number] ?? null);
     assert.deepEqual((await store.readWanted(source, mixed, wanted)).map(shown), expected);
-    const answers = (await store.read(source, mixed)).map((record) => record?.answers.get('hail')?.fields[1] ?? null);
+    const answers = (await store.read(source, mixed)).map(
+      (record) => record?.answers.get('hail')?.fields[1] ?? null,
+    );
     const stored = numbers.map((number) => (number < 2_300 ? number : null));
     assert.deepEqual(answers, stored);
   });
@@ -112,10 +134,15 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const { store, terms, propose, proposeFor } = setup;
     const both = [await terms(), { ...(await terms()), run: await store.startRun(RUN) }];
     const ask = async (requests: readonly ClaimRequest[]) => {
-      const claims = await Promise.all(both.map((limits, at) => store.claim(limits, [requests[at]!])));
+      const claims = await Promise.all(
+        both.map((limits, at) => store.claim(limits, [requests[at]!])),
+      );
       return claims.flat().map(({ outcome }) => outcome);
     };
-    assert.deepEqual(await ask([propose(LA, 'single'), propose(LA, 'single')]), ['granted', 'claimed']);
+    assert.deepEqual(await ask([propose(LA, 'single'), propose(LA, 'single')]), [
+      'granted',
+      'claimed',
+    ]);
     // Also where the process is not in the list of those that run.
     setup.alive.clear();
     assert.equal((await store.claim(both[1]!, [propose(LA, 'single')]))[0]!.outcome, 'claimed');
@@ -129,7 +156,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const forCounty = (cell: Cell) => proposeFor('county 06037', cell);
     assert.deepEqual(await ask([forCounty(NY), forCounty(BOSTON)]), ['granted', 'claimed']);
     // Claims of two accounts at two sources: each gets its own result.
-    const away = { ...(await terms()), account: 'another', source: await store.source('elsewhere'), budget: 0 };
+    const away = {
+      ...(await terms()),
+      account: 'another',
+      source: await store.source('elsewhere'),
+      budget: 0,
+    };
     const claims = await Promise.all([
       store.claim(away, [propose(DENVER, 'single')]),
       store.claim(both[1]!, [propose(DENVER, 'single'), propose(LA, 'standard')]),
@@ -138,28 +170,54 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       store.claim({ ...both[0]!, account: 'third', periodLimit: 1 }, [propose(BOSTON, 'single')]),
     ]);
     const outcomes = claims.map((told) => told.map(({ outcome }) => outcome));
-    assert.deepEqual(outcomes, [['budget'], ['granted', 'claimed'], ['granted'], ['granted'], ['granted']]);
+    assert.deepEqual(outcomes, [
+      ['budget'],
+      ['granted', 'claimed'],
+      ['granted'],
+      ['granted'],
+      ['granted'],
+    ]);
   });
 
   it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (setup) => {
     const { store, another, terms, propose, ask, outcomeOf, clock } = setup;
     const area = 'tract 06037106111';
-    const forArea = (cell: Cell, topic: 'wildfire' | 'hail' = 'wildfire', freshSince = clock.now()) => ({
-      ...{ ...propose(cell, 'single'), call: { kind: 'single', topic } as const, wanted: [{ topic, freshSince }] },
+    const forArea = (
+      cell: Cell,
+      topic: 'wildfire' | 'hail' = 'wildfire',
+      freshSince = clock.now(),
+    ) => ({
+      ...{
+        ...propose(cell, 'single'),
+        call: { kind: 'single', topic } as const,
+        wanted: [{ topic, freshSince }],
+      },
       areas: [{ area, wanted: [{ topic, freshSince }] }],
     });
     const other = await another('b');
     const first = await ask(forArea(LA));
     assert.equal(first.outcome, 'granted');
-    const [second, otherTopic] = await other.claim(await terms(other), [forArea(NY), forArea(NY, 'hail')]);
+    const [second, otherTopic] = await other.claim(await terms(other), [
+      forArea(NY),
+      forArea(NY, 'hail'),
+    ]);
     assert.deepEqual([second!.outcome, otherTopic!.outcome], ['claimed', 'granted']);
     // Nor does another area, or a cell that is bought for itself.
-    const inNext = { ...forArea(DENVER), areas: [{ area: 'tract 06037106112', wanted: forArea(DENVER).wanted }] };
+    const inNext = {
+      ...forArea(DENVER),
+      areas: [{ area: 'tract 06037106112', wanted: forArea(DENVER).wanted }],
+    };
     const ofBoth = { ...forArea(DENVER), areas: [...inNext.areas, ...forArea(DENVER).areas] };
     assert.equal(await outcomeOf(ofBoth, other), 'claimed');
-    const ofNext = await ask({ ...inNext, cell: { lat7: 450_000_000, lng7: -1_000_000_000 } }, other);
+    const ofNext = await ask(
+      { ...inNext, cell: { lat7: 450_000_000, lng7: -1_000_000_000 } },
+      other,
+    );
     const [beside, own] = await store.claim(await terms(), [inNext, forArea(BOSTON)]);
-    assert.deepEqual([ofNext.outcome, beside!.outcome, own!.outcome], ['granted', 'claimed', 'granted']);
+    assert.deepEqual(
+      [ofNext.outcome, beside!.outcome, own!.outcome],
+      ['granted', 'claimed', 'granted'],
+    );
     await store.settle([free(own!, clock)]);
     await other.settle([free(ofNext, clock)]);
     const elsewhere: Cell = { lat7: 400_000_000, lng7: -1_000_000_000 };
@@ -171,9 +229,15 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(await outcomeOf(forArea(BOSTON), other), 'answered');
     assert.equal(await outcomeOf(forArea(BOSTON, 'wildfire', clock.now() + 1), other), 'granted');
     // Without an answer to the topic that is wanted.
-    assert.equal(await outcomeOf(forArea({ lat7: 380_000_000, lng7: -770_000_000 }, 'hail'), other), 'granted');
+    assert.equal(
+      await outcomeOf(forArea({ lat7: 380_000_000, lng7: -770_000_000 }, 'hail'), other),
+      'granted',
+    );
     // With one of two topics answered, the run that asks takes it and plans the rest anew.
-    const both = [...propose(DENVER, 'single').wanted, { topic: 'hail' as const, freshSince: clock.now() }];
+    const both = [
+      ...propose(DENVER, 'single').wanted,
+      { topic: 'hail' as const, freshSince: clock.now() },
+    ];
     const partly = { ...propose(DENVER, 'standard'), areas: [{ area, wanted: both }] };
     assert.equal(await outcomeOf(partly, other), 'answered');
   });
@@ -182,7 +246,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const { store, source, ask, propose, clock } = setup;
     const area = 'tract 06037106111';
     const settle = async (cell: Cell, rating: string, isComparison: boolean) => {
-      const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] }];
+      const answers = [
+        { topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] },
+      ];
       const areas = [{ area, answers, comparableSince: 0, isComparison }];
       await store.settle([{ ...charged(await ask(propose(cell, 'single')), clock, 1), areas }]);
       const [stored] = await store.readAreas(source, [area]);
@@ -225,16 +291,23 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     await store.settle([{ ...free(standard, clock), price: { kind: 'standard', credits: null } }]);
     assert.equal((await store.chargedPrices(source)).standard, null);
     for (const cell of [BOSTON, HERE])
-      assert.equal(await outcomeOf({ ...propose(cell, 'standard'), isPriceAssumed: true }), 'granted');
+      assert.equal(
+        await outcomeOf({ ...propose(cell, 'standard'), isPriceAssumed: true }),
+        'granted',
+      );
   });
 
   it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (setup) => {
     const { store, ask, propose, proposeFor, clock } = setup;
     const area = 'tract 06037106111';
     const settle = async (cell: Cell, rating: string, comparableSince: number) => {
-      const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] }];
+      const answers = [
+        { topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] },
+      ];
       const claim = await ask(propose(cell, 'single'));
-      await store.settle([{ ...charged(claim, clock, 1), areas: [{ area, answers, comparableSince }] }]);
+      await store.settle([
+        { ...charged(claim, clock, 1), areas: [{ area, answers, comparableSince }] },
+      ]);
     };
     const outcome = async (cell: Cell) => {
       const claim = await ask(proposeFor(area, cell));
@@ -279,7 +352,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     await ask(propose(LA, 'standard'));
     setup.alive.delete('a');
     const other = await another('b');
-    assert.deepEqual(await spent(other, clock), { charged: 0, unknown: 15, open: 0, exhaustedAt: null });
+    assert.deepEqual(await spent(other, clock), {
+      charged: 0,
+      unknown: 15,
+      open: 0,
+      exhaustedAt: null,
+    });
     assert.equal(await outcomeOf(propose(LA, 'standard'), other), 'granted');
   });
 
@@ -341,7 +419,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const other = await another('b');
     assert.equal((await spent(other, clock)).unknown, 1);
     await store.settle([charged(late, clock, 1)]);
-    assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
+    assert.deepEqual(await spent(other, clock), {
+      charged: 1,
+      unknown: 0,
+      open: 0,
+      exhaustedAt: null,
+    });
   });
 
   it('claims of one batch count for each other: neither the budget of a run nor the quota is crossed', async (setup) => {
@@ -371,7 +454,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(await outcomeOf(propose(NY, 'standard'), other, limit), 'granted');
   });
 
-  it('a call that ends after the anniversary belongs to the new period', async ({ store, ask, propose, clock }) => {
+  it('a call that ends after the anniversary belongs to the new period', async ({
+    store,
+    ask,
+    propose,
+    clock,
+  }) => {
     clock.moveTo('2026-04-04T23:59:59Z');
     const claim = await ask(propose(LA, 'standard'));
     const before = billingPeriod(5, clock.now());
@@ -414,11 +502,16 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const { store, ask, propose, clock } = setup;
     clock.moveTo('2026-04-21T12:00:00Z');
     const under = (day: number, location: Cell, periodLimit = 20) =>
-      ask(propose(location, 'single'), store, { periodLimit, period: billingPeriod(day, clock.now()) });
+      ask(propose(location, 'single'), store, {
+        periodLimit,
+        period: billingPeriod(day, clock.now()),
+      });
     const buy = async (day: number, location: Cell) => {
       const claim = await under(day, location);
       if (claim.outcome !== 'granted') return claim.outcome;
-      await store.settle([{ ...charged(claim, clock, 10), period: billingPeriod(day, clock.now()) }]);
+      await store.settle([
+        { ...charged(claim, clock, 10), period: billingPeriod(day, clock.now()) },
+      ]);
       return 10;
     };
     assert.equal(await buy(1, LA), 10);
@@ -432,7 +525,11 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     // Open calls, and those whose charge is unknown, as charged ones.
     const call = await under(1, DENVER, 40);
     assert.equal((await store.spending('account', since22)).open, 1);
-    const settled = { ...charged(call, clock, 1), period: billingPeriod(1, clock.now()), answers: [] };
+    const settled = {
+      ...charged(call, clock, 1),
+      period: billingPeriod(1, clock.now()),
+      answers: [],
+    };
     await store.settle([{ ...settled, charge: 'unknown' }]);
     assert.equal((await store.spending('account', since22)).unknown, 1);
     await store.settle([{ ...settled, charge: 'free', credits: 0 }]);
@@ -480,11 +577,17 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       if (claim.outcome === 'granted') await store.settle([free(claim, clock)]);
       return claim.outcome;
     };
-    assert.deepEqual(await store.correct('account', period, 90), { elsewhere: 75, at: clock.now() });
+    assert.deepEqual(await store.correct('account', period, 90), {
+      elsewhere: 75,
+      at: clock.now(),
+    });
     assert.deepEqual([await outcome('standard'), await outcome('single')], ['quota', 'granted']);
     clock.move(1_000);
     // The page may know that the call without an answer was free.
-    assert.deepEqual(await store.correct('account', period, 0), { elsewhere: -15, at: clock.now() });
+    assert.deepEqual(await store.correct('account', period, 0), {
+      elsewhere: -15,
+      at: clock.now(),
+    });
     assert.equal(await outcome('standard'), 'granted');
     await store.correct('account', period, 100);
     assert.equal(await outcome('single'), 'quota');
@@ -531,9 +634,17 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
 
   it('a newer answer replaces an older one and ends a failure; a failure leaves answers be', async (setup) => {
     const { store, buy, source, clock } = setup;
-    const failure = { topic: 'wildfire', reason: 'unavailable', note: 'at the service', at: clock.now() } as const;
+    const failure = {
+      topic: 'wildfire',
+      reason: 'unavailable',
+      note: 'at the service',
+      at: clock.now(),
+    } as const;
     await buy(LA, 'single', { answers: [], failures: [failure] });
-    assert.equal((await store.read(source, [LA]))[0]!.failures.get('wildfire')!.reason, 'unavailable');
+    assert.equal(
+      (await store.read(source, [LA]))[0]!.failures.get('wildfire')!.reason,
+      'unavailable',
+    );
     await buy(LA);
     const [answered] = await store.read(source, [LA]);
     assert.equal(answered!.failures.size, 0);
@@ -546,7 +657,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   it('answers that cost nothing are stored without a call in the ledger, all of a batch or none', async (setup) => {
     const { store, another, source, clock } = setup;
     const answer = { topic: 'wildfire', asOf: clock.now(), fields: ['Very Low', 0, null] } as const;
-    const failure = { topic: 'hail', reason: 'unavailable', note: 'not here', at: clock.now() } as const;
+    const failure = {
+      topic: 'hail',
+      reason: 'unavailable',
+      note: 'not here',
+      at: clock.now(),
+    } as const;
     await store.putAnswers(source, [
       { cell: LA, answers: [answer], failures: [failure] },
       { cell: NY, answers: [], failures: [{ ...failure, reason: 'rejected' }] },
@@ -558,12 +674,23 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(la!.failures.get('hail')!.note, 'not here');
     assert.equal(ny!.failures.get('hail')!.reason, 'rejected');
     // A later answer removes the topic's failure and keeps the answers to other topics.
-    await store.putAnswers(source, [{ cell: LA, answers: [{ ...answer, topic: 'hail' }], failures: [] }]);
+    await store.putAnswers(source, [
+      { cell: LA, answers: [{ ...answer, topic: 'hail' }], failures: [] },
+    ]);
     const [later] = await store.read(source, [LA]);
-    assert.deepEqual([[...later!.answers.keys()].sort(), later!.failures.size], [['hail', 'wildfire'], 0]);
+    assert.deepEqual(
+      [[...later!.answers.keys()].sort(), later!.failures.size],
+      [['hail', 'wildfire'], 0],
+    );
     // A field that cannot be stored fails the whole batch.
-    const broken = { cell: NY, answers: [{ ...answer, fields: new Array(300).fill(1) }], failures: [] };
-    await assert.rejects(store.putAnswers(source, [{ cell: BOSTON, answers: [answer], failures: [] }, broken]));
+    const broken = {
+      cell: NY,
+      answers: [{ ...answer, fields: new Array(300).fill(1) }],
+      failures: [],
+    };
+    await assert.rejects(
+      store.putAnswers(source, [{ cell: BOSTON, answers: [answer], failures: [] }, broken]),
+    );
     assert.deepEqual(await store.read(source, [BOSTON]), [null]);
     const { calls } = await store.stats();
     assert.deepEqual(calls, { sent: 0, charged: 0, free: 0, unknown: 0 });
@@ -571,8 +698,14 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
 
   it('what bundles return is remembered, too few topics for a week; which scopes a key lacks for a day', async (setup) => {
     const { store, buy, source, clock } = setup;
-    await buy(LA, 'standard', { contents: { kind: 'standard', topics: ['hail', 'wildfire'] }, refused: 'bundle' });
-    assert.deepEqual(await store.bundleContents(source), { standard: ['hail', 'wildfire'], enterprise: null });
+    await buy(LA, 'standard', {
+      contents: { kind: 'standard', topics: ['hail', 'wildfire'] },
+      refused: 'bundle',
+    });
+    assert.deepEqual(await store.bundleContents(source), {
+      standard: ['hail', 'wildfire'],
+      enterprise: null,
+    });
     assert.deepEqual([...(await store.refusedScopes(source, 'key'))], ['bundle']);
     clock.move(86_400_001);
     assert.equal((await store.refusedScopes(source, 'key')).size, 0);
@@ -594,8 +727,11 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.partialDeepStrictEqual(latest, { run, charged: 0, unknown: 1, ...end });
     assert.deepEqual(await store.runs({ job: 'another' }), []);
     const unknown = { credits: { charged: 0, unknown: 1, inFlight: 0 } };
-    const sums = async (by: 'run' | 'job' | 'kind', job: string) => await store.statement({ by, job });
-    assert.partialDeepStrictEqual(await sums('run', 'job'), [{ name: run, job: 'job', ...unknown }]);
+    const sums = async (by: 'run' | 'job' | 'kind', job: string) =>
+      await store.statement({ by, job });
+    assert.partialDeepStrictEqual(await sums('run', 'job'), [
+      { name: run, job: 'job', ...unknown },
+    ]);
     assert.partialDeepStrictEqual(await sums('job', 'job'), [{ name: 'job', ...unknown }]);
     const [byKind] = await sums('kind', 'job');
     assert.deepEqual(Object.keys(byKind!), ['name', 'calls', 'credits']);
@@ -607,7 +743,12 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
 
   it('a run is found as it was started, cut off once its process is dead; its account under its latest terms', async (setup) => {
     const { store, another, alive, clock } = setup;
-    const terms = { subscription: customSubscription(9, 60), anniversaryDay: 5, reserve: 3, overageCredits: 0 };
+    const terms = {
+      subscription: customSubscription(9, 60),
+      anniversaryDay: 5,
+      reserve: 3,
+      overageCredits: 0,
+    };
     const settings = { input: 'in', topics: ['hail'] };
     const run = await store.startRun({ ...RUN, settings, terms: { ...terms, isAssumed: true } });
     const other = await another('b');
@@ -619,19 +760,37 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     alive.delete('a');
     assert.deepEqual(await states(other), ['stopped', 'running', 'cut off']);
     alive.clear();
-    assert.deepEqual(await states(store), ['stopped', 'cut off', 'running'], 'its own process runs');
+    assert.deepEqual(
+      await states(store),
+      ['stopped', 'cut off', 'running'],
+      'its own process runs',
+    );
     assert.deepEqual((await other.runs()).at(-1), {
-      ...{ ...RUN, run, state: 'cut off', settings, summary: null, startedAt: clock.now(), finishedAt: null },
+      ...{
+        ...RUN,
+        run,
+        state: 'cut off',
+        settings,
+        summary: null,
+        startedAt: clock.now(),
+        finishedAt: null,
+      },
       ...{ charged: 0, unknown: 0, open: 0, resumeAfter: null },
     });
-    assert.deepEqual([(await other.runs())[0]!.settings, (await other.runs())[0]!.finishedAt], [null, clock.now()]);
+    assert.deepEqual(
+      [(await other.runs())[0]!.settings, (await other.runs())[0]!.finishedAt],
+      [null, clock.now()],
+    );
     const accounts = [
       { name: 'another', ...terms, isAssumed: false, isDayAssumed: true },
       { name: 'account', ...terms, isAssumed: true, isDayAssumed: false },
     ];
     assert.deepEqual(await store.ledgerAccounts(), accounts);
     await store.startRun({ ...RUN, terms });
-    assert.deepEqual(await store.ledgerAccounts(), [{ ...accounts[1]!, isAssumed: false }, accounts[0]]);
+    assert.deepEqual(await store.ledgerAccounts(), [
+      { ...accounts[1]!, isAssumed: false },
+      accounts[0],
+    ]);
     assert.deepEqual(await store.runSpending(run), { charged: 0, unknown: 0, open: 0 });
   });
 
@@ -647,7 +806,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     await call(LA, 120);
     await call(NY, 900);
     await call(BOSTON, 70, { charge: 'free', credits: 0 });
-    const times = (await store.callTimes(source, known.leaseMs)).map(({ kind, ms }) => `${kind} ${ms}`);
+    const times = (await store.callTimes(source, known.leaseMs)).map(
+      ({ kind, ms }) => `${kind} ${ms}`,
+    );
     assert.deepEqual(times, ['standard 900', 'single 120']);
     assert.deepEqual(await store.callTimes(await store.source('elsewhere'), known.leaseMs), []);
   });
@@ -658,15 +819,28 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const old = clock.now();
     const answer = (topic: TopicSlug, asOf: number) => ({ topic, asOf, fields: [1] });
     await store.putAnswers(source, [
-      { cell: LA, answers: [answer('hail', old + 1), answer('landslip' as TopicSlug, old)], failures: [] },
+      {
+        cell: LA,
+        answers: [answer('hail', old + 1), answer('landslip' as TopicSlug, old)],
+        failures: [],
+      },
       { cell: NY, answers: [answer('wildfire', old)], failures: [] },
       { cell: DENVER, answers: [answer('hail', old - 5), answer('drought', old)], failures: [] },
     ]);
     const other = await store.source('another');
-    const others = [NY, BOSTON].map((cell) => ({ cell, answers: [answer('hail', old)], failures: [] }));
+    const others = [NY, BOSTON].map((cell) => ({
+      cell,
+      answers: [answer('hail', old)],
+      failures: [],
+    }));
     await store.putAnswers(other, others);
-    const topicsAt = async (of: number, cell: Cell) => [...(await store.read(of, [cell]))[0]!.answers.keys()];
-    assert.deepEqual([await topicsAt(source, NY), await topicsAt(other, NY)], [['wildfire'], ['hail']]);
+    const topicsAt = async (of: number, cell: Cell) => [
+      ...(await store.read(of, [cell]))[0]!.answers.keys(),
+    ];
+    assert.deepEqual(
+      [await topicsAt(source, NY), await topicsAt(other, NY)],
+      [['wildfire'], ['hail']],
+    );
     const { sources } = await store.stats();
     assert.deepEqual(sources, [
       { source: 'another', cells: 2, answers: 2, oldest: old },
@@ -674,8 +848,14 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     ]);
     // By another process, which has not read the texts yet.
     const older = await (await another('b')).countOlder(old + 1);
-    const found = [...older].flatMap(([of, sets]) => [...sets].map(([set, n]) => `${of}: ${topicsIn(set)} of ${n}`));
-    assert.deepEqual(found, ['somewhere: wildfire of 2', 'somewhere: drought,hail of 1', 'another: hail of 2']);
+    const found = [...older].flatMap(([of, sets]) =>
+      [...sets].map(([set, n]) => `${of}: ${topicsIn(set)} of ${n}`),
+    );
+    assert.deepEqual(found, [
+      'somewhere: wildfire of 2',
+      'somewhere: drought,hail of 1',
+      'another: hail of 2',
+    ]);
     assert.equal((await store.countOlder(old - 5)).size, 0);
     assert.equal(await store.prune(old - 5), 0);
     assert.equal(await store.prune(old + 1), 7);
@@ -730,7 +910,11 @@ async function makeSetup(opener: Opener) {
     call: kind === 'single' ? { kind, topic: 'wildfire' } : { kind },
     wanted: [{ topic: 'wildfire', freshSince: clock.now() - 365 * 86_400_000 }],
   });
-  const proposeFor = (area: string, cell: Cell, kind: 'single' | 'standard' = 'single'): ClaimRequest => {
+  const proposeFor = (
+    area: string,
+    cell: Cell,
+    kind: 'single' | 'standard' = 'single',
+  ): ClaimRequest => {
     const request = propose(cell, kind);
     return { ...request, areas: [{ area, wanted: request.wanted }] };
   };
@@ -738,9 +922,28 @@ async function makeSetup(opener: Opener) {
     (await of.claim(await terms(of, limits), [request]))[0]!;
   const outcomeOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).outcome;
   /** A call that is claimed and settled, as charged where nothing else is said. */
-  const buy = async (cell: Cell, kind: 'single' | 'standard' = 'single', how: Partial<Settlement> = {}) =>
-    await store.settle([{ ...charged(await ask(propose(cell, kind)), clock, CREDITS[kind]), ...how }]);
-  return { store, opened, source, clock, alive, another, terms, propose, proposeFor, ask, outcomeOf, buy };
+  const buy = async (
+    cell: Cell,
+    kind: 'single' | 'standard' = 'single',
+    how: Partial<Settlement> = {},
+  ) =>
+    await store.settle([
+      { ...charged(await ask(propose(cell, kind)), clock, CREDITS[kind]), ...how },
+    ]);
+  return {
+    store,
+    opened,
+    source,
+    clock,
+    alive,
+    another,
+    terms,
+    propose,
+    proposeFor,
+    ask,
+    outcomeOf,
+    buy,
+  };
 }
 
 const free = (claim: Claim, clock: MovedClock): Settlement => ({
@@ -748,13 +951,31 @@ const free = (claim: Claim, clock: MovedClock): Settlement => ({
 });
 
 /** The settlement of a call that was refused because the quota is used up. */
-const exhausted = (claim: Claim, clock: MovedClock): Settlement => ({ ...free(claim, clock), exhausted: true });
+const exhausted = (claim: Claim, clock: MovedClock): Settlement => ({
+  ...free(claim, clock),
+  exhausted: true,
+});
 
-const spent = (store: Store, clock: MovedClock) => store.spending('account', billingPeriod(5, clock.now()));
+const spent = (store: Store, clock: MovedClock) =>
+  store.spending('account', billingPeriod(5, clock.now()));
 
-function charged(claim: { outcome: string; call?: number }, clock: MovedClock, credits: number): Settlement {
+function charged(
+  claim: { outcome: string; call?: number },
+  clock: MovedClock,
+  credits: number,
+): Settlement {
   assert.equal(claim.outcome, 'granted');
   const period = billingPeriod(5, clock.now());
-  const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: ['Very Low', 0, null] }];
-  return { call: claim.call!, charge: 'charged', credits, period, outcome: 'answered', answers, failures: [] };
+  const answers = [
+    { topic: 'wildfire' as const, asOf: clock.now(), fields: ['Very Low', 0, null] },
+  ];
+  return {
+    call: claim.call!,
+    charge: 'charged',
+    credits,
+    period,
+    outcome: 'answered',
+    answers,
+    failures: [],
+  };
 }

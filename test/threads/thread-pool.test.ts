@@ -16,8 +16,11 @@ const twice = async (task: number): Promise<[number, string]> => {
 };
 
 /** Runs tasks until one was run in the thread: its module is loaded. */
-async function untilThere(run: (task: number) => Promise<readonly [number, string]>): Promise<void> {
-  for (let tries = 0; (await run(0))[1] !== 'there'; tries++) assert.ok(tries < 100_000, 'the thread never begins');
+async function untilThere(
+  run: (task: number) => Promise<readonly [number, string]>,
+): Promise<void> {
+  for (let tries = 0; (await run(0))[1] !== 'there'; tries++)
+    assert.ok(tries < 100_000, 'the thread never begins');
 }
 
 const poolOf = (threads: number) => new ThreadPool({ threads, purpose: 'multiplied' });
@@ -28,7 +31,9 @@ test('tasks are shared between a thread and this one, and their results come in 
   await untilThere((task) => work.run(task));
   const numbers: number[] = [];
   const places = new Set<string>();
-  for await (const [task, [doubled, place]] of inOrder([0, 1, 2, 3, 4, 5, 6, 7], 4, (task) => work.run(task))) {
+  for await (const [task, [doubled, place]] of inOrder([0, 1, 2, 3, 4, 5, 6, 7], 4, (task) =>
+    work.run(task),
+  )) {
     assert.equal(doubled, 2 * task);
     numbers.push(task);
     places.add(place);
@@ -53,7 +58,12 @@ test('one thread does several works at a time, each with its own setup', async (
   await using twofold = pool.begin<number, number, [number, string]>(MULTIPLIES, 2);
   {
     await using threefold = pool.begin<number, number, [number, string]>(MULTIPLIES, 3);
-    const results = await Promise.all([twofold.run(5), threefold.run(5), twofold.run(6), threefold.run(6)]);
+    const results = await Promise.all([
+      twofold.run(5),
+      threefold.run(5),
+      twofold.run(6),
+      threefold.run(6),
+    ]);
     const values = results.map(([result]) => result);
     assert.deepEqual(values, [10, 15, 12, 18]);
   }
@@ -73,7 +83,9 @@ test('a failed task fails alone', async () => {
 
 test('a work that cannot begin fails its tasks, and no other work', async () => {
   await using pool = poolOf(1);
-  const broken = moduleOf(`export const inThread = async () => { throw new Error('no such file'); };`);
+  const broken = moduleOf(
+    `export const inThread = async () => { throw new Error('no such file'); };`,
+  );
   await using work = pool.begin<null, number, number>(broken, null);
   await using other = pool.begin<number, number, [number, string]>(MULTIPLIES, 2);
   await assert.rejects(work.run(1), /no such file/);

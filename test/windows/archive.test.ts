@@ -9,9 +9,13 @@ import { temporaryFolder } from '../temporary-folder.ts';
 
 const [ARCHIVE] = globSync('dist-archives/*-win-x64.zip', { cwd: ROOT });
 const skip =
-  process.platform !== 'win32' ? 'Windows alone runs it' : ARCHIVE === undefined && 'npm run archives makes it';
+  process.platform !== 'win32'
+    ? 'Windows alone runs it'
+    : ARCHIVE === undefined && 'npm run archives makes it';
 
-test("Windows' archive runs the README's first session, and keeps its store in the user's folder", { skip }, (t) => {
+test("Windows' archive runs the README's first session, and keeps its store in the user's folder", {
+  skip,
+}, (t) => {
   const folder = join(temporaryFolder(t), 'mein Büro');
   for (const [path, bytes] of Object.entries(unzipSync(readFileSync(join(ROOT, ARCHIVE!))))) {
     const file = join(folder, path);
@@ -24,7 +28,8 @@ test("Windows' archive runs the README's first session, and keeps its store in t
   const rows = /cat > houses\.csv <<'END'\n([\s\S]*?)END\n/.exec(readme)![1]!;
   // As Windows' editors write it.
   writeFileSync(join(program, 'houses.csv'), rows.replaceAll('\n', '\r\n'));
-  const [, command, said] = /## First session[\s\S]*?```console\n\$ perilbook (.*)\n([\s\S]*?)```/.exec(readme)!;
+  const [, command, said] =
+    /## First session[\s\S]*?```console\n\$ perilbook (.*)\n([\s\S]*?)```/.exec(readme)!;
   const env = { ...process.env, HOME: folder, LOCALAPPDATA: local };
   const perilbook = (...args: string[]) => {
     // Wine's pipes lose what is written last.

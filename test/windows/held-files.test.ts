@@ -7,9 +7,12 @@ import { folderWith } from '../sample-database.ts';
 
 const skip = process.platform !== 'win32' && 'Windows alone keeps others from an open file';
 
-test('a file that another program holds is said to be held: an input, an output, a report', { skip }, async (t) => {
+test('a file that another program holds is said to be held: an input, an output, a report', {
+  skip,
+}, async (t) => {
   const folder = folderWith(t, { 'book.csv': 'id,lat,lng\r\n1,34.0522,-118.2437\r\n' });
-  const run = (...args: string[]) => perilbook([...args, '--topics', 'hail', '--service', 'sample'], { folder });
+  const run = (...args: string[]) =>
+    perilbook([...args, '--topics', 'hail', '--service', 'sample'], { folder });
   const heldWhile = async (name: string, ...args: string[]) => {
     // UV_FS_O_EXLOCK: opened for itself alone.
     const held = openSync(join(folder, name), constants.O_RDWR | 0x10000000);

@@ -14,7 +14,9 @@ test('a report and an output that differ in case only are one file, and a file w
   assert.match(both.stderr, /OUT\.csv is the output and the report/);
   assert.equal((await perilbook(run, { folder })).code, 0);
   for (const name of ['Book.CSV', 'BOOK.hazards.csv']) {
-    const { code, stderr } = await perilbook(['report', name, '--report', `${name}.html`], { folder });
+    const { code, stderr } = await perilbook(['report', name, '--report', `${name}.html`], {
+      folder,
+    });
     assert.deepEqual([code, stderr.includes('Wrote the report')], [0, true], stderr);
   }
 });

@@ -5,7 +5,16 @@
  * Wine is not Windows: locks, long paths, consoles and code pages differ. What it shows is that the program runs on Windows' Node.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { WINE_LACKS } from './wine-lacks.ts';
@@ -14,8 +23,18 @@ const ROOT = join(import.meta.dirname, '../..');
 const DEBIAN = join(ROOT, 'node_modules/.cache/windows');
 const PREPARED = join(DEBIAN, 'w/prepared');
 const FILES = [
-  ...['test/base/*.test.ts', 'test/sql/open-sqlite.test.ts', 'test/rows/output-file.test.ts', 'test/page/ui-*.test.ts'],
-  ...['test/faults/local-kill.test.ts', 'test/run/cases.test.ts', 'test/cli/cases.test.ts', 'test/windows/*.test.ts'],
+  ...[
+    'test/base/*.test.ts',
+    'test/sql/open-sqlite.test.ts',
+    'test/rows/output-file.test.ts',
+    'test/page/ui-*.test.ts',
+  ],
+  ...[
+    'test/faults/local-kill.test.ts',
+    'test/run/cases.test.ts',
+    'test/cli/cases.test.ts',
+    'test/windows/*.test.ts',
+  ],
 ];
 /** The longest file took nine minutes on two idle cores. */
 const LONGEST_MS = 40 * 60_000;
@@ -63,7 +82,10 @@ function unexpectedIn(file: string): number {
   const environment =
     'WINEPREFIX=/w/p WINEDEBUG=-all HOME=/w LANG=C.UTF-8 TZ=UTC XDG_RUNTIME_DIR=/tmp NODE_SKIP_PLATFORM_CHECK=1';
   const line = `cd /w/app; env -i PATH=$PATH ${environment} /usr/lib/wine/wine64 /w/node.exe ${reporter} ${file} < /w/prepared > /w/said.txt 2>&1`;
-  const { status } = spawnSync('chroot', [DEBIAN, 'sh', '-c', line], { timeout: LONGEST_MS, killSignal: 'SIGKILL' });
+  const { status } = spawnSync('chroot', [DEBIAN, 'sh', '-c', line], {
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
+  });
   const results = existsSync(report) ? readFileSync(report, 'utf8') : '';
   const ended = [...results.matchAll(/^(not ok|ok) \d+ - (.*?)(?: # (SKIP|TODO).*)?$/gm)].map(
     ([, state, name, mark]) => ({
@@ -78,7 +100,9 @@ function unexpectedIn(file: string): number {
   const skipped = ended.filter(({ isSkipped }) => isSkipped).length;
   process.stdout.write(`${file}: ${passed} passed, ${failed.length} failed, ${skipped} skipped\n`);
   for (const name of failed)
-    process.stdout.write(`  ${name in WINE_LACKS ? `expected (${WINE_LACKS[name]})` : 'FAILED'}: ${name}\n`);
+    process.stdout.write(
+      `  ${name in WINE_LACKS ? `expected (${WINE_LACKS[name]})` : 'FAILED'}: ${name}\n`,
+    );
   if (ended.length > 0) return unexpected.length;
   process.stdout.write(
     `  FAILED: no result (exit code ${status}):\n${readFileSync(join(DEBIAN, 'w/said.txt'), 'utf8')}\n`,

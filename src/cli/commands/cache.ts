@@ -27,7 +27,12 @@ function onStore<OwnFlags extends Flags<'cache stats'>>(
 
 export const cacheCommands = { 'cache stats': onStore(showStats), 'cache prune': onStore(prune) };
 
-async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<undefined> {
+async function showStats(
+  context: CliContext,
+  flags: Flags<'cache stats'>,
+  store: Store,
+  job: Job,
+): Promise<undefined> {
   const stats = await store.stats();
   const paid = stats.chargesOf((source) => !isFreeSource(source));
   const sample = stats.chargesOf(isFreeSource);
@@ -44,8 +49,13 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
         'calls',
         `${grouped(paid.calls.charged)} charged, ${grouped(paid.calls.free)} free, ${grouped(paid.calls.unknown)} unknown, ${grouped(paid.calls.sent)} in flight`,
       ],
-      ['credits', `${grouped(paid.credits.charged)} charged, ${grouped(paid.credits.unknown)} unknown`],
-      ...(sample.calls.charged === 0 ? [] : [['sample', `${madeUp}: made up, nobody charges them`] as const]),
+      [
+        'credits',
+        `${grouped(paid.credits.charged)} charged, ${grouped(paid.credits.unknown)} unknown`,
+      ],
+      ...(sample.calls.charged === 0
+        ? []
+        : [['sample', `${madeUp}: made up, nobody charges them`] as const]),
     ]),
   ];
   // The figures have the same names as in `quota --json` and `status --json`. Nobody charges those of the sample.
@@ -56,13 +66,22 @@ async function showStats(context: CliContext, flags: Flags<'cache stats'>, store
 
 function chargesJson({ calls, credits }: Charges): object {
   return {
-    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.sent },
+    calls: {
+      charged: calls.charged,
+      free: calls.free,
+      unknown: calls.unknown,
+      in_flight: calls.sent,
+    },
     credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.open },
   };
 }
 
 /** `perilbook cache prune`: deletes old answers, rejections of locations, damaged answers, or several of these. */
-async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<undefined> {
+async function prune(
+  context: CliContext,
+  flags: Flags<'cache prune'>,
+  store: Store,
+): Promise<undefined> {
   const age = flags['older-than'];
   const ms = durationOption('older-than', age);
   if (ms === undefined && !flags.rejected && !flags.damaged) {
@@ -98,7 +117,11 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
 }
 
 /** Asks before damaged answers are deleted. What they were of cannot be read. @throws NEEDS_APPROVAL, INTERRUPTED */
-async function approveDamaged(context: CliContext, flags: Flags<'cache prune'>, places: number): Promise<void> {
+async function approveDamaged(
+  context: CliContext,
+  flags: Flags<'cache prune'>,
+  places: number,
+): Promise<void> {
   if (flags.yes) return;
   const what = `the answers of ${counted(places, 'damaged place')}`;
   await requireApproval(context, {
@@ -111,7 +134,12 @@ async function approveDamaged(context: CliContext, flags: Flags<'cache prune'>, 
 }
 
 /** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
-async function approve(context: CliContext, flags: Flags<'cache prune'>, store: Store, before: number): Promise<void> {
+async function approve(
+  context: CliContext,
+  flags: Flags<'cache prune'>,
+  store: Store,
+  before: number,
+): Promise<void> {
   if (flags.yes) return;
   let [answers, credits] = [0, 0];
   for (const [source, sets] of await store.countOlder(before)) {
@@ -122,7 +150,12 @@ async function approve(context: CliContext, flags: Flags<'cache prune'>, store: 
     const prices = lastPrices(await store.chargedPrices(number));
     // Which key will buy them is not known.
     const allScopes = { bundles: true, singles: () => true };
-    credits += priceCheapest(sets, { ...seen, ...allScopes, credits: prices, optimize: 'credits' }).credits;
+    credits += priceCheapest(sets, {
+      ...seen,
+      ...allScopes,
+      credits: prices,
+      optimize: 'credits',
+    }).credits;
   }
   if (answers === 0) return;
   const what = counted(answers, 'paid answer');

@@ -22,18 +22,25 @@ import { parseStates } from '../states-of-file.ts';
 import { clientFor } from './data-get.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
-export const checkSourcesAction: DataAction<Flags<'data check'>> = async (context, settings, names, flags) => {
+export const checkSourcesAction: DataAction<Flags<'data check'>> = async (
+  context,
+  settings,
+  names,
+  flags,
+) => {
   const { env, clock, random, interrupt: signal } = context;
   const { sources, downloads, file, open } = settings;
   const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
     keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
-  const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
+  const chosen =
+    names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
   const client = clientFor(context, settings);
   const nothingKept = { onBytes: () => {}, freeBytes: () => Number.POSITIVE_INFINITY };
   try {
     const stateRowsOf = (source: string) =>
       existsSync(file)
-        ? (readPartsOfSource(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ?? {})
+        ? (readPartsOfSource(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ??
+          {})
         : {};
     const download = { client, clock, random, signal, ...nothingKept };
     const checked = await checkSources(chosen, downloads, stateRowsOf, env, download);
@@ -46,7 +53,10 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (contex
       if (files.length > 0) {
         const which = files.length === checked.length ? '' : ` (${files.join(', ')})`;
         const update = 'To read them whole: perilbook data update';
-        say(context, `Of files${which} only the first bytes were read, not all columns and states. ${update}`);
+        say(
+          context,
+          `Of files${which} only the first bytes were read, not all columns and states. ${update}`,
+        );
       }
       const failed = Map.groupBy(checked, ({ error }) => error?.hint ?? '');
       failed.delete('');
@@ -59,7 +69,11 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (contex
       : undefined;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new PerilbookError('INTERRUPTED', 'The check was interrupted', 'Run the same command again.');
+    throw new PerilbookError(
+      'INTERRUPTED',
+      'The check was interrupted',
+      'Run the same command again.',
+    );
   } finally {
     await client.close();
   }
@@ -86,7 +100,10 @@ function resultCells({ source, probed, error, warnings }: CheckedSource): string
 }
 
 /** The date of the data: of a layer's newest row, of a file's address, or as the source states it; '' where nothing tells it. */
-function newestData(source: CheckedSource['source'], { newest, url }: CheckedSource['probed'][number]): string {
+function newestData(
+  source: CheckedSource['source'],
+  { newest, url }: CheckedSource['probed'][number],
+): string {
   const stated = source.vintage === 'edited' ? undefined : source.vintage;
   return newest?.replace(/^to /, '') ?? yearIn(source, url)?.toString() ?? stated ?? '';
 }
@@ -94,7 +111,10 @@ function newestData(source: CheckedSource['source'], { newest, url }: CheckedSou
 /** The longitudes and latitudes of some boxes: `-124.3 to -117.0, 32.5 to 42.0`; '' for none. */
 function boxText(boxes: readonly Box[]): string {
   const range = (least: 'minLng' | 'minLat', most: 'maxLng' | 'maxLat') => {
-    const [from, to] = [Math.min(...boxes.map((box) => box[least])), Math.max(...boxes.map((box) => box[most]))];
+    const [from, to] = [
+      Math.min(...boxes.map((box) => box[least])),
+      Math.max(...boxes.map((box) => box[most])),
+    ];
     return `${from.toFixed(1)} to ${to.toFixed(1)}`;
   };
   return boxes.length === 0 ? '' : `${range('minLng', 'maxLng')}, ${range('minLat', 'maxLat')}`;
@@ -125,7 +145,12 @@ function checkedJson(checked: CheckedSource): unknown {
 
 /** `perilbook data remove NAME… [--states …]`: removes downloads and what was loaded from them, what a loader has loaded by hand, or loaded
  * datasets by their names. */
-export const removeAction: DataAction<Flags<'data remove'>> = async (context, settings, names, flags) => {
+export const removeAction: DataAction<Flags<'data remove'>> = async (
+  context,
+  settings,
+  names,
+  flags,
+) => {
   const { sources, downloads, file, open } = settings;
   if (flags.db !== undefined) refuseMissing(file, '--db');
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
@@ -139,7 +164,12 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (context, se
     const loads = LOADERS.get(name)?.loads;
     return loads?.name === dataset && (loads.level === '' || loads.level === level);
   };
-  const listedNames = [...sources.map(({ name }) => name), ...LOADERS.keys(), 'sample', ...loaded.flatMap(namesOf)];
+  const listedNames = [
+    ...sources.map(({ name }) => name),
+    ...LOADERS.keys(),
+    'sample',
+    ...loaded.flatMap(namesOf),
+  ];
   const unknown = names.find((name) => !listedNames.includes(name));
   if (unknown !== undefined || names.length === 0) {
     const message =
@@ -150,7 +180,8 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (context, se
   }
   const states = parseStates(flags.states);
   const of = states === null ? '' : ` of ${states.join(', ')}`;
-  const isLoaded = (name: string) => loaded.some((set) => namesOf(set).includes(name) || isLoadedAs(name, set));
+  const isLoaded = (name: string) =>
+    loaded.some((set) => namesOf(set).includes(name) || isLoadedAs(name, set));
   const here = names.filter((name) => isLoaded(name) || existsSync(join(downloads, name)));
   if (here.length > 0 && !flags.yes) {
     await requireApproval(context, {
@@ -163,22 +194,28 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (context, se
   }
   const removed = names.map((name) => {
     const source = sources.find((entry) => entry.name === name);
-    const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);
+    const ofSource =
+      source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);
     const ofName: string[] = [];
     for (const dataset of loaded) {
       const isNamed = namesOf(dataset).includes(name);
       if (!isNamed && !isLoadedAs(name, dataset)) continue;
-      if (!removeDataset(open(), dataset, sources, downloads, states, context.clock, !isNamed)) continue;
+      if (!removeDataset(open(), dataset, sources, downloads, states, context.clock, !isNamed))
+        continue;
       ofName.push(datasetLabel(dataset.name, dataset.level));
     }
-    return { source: name, datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])] };
+    return {
+      source: name,
+      datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])],
+    };
   });
   if (flags.json) return void sayJson(context, { removed });
   for (const { source, datasets } of removed) {
     const nothing = isLoaded(source)
       ? `it has no part${of}, and nothing was removed. perilbook data remove ${source} removes all of it`
       : 'nothing of it was here';
-    const what = datasets === null ? nothing : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
+    const what =
+      datasets === null ? nothing : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
     say(context, `${source}: ${what}.`);
   }
 };

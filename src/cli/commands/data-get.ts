@@ -42,10 +42,14 @@ import { areaOfFile, type LocationsArea, parseStates } from '../states-of-file.t
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
 export const getAction: DataAction<Flags<'data get'>> = async (context, settings, names, flags) => {
   if (names.length === 0) {
-    const hint = 'For example: perilbook data get natural --for FILE. perilbook data lists the sources.';
+    const hint =
+      'For example: perilbook data get natural --for FILE. perilbook data lists the sources.';
     throw usageError('Missing argument: topics, sources, natural or all', hint);
   }
-  const area = flags.for === undefined ? { states: parseStates(flags.states) } : await areaOfFile(context, flags.for);
+  const area =
+    flags.for === undefined
+      ? { states: parseStates(flags.states) }
+      : await areaOfFile(context, flags.for);
   return await getData(context, settings, names, area, flags);
 };
 
@@ -56,20 +60,29 @@ export async function getData(
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
-  { states, tiles }: { readonly states: readonly string[] | null } & Partial<Pick<LocationsArea, 'tiles'>>,
+  {
+    states,
+    tiles,
+  }: { readonly states: readonly string[] | null } & Partial<Pick<LocationsArea, 'tiles'>>,
   flags: Flags<'data get'>,
 ): Promise<ExitCode> {
   const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
-  for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`, 'warning');
+  for (const { source, reason } of leftOut)
+    say(context, `Without ${source.name}: ${reason}.`, 'warning');
   const all = wantedSources(sources, states, settings, tiles);
   const wanted = all.filter(({ slices }) => slices.length > 0);
   for (const { source } of all.filter(({ slices }) => slices.length === 0)) {
     const note = source.note === undefined ? '' : ` ${source.note}`;
-    say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`, 'warning');
+    say(
+      context,
+      `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`,
+      'warning',
+    );
   }
   if (wanted.length === 0 && !flags['dry-run'] && !flags.json) return undefined;
   const lines = downloadPlanMessages(wanted, states, settings.mirror ?? settings.copy);
-  if (flags['dry-run']) return void printResult(context, flags, downloadPlanJson(wanted, states), () => lines);
+  if (flags['dry-run'])
+    return void printResult(context, flags, downloadPlanJson(wanted, states), () => lines);
   // Without --yes the plan is what the user approves: --quiet does not hide it.
   say({ ...context, isQuiet: flags.quiet === true && flags.yes === true }, lines.join('\n'));
   makeFolder(settings.downloads);
@@ -88,7 +101,12 @@ export async function getData(
 }
 
 /** `perilbook data update [NAME…]`: downloads and loads what changed. */
-export const updateAction: DataAction<Flags<'data update'>> = async (context, settings, names, flags) => {
+export const updateAction: DataAction<Flags<'data update'>> = async (
+  context,
+  settings,
+  names,
+  flags,
+) => {
   const { sources, downloads } = settings;
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
   const wanted = downloadedSources(chosen, downloads);
@@ -105,12 +123,18 @@ async function obtainAndLoad(
   wanted: readonly WantedSource[],
   flags: Flags<'data get'>,
 ): Promise<ExitCode> {
-  const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
-    const { error, loaded, without = [] } = outcome;
-    const hasNothing = without.length > 0 && (loaded?.records ?? 0) === 0;
-    const level = error !== undefined ? 'error' : hasNothing ? 'warning' : 'info';
-    if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
-  });
+  const outcomes = await updateSources(
+    context,
+    settings,
+    wanted,
+    flags.replace === true,
+    (outcome) => {
+      const { error, loaded, without = [] } = outcome;
+      const hasNothing = without.length > 0 && (loaded?.records ?? 0) === 0;
+      const level = error !== undefined ? 'error' : hasNothing ? 'warning' : 'info';
+      if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
+    },
+  );
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
   noteSample(context, settings);
   const [failed] = outcomes.filter(({ error }) => error !== undefined);
@@ -155,7 +179,9 @@ async function updateSources(
   makeFolder(settings.downloads);
   const unlock = lockDownloads(settings.downloads, context.owner);
   const client = clientFor(context, settings);
-  const rate = createTransferRate(wanted.some(({ source }) => source.isElsewhere) ? null : estimatedBytes(wanted));
+  const rate = createTransferRate(
+    wanted.some(({ source }) => source.isElsewhere) ? null : estimatedBytes(wanted),
+  );
   const show = showLine(context);
   const download: DownloadContext = {
     clock: context.clock,
@@ -205,7 +231,10 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-export function clientFor({ env, version = '0' }: CliContext, { contact, mirror, own }: DataSettings): WebClient {
+export function clientFor(
+  { env, version = '0' }: CliContext,
+  { contact, mirror, own }: DataSettings,
+): WebClient {
   const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
   return createWebClient({ userAgent, env, mirror, own });
 }
@@ -224,14 +253,29 @@ async function load(
   const database = open();
   const slices = unloadedSlices(database, source.name, readManifest(join(downloads, source.name)));
   if (slices.length === 0) return obtained;
-  const rivals = sources.filter(({ name, replaces }) => replaces === source.name || source.replaces === name);
+  const rivals = sources.filter(
+    ({ name, replaces }) => replaces === source.name || source.replaces === name,
+  );
   try {
-    const onRecords = (records: number) => showLoading(() => `${source.name}: ${counted(records, 'record')} loaded …`);
+    const onRecords = (records: number) =>
+      showLoading(() => `${source.name}: ${counted(records, 'record')} loaded …`);
     const files = { downloads, rivals };
     const options = { replace, onRecords };
-    const { loaded, without, error } = await loadDownloads(database, source, slices, files, options, context.clock);
+    const { loaded, without, error } = await loadDownloads(
+      database,
+      source,
+      slices,
+      files,
+      options,
+      context.clock,
+    );
     const failed = obtained.error ?? error;
-    return { ...obtained, without, ...(loaded && { loaded }), ...(failed === undefined ? {} : { error: failed }) };
+    return {
+      ...obtained,
+      without,
+      ...(loaded && { loaded }),
+      ...(failed === undefined ? {} : { error: failed }),
+    };
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     return { ...obtained, error: obtained.error ?? error };

@@ -17,7 +17,12 @@ import { listed } from '../messages/format.ts';
 import { showLine } from '../progress/line-in-place.ts';
 
 /** `perilbook data load sample | LOADER FILE…`; without a name, lists the loaders. */
-export const loadAction: DataAction<Flags<'data load'>> = async (context, { open }, [name, ...paths], flags) => {
+export const loadAction: DataAction<Flags<'data load'>> = async (
+  context,
+  { open },
+  [name, ...paths],
+  flags,
+) => {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
     const lines = () => listed([['sample', 'made-up data for all topics'], ...loaders], '');
@@ -35,23 +40,34 @@ export const loadAction: DataAction<Flags<'data load'>> = async (context, { open
     }
     importSample(database, context.clock);
     const { datasets } = describeData(database);
-    say(context, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
+    say(
+      context,
+      `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`,
+    );
     return;
   }
   loaderNamed(name);
   const files = paths.map((file) => resolve(context.workingFolder, file));
   if (files.length === 0) {
-    throw usageError(`Missing file for the loader ${name}`, `Write: perilbook data load ${name} FILE`);
+    throw usageError(
+      `Missing file for the loader ${name}`,
+      `Write: perilbook data load ${name} FILE`,
+    );
   }
   const progress = showLine(context);
   const onRecords = (records: number) => progress.line(() => `${counted(records, 'record')} …`);
   const options = parseLoaderOptions(context, flags);
-  const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(progress.end);
+  const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(
+    progress.end,
+  );
   if (flags.json) sayJson(context, result);
   say(context, resultMessages(result).join('\n'));
 };
 
-function parseLoaderOptions({ workingFolder }: CliContext, flags: Flags<'data load'>): LoaderOptions {
+function parseLoaderOptions(
+  { workingFolder }: CliContext,
+  flags: Flags<'data load'>,
+): LoaderOptions {
   const { lat, lng, sites, source, vintage, licence, states, force, replace } = flags;
   return definedOnly({
     ...{ lat, lng, source, vintage, licence, force, replace },
@@ -67,8 +83,18 @@ function parseStateList(text: string | undefined): LoaderOptions['states'] {
   return names?.map((name) => stateNamed(name) ?? name);
 }
 
-function resultMessages({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
-  const used = loaded === rows ? counted(rows, 'row') : `${grouped(loaded)} of ${counted(rows, 'row')}`;
+function resultMessages({
+  dataset,
+  level,
+  vintage,
+  records,
+  rows,
+  loaded,
+  rejected,
+  notes,
+}: LoadResult): string[] {
+  const used =
+    loaded === rows ? counted(rows, 'row') : `${grouped(loaded)} of ${counted(rows, 'row')}`;
   // Rows and records differ: a row of the NRI has 18 hazards, and a storm has many rows.
   const as = records === loaded ? '' : `, stored as ${counted(records, 'record')}`;
   return [

@@ -18,16 +18,25 @@ import { datasetLabel } from '../../data/tables/parts.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, lineWidth, printResult } from '../context.ts';
-import { type DataAction, openDataSettings, readSources, refuseMissing, type SourceFlags } from '../data-settings.ts';
+import {
+  type DataAction,
+  openDataSettings,
+  readSources,
+  refuseMissing,
+  type SourceFlags,
+} from '../data-settings.ts';
 import { fittingTable, listed, table } from '../messages/format.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { loadAction } from './data-load.ts';
 
 /** A command that opens the data file for writing when it needs it, and closes it. */
-function onData<Flags extends SourceFlags & { readonly db?: string | undefined; readonly quiet?: boolean | undefined }>(
-  act: DataAction<Flags>,
-): RunCommand<Flags> {
+function onData<
+  Flags extends SourceFlags & {
+    readonly db?: string | undefined;
+    readonly quiet?: boolean | undefined;
+  },
+>(act: DataAction<Flags>): RunCommand<Flags> {
   return async (loud, flags, names) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
     using settings = openDataSettings(context, flags, findDataFile(context, flags));
@@ -61,24 +70,36 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
   const downloaded = here.filter((entry) => entry.downloaded !== null);
   const lines =
     datasets.length === 0
-      ? ["No data is here. To get FEMA's ratings for the states of a file: perilbook data get natural --for FILE"]
+      ? [
+          "No data is here. To get FEMA's ratings for the states of a file: perilbook data get natural --for FILE",
+        ]
       : [
           `Loaded into ${file}${existsSync(file) ? ` (${byteSize(statSync(file).size)})` : ''}:`,
           ...datasetTable(datasets, here, context.clock.now()),
         ];
   const namesWith = (fits: (part: Downloaded['parts'][number]) => boolean) =>
-    downloaded.flatMap(({ source, downloaded: of }) => (of!.parts.some(fits) ? [source.name] : [])).join(', ');
+    downloaded
+      .flatMap(({ source, downloaded: of }) => (of!.parts.some(fits) ? [source.name] : []))
+      .join(', ');
   const unloaded = namesWith(({ refused, loadedAt }) => !refused && loadedAt === undefined);
   const refused = namesWith((part) => part.refused === true);
-  if (unloaded !== '') lines.push(`Downloaded, not loaded (perilbook data update loads it): ${unloaded}`);
+  if (unloaded !== '')
+    lines.push(`Downloaded, not loaded (perilbook data update loads it): ${unloaded}`);
   if (refused !== '') {
-    lines.push(`Downloaded and refused, in part or whole (perilbook data update downloads it again): ${refused}`);
+    lines.push(
+      `Downloaded and refused, in part or whole (perilbook data update downloads it again): ${refused}`,
+    );
   }
   if (datasets.length > 0) {
-    lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));
-    if (description.countyRatings !== null) lines.push(...countyRatingLines(description.countyRatings));
+    lines.push(
+      `${counted(topics.length, 'topic')} can be answered.`,
+      ...missingLines(description, sources),
+    );
+    if (description.countyRatings !== null)
+      lines.push(...countyRatingLines(description.countyRatings));
   }
-  if (downloaded.length > 0) lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
+  if (downloaded.length > 0)
+    lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
   const others = here.filter((entry) => entry.downloaded === null);
   if (others.length > 0) {
     lines.push(
@@ -124,17 +145,27 @@ function readDownloaded({ name }: Source, downloads: string) {
   };
 }
 
-function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
-  const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states, parts }) => [
-    topicsText(TOPIC_SLUGS.filter((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)].includes(name))),
-    datasetLabel(name, level),
-    grouped(count),
-    sizeText(downloadedBytes(name, level, here) + loadedBytes(parts)),
-    vintage,
-    timeSpan((now - loadedAt) / 60_000),
-    states?.join(',') ?? 'US',
-    source + (sample ? ' (sample data)' : ''),
-  ]);
+function datasetTable(
+  datasets: readonly LoadedDataset[],
+  here: readonly SourceHere[],
+  now: number,
+): string[] {
+  const rows = datasets.map(
+    ({ name, level, rows: count, vintage, loadedAt, source, sample, states, parts }) => [
+      topicsText(
+        TOPIC_SLUGS.filter((topic) =>
+          [...needsOf(topic), ...eventDatasetsOf(topic)].includes(name),
+        ),
+      ),
+      datasetLabel(name, level),
+      grouped(count),
+      sizeText(downloadedBytes(name, level, here) + loadedBytes(parts)),
+      vintage,
+      timeSpan((now - loadedAt) / 60_000),
+      states?.join(',') ?? 'US',
+      source + (sample ? ' (sample data)' : ''),
+    ],
+  );
   // States with some rows. Rows may be missing: a file may hold a few of a state's tracts.
   return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'], rows);
 }
@@ -157,22 +188,32 @@ function updateLines(downloaded: readonly SourceHere[], now: number, width: numb
 
 type Downloaded = NonNullable<SourceHere['downloaded']>;
 
-const oldestCheck = ({ parts }: Downloaded): number => Math.min(...parts.map(({ checkedAt }) => checkedAt));
+const oldestCheck = ({ parts }: Downloaded): number =>
+  Math.min(...parts.map(({ checkedAt }) => checkedAt));
 
 /** Whether the publisher has probably released newer data. A refused file is always downloaded again. */
 function isDue(source: Source, downloaded: Downloaded, now: number): boolean {
-  return downloaded.parts.some(({ refused }) => refused) || now - oldestCheck(downloaded) >= staleAfterMs(source);
+  return (
+    downloaded.parts.some(({ refused }) => refused) ||
+    now - oldestCheck(downloaded) >= staleAfterMs(source)
+  );
 }
 
 function downloadedBytes(name: string, level: string, here: readonly SourceHere[]): number {
   return here
     .flatMap(({ downloaded }) => downloaded?.parts ?? [])
-    .reduce((sum, part) => (part.dataset === name && (part.level ?? '') === level ? sum + part.bytes : sum), 0);
+    .reduce(
+      (sum, part) =>
+        part.dataset === name && (part.level ?? '') === level ? sum + part.bytes : sum,
+      0,
+    );
 }
 
 /** The size of the files that were loaded by hand. Parts of several states may be of one file. */
 function loadedBytes(parts: LoadedDataset['parts']): number {
-  const files = new Map(parts.flatMap((part) => part.files.map(({ sha256, bytes = 0 }) => [sha256, bytes])));
+  const files = new Map(
+    parts.flatMap((part) => part.files.map(({ sha256, bytes = 0 }) => [sha256, bytes])),
+  );
   return [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
@@ -188,7 +229,10 @@ const isNatural = (topics: readonly TopicSlug[]) =>
   topics.length === NATURAL_SLUGS.length && NATURAL_SLUGS.every((slug) => topics.includes(slug));
 
 /** One line for each set of missing datasets, with the command that gets it. */
-function missingLines({ unavailable, withoutRecords }: DataDescription, sources: readonly Source[]): string[] {
+function missingLines(
+  { unavailable, withoutRecords }: DataDescription,
+  sources: readonly Source[],
+): string[] {
   const linesOf = (heading: string, lacking: DataDescription['unavailable']): string[] => {
     if (lacking.length === 0) return [];
     const groups = Map.groupBy(lacking, ({ missing }) => missing.join(', '));
@@ -208,7 +252,11 @@ function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): s
   const needsStates = sources.some(
     ({ when, topics: of }) => when === 'states' && of.some((topic) => topics.includes(topic)),
   );
-  const names = isNatural(topics) ? 'natural' : topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(' ');
+  const names = isNatural(topics)
+    ? 'natural'
+    : topics.length === TOPIC_SLUGS.length
+      ? 'all'
+      : topics.join(' ');
   return `perilbook data get ${names}${needsStates ? ' --for FILE' : ''}`;
 }
 
@@ -216,16 +264,25 @@ function licenceLines(datasets: readonly LoadedDataset[]): string[] {
   const groups = Map.groupBy(datasets, ({ licence }) => licence);
   groups.delete('');
   return [...groups].map(
-    ([licence, of]) => `Licence of ${[...new Set(of.map(({ name }) => name))].join(', ')}: ${licence}`,
+    ([licence, of]) =>
+      `Licence of ${[...new Set(of.map(({ name }) => name))].join(', ')}: ${licence}`,
   );
 }
 
-function countyRatingsJson({ tracts, unrated, unanswered, hazards, counties }: CountyRatings): object {
+function countyRatingsJson({
+  tracts,
+  unrated,
+  unanswered,
+  hazards,
+  counties,
+}: CountyRatings): object {
   return {
     tracts,
     tracts_without_rating: unrated,
     tracts_without_any_rating: unanswered,
-    tracts_without_hazard: Object.fromEntries(hazards.map(({ topic, tracts: lacking }) => [topic, lacking])),
+    tracts_without_hazard: Object.fromEntries(
+      hazards.map(({ topic, tracts: lacking }) => [topic, lacking]),
+    ),
     counties_without_all_tracts: counties,
   };
 }
@@ -238,7 +295,8 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
   return {
     sample,
     datasets,
-    county_ratings: description.countyRatings === null ? undefined : countyRatingsJson(description.countyRatings),
+    county_ratings:
+      description.countyRatings === null ? undefined : countyRatingsJson(description.countyRatings),
     topics: TOPIC_SLUGS.map((topic) => ({
       topic,
       answered: description.topics.includes(topic),
@@ -253,7 +311,16 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
       const bytes = source.isElsewhere ? null : source.bytes;
       const { parts: _, ...asked } = downloaded ?? { parts: [] };
       const due = downloaded !== null && isDue(source, downloaded, now);
-      return { source: name, title, topics, bytes, cadence, note, due, downloaded: downloaded === null ? null : asked };
+      return {
+        source: name,
+        title,
+        topics,
+        bytes,
+        cadence,
+        note,
+        due,
+        downloaded: downloaded === null ? null : asked,
+      };
     }),
   };
 }

@@ -14,7 +14,8 @@ import { colorFor } from '../messages/format.ts';
 
 /** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
 const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [file]) => {
-  if (file === undefined) throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
+  if (file === undefined)
+    throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
   if (formatOfOutput(file) !== null) {
     const check = commandLine('plan', [file], {});
     const hint = `A job file ends in .yaml. To check an input: ${check}.`;
@@ -29,7 +30,12 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
   if (flags.json) {
     const asJson = (listed: readonly JobProblem[]) =>
       listed.map(({ line, column, message }) => ({ line, column, message }));
-    sayJson(context, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
+    sayJson(context, {
+      file,
+      ok: problems.length === 0,
+      problems: asJson(problems),
+      warnings: asJson(warnings),
+    });
   } else {
     const color = colorFor(context, context.stdout);
     const words = (kind: string, { line, column, message, shown }: JobProblem) =>

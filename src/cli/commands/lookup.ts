@@ -30,7 +30,10 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
     // A person types one location in any notation: nothing of it is written.
     coordinates: 'lenient',
   };
-  const [latitude, longitude] = [parseDegrees(lat, 'lat') ?? Number(lat), parseDegrees(lng, 'lng') ?? Number(lng)];
+  const [latitude, longitude] = [
+    parseDegrees(lat, 'lat') ?? Number(lat),
+    parseDegrees(lng, 'lng') ?? Number(lng),
+  ];
   const host = { ...runHost(context), findState: () => stateAt({ lat: latitude, lng: longitude }) };
   await using opened = await openRun(host, job, { interrupt: context.interrupt });
   await using run = new BatchRun(
@@ -60,7 +63,10 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
     });
   else {
     if (opened.context.connection.sample) say(context, SAMPLE_DATA);
-    const answers = job.topics.map((topic): readonly [string, string] => [topic, answerText(topic, values)]);
+    const answers = job.topics.map((topic): readonly [string, string] => [
+      topic,
+      answerText(topic, values),
+    ]);
     if (hazards.some(([, value]) => value !== null))
       print(context, listed(answers, '', lineWidth(context.stdout)).join('\n'));
     // The line above says of the sample what the note repeats.
@@ -78,7 +84,9 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
 function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): string {
   const texts = columnsOf(topic).flatMap(({ name }) => {
     const value = values.get(name) ?? null;
-    return value === null ? [] : [`${name.replace(`${snakeCase(topic)}_`, '').replaceAll('_', ' ')} ${value}`];
+    return value === null
+      ? []
+      : [`${name.replace(`${snakeCase(topic)}_`, '').replaceAll('_', ' ')} ${value}`];
   });
   return texts.length === 0 ? '-' : texts.join(', ');
 }
@@ -88,7 +96,10 @@ const EXAMPLE = 'For example: perilbook lookup 34.0522 -118.2437 --topics wildfi
 /** `34.05 -118.24`, or both in one word with a comma or a space. @throws USAGE */
 function locationIn(words: readonly string[]): readonly [lat: string, lng: string] {
   // Of two words each is whole: a comma in it is a decimal one.
-  const parts = words.length === 2 ? words.map((word) => word.replace(/,$/, '')) : words.join(' ').split(/[\s,]+/);
+  const parts =
+    words.length === 2
+      ? words.map((word) => word.replace(/,$/, ''))
+      : words.join(' ').split(/[\s,]+/);
   const [lat, lng, ...others] = parts.filter((part) => part !== '');
   if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
   throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
@@ -101,7 +112,11 @@ function isUsWithMinus(lat: string, lng: string): boolean {
 }
 
 /** Spending needs a yes on a terminal; elsewhere it needs --yes or a budget. */
-async function approve(context: CliContext, flags: Flags<'lookup'>, { job, summary }: Prepared): Promise<void> {
+async function approve(
+  context: CliContext,
+  flags: Flags<'lookup'>,
+  { job, summary }: Prepared,
+): Promise<void> {
   const { credits } = summary;
   if (credits === 0 || flags.yes || job.budget !== null || summary.source.kind === 'sample') return;
   const words = {

@@ -11,7 +11,10 @@ export function overviewCommand(context: CliContext): void {
   const sample = shownPath(SAMPLE_FILE, context.workingFolder);
   const steps = listed(
     [
-      ['try the sample', `perilbook run ${shellWord(sample)} -o sample.csv --topics natural --service sample`],
+      [
+        'try the sample',
+        `perilbook run ${shellWord(sample)} -o sample.csv --topics natural --service sample`,
+      ],
       ['price your file', 'perilbook plan FILE --service sample'],
       ['open the page', 'perilbook ui'],
     ],

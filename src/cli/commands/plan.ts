@@ -26,7 +26,10 @@ export const planCommand: RunCommand<Flags<'plan'>> = async (context, flags, wor
 
   async function price() {
     using show = showProgress(context, context.stderr.isTTY !== true);
-    await using opened = await openRun(runHost(context, show.say), job, { isPlan: true, progress: show.progress });
+    await using opened = await openRun(runHost(context, show.say), job, {
+      isPlan: true,
+      progress: show.progress,
+    });
     return await prepare(opened.context, { onComplete: null });
   }
 };

@@ -25,7 +25,12 @@ export const quotaCommands = { quota: quotaCommand(false), 'quota set': quotaCom
 function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
   return async (context, flags, words) => {
     const by = flags.by ?? (flags.csv ? 'run' : null);
-    await using store = await openExistingStore(context, readOptionalJob(context, words, flags), flags, isSet);
+    await using store = await openExistingStore(
+      context,
+      readOptionalJob(context, words, flags),
+      flags,
+      isSet,
+    );
     const now = context.clock.now();
     const accounts = await chosenAccounts(context, words, flags, store);
     if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();
@@ -34,12 +39,21 @@ function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
       const message = `${isSet ? 'quota set' : '--csv'} needs one account, but this store has ${names}`;
       throw usageError(message, 'Choose one: --account NAME.');
     }
-    if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
+    if (isSet)
+      await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
     const sheets = [];
     for (const { hasSubscription, ...account } of accounts) {
       const state = await accountState(account, store, now);
-      const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
-      const quota: Quota = { state, hasSubscription, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+      const rows = await store.statement({
+        by: by ?? 'key',
+        account: account.name,
+        period: state.period,
+      });
+      const quota: Quota = {
+        state,
+        hasSubscription,
+        freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0),
+      };
       sheets.push({ quota, rows });
     }
     if (flags.csv) printData(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
@@ -64,18 +78,30 @@ interface ChosenAccount extends JobAccount {
 }
 
 /** The account of the job, or the one that is named. Without both: the accounts of the store's runs, with the settings of the last run. */
-async function chosenAccounts(context: CliContext, words: readonly string[], flags: Flags<'quota set'>, store: Store) {
+async function chosenAccounts(
+  context: CliContext,
+  words: readonly string[],
+  flags: Flags<'quota set'>,
+  store: Store,
+) {
   const settings = settingsWithoutJobFile(context, words, flags);
   const job = readOptionalJob(context, words, flags);
-  if (settings === null) return [{ ...(await withLastTerms(job, store)).job.account, hasSubscription: true }];
+  if (settings === null)
+    return [{ ...(await withLastTerms(job, store)).job.account, hasSubscription: true }];
   const ledgerAccounts = await store.ledgerAccounts();
   const own = job.account;
   const isChosen =
-    settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
+    settings.account !== undefined ||
+    settings.service !== undefined ||
+    settings.subscription !== undefined;
   if (!isChosen)
-    return ledgerAccounts.map((account) => ({ ...withSettings(account, settings, own), hasSubscription: true }));
+    return ledgerAccounts.map((account) => ({
+      ...withSettings(account, settings, own),
+      hasSubscription: true,
+    }));
   const before = ledgerAccounts.find(({ name }) => name === own.name);
-  if (before !== undefined) return [{ ...withSettings(before, settings, own), hasSubscription: true }];
+  if (before !== undefined)
+    return [{ ...withSettings(before, settings, own), hasSubscription: true }];
   return [{ ...own, hasSubscription: settings.subscription !== undefined }];
 }
 
@@ -94,10 +120,18 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
 
 function noAccount(): PerilbookError {
   const hint = 'Name one: --account NAME or --base-url ADDRESS, with --subscription.';
-  return usageError('No run has used an account with a quota: local data and the sample have none', hint);
+  return usageError(
+    'No run has used an account with a quota: local data and the sample have none',
+    hint,
+  );
 }
 
-async function recordCorrection(context: CliContext, store: Store, account: ChosenAccount, spent: number) {
+async function recordCorrection(
+  context: CliContext,
+  store: Store,
+  account: ChosenAccount,
+  spent: number,
+) {
   const { period } = await accountState(account, store, context.clock.now());
   await store.correct(account.name, period, spent);
   const { name, creditsPerMonth } = account.subscription;
@@ -106,7 +140,10 @@ async function recordCorrection(context: CliContext, store: Store, account: Chos
   say(context, `Recorded for ${account.name}, period until ${dateTime(period.end)}: ${counts}.`);
   if (left <= creditsPerMonth) return;
   const raised = `That is more than the ${grouped(creditsPerMonth)} of ${name}, and holds for this period`;
-  say(context, `${raised}. If the quota was raised for good: subscription: {credits_per_month: …} in the job.`);
+  say(
+    context,
+    `${raised}. If the quota was raised for good: subscription: {credits_per_month: …} in the job.`,
+  );
 }
 
 /** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */

@@ -25,7 +25,10 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   const job = await jobOfReport(context, words, flags);
   const file = reportFile(context, flags.report) ?? besideOutput(job, context.workingFolder);
   if (flags.json && file === '-') {
-    throw usageError('--json and --report - both write to stdout', 'Write the report to a file or leave out --json.');
+    throw usageError(
+      '--json and --report - both write to stdout',
+      'Write the report to a file or leave out --json.',
+    );
   }
   await using store = await openExistingStore(context, job, flags);
   const host = runHost(context);
@@ -36,9 +39,16 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   const compare =
     earlier === null
       ? undefined
-      : (prepared: Prepared, complete: CellClasses) => compareWithOutput(earlier, prepared, complete);
+      : (prepared: Prepared, complete: CellClasses) =>
+          compareWithOutput(earlier, prepared, complete);
   const connection = await unopenedConnection(host, job);
-  const { facts, map } = await reportOfLatestRun(job, connection, store, makeEffects(host), compare);
+  const { facts, map } = await reportOfLatestRun(
+    job,
+    connection,
+    store,
+    makeEffects(host),
+    compare,
+  );
   const on = job.input === '-' ? 'standard input' : shownPath(job.input, context.workingFolder);
   if (facts.runAt === null) {
     const what = `perilbook: Job "${job.name}" has not run on ${on}: the report shows only answers that the store already has.`;
@@ -51,7 +61,11 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   }
   if (earlier !== null && (earlier.parts?.folder ?? earlier.input) === job.output) {
     const only = 'only what changed since its run can be shown';
-    say(context, `perilbook: ${earlier.name} is the output that is reported on: ${only}.`, 'warning');
+    say(
+      context,
+      `perilbook: ${earlier.name} is the output that is reported on: ${only}.`,
+      'warning',
+    );
   }
   await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);

@@ -4,7 +4,12 @@ import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
-import { outputFiles, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/job-outputs.ts';
+import {
+  outputFiles,
+  rowsOutput,
+  topicsOnlyBefore,
+  writtenOutputs,
+} from '../../run/job-outputs.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';
@@ -24,7 +29,11 @@ import { showProgress } from '../progress/show.ts';
 import { lostMessage, styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then on_finish, also after an error. */
-export async function runCommand(context: CliContext, flags: Flags<'run'>, words: readonly string[]): Promise<number> {
+export async function runCommand(
+  context: CliContext,
+  flags: Flags<'run'>,
+  words: readonly string[],
+): Promise<number> {
   const job = readJob(context, words, flags);
   const finish = await openFinish(context, job);
   try {
@@ -37,7 +46,12 @@ export async function runCommand(context: CliContext, flags: Flags<'run'>, words
   }
 }
 
-async function runAndReport(context: CliContext, flags: Flags<'run'>, words: readonly string[], job: Job) {
+async function runAndReport(
+  context: CliContext,
+  flags: Flags<'run'>,
+  words: readonly string[],
+  job: Job,
+) {
   const messages = { ...context, isQuiet: flags.quiet === true };
   if (context.log === undefined) say(messages, readingMessage(words));
   const report = reportOfRun(context, flags, job);
@@ -46,7 +60,12 @@ async function runAndReport(context: CliContext, flags: Flags<'run'>, words: rea
   // Read before the run replaces it, and only where it is printed.
   const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
   await using owned = new AsyncDisposableStack();
-  const { prepared, result } = await planAndRun(context, flags, { words, job, report, lost }, owned);
+  const { prepared, result } = await planAndRun(
+    context,
+    flags,
+    { words, job, report, lost },
+    owned,
+  );
   if (report !== null) {
     const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
     const { reportPage } = await import('../../report/html/page.ts');
@@ -56,18 +75,29 @@ async function runAndReport(context: CliContext, flags: Flags<'run'>, words: rea
   }
   // After the report, because an error of the report is JSON too and `--json` prints one value.
   if (flags.json) sayJson(context, result.summary);
-  await tellResult(context, { words, flags }, { prepared, result }, asksToSpend(context, flags, prepared) ? [] : lost);
+  await tellResult(
+    context,
+    { words, flags },
+    { prepared, result },
+    asksToSpend(context, flags, prepared) ? [] : lost,
+  );
   return { kind: 'ended', result, exitCode: exitCodeOfRun(result) } as const;
 }
 
 /** The file of `--report`; null: none. @throws USAGE where two outputs would be one */
 function reportOfRun(context: CliContext, flags: Flags<'run'>, job: Job): string | null {
   if (flags.json && job.output === '-') {
-    throw usageError('--json and -o - both write to stdout', 'Write the output to a file or leave out --json.');
+    throw usageError(
+      '--json and -o - both write to stdout',
+      'Write the output to a file or leave out --json.',
+    );
   }
   const report = reportFile(context, flags.report);
   if (report !== '-') return report;
-  throw usageError('run --report needs a file of its own', 'Name another file, or run perilbook report afterwards.');
+  throw usageError(
+    'run --report needs a file of its own',
+    'Name another file, or run perilbook report afterwards.',
+  );
 }
 
 /** Prices, asks, buys and writes, with the progress shown. `owned` closes the store and the connection. */
@@ -82,10 +112,15 @@ async function planAndRun(
   const { progress, say: notice } = show;
   const check = async (store: Store) => {
     const rows = rowsOutput(job.output, job, () => writtenOutputs(store, job));
-    const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
+    const outputs = [
+      ...(job.parts === null ? [rows] : []),
+      ...(report === null ? [] : [reportOutput(report)]),
+    ];
     // No other output of the run may replace the rows.
     const ofParts =
-      job.parts === null ? [] : (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
+      job.parts === null
+        ? []
+        : (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
     await checkFiles(flags, job, outputs, ofParts);
   };
   const opened = owned.use(
@@ -107,7 +142,8 @@ async function planAndRun(
         say(messages, [...lines, ...(await firstRowMessages(prepared, style.width))].join('\n'));
       } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
       const isAsked = asksToSpend(context, flags, prepared);
-      for (const line of isAsked ? lostMessage({ words, flags }, job, lost, false) : []) say(messages, line);
+      for (const line of isAsked ? lostMessage({ words, flags }, job, lost, false) : [])
+        say(messages, line);
       await approve(context, flags, prepared);
       show.resume(runFacts(prepared));
     },
@@ -137,7 +173,11 @@ function asksToSpend(context: CliContext, flags: Flags<'run'>, prepared: Prepare
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
  * subscription to show what one does. */
-async function approve(context: CliContext, flags: Flags<'run'>, prepared: Prepared): Promise<void> {
+async function approve(
+  context: CliContext,
+  flags: Flags<'run'>,
+  prepared: Prepared,
+): Promise<void> {
   if (!needsApproval(flags, prepared)) return;
   const { job, summary } = prepared;
   const now = creditsNow(summary);

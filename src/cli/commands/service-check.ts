@@ -12,8 +12,18 @@ import type { Job } from '../../job/settings.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/connection.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
-import { Broken, type CheckedStatement, NotChecked, type Send } from '../../service/check/statement.ts';
-import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../service/check/statement-table.ts';
+import {
+  Broken,
+  type CheckedStatement,
+  NotChecked,
+  type Send,
+} from '../../service/check/statement.ts';
+import {
+  CREDITS_NEEDED,
+  creditsAtRisk,
+  runChecks,
+  STATEMENTS,
+} from '../../service/check/statement-table.ts';
 import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
 import { type RunCommand, usageError } from '../command.ts';
@@ -72,7 +82,11 @@ export const checkCommand: RunCommand<Flags<'service check'>> = async (context, 
   );
   if (job.budget === null && !flags.yes) {
     const approve = `Add --yes or --budget ${most}.`;
-    await askToSpend(context, most, { what: 'check', approve, later: 'Check again when you want to.' });
+    await askToSpend(context, most, {
+      what: 'check',
+      approve,
+      later: 'Check again when you want to.',
+    });
   }
   return await performCheck(context, flags, { job, baseUrl, keys, location, budget });
 };
@@ -88,14 +102,31 @@ async function performCheck(
   const secrets = keys.map(({ secret }) => secret);
   const store = await openStore(context, job);
   const proxy = proxyFor(baseUrl, context.env);
-  const client = createClient({ baseUrl, sockets: 2, proxy, userAgent: 'perilbook', clock, secrets });
+  const client = createClient({
+    baseUrl,
+    sockets: 2,
+    proxy,
+    userAgent: 'perilbook',
+    clock,
+    secrets,
+  });
   let state: FinalState = 'stopped';
   let run: number | null = null;
   try {
     const source = await store.source(sourceName(baseUrl));
     const named = { job: JOB_NAME, input: '-', output: '-', account: account.name };
     run = await store.startRun({ ...named, plannedCredits: CREDITS_NEEDED, budget });
-    const send = ledgerCalls({ store, client, account, keys, run, source, budget, clock, interrupt });
+    const send = ledgerCalls({
+      store,
+      client,
+      account,
+      keys,
+      run,
+      source,
+      budget,
+      clock,
+      interrupt,
+    });
     // The first limit that prevented a request.
     const limits: { reached: PerilbookError | null } = { reached: null };
     const redactor = makeRedactor(secrets);
@@ -116,9 +147,15 @@ async function performCheck(
     if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
     const { passed, failed, skipped } = result;
     const spent = `${counted(charged, 'credit')} spent${unknown === 0 ? '' : `, perhaps ${unknown} more`}`;
-    say(context, `${passed} passed, ${failed} failed, ${skipped} skipped; ${spent}, and in the ledger.`);
+    say(
+      context,
+      `${passed} passed, ${failed} failed, ${skipped} skipped; ${spent}, and in the ledger.`,
+    );
     if (limits.reached !== null) {
-      say(context, `${limits.reached.message}; the skipped statements were not checked. ${limits.reached.hint}`);
+      say(
+        context,
+        `${limits.reached.message}; the skipped statements were not checked. ${limits.reached.hint}`,
+      );
       return EXIT.paused;
     }
     return failed === 0 && passed > 0 ? EXIT.complete : EXIT.someFailed;
@@ -128,13 +165,18 @@ async function performCheck(
   } finally {
     await client.close();
     // A store that failed before fails here too. Report the first error.
-    if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
+    if (run !== null)
+      await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
     await store.close();
   }
 }
 
 /** Account, store and service, from a job file, flags or the environment. */
-function readCheckedJob(context: CliContext, flags: Flags<'service check'>, words: readonly string[]): Job {
+function readCheckedJob(
+  context: CliContext,
+  flags: Flags<'service check'>,
+  words: readonly string[],
+): Job {
   // Its --lat and --lng are coordinates, not columns.
   const { lat: _lat, lng: _lng, ...settings } = flags;
   const { 'credits-per-month': ofMonth, 'credits-per-minute': ofMinute } = flags;
@@ -147,20 +189,33 @@ function readCheckedJob(context: CliContext, flags: Flags<'service check'>, word
 
 function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }> {
   if (service.kind !== 'remote') {
-    throw usageError('--base-url is missing', 'Write: perilbook service check --base-url URL --api-key-file FILE');
+    throw usageError(
+      '--base-url is missing',
+      'Write: perilbook service check --base-url URL --api-key-file FILE',
+    );
   }
   const { protocol, hostname } = new URL(service.baseUrl);
-  if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return service;
+  if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+    return service;
   const message = `Cannot check the service at "${service.baseUrl}": plain http:// would show the key to others`;
-  throw usageError(message, 'Use an https:// address; plain http:// is allowed for this machine only.');
+  throw usageError(
+    message,
+    'Use an https:// address; plain http:// is allowed for this machine only.',
+  );
 }
 
 /** The key with all scopes and, if named, the key that lacks some. */
-async function readCheckKeys(context: CliContext, source: KeySource, flags: Flags<'service check'>): Promise<Key[]> {
+async function readCheckKeys(
+  context: CliContext,
+  source: KeySource,
+  flags: Flags<'service check'>,
+): Promise<Key[]> {
   const narrow = flags['narrow-key-file'];
   const sources: KeySource[] = [
     source,
-    ...(narrow === undefined ? [] : [{ file: resolve(context.workingFolder, narrow), scopes: null }]),
+    ...(narrow === undefined
+      ? []
+      : [{ file: resolve(context.workingFolder, narrow), scopes: null }]),
   ];
   for (const warning of exposedKeyFiles(sources)) say(context, warning);
   const keys = await readKeys(sources, context.env, context.interrupt);
@@ -172,12 +227,20 @@ function formatStatement({ numbers, statement, outcome, reason }: CheckedStateme
   return `${outcome.padEnd(7)}  ${statement} (${numbers.join(', ')})${reason === '' ? '' : `\n           ${reason}`}`;
 }
 
-function parseCheckDegrees(flags: Flags<'service check'>, name: 'lat' | 'lng', otherwise: number, bound: number) {
+function parseCheckDegrees(
+  flags: Flags<'service check'>,
+  name: 'lat' | 'lng',
+  otherwise: number,
+  bound: number,
+) {
   const text = flags[name];
   if (text === undefined) return otherwise;
   const degrees = Number(text);
   if (text.trim() !== '' && Math.abs(degrees) <= bound) return degrees;
-  throw usageError(`--${name} ${text} is not a coordinate`, 'Write decimal degrees, like --lat 39.7392.');
+  throw usageError(
+    `--${name} ${text} is not a coordinate`,
+    'Write decimal degrees, like --lat 39.7392.',
+  );
 }
 
 /** So many requests in a row without an answer mean that the service is down; each may have waited two minutes. */
@@ -192,7 +255,9 @@ function checkSender(
   let unanswered = 0;
   return async (request) => {
     const exchange = await send(request).catch((error: unknown) => {
-      const isLimit = error instanceof PerilbookError && ['QUOTA_EXCEEDED', 'BUDGET_REACHED'].includes(error.code);
+      const isLimit =
+        error instanceof PerilbookError &&
+        ['QUOTA_EXCEEDED', 'BUDGET_REACHED'].includes(error.code);
       if (!isLimit) throw error;
       limits.reached ??= error;
       throw new NotChecked(error.message);
@@ -200,13 +265,18 @@ function checkSender(
     if (exchange.kind === 'response') {
       unanswered = 0;
       const { status, headers, content } = exchange;
-      if (content.kind === 'unread') throw new Broken(`the answer is too large to read: ${content.why}`);
+      if (content.kind === 'unread')
+        throw new Broken(`the answer is too large to read: ${content.why}`);
       return { status, headers, body: content.kind === 'json' ? content.value : null };
     }
     unanswered++;
     if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
       const hint = 'Check the address, and whether the service is running.';
-      throw new PerilbookError('SERVICE_DOWN', `Cannot reach the service at ${baseUrl}: ${exchange.message}`, hint);
+      throw new PerilbookError(
+        'SERVICE_DOWN',
+        `Cannot reach the service at ${baseUrl}: ${exchange.message}`,
+        hint,
+      );
     }
     throw new Broken(exchange.message);
   };

@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { counted, dateTime, grouped, isoDay } from '../../base/format-numbers.ts';
-import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
+import {
+  customSubscription,
+  SUBSCRIPTIONS,
+  type Subscription,
+} from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
@@ -44,37 +48,48 @@ function onAccounts<Name extends Extract<CommandName, `service ${'account' | 'ke
 export const serviceCommands = {
   'service start': startCommand,
   'service check': checkCommand,
-  'service account create': onAccounts<'service account create'>(async (context, accounts, flags) => {
-    const signedUpAt = parseDay('signed-up', flags['signed-up']);
-    const subscription = parseCustomSubscription(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'];
-    const overages = parseOverages(flags) ?? false;
-    const account = await accounts.createAccount({ name: flags.account, subscription, overages, signedUpAt });
-    const day = new Date(account.signedUpAt).getUTCDate();
-    const last = day > 28 ? ' (or its last)' : '';
-    // Day 1 is the default of clients.
-    const clients = day === 1 ? '' : `: clients need --anniversary-day ${day}`;
-    const periods = `Its billing periods begin on day ${day} of a month${last}${clients}.`;
-    say(context, `Made the account ${account.name} (${account.subscription.name}). ${periods}`);
-  }, true),
+  'service account create': onAccounts<'service account create'>(
+    async (context, accounts, flags) => {
+      const signedUpAt = parseDay('signed-up', flags['signed-up']);
+      const subscription =
+        parseCustomSubscription(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'];
+      const overages = parseOverages(flags) ?? false;
+      const account = await accounts.createAccount({
+        name: flags.account,
+        subscription,
+        overages,
+        signedUpAt,
+      });
+      const day = new Date(account.signedUpAt).getUTCDate();
+      const last = day > 28 ? ' (or its last)' : '';
+      // Day 1 is the default of clients.
+      const clients = day === 1 ? '' : `: clients need --anniversary-day ${day}`;
+      const periods = `Its billing periods begin on day ${day} of a month${last}${clients}.`;
+      say(context, `Made the account ${account.name} (${account.subscription.name}). ${periods}`);
+    },
+    true,
+  ),
   /** Changes an account's subscription or its overages. By the contract, the account manager does this. */
-  'service account change': onAccounts<'service account change'>(async (context, accounts, flags) => {
-    const name = flags.account;
-    const [figures, overages] = [parseFigures(flags), parseOverages(flags)];
-    const subscription = flags.subscription && SUBSCRIPTIONS[flags.subscription];
-    if (subscription === undefined && figures === undefined && overages === undefined) {
-      const hint = 'Give --subscription, figures of a custom one, --overages or --no-overages.';
-      throw usageError(`Nothing to change in account "${name}"`, hint);
-    }
-    const { subscription: terms, ...account } = await accounts.changeAccount(name, {
-      ...(subscription && { subscription }),
-      ...(figures && { figures }),
-      ...(overages !== undefined && { overages }),
-    });
-    const limits = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
-    const beyond = account.overages ? `served${billed(terms)}` : 'refused';
-    const changed = `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}.`;
-    say(context, `${changed} This works from the next call on.`);
-  }),
+  'service account change': onAccounts<'service account change'>(
+    async (context, accounts, flags) => {
+      const name = flags.account;
+      const [figures, overages] = [parseFigures(flags), parseOverages(flags)];
+      const subscription = flags.subscription && SUBSCRIPTIONS[flags.subscription];
+      if (subscription === undefined && figures === undefined && overages === undefined) {
+        const hint = 'Give --subscription, figures of a custom one, --overages or --no-overages.';
+        throw usageError(`Nothing to change in account "${name}"`, hint);
+      }
+      const { subscription: terms, ...account } = await accounts.changeAccount(name, {
+        ...(subscription && { subscription }),
+        ...(figures && { figures }),
+        ...(overages !== undefined && { overages }),
+      });
+      const limits = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
+      const beyond = account.overages ? `served${billed(terms)}` : 'refused';
+      const changed = `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}.`;
+      say(context, `${changed} This works from the next call on.`);
+    },
+  ),
   'service account list': onAccounts<'service account list'>(async (context, accounts, flags) => {
     const listed = await withStatements(accounts, await accounts.listAccounts());
     const rows = listed.map(({ name, subscription, overages, periods }) => {
@@ -89,33 +104,57 @@ export const serviceCommands = {
         grouped(current.overageCredits),
       ];
     });
-    const head = ['account', 'subscription', 'a month', 'a minute', 'charged', 'overages', 'overage credits'];
+    const head = [
+      'account',
+      'subscription',
+      'a month',
+      'a minute',
+      'charged',
+      'overages',
+      'overage credits',
+    ];
     printResult(context, flags, listed, () => table(head, rows, ''));
   }),
   /** What each account (or one) owes by billing period: for all periods, or the period with a given day. */
-  'service account statement': onAccounts<'service account statement'>(async (context, accounts, flags) => {
-    const name = flags.account;
-    const day = parseDay('period', flags.period);
-    const chosen = name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
-    const lines = (await withStatements(accounts, chosen)).flatMap((account) =>
-      account.periods
-        .filter(({ periodStart, periodEnd }) => day === undefined || (periodStart <= day && day < periodEnd))
-        .map((period) => ({ account: account.name, ...period })),
-    );
-    const rows = lines.map((line) => [
-      line.account,
-      isoDay(line.periodStart),
-      isoDay(line.periodEnd),
-      line.isClosed ? 'closed' : 'open',
-      grouped(line.allowance),
-      grouped(line.creditsWithinAllowance),
-      grouped(line.overageCredits),
-      line.overageRate === null ? 'not agreed' : String(line.overageRate),
-      line.overageDollars === null ? 'not agreed' : line.overageDollars.toFixed(2),
-    ]);
-    const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
-    printResult(context, flags, lines, () => table(head, rows, ''));
-  }),
+  'service account statement': onAccounts<'service account statement'>(
+    async (context, accounts, flags) => {
+      const name = flags.account;
+      const day = parseDay('period', flags.period);
+      const chosen =
+        name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
+      const lines = (await withStatements(accounts, chosen)).flatMap((account) =>
+        account.periods
+          .filter(
+            ({ periodStart, periodEnd }) =>
+              day === undefined || (periodStart <= day && day < periodEnd),
+          )
+          .map((period) => ({ account: account.name, ...period })),
+      );
+      const rows = lines.map((line) => [
+        line.account,
+        isoDay(line.periodStart),
+        isoDay(line.periodEnd),
+        line.isClosed ? 'closed' : 'open',
+        grouped(line.allowance),
+        grouped(line.creditsWithinAllowance),
+        grouped(line.overageCredits),
+        line.overageRate === null ? 'not agreed' : String(line.overageRate),
+        line.overageDollars === null ? 'not agreed' : line.overageDollars.toFixed(2),
+      ]);
+      const head = [
+        'account',
+        'from',
+        'until',
+        'period',
+        'allowance',
+        'within it',
+        'overage',
+        '$ a credit',
+        'dollars',
+      ];
+      printResult(context, flags, lines, () => table(head, rows, ''));
+    },
+  ),
   /** The new key is written to stdout, once. */
   'service key create': onAccounts<'service key create'>(async (context, accounts, flags) => {
     const life = durationOption('expires-in', flags['expires-in']);
@@ -128,9 +167,13 @@ export const serviceCommands = {
       account,
       state,
       lastTime(times),
-      scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
+      scopes.length > 4
+        ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more`
+        : scopes.join(' '),
     ]);
-    printResult(context, flags, keys, () => table(['key', 'account', 'state', 'works until', 'scopes'], rows, ''));
+    printResult(context, flags, keys, () =>
+      table(['key', 'account', 'state', 'works until', 'scopes'], rows, ''),
+    );
   }),
   /** The new key is written to stdout, once. */
   'service key rotate': onAccounts<'service key rotate'>(async (context, accounts, flags) => {
@@ -148,16 +191,21 @@ type ServiceFiles = ReturnType<typeof resolveServiceFiles>;
 
 /** @returns for the accounts a file, or the address of a database */
 function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags) {
-  const pathOf = (file: string | undefined, otherwise: string) => resolve(context.workingFolder, file ?? otherwise);
+  const pathOf = (file: string | undefined, otherwise: string) =>
+    resolve(context.workingFolder, file ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/data.db`);
   if (accounts !== undefined && isPostgresAddress(accounts))
     return { data, accounts: completeAddress(accounts, context.env) };
   const path = pathOf(accounts, accountsFileFor(data));
-  if (path === data) throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
+  if (path === data)
+    throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
   return { data, accounts: path };
 }
 
-async function accountsOpener({ clock }: CliContext, { accounts }: ServiceFiles): Promise<ServiceAccounts> {
+async function accountsOpener(
+  { clock }: CliContext,
+  { accounts }: ServiceFiles,
+): Promise<ServiceAccounts> {
   if (isPostgresAddress(accounts)) return await openPostgresAccounts(accounts, clock);
   const opened = openAccounts(madeFolder(accounts));
   return sqliteAccounts(opened, clock, () => void opened.close());
@@ -175,7 +223,10 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): v
   else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
 }
 
-async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<undefined> {
+async function startCommand(
+  context: CliContext,
+  flags: Flags<'service start'>,
+): Promise<undefined> {
   const port = flags.port ?? DEFAULT_PORT;
   const files = resolveServiceFiles(context, flags);
   if (flags.db !== undefined) refuseMissing(files.data, '--db');
@@ -187,11 +238,15 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
   await using service = await startService({ data, accounts, port, onError });
   const accountsAt = shownAddress(files.accounts);
-  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${accountsAt}`);
+  say(
+    context,
+    `perilbook service: ${service.url}, data in ${files.data}, accounts in ${accountsAt}`,
+  );
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {
-    const how = 'perilbook data shows how to get them; perilbook data load sample fills all with sample data';
+    const how =
+      'perilbook data shows how to get them; perilbook data load sample fills all with sample data';
     say(context, `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (${how})`);
   }
   if (withoutRecords.length > 0) {
@@ -209,7 +264,8 @@ function billed({ overageRate }: Subscription): string {
 /** Accounts with what they owe, one after the other. */
 async function withStatements(accounts: ServiceAccounts, listed: readonly ServiceAccount[]) {
   const listing = [];
-  for (const account of listed) listing.push({ ...account, periods: await accounts.statement(account) });
+  for (const account of listed)
+    listing.push({ ...account, periods: await accounts.statement(account) });
   return listing;
 }
 
@@ -221,7 +277,11 @@ function parseDay(name: string, text: string | undefined): number | undefined {
 }
 
 /** When a key stops working, or stopped; '' if nothing ends it. */
-function lastTime({ expiresAt, retiresAt, revokedAt }: Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>): string {
+function lastTime({
+  expiresAt,
+  retiresAt,
+  revokedAt,
+}: Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>): string {
   const ends = [expiresAt, retiresAt, revokedAt].filter((end) => end !== null);
   return ends.length === 0 ? '' : dateTime(Math.min(...ends));
 }
@@ -247,7 +307,9 @@ type TermsFlags = Flags<'service account create'> | Flags<'service account chang
 /** The figures of a custom subscription that are given; undefined if none is. */
 function parseFigures(flags: TermsFlags): AccountChange['figures'] {
   const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
-  return given.length === 0 ? undefined : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
+  return given.length === 0
+    ? undefined
+    : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
 }
 
 /** The custom subscription of a new account; undefined if no figure is given. @throws USAGE if a limit is missing */
@@ -259,7 +321,10 @@ function parseCustomSubscription(flags: TermsFlags): Subscription | undefined {
     return customSubscription(creditsPerMonth, creditsPerMinute, overageRate);
   }
   const hint = 'Give both; starter and professional have their own figures.';
-  throw usageError('A custom subscription needs both --credits-per-month and --credits-per-minute', hint);
+  throw usageError(
+    'A custom subscription needs both --credits-per-month and --credits-per-minute',
+    hint,
+  );
 }
 
 function parseOverages(flags: TermsFlags): boolean | undefined {

@@ -26,7 +26,9 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
   await using store = await openExistingStore(context, job, flags);
   const which = target === undefined ? {} : { job: job.name };
   const runs = await store.runs(which);
-  const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
+  const counts = new Map(
+    (await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]),
+  );
   const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
   if (flags.json) {
     const values = runs.map((run) => asJson(run, callsOf(run)));
@@ -34,18 +36,28 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
   } else if (flags.csv) {
     printData(context, asCsv(runs, callsOf).trimEnd());
   } else if (runs.length === 0) {
-    print(context, `No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}`);
+    print(
+      context,
+      `No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}`,
+    );
   } else {
     const lines = asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout));
     lines.push(...whenToResume(runs, context.clock.now()));
-    if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
+    if (runs.length > SHOWN)
+      lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     print(context, lines.join('\n'));
   }
 };
 
-function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
+function asTable(
+  runs: readonly RunRecord[],
+  callsOf: (run: RunRecord) => Calls,
+  screen: number,
+): string[] {
   // Most runs have ended, and have no calls in flight.
-  const inFlight = runs.some(({ open }) => open > 0) ? [['in flight', (run: RunRecord) => run.open] as const] : [];
+  const inFlight = runs.some(({ open }) => open > 0)
+    ? [['in flight', (run: RunRecord) => run.open] as const]
+    : [];
   const spending: readonly (readonly [string, (run: RunRecord) => number])[] = [
     ['planned', (run) => run.plannedCredits],
     ['charged', (run) => run.charged],
@@ -98,11 +110,35 @@ const storedReason = z
 
 function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string {
   const head = [
-    ...['run', 'job', 'account', 'state', 'started_at', 'finished_at', 'resume_after', 'planned_credits', 'budget'],
-    ...['charged', 'unknown', 'in_flight', 'calls_charged', 'calls_free', 'calls_unknown', 'calls_in_flight'],
+    ...[
+      'run',
+      'job',
+      'account',
+      'state',
+      'started_at',
+      'finished_at',
+      'resume_after',
+      'planned_credits',
+      'budget',
+    ],
+    ...[
+      'charged',
+      'unknown',
+      'in_flight',
+      'calls_charged',
+      'calls_free',
+      'calls_unknown',
+      'calls_in_flight',
+    ],
   ];
   const rows = runs.map((run) => {
-    const { input: _input, output: _output, summary: _summary, calls, ...figures } = asJson(run, callsOf(run));
+    const {
+      input: _input,
+      output: _output,
+      summary: _summary,
+      calls,
+      ...figures
+    } = asJson(run, callsOf(run));
     return [...Object.values(figures), ...Object.values(calls)];
   });
   return plainCsv(head, rows);
@@ -124,7 +160,12 @@ function asJson(run: RunRecord, calls: Calls) {
     charged: run.charged,
     unknown: run.unknown,
     in_flight: run.open,
-    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.inFlight },
+    calls: {
+      charged: calls.charged,
+      free: calls.free,
+      unknown: calls.unknown,
+      in_flight: calls.inFlight,
+    },
     summary: run.summary,
   };
 }

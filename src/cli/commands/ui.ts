@@ -22,7 +22,11 @@ import { dataForPage } from '../offer-data.ts';
 import { openStore } from '../open-store.ts';
 
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
-export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: readonly string[]): Promise<number> {
+export async function uiCommand(
+  context: CliContext,
+  flags: Flags<'ui'>,
+  words: readonly string[],
+): Promise<number> {
   const [target] = words;
   const port = flags.port ?? 0;
   // The page has no options.
@@ -54,7 +58,8 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
     connectionOf,
     openAreas: (job) => openAreas(host, job),
     requireAreas: (job) => requireAreas(host, job),
-    reportOf: async (job) => reportOfLatestRun(job, await unopenedConnection(host, job), store, makeEffects(host)),
+    reportOf: async (job) =>
+      reportOfLatestRun(job, await unopenedConnection(host, job), store, makeEffects(host)),
     dataFor: (job, isApproved) => dataForPage(context, job, isApproved),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
@@ -62,12 +67,20 @@ export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: 
     mostBudget: base.budget,
     port,
     onBug: (error) =>
-      say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
+      say(
+        context,
+        `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`,
+      ),
   });
   return await serve(context, base, ui, first?.sample === true);
 }
 
-async function serve(context: CliContext, base: Job, ui: RunningUi, sample: boolean): Promise<number> {
+async function serve(
+  context: CliContext,
+  base: Job,
+  ui: RunningUi,
+  sample: boolean,
+): Promise<number> {
   const address = ui.newAddress();
   if (sample) say(context, SAMPLE_DATA);
   const stop = 'Press Ctrl-C to stop the page and its runs.';
@@ -91,7 +104,10 @@ async function serve(context: CliContext, base: Job, ui: RunningUi, sample: bool
 }
 
 /** What opens a file as a double click does. Other systems have it only with a desktop. */
-const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', win32: 'explorer' };
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  darwin: 'open',
+  win32: 'explorer',
+};
 
 /** Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the
  * arguments of a program, and could use the address first. A failure is no error, because the address is printed too.
@@ -105,7 +121,9 @@ async function openBrowser(context: CliContext, base: Job, address: string): Pro
   const folder = temporaryName(target);
   const file = join(folder, 'perilbook.html');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0; url=${address}">\n`, { mode: 0o600 });
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0; url=${address}">\n`, {
+    mode: 0o600,
+  });
   const child = spawn(opener, [file], { env, stdio: 'ignore', detached: true });
   child.on('error', () => {});
   child.unref();

@@ -42,7 +42,10 @@ const DENSER = 4;
 const BYTES_BESIDES = 1_000_000;
 
 function bytesOfTiles(tiles: readonly Box[], { bytes }: Source): number {
-  const degrees = tiles.reduce((sum, box) => sum + (box.maxLng - box.minLng) * (box.maxLat - box.minLat), 0);
+  const degrees = tiles.reduce(
+    (sum, box) => sum + (box.maxLng - box.minLng) * (box.maxLat - box.minLat),
+    0,
+  );
   return (bytes * DENSER * degrees) / US_SQUARE_DEGREES + tiles.length * BYTES_BESIDES;
 }
 
@@ -61,7 +64,9 @@ export function downloadPlanMessages(
   mirror?: string,
 ): string[] {
   const sizeOf = ({ source, slices }: WantedSource, bytes: number | null) =>
-    bytes === null ? 'unknown' : `${source.isMeasured && slices.includes('US') ? '' : 'about '}${byteSize(bytes)}`;
+    bytes === null
+      ? 'unknown'
+      : `${source.isMeasured && slices.includes('US') ? '' : 'about '}${byteSize(bytes)}`;
   const rows = wanted.map((entry) => [
     entry.source.name,
     sizeOf(entry, sumBytes(entry)),
@@ -69,19 +74,26 @@ export function downloadPlanMessages(
     entry.source.cadence,
     addressesOf(entry).join(' '),
   ]);
-  const all = wanted.some(({ source }) => source.isElsewhere) ? 'Except for your own addresses, all' : 'All';
+  const all = wanted.some(({ source }) => source.isElsewhere)
+    ? 'Except for your own addresses, all'
+    : 'All';
   return [
     ...(states === null ? [] : [`States: ${states.join(', ')}`]),
     ...table(['source', 'size', 'of', 'changes', 'from'], rows, ''),
     `In all ${sizeOfAll(wanted)}.`,
-    ...(mirror === undefined ? [] : [`${all} is taken from ${mirror}; the sizes are those of the publishers' files.`]),
+    ...(mirror === undefined
+      ? []
+      : [`${all} is taken from ${mirror}; the sizes are those of the publishers' files.`]),
     ...bySentence(wanted, ({ note }) => note),
     ...bySentence(wanted, licenceOf).map((line) => `Licence of ${line}`),
   ];
 }
 
 /** `areas, counties: sentence`, once per sentence. */
-function bySentence(wanted: readonly WantedSource[], sentenceOf: (source: Source) => string | undefined): string[] {
+function bySentence(
+  wanted: readonly WantedSource[],
+  sentenceOf: (source: Source) => string | undefined,
+): string[] {
   const names = new Map<string, string[]>();
   for (const { source } of wanted) {
     const sentence = sentenceOf(source);
@@ -90,7 +102,10 @@ function bySentence(wanted: readonly WantedSource[], sentenceOf: (source: Source
   return [...names].map(([sentence, of]) => `${of.join(', ')}: ${sentence}`);
 }
 
-export function downloadPlanJson(wanted: readonly WantedSource[], states: readonly string[] | null): unknown {
+export function downloadPlanJson(
+  wanted: readonly WantedSource[],
+  states: readonly string[] | null,
+): unknown {
   return {
     states,
     bytes: Math.round(estimatedBytes(wanted)),
@@ -98,7 +113,9 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
       source: source.name,
       title: source.title,
       states: slices,
-      bytes: source.isElsewhere ? null : Math.round(sumBytes({ source, slices, ...(tiles && { tiles }) })!),
+      bytes: source.isElsewhere
+        ? null
+        : Math.round(sumBytes({ source, slices, ...(tiles && { tiles }) })!),
       measured: source.isMeasured && !source.isElsewhere && slices.includes('US'),
       cadence: source.cadence,
       addresses: addressesOf({ source, slices }),
@@ -116,7 +133,9 @@ function licenceOf({ licence }: Source): string {
 function addressesOf({ source: { download }, slices }: WantedSource): string[] {
   switch (download.kind) {
     case 'file':
-      return download.files.map(({ url, stateUrl = url }) => (slices.includes('US') ? url : stateUrl));
+      return download.files.map(({ url, stateUrl = url }) =>
+        slices.includes('US') ? url : stateUrl,
+      );
     case 'linked':
       return [download.page];
     case 'layer':
@@ -127,7 +146,12 @@ function addressesOf({ source: { download }, slices }: WantedSource): string[] {
 }
 
 /** 12.3 MB of about 180 MB, 2.1 MB/s, 2 minutes left */
-export function transferMessage({ bytes, totalBytes, bytesPerSecond, secondsLeft }: TransferProgress): string {
+export function transferMessage({
+  bytes,
+  totalBytes,
+  bytesPerSecond,
+  secondsLeft,
+}: TransferProgress): string {
   const left = secondsLeft === null ? '' : `, ${timeSpan(secondsLeft / 60)} left`;
   const total = totalBytes === null ? '' : ` of about ${byteSize(totalBytes)}`;
   return `${byteSize(bytes)}${total}, ${byteSize(bytesPerSecond)}/s${left}`;
@@ -139,21 +163,33 @@ export interface SourceOutcome extends ObtainedSource {
   readonly without?: readonly string[];
 }
 
-export function sourceOutcomeMessages({ source, newFiles, loaded, without = [], error }: SourceOutcome): string[] {
+export function sourceOutcomeMessages({
+  source,
+  newFiles,
+  loaded,
+  without = [],
+  error,
+}: SourceOutcome): string[] {
   const lines: string[] = [];
   if (loaded !== undefined) {
     const { records, vintage, states, rejected, notes } = loaded;
     const of = states === undefined ? '' : ` of ${states.join(', ')}`;
     const age = vintage === '' ? '' : `, ${vintage}`;
     lines.push(`${source.name}: loaded ${counted(records, 'record')}${of}${age}.`);
-    for (const { reason, count } of rejected) lines.push(`  ${counted(count, 'row')} not used: ${reason}`);
+    for (const { reason, count } of rejected)
+      lines.push(`  ${counted(count, 'row')} not used: ${reason}`);
     for (const note of notes) lines.push(`  ${note}`);
   } else if (error === undefined) {
-    lines.push(`${source.name}: ${newFiles === 0 ? 'unchanged' : `${counted(newFiles, 'new file')}`}.`);
+    lines.push(
+      `${source.name}: ${newFiles === 0 ? 'unchanged' : `${counted(newFiles, 'new file')}`}.`,
+    );
   }
   if (without.length > 0) lines.push(`  The publisher has no record of ${without.join(', ')}.`);
   if (error instanceof PerilbookError) {
-    const rest = loaded !== undefined && error.code === 'SERVICE_DATA' ? 'the stored data of other states stays. ' : '';
+    const rest =
+      loaded !== undefined && error.code === 'SERVICE_DATA'
+        ? 'the stored data of other states stays. '
+        : '';
     lines.push(`${source.name}: ${rest}${error.message}\n  ${error.hint} [${error.code}]`);
   }
   return lines;

@@ -62,9 +62,12 @@ export function table(
   screen = Number.POSITIVE_INFINITY,
 ): string[] {
   const last = head.length - 1;
-  const widthOf = (column: number) => Math.max(textWidth(head[column]!), ...rows.map((row) => textWidth(row[column]!)));
+  const widthOf = (column: number) =>
+    Math.max(textWidth(head[column]!), ...rows.map((row) => textWidth(row[column]!)));
   const widths = head.map((_, column) => widthOf(column));
-  const isNumber = head.map((_, column) => rows.every((row) => /^[-+$<]?[\d,.]* ?%?$/.test(row[column]!)));
+  const isNumber = head.map((_, column) =>
+    rows.every((row) => /^[-+$<]?[\d,.]* ?%?$/.test(row[column]!)),
+  );
   const before = widths.slice(0, last).reduce((sum, width) => sum + width + 2, textWidth(indent));
   const line = (cells: readonly string[]) =>
     indent +
@@ -80,7 +83,10 @@ export function table(
     const room = screen - before;
     if (isNumber[last] || room < LEAST_ROOM || textWidth(text) <= room) return [line(cells)];
     const [first, ...more] = wrapped(text.split(' '), room, ' ');
-    return [line([...cells.slice(0, last), first!]), ...more.map((rest) => ' '.repeat(before) + rest)];
+    return [
+      line([...cells.slice(0, last), first!]),
+      ...more.map((rest) => ' '.repeat(before) + rest),
+    ];
   };
   return [line(head), ...rows.flatMap(folded)];
 }
@@ -131,6 +137,8 @@ export function isDumb({ env }: Environment): boolean {
 export function colorFor(context: Environment, stream: { readonly isTTY?: boolean }): Color {
   const { NO_COLOR, FORCE_COLOR } = context.env;
   const isForced = FORCE_COLOR !== undefined && FORCE_COLOR !== '';
-  const isOn = isForced ? FORCE_COLOR !== '0' : !NO_COLOR && !isDumb(context) && stream.isTTY === true;
+  const isOn = isForced
+    ? FORCE_COLOR !== '0'
+    : !NO_COLOR && !isDumb(context) && stream.isTTY === true;
   return isOn ? (format, text) => styleText(format, text, { validateStream: false }) : noColor;
 }

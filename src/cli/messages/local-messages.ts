@@ -12,16 +12,27 @@ import { fittingTable } from './format.ts';
 type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 
 /** The datasets of a local run, each with its topics, and the topics that no dataset answers. */
-export function localSourceLines({ job, summary, connection }: Prepared, folder: string, width: number): string[] {
+export function localSourceLines(
+  { job, summary, connection }: Prepared,
+  folder: string,
+  width: number,
+): string[] {
   const source = summary.source as LocalSource;
-  const { topics_without_data: without, topics_without_records: uncounted, places_without_data: states } = source;
+  const {
+    topics_without_data: without,
+    topics_without_records: uncounted,
+    places_without_data: states,
+  } = source;
   const { places_left_out: leftOut } = source;
   const get = (topics: readonly TopicSlug[]) => getCommand({ ...job, topics }, folder);
   const lines = ['Answers come from local data:', ...datasetLines(source, job.topics, width)];
-  if (without.length > 0) lines.push(`No data here for ${topicNames(without)}. Get it: ${get(without)}`);
+  if (without.length > 0)
+    lines.push(`No data here for ${topicNames(without)}. Get it: ${get(without)}`);
   if (uncounted.length > 0) {
     const fate = 'their counts stay empty';
-    lines.push(`No records of events here for ${topicNames(uncounted)}: ${fate}. Get them: ${get(uncounted)}`);
+    lines.push(
+      `No records of events here for ${topicNames(uncounted)}: ${fate}. Get them: ${get(uncounted)}`,
+    );
   }
   lines.push(...partRecordLines(source, job, folder), ...placesMessages(states, job, folder));
   if (leftOut.length > 0) {
@@ -34,17 +45,29 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
   return lines;
 }
 
-function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], width: number): string[] {
+function datasetLines(
+  { datasets }: LocalSource,
+  topics: readonly TopicSlug[],
+  width: number,
+): string[] {
   // The levels of a dataset (tract and county) differ in rows only, as a rule.
   const rows = datasets.map(({ name, source, vintage, states }) => [
-    topicNames(topics.filter((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)].includes(name))),
+    topicNames(
+      topics.filter((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)].includes(name)),
+    ),
     name,
     vintage,
     states?.join(',') ?? 'US',
     sourceName(source),
   ]);
   const distinct = [...new Map(rows.map((row) => [row.join('\n'), row])).values()];
-  return fittingTable(['for', 'dataset', 'vintage', 'of', 'source'], distinct, ['source'], '  ', width);
+  return fittingTable(
+    ['for', 'dataset', 'vintage', 'of', 'source'],
+    distinct,
+    ['source'],
+    '  ',
+    width,
+  );
 }
 
 /** Leaves out the names of the files: there may be one per state and load. */
@@ -54,9 +77,15 @@ function sourceName(source: string): string {
 }
 
 /** The topics whose events cover only the listed states: a count near another state would miss events. */
-function partRecordLines({ datasets }: LocalSource, job: Prepared['job'], folder: string): string[] {
+function partRecordLines(
+  { datasets }: LocalSource,
+  job: Prepared['job'],
+  folder: string,
+): string[] {
   const parts = new Set(datasets.filter(({ states }) => states !== null).map(({ name }) => name));
-  const topics = job.topics.filter((topic) => eventDatasetsOf(topic).some((name) => parts.has(name)));
+  const topics = job.topics.filter((topic) =>
+    eventDatasetsOf(topic).some((name) => parts.has(name)),
+  );
   if (topics.length === 0) return [];
   const get = getCommand({ ...job, topics }, folder);
   return [
@@ -87,14 +116,18 @@ type StatesWithoutData = LocalSource['places_without_data'];
 
 /** The places in states whose data is not here, and the commands that get or load it. */
 function placesMessages(states: StatesWithoutData, job: Prepared['job'], folder: string): string[] {
-  const loadersOf = (of: StatesWithoutData[number]) => Map.groupBy(of.topics, (topic) => manualLoader(topic, of.state));
-  const parts = states.flatMap((of) => [...loadersOf(of)].map(([loader, topics]) => ({ ...of, topics, loader })));
+  const loadersOf = (of: StatesWithoutData[number]) =>
+    Map.groupBy(of.topics, (topic) => manualLoader(topic, of.state));
+  const parts = states.flatMap((of) =>
+    [...loadersOf(of)].map(([loader, topics]) => ({ ...of, topics, loader })),
+  );
   return [...Map.groupBy(parts, ({ loader }) => loader)].map(([loader, some]) => {
     const lacking = job.topics.filter((topic) => some.some(({ topics }) => topics.includes(topic)));
     // Of several topics a place may lack one: their places are counted together.
     const names = topicNames(lacking).replace(/^natural/, 'the natural');
     const where = `No data here for ${lacking.length > 1 ? `one or more of ${names}` : names} at ${placesIn(some)}`;
-    if (loader === null) return `${where}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
+    if (loader === null)
+      return `${where}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
     const load = `perilbook data load ${loader} FILE --states ${shellWord(some.map(({ state }) => state).join(','))}`;
     return `${where}, and none to download. Load a file that you have: ${load}`;
   });

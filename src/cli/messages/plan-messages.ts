@@ -16,13 +16,21 @@ import { localSourceLines, localVerdict } from './local-messages.ts';
 export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
   const { summary, connection } = prepared;
   const { width } = style;
-  const lines = inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: false });
+  const lines = inputMessages(prepared, folder, style, {
+    verdict: verdict(prepared),
+    isOneLine: false,
+  });
   if (summary.cells === 0) return lines;
   const isLocal = connection.kind === 'local';
   const account = isLocal ? [] : [...otherWay(prepared), ...accountPairs(prepared)];
   lines.push('', ...listed([...cellPairs(prepared), ...account], '  ', width));
   if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width));
-  else lines.push(...summary.scopes, ...otherTermsMessage(prepared), ...missingBoundariesMessage(prepared, folder));
+  else
+    lines.push(
+      ...summary.scopes,
+      ...otherTermsMessage(prepared),
+      ...missingBoundariesMessage(prepared, folder),
+    );
   return lines;
 }
 
@@ -37,11 +45,17 @@ export function runPlanMessages(prepared: Prepared, folder: string, style: Outpu
 
 /** `hail, park`; of more than six the first five, and how many more. */
 export function topicsMessage(topics: readonly string[]): string {
-  return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
+  return topics.length <= 6
+    ? topics.join(', ')
+    : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
 }
 
 /** The credits that a plan or a run saves, by reason; '' for none. Some stored answers may have been free: a place without data. */
-export function savingsMessage({ by_cells, by_cache, by_areas }: Prepared['summary']['saved']): string {
+export function savingsMessage({
+  by_cells,
+  by_cache,
+  by_areas,
+}: Prepared['summary']['saved']): string {
   const parts = [
     by_cells > 0 ? `${grouped(by_cells)} (rows at the same place)` : '',
     by_cache > 0 ? `at most ${grouped(by_cache)} (answers in the store)` : '',
@@ -72,8 +86,10 @@ function cellPairs({ job, plan, summary }: Prepared): PlanPair[] {
     ]);
   const { value } = summary.columns;
   if (value.length > 0 && job.orderBy.kind !== 'file') {
-    const isRecognized = job.orderBy.kind === 'recognized' ? ' (recognised; in file order: --order-by file)' : '';
-    const most = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 'smallest' : 'largest';
+    const isRecognized =
+      job.orderBy.kind === 'recognized' ? ' (recognised; in file order: --order-by file)' : '';
+    const most =
+      job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 'smallest' : 'largest';
     words.push(['order', `${most} ${value.join(' + ')} first${isRecognized}`]);
   }
   if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryText(plan.scan.areaCounts)]);
@@ -117,20 +133,26 @@ function otherTermsMessage({ job: { account }, lastTerms }: Prepared): string[] 
   if (lastTerms === null || !differsFrom(account, lastTerms)) return [];
   const words = ({ subscription, anniversaryDay }: typeof lastTerms) =>
     `${subscription.name} (${grouped(subscription.creditsPerMonth)} credits, reset on day ${anniversaryDay})`;
-  return [`This job says ${words(account)}; the last run of this account said ${words(lastTerms)}.`];
+  return [
+    `This job says ${words(account)}; the last run of this account said ${words(lastTerms)}.`,
+  ];
 }
 
 /** How to get the boundaries that some places lack. */
 function missingBoundariesMessage({ job, plan }: Prepared, folder: string): string[] {
   const level = job.areas;
   if (level === null || (plan.scan.areaCounts?.no_boundaries ?? 0) === 0) return [];
-  return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
+  return [
+    `To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`,
+  ];
 }
 
 type PlanPair = readonly [name: string, words: string];
 
 /** What the plan says of each setting of money and time; null where none is needed, or another line says it. */
-const MONEY_PAIRS: Readonly<Record<SettingsOf<'Money and time'>, ((prepared: Prepared) => PlanPair | null) | null>> = {
+const MONEY_PAIRS: Readonly<
+  Record<SettingsOf<'Money and time'>, ((prepared: Prepared) => PlanPair | null) | null>
+> = {
   account({ job: { account }, plan: { newKeys } }) {
     if (newKeys.length === 0) return null;
     const verb = newKeys.length === 1 ? 'is' : 'are';
@@ -146,7 +168,8 @@ const MONEY_PAIRS: Readonly<Record<SettingsOf<'Money and time'>, ((prepared: Pre
     const { account, available, period } = plan.account;
     const { creditsPerMonth } = account.subscription;
     const within = leftOfAllowance(plan.account);
-    const overage = account.overageCredits > 0 ? ` and ${grouped(available - within)} of overage` : '';
+    const overage =
+      account.overageCredits > 0 ? ` and ${grouped(available - within)} of overage` : '';
     const left = `by this store ${counted(within, 'credit')}${overage} left of ${grouped(creditsPerMonth)} (${subscriptionText(account)})`;
     return ['quota', `${left}, resets on ${resetText(account, period.end)}`];
   },
@@ -159,7 +182,8 @@ const MONEY_PAIRS: Readonly<Record<SettingsOf<'Money and time'>, ((prepared: Pre
       ? ['overage', `at most ${counted(overageCredits, 'credit')} a period, $${dollars}`]
       : null;
   },
-  max_minutes: ({ job }) => (job.maxMinutes === null ? null : ['time limit', timeLimit(job.maxMinutes)]),
+  max_minutes: ({ job }) =>
+    job.maxMinutes === null ? null : ['time limit', timeLimit(job.maxMinutes)],
   budget: ({ job }) => (job.budget === null ? null : ['budget', counted(job.budget, 'credit')]),
 };
 
@@ -212,7 +236,8 @@ function timeLimit(minutes: number): string {
 
 function verdict(prepared: Prepared): string {
   const { rows, cells } = prepared.summary;
-  if (rows === 0) return 'The file has no rows, only a header: nothing to look up. Check how it was exported.';
+  if (rows === 0)
+    return 'The file has no rows, only a header: nothing to look up. Check how it was exported.';
   if (cells === 0) return 'No row can be looked up: nothing was asked or spent.';
   return prepared.connection.kind === 'local' ? localVerdict(prepared) : buyingVerdict(prepared);
 }
@@ -222,10 +247,13 @@ function buyingVerdict(prepared: Prepared): string {
   const { credits, credits_limit } = summary;
   const credits_available = plan.available;
   const { finishBy } = plan.ways.planned.forecast;
-  if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
+  if (plan.price.unobtainable.size > 0)
+    return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) {
     const isPart = job.limit !== null && job.limit < summary.located;
-    const none = isPart ? `0 credits for the first ${counted(job.limit, 'located row')}` : '0 credits';
+    const none = isPart
+      ? `0 credits for the first ${counted(job.limit, 'located row')}`
+      : '0 credits';
     return summary.cells_rejected === 0
       ? `${none}: all ${isPart ? 'their ' : ''}answers are in the store.`
       : `${none}: ${counted(summary.cells_cached, 'place')} in the store, ${grouped(summary.cells_rejected)} rejected by the service.`;
@@ -240,7 +268,8 @@ function buyingVerdict(prepared: Prepared): string {
     const bought = boughtMessage(summary, `${limit}, which`, `${limit}, which cannot buy anything`);
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
-  if (isUnlimited(job)) return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
+  if (isUnlimited(job))
+    return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
   const dollars = overageText(prepared);
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
   const left = `The ${counted(credits_available, 'credit')} left`;
@@ -249,7 +278,9 @@ function buyingVerdict(prepared: Prepared): string {
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
   const later = (summary.periods ?? 0) - (credits_available > 0 ? 1 : 0);
   const quotas =
-    later === 1 ? 'the quota of the next billing period' : `the quotas of the next ${grouped(later)} billing periods`;
+    later === 1
+      ? 'the quota of the next billing period'
+      : `the quotas of the next ${grouped(later)} billing periods`;
   return `${needed}. Complete by ${dateTime(finishBy)}, with ${quotas}.`;
 }
 
@@ -257,13 +288,18 @@ function buyingVerdict(prepared: Prepared): string {
 function overageText({ job: { account }, plan, summary }: Prepared): string {
   if (summary.overage_dollars === 0 || plan.account === null) return '';
   const beyond = summary.credits - leftOfAllowance(plan.account);
-  const inDollars = (credits: number) => `$${(credits * (account.subscription.overageRate ?? 0)).toFixed(2)}`;
+  const inDollars = (credits: number) =>
+    `$${(credits * (account.subscription.overageRate ?? 0)).toFixed(2)}`;
   if (beyond <= account.overageCredits) return `, ${inDollars(beyond)} of it as overage`;
   return `, ${inDollars(beyond)} of it as overage, of which the ceiling allows $${summary.overage_dollars.toFixed(2)}`;
 }
 
 /** The ways to buy; those that buy the same topics with their option. */
-const WAYS: readonly (readonly [way: keyof Prepared['plan']['ways'], name: string, option?: string])[] = [
+const WAYS: readonly (readonly [
+  way: keyof Prepared['plan']['ways'],
+  name: string,
+  option?: string,
+])[] = [
   ['cheapest', 'fewest credits', '--optimize credits'],
   ['fewest_calls', 'fewest calls', '--optimize calls'],
   ['standard', 'standard bundles'],

@@ -32,7 +32,9 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
     unknown: spending.unknown,
     in_flight: spending.open,
     ...(spending.later ? { counted_later: spending.later } : {}),
-    correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
+    correction: correction
+      ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) }
+      : null,
     reserved: reserve,
     left: hasSubscription ? available : null,
     overage: hasSubscription ? overageOf(state) : null,
@@ -44,14 +46,19 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
 /** The period as text; reasons that prevent buying come last. */
 export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
   if (state.account.subscription === UNLIMITED)
-    return ['The sample charges nothing and has no quota. --subscription starter shows what one does.'];
+    return [
+      'The sample charges nothing and has no quota. --subscription starter shows what one does.',
+    ];
   const { subscription, reserve, name } = state.account;
   const { period, spending, available } = state;
   const overage = hasSubscription ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
     ['account', hasSubscription ? `${name} (${subscriptionText(state.account)})` : name],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
-    ['allowance', hasSubscription ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
+    [
+      'allowance',
+      hasSubscription ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE,
+    ],
     ['charged', grouped(spending.charged)],
     ['free', counted(freeCalls, 'call')],
     [
@@ -69,7 +76,11 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
     const dollars = overageRate === null ? '' : `, $${(overage * overageRate).toFixed(2)}`;
     pairs.push(['overage', `${counted(overage, 'credit')} beyond the allowance${dollars}`]);
   }
-  return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${resetText(state.account, period.end)}.`];
+  return [
+    ...listed(pairs),
+    ...exhaustedMessage(state),
+    `Resets on ${resetText(state.account, period.end)}.`,
+  ];
 }
 
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
@@ -83,12 +94,18 @@ function overageOf({ account: { subscription, overageCredits }, spending }: Acco
 
 function correctionMessage({ elsewhere, at }: Correction): string {
   const difference =
-    elsewhere < 0 ? `${grouped(-elsewhere)} fewer than this ledger` : `${grouped(elsewhere)} more than this ledger`;
+    elsewhere < 0
+      ? `${grouped(-elsewhere)} fewer than this ledger`
+      : `${grouped(elsewhere)} more than this ledger`;
   return `on ${dateTime(at)} the provider had counted ${difference}`;
 }
 
 /** The service's refusal counts more than the ledger's sum, by which the calls fit. */
-function exhaustedMessage({ account, spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
+function exhaustedMessage({
+  account,
+  spending: { exhaustedAt, exhaustedLeft },
+  period,
+}: AccountState): string[] {
   // A refusal is written with what was left at its claim.
   if (exhaustedAt === null || exhaustedLeft === undefined) return [];
   const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;
@@ -112,7 +129,11 @@ export function statementCsv(by: StatementBy, rows: readonly StatementRow[]): st
   ];
   const lines = rows.map((row) => {
     const { calls, credits } = figuresOf(row);
-    return [...Object.values(formatSpender(by, row)), ...Object.values(calls), ...Object.values(credits)];
+    return [
+      ...Object.values(formatSpender(by, row)),
+      ...Object.values(calls),
+      ...Object.values(credits),
+    ];
   });
   return plainCsv([...head, ...figures], lines);
 }
@@ -128,21 +149,34 @@ export function statementMessages(by: StatementBy, rows: readonly StatementRow[]
     ...[credits.charged, credits.unknown, credits.inFlight],
     ...[calls.charged, calls.free, calls.unknown, calls.inFlight],
   ];
-  const lines = rows.map((row) => [...Object.values(formatSpender(by, row)).map(String), ...numbers(row).map(grouped)]);
+  const lines = rows.map((row) => [
+    ...Object.values(formatSpender(by, row)).map(String),
+    ...numbers(row).map(grouped),
+  ]);
   if (rows.length > 1) {
-    const sums = rows.map(numbers).reduce((sum, row) => sum.map((value, index) => value + row[index]!));
+    const sums = rows
+      .map(numbers)
+      .reduce((sum, row) => sum.map((value, index) => value + row[index]!));
     lines.push([...(by === 'run' ? ['', 'all'] : ['all']), ...sums.map(grouped)]);
   }
   return table(head, lines, '');
 }
 
-function formatSpender(by: StatementBy, { name, job }: StatementRow): Record<string, string | number> {
+function formatSpender(
+  by: StatementBy,
+  { name, job }: StatementRow,
+): Record<string, string | number> {
   return by === 'run' ? { run: name, job: job ?? '' } : { [by]: name };
 }
 
 function figuresOf({ calls, credits }: StatementRow) {
   return {
-    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.inFlight },
+    calls: {
+      charged: calls.charged,
+      free: calls.free,
+      unknown: calls.unknown,
+      in_flight: calls.inFlight,
+    },
     credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.inFlight },
   };
 }

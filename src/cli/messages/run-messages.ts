@@ -37,7 +37,9 @@ export function runMessages(
   const facts = [parts.filter(Boolean).join(' ')];
   if (summary.credits_unknown > 0) {
     const unknown = counted(summary.credits_unknown, 'credit');
-    facts.push(`Unknown: ${unknown} of calls without a usable answer; the provider may have charged them.`);
+    facts.push(
+      `Unknown: ${unknown} of calls without a usable answer; the provider may have charged them.`,
+    );
   }
   if (summary.areas) {
     const { areas_verified: verified, areas_differed: differed } = summary.areas;
@@ -50,7 +52,10 @@ export function runMessages(
   if (summary.sample_data && summary.source.kind !== 'sample')
     facts.push('Sample data is made up: do not base decisions on it.');
   const { head, next } = ending(stop, summary, again);
-  const nexts = [...(isPlanShown ? [] : invalidRowsMessage(summary)), ...(next === null ? [] : [next])];
+  const nexts = [
+    ...(isPlanShown ? [] : invalidRowsMessage(summary)),
+    ...(next === null ? [] : [next]),
+  ];
   return { headline: color('bold', head), facts, next: nexts.map((line) => color('bold', line)) };
 }
 
@@ -60,7 +65,9 @@ function writtenMessage(summary: RunResult['summary'], folder: string): string {
     const why = summary.rows === 0 ? 'the input has no rows' : 'this run got no answer';
     return `Kept: ${outputName(output, folder)} as it was, because ${why}.`;
   }
-  const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
+  const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map(
+    (name) => `${grouped(status[name])} ${name}`,
+  );
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
   const rows = `${parts}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`;
   return `Written: ${outputName(output, folder)}, ${rows}.`;
@@ -78,7 +85,9 @@ export function longRowsMessage({ job, plan, summary }: Prepared, folder: string
     ? `${their} new fields stand farther right in ${name}`
     : `${their} extra fields are not in ${name}`;
   const where = `first: line ${first_line}${part === undefined ? '' : ` of ${part}`}`;
-  return [`${counted(rows, 'row')} ${have} more fields than there are columns (${where}): ${fate}.`];
+  return [
+    `${counted(rows, 'row')} ${have} more fields than there are columns (${where}): ${fate}.`,
+  ];
 }
 
 function outputName(output: string, folder: string): string {
@@ -90,24 +99,36 @@ function outputName(output: string, folder: string): string {
  * expects. */
 function spentMessage(summary: RunResult['summary']): string {
   const { credits_spent: spent, credits_limit: limit, credits: planned, this_run } = summary;
-  const { credits_by_others: byOthers, calls_above_price: dearer, credits_above_price: above } = summary;
+  const {
+    credits_by_others: byOthers,
+    calls_above_price: dearer,
+    credits_above_price: above,
+  } = summary;
   if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   if (summary.source.kind === 'sample') {
     const price = counted(Math.max(spent, planned), 'credit');
     return `A paid service would charge ${spent < planned ? `${grouped(spent)} of ${price} planned` : price}.`;
   }
   const others = byOthers > 0 ? `; other runs bought ${grouped(byOthers)} meanwhile` : '';
-  if (spent <= planned) return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned${others}.`;
+  if (spent <= planned)
+    return `Spent: ${grouped(spent)} of ${counted(planned, 'credit')} planned${others}.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
   const reasons = [
-    ...(dearer > 0 ? [`the service charged more than the plan's price for ${counted(dearer, 'call')}`] : []),
-    ...(spent - above > planned ? ['topics were asked again or in bundles, or more places bought'] : []),
+    ...(dearer > 0
+      ? [`the service charged more than the plan's price for ${counted(dearer, 'call')}`]
+      : []),
+    ...(spent - above > planned
+      ? ['topics were asked again or in bundles, or more places bought']
+      : []),
   ];
   return `Spent: ${counted(spent, 'credit')}, ${grouped(spent - planned)} more than planned${within}: ${reasons.join('; ')}.`;
 }
 
 /** The most important ratings in one line; none without a finding. */
-export function findingMessages(findings: readonly RatingFinding[], currency: string | null): string[] {
+export function findingMessages(
+  findings: readonly RatingFinding[],
+  currency: string | null,
+): string[] {
   const texts = findings.map(({ title, rating, rated, answered }) => {
     const worth = rated.value ? `, ${amount(rated.value, currency)} of value` : '';
     return `${title}, ${grouped(rated.locations)} of ${grouped(answered.locations)} answered ${rating}${worth}`;
@@ -131,13 +152,20 @@ function ending(stop: RunResult['stop'], summary: RunResult['summary'], again: s
   const row = STOPS[reason];
   if (row.state === 'interrupted') {
     const how = source.kind === 'local' ? 'looked up' : 'bought';
-    return { head: `Interrupted. Answers that were ${how} are kept. ${complete}`, next: `${row.next}: ${again}` };
+    return {
+      head: `Interrupted. Answers that were ${how} are kept. ${complete}`,
+      next: `${row.next}: ${again}`,
+    };
   }
-  const stopped = (more: string, next: string | null) => ({ head: `Stopped. ${more} ${complete}`, next });
+  const stopped = (more: string, next: string | null) => ({
+    head: `Stopped. ${more} ${complete}`,
+    next,
+  });
   // Its message says what to do.
   if (reason === 'store_moved') return stopped(`${message} [${STOPS.store_moved.code}]`, null);
   if (row.state === 'stopped') return stopped(message, `${row.remedy}, then: ${again}`);
-  const when = resumeAfter !== null ? ` after ${dateTime(resumeAfter)}` : row.isFailure ? ' later' : '';
+  const when =
+    resumeAfter !== null ? ` after ${dateTime(resumeAfter)}` : row.isFailure ? ' later' : '';
   if (reason !== 'budget') return stopped(message, `${row.next}${when}: ${again}`);
   const spent = credits_spent + credits_unknown;
   if (spent === 0) return stopped(message, `To resume with a larger budget: ${again}`);
@@ -146,26 +174,38 @@ function ending(stop: RunResult['stop'], summary: RunResult['summary'], again: s
   return stopped(`${message}${unspent}`, `${row.next}: ${again}`);
 }
 
-function finished({ status, credits_spent, source, last_failure }: RunResult['summary'], again: string) {
+function finished(
+  { status, credits_spent, source, last_failure }: RunResult['summary'],
+  again: string,
+) {
   const lacking = status.partial + status.failed + status.deferred;
   const located = locatedIn(status);
   if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };
   if (source.kind !== 'local' && allLocationsRejected(status)) {
-    const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
+    const rows =
+      status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
     return {
       head: `Ended: the service rejected ${rows}; see hazard_note.`,
       next: `If that is wrong, check base_url, run perilbook cache prune --rejected, then: ${again}`,
     };
   }
   if (lacking === 0) {
-    const rejected = status.rejected > 0 ? `, ${grouped(status.rejected)} rejected by the service` : '';
-    const some = located === status.ok ? `all ${grouped(located)}` : `${grouped(status.ok)} of ${grouped(located)}`;
-    const who = located === 1 && status.ok === 1 ? 'the one location has' : `${some} locations have`;
+    const rejected =
+      status.rejected > 0 ? `, ${grouped(status.rejected)} rejected by the service` : '';
+    const some =
+      located === status.ok
+        ? `all ${grouped(located)}`
+        : `${grouped(status.ok)} of ${grouped(located)}`;
+    const who =
+      located === 1 && status.ok === 1 ? 'the one location has' : `${some} locations have`;
     return { head: `Complete: ${who} answers${rejected}.`, next: null };
   }
   if (source.kind === 'local') {
     const rows = lacking === 1 ? 'row lacks' : 'rows lack';
-    return { head: `Ended: ${grouped(lacking)} ${rows} answers; hazard_note says which data to get.`, next: null };
+    return {
+      head: `Ended: ${grouped(lacking)} ${rows} answers; hazard_note says which data to get.`,
+      next: null,
+    };
   }
   // A wrong address answers 404 to every call: to retry alone would never help.
   if (status.failed === lacking && status.ok === 0 && credits_spent === 0) {
@@ -176,7 +216,10 @@ function finished({ status, credits_spent, source, last_failure }: RunResult['su
   }
   const rows = lacking === 1 ? 'row is' : 'rows are';
   const why = last_failure === null ? '' : ` The last failure: ${last_failure}.`;
-  return { head: `Ended: ${grouped(lacking)} ${rows} not complete.${why}`, next: `To retry: ${again}` };
+  return {
+    head: `Ended: ${grouped(lacking)} ${rows} not complete.${why}`,
+    next: `To retry: ${again}`,
+  };
 }
 
 /** The command line that resumes a run. With a budget it names another, because the same one could be spent twice. People read it, so it
@@ -190,8 +233,16 @@ export function resumeCommand(
   rest: number,
 ): string {
   const budget = resumeBudget(job, result, rest);
-  const others = { ...flags, json: undefined, ...(result.stop?.reason === 'rows' && { limit: undefined }) };
-  return commandLine('run', words, budget === null || budget === job.budget ? others : { ...others, budget });
+  const others = {
+    ...flags,
+    json: undefined,
+    ...(result.stop?.reason === 'rows' && { limit: undefined }),
+  };
+  return commandLine(
+    'run',
+    words,
+    budget === null || budget === job.budget ? others : { ...others, budget },
+  );
 }
 
 /** The command line that writes the report of a run; null where its rows were not written to a file. A report of a job file takes the
@@ -216,12 +267,19 @@ const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'report']
  * @param plan made after the run, which may have learned that bundles return more */
 export function costOfRest({ price, available, account }: Plan, stop: RunResult['stop']): number {
   const isSpent = available === 0 || stop?.reason === 'quota';
-  return Math.min(price.credits, isSpent && account !== null ? periodLimit(account.account) : available);
+  return Math.min(
+    price.credits,
+    isSpent && account !== null ? periodLimit(account.account) : available,
+  );
 }
 
 /** The budget that a run needs to go on: what is still missing, but where the run's own budget did not end it, no more than what is left of
  * that. Null: the run had none. */
-function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunResult, rest: number): number | null {
+function resumeBudget(
+  { budget }: Pick<Job, 'budget'>,
+  { stop, summary }: RunResult,
+  rest: number,
+): number | null {
   if (budget === null) return null;
   const left = budget - summary.credits_spent - summary.credits_unknown;
   if (rest === 0) return left > 0 ? left : budget;

@@ -31,7 +31,8 @@ const SHOWN_EVERY_MS = 200;
 /** A line that is drawn again in its place, on terminals only. */
 export function showLine(context: CliContext) {
   const { stderr, clock } = context;
-  const isShown = !context.isQuiet && context.log === undefined && stderr.isTTY === true && !isDumb(context);
+  const isShown =
+    !context.isQuiet && context.log === undefined && stderr.isTTY === true && !isDumb(context);
   const { draw, clear } = lineInPlace(context);
   let shownAt = Number.NEGATIVE_INFINITY;
   return {

@@ -38,7 +38,9 @@ function progressParts(view: ProgressView): string[] {
     case 'pricing':
       return ['pricing'];
     case 'writing':
-      return [`writing: ${grouped(progress.rows)} of ${counted(facts?.rows ?? progress.rows, 'row')}`];
+      return [
+        `writing: ${grouped(progress.rows)} of ${counted(facts?.rows ?? progress.rows, 'row')}`,
+      ];
     case 'looking_up':
       return [`looking up: ${placesDone(view)}`, ...(facts === null ? [] : paceParts(view, facts))];
     case 'buying':
@@ -49,18 +51,26 @@ function progressParts(view: ProgressView): string[] {
 /** Of the places that this run can buy. */
 function placesDone({ progress, facts }: ProgressView): string {
   const { done, of } =
-    facts === null ? { done: progress.cellsDone, of: progress.cells } : reachedCells(progress, facts);
+    facts === null
+      ? { done: progress.cellsDone, of: progress.cells }
+      : reachedCells(progress, facts);
   // The share of the value tells more than that of the places, and both would push the credits off a narrow line.
   const share = progress.phase === 'buying' ? '' : ` (${percent(shareOf(done, of) ?? 1)})`;
   return `${grouped(done)} of ${counted(of, 'place')}${share}`;
 }
 
 /** How fast local data is looked up, and the time left at this pace. */
-function paceParts({ progress: { cells, cellsDone: done }, steady }: ProgressView, facts: RunFacts): string[] {
+function paceParts(
+  { progress: { cells, cellsDone: done }, steady }: ProgressView,
+  facts: RunFacts,
+): string[] {
   const seconds = (steady - facts.startedAt) / 1_000;
   if (done === 0 || seconds <= 0) return [];
   const perSecond = done / seconds;
-  return [`${timeSpan((cells - done) / perSecond / 60)} left`, `${grouped(Math.round(perSecond))} a second`];
+  return [
+    `${timeSpan((cells - done) / perSecond / 60)} left`,
+    `${grouped(Math.round(perSecond))} a second`,
+  ];
 }
 
 function buyingParts(view: ProgressView, facts: RunFacts): string[] {
@@ -77,7 +87,9 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
     value === null ? '' : placesDone(view),
     pauseText(view, facts),
     rate === null ? '' : `${counted(Math.round(rate), 'credit')} a minute`,
-    ...Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`),
+    ...Object.entries(failuresByKind).map(
+      ([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`,
+    ),
     creditsUnknown > 0 ? `${counted(creditsUnknown, 'credit')} without an answer` : '',
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? `asked to slow down ${counted(slowedDown, 'time')}` : '',

@@ -1,5 +1,11 @@
 import { steadyTime } from '../../base/clock.ts';
-import { MinuteMeter, type RunFacts, reachedCells, reachedCredits, spentOf } from '../../run/estimate.ts';
+import {
+  MinuteMeter,
+  type RunFacts,
+  reachedCells,
+  reachedCredits,
+  spentOf,
+} from '../../run/estimate.ts';
 import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
@@ -25,7 +31,9 @@ export interface ProgressShow extends Disposable {
 export function showProgress(context: CliContext, isQuiet = false): ProgressShow {
   if (isQuiet) return periodicShow(context, () => false);
   if (context.log !== undefined) return logShow(context, context.log);
-  return context.stderr.isTTY === true && !isDumb(context) ? terminalShow(context) : lineShow(context);
+  return context.stderr.isTTY === true && !isDumb(context)
+    ? terminalShow(context)
+    : lineShow(context);
 }
 
 function viewer(context: CliContext) {
@@ -39,7 +47,8 @@ function viewer(context: CliContext) {
     },
     view: () => {
       const steady = steadyTime(context.clock);
-      const last = progress.phase === 'buying' ? meter.add(steady, spentOf(progress)) : { credits: 0, ms: 0 };
+      const last =
+        progress.phase === 'buying' ? meter.add(steady, spentOf(progress)) : { credits: 0, ms: 0 };
       return { progress, facts, last, steady };
     },
   };
@@ -49,7 +58,10 @@ function viewer(context: CliContext) {
 type Occasion = 'phase' | 'slowed' | 'time';
 
 /** Progress where no line can be redrawn. @param write returns whether it wrote something */
-function periodicShow(context: CliContext, write: (occasion: Occasion, view: ProgressView) => boolean): ProgressShow {
+function periodicShow(
+  context: CliContext,
+  write: (occasion: Occasion, view: ProgressView) => boolean,
+): ProgressShow {
   const { progress, learn, view } = viewer(context);
   const now = () => steadyTime(context.clock);
   let writtenAt = now();

@@ -6,11 +6,21 @@ import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
 import { downloadFailed, HEAD_BYTES, unexpectedStart } from './download-errors.ts';
 import { isWhole } from './download-file.ts';
-import { type FileEntry, putInPlace, readManifest, syncFile, writeManifest } from './downloads-folder.ts';
+import {
+  type FileEntry,
+  putInPlace,
+  readManifest,
+  syncFile,
+  writeManifest,
+} from './downloads-folder.ts';
 import { type Slice, sliceOfKey } from './source-requests.ts';
 
 /** The slices of a source in a copy of a downloads folder. */
-export function copiedSlices(source: Source, mirror: string, states: readonly string[] | null): Slice[] {
+export function copiedSlices(
+  source: Source,
+  mirror: string,
+  states: readonly string[] | null,
+): Slice[] {
   const slices = new Set([...readManifest(join(mirror, source.name)).keys()].map(sliceOfKey));
   if (slices.has('US')) return ['US'];
   const wanted = states === null ? [...slices] : states.filter((state) => slices.has(state));
@@ -21,11 +31,21 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
   );
 }
 
-const identityOf = ({ fetchedAt, url, sha256, covers }: FileEntry) => [fetchedAt, url, sha256, covers];
+const identityOf = ({ fetchedAt, url, sha256, covers }: FileEntry) => [
+  fetchedAt,
+  url,
+  sha256,
+  covers,
+];
 
 /** Copies one slice of a source from a copy of another machine's downloads folder.
  * @returns the number of files that are new */
-export async function copySlice(source: Source, slice: Slice, mirror: string, folder: string): Promise<number> {
+export async function copySlice(
+  source: Source,
+  slice: Slice,
+  mirror: string,
+  folder: string,
+): Promise<number> {
   const from = join(mirror, source.name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = readManifest(folder);
@@ -36,7 +56,11 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
     const { loadedAt: _loaded, dataset: _dataset, level: _level, refused, ...entry } = theirs;
     const [source_, target] = [join(from, entry.file), join(folder, entry.file)];
     const own = before.get(key);
-    if (own !== undefined && isDeepStrictEqual(identityOf(own), identityOf(entry)) && isWhole(own, target)) {
+    if (
+      own !== undefined &&
+      isDeepStrictEqual(identityOf(own), identityOf(entry)) &&
+      isWhole(own, target)
+    ) {
       after.set(key, own);
       continue;
     }
@@ -44,11 +68,15 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
       ? 'was refused on the machine that it comes from'
       : !existsSync(source_)
         ? 'is not there'
-        : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await hashFile(source_)) !== entry.sha256)
+        : !isWhole(entry, source_) ||
+            (entry.sha256 !== undefined && (await hashFile(source_)) !== entry.sha256)
           ? 'does not match its manifest'
           : unexpectedStart(entry.file, readHead(source_, HEAD_BYTES));
     if (problem !== null) {
-      throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
+      throw downloadFailed(
+        `${source_}: ${problem}`,
+        'Copy the downloads folder again; the stored data is unchanged.',
+      );
     }
     copyFileSync(source_, `${target}.part`);
     const { atime, mtime } = statSync(source_);

@@ -22,7 +22,9 @@ export function downloadFailed(
 }
 
 /** Whether another attempt may succeed. */
-export function mayTryAgain(error: unknown): error is PerilbookError & { readonly context: AttemptAgain } {
+export function mayTryAgain(
+  error: unknown,
+): error is PerilbookError & { readonly context: AttemptAgain } {
   return error instanceof PerilbookError && error.context.again === true;
 }
 
@@ -35,7 +37,10 @@ export const ADDRESS_MOVED =
 /** The error for an answer without success. */
 export function refusedAnswer(
   url: string,
-  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+  {
+    status,
+    headers,
+  }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
   now: number,
 ): PerilbookError {
   const waitMs = retryAfterMs(headers['retry-after'], now);
@@ -61,10 +66,15 @@ export function missingFile(requests: readonly { readonly url: string }[]): Peri
   return downloadFailed(`${requests.at(-1)!.url} is missing${newer}`, ADDRESS_MOVED);
 }
 
-const FREE_SPACE = 'Free some space, or set XDG_DATA_HOME to a folder on another disk; the stored data is unchanged.';
+const FREE_SPACE =
+  'Free some space, or set XDG_DATA_HOME to a folder on another disk; the stored data is unchanged.';
 
 /** @throws PerilbookError DOWNLOAD_FAILED when a file cannot get so many bytes more */
-export function refuseFullDisk(target: string, bytes: number, freeBytes: (folder: string) => number): void {
+export function refuseFullDisk(
+  target: string,
+  bytes: number,
+  freeBytes: (folder: string) => number,
+): void {
   const free = freeBytes(dirname(target));
   if (bytes <= free) return;
   const megabytes = (value: number) => Math.ceil(value / 1e6);
@@ -78,7 +88,9 @@ export function fileSystemError(error: unknown, folder: string): unknown {
   const { syscall, code } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-  const hint = isFull ? FREE_SPACE : `Check that ${folder} can be written; the stored data is unchanged.`;
+  const hint = isFull
+    ? FREE_SPACE
+    : `Check that ${folder} can be written; the stored data is unchanged.`;
   const message = `Cannot write into ${folder}: ${isFull ? 'the disk is full' : error.message}`;
   return downloadFailed(message, hint, null, error);
 }
@@ -93,7 +105,8 @@ export function unexpectedStart(name: string, head: Buffer, firstLine?: string):
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   const isPage = /^\s*<(!doctype|html|head|\?xml|!--)/i.test(text);
   const unexpected = isPage ? 'a web page' : /^\s*\{\s*"error"/.test(text) ? 'an error' : null;
-  if (/\.(zip|xlsx)$/i.test(name)) return isZip(head) ? null : `${unexpected ?? 'other bytes'} instead of a zip`;
+  if (/\.(zip|xlsx)$/i.test(name))
+    return isZip(head) ? null : `${unexpected ?? 'other bytes'} instead of a zip`;
   if (unexpected !== null) return `${unexpected} instead of data`;
   if (isZip(head)) return 'a zip instead of text';
   if (text.trim() === '') return 'nothing';
@@ -121,5 +134,8 @@ export async function checkZip(file: string, url: string, mostBytes: number): Pr
     throw downloadFailed(`The zip of ${url} is damaged`, TRY_LATER, { again: true }, error);
   }
   if (!isBomb) return;
-  throw downloadFailed(`The zip of ${url} unpacks to more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+  throw downloadFailed(
+    `The zip of ${url} unpacks to more than ${Math.round(mostBytes / 1e6)} MB`,
+    ADDRESS_MOVED,
+  );
 }

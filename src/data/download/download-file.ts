@@ -41,7 +41,10 @@ export interface FileRequest {
 }
 
 /** What the manifest says of a file that was downloaded. */
-export type DownloadedFile = Pick<FileEntry, 'bytes' | 'count' | 'edited' | 'etag' | 'lastModified'>;
+export type DownloadedFile = Pick<
+  FileEntry,
+  'bytes' | 'count' | 'edited' | 'etag' | 'lastModified'
+>;
 
 type FileOutcome = DownloadedFile | 'unchanged' | 'missing';
 
@@ -78,34 +81,44 @@ async function attempt(
   const headers = {
     'accept-encoding': 'identity',
     ...request.headers,
-    ...(kept === null ? conditions(entry, request) : { range: `bytes=${kept.bytes}-`, 'if-range': validator! }),
+    ...(kept === null
+      ? conditions(entry, request)
+      : { range: `bytes=${kept.bytes}-`, 'if-range': validator! }),
   };
-  return await context.client.get(url, headers, context.signal, async (answer): Promise<FileOutcome> => {
-    if (answer.status === 304 && entry !== undefined) return 'unchanged';
-    if (isMissing(answer.status)) return 'missing';
-    const from = answer.status === 206 && kept !== null ? findStart(answer, kept) : 0;
-    if (answer.status === 416 || from === null) {
-      dropPart(part);
-      throw downloadFailed(`${url} changed while it was downloaded`, TRY_LATER, { again: true });
-    }
-    if (answer.status !== 200 && from === 0) throw refusedAnswer(url, answer, context.clock.now());
-    const state = makePartState(url, answer, from);
-    const { total } = state;
-    if (Math.max(total ?? 0, from) > request.mostBytes) throw tooLarge(request, total ?? from);
-    refuseFullDisk(target, (total ?? 0) - from, context.freeBytes);
-    if (from === 0) {
-      dropPart(part);
-      writeWhole(`${part}.json`, JSON.stringify(state));
-    }
-    const bytes = await receive(answer, request, from, (here) => {
-      seen(here);
-      context.onBytes(basename(target), here, total ?? null);
-    });
-    if (total !== undefined && bytes !== total) {
-      throw downloadFailed(`${url} broke off after ${bytes} of ${total} bytes`, TRY_LATER, { again: true });
-    }
-    return await finish(request, { ...state, bytes });
-  });
+  return await context.client.get(
+    url,
+    headers,
+    context.signal,
+    async (answer): Promise<FileOutcome> => {
+      if (answer.status === 304 && entry !== undefined) return 'unchanged';
+      if (isMissing(answer.status)) return 'missing';
+      const from = answer.status === 206 && kept !== null ? findStart(answer, kept) : 0;
+      if (answer.status === 416 || from === null) {
+        dropPart(part);
+        throw downloadFailed(`${url} changed while it was downloaded`, TRY_LATER, { again: true });
+      }
+      if (answer.status !== 200 && from === 0)
+        throw refusedAnswer(url, answer, context.clock.now());
+      const state = makePartState(url, answer, from);
+      const { total } = state;
+      if (Math.max(total ?? 0, from) > request.mostBytes) throw tooLarge(request, total ?? from);
+      refuseFullDisk(target, (total ?? 0) - from, context.freeBytes);
+      if (from === 0) {
+        dropPart(part);
+        writeWhole(`${part}.json`, JSON.stringify(state));
+      }
+      const bytes = await receive(answer, request, from, (here) => {
+        seen(here);
+        context.onBytes(basename(target), here, total ?? null);
+      });
+      if (total !== undefined && bytes !== total) {
+        throw downloadFailed(`${url} broke off after ${bytes} of ${total} bytes`, TRY_LATER, {
+          again: true,
+        });
+      }
+      return await finish(request, { ...state, bytes });
+    },
+  );
 }
 
 /** Requests the first bytes of a file to check that it exists and has the expected format.
@@ -118,7 +131,8 @@ export async function probeFile(
   return await withAttempts(context, () =>
     context.client.get(url, asked, context.signal, async (answer) => {
       if (isMissing(answer.status)) return null;
-      if (answer.status !== 200 && answer.status !== 206) throw refusedAnswer(url, answer, context.clock.now());
+      if (answer.status !== 200 && answer.status !== 206)
+        throw refusedAnswer(url, answer, context.clock.now());
       let head = Buffer.alloc(0);
       for await (const block of unpackedBody(answer)) {
         head = Buffer.concat([head, block as Buffer]);
@@ -132,7 +146,10 @@ export async function probeFile(
   );
 }
 
-function conditions(entry: FileEntry | undefined, { url, target }: FileRequest): Record<string, string> {
+function conditions(
+  entry: FileEntry | undefined,
+  { url, target }: FileRequest,
+): Record<string, string> {
   if (entry?.url !== url || !isWhole(entry, target)) return {};
   return {
     ...(entry.etag === undefined ? {} : { 'if-none-match': entry.etag }),
@@ -142,11 +159,17 @@ function conditions(entry: FileEntry | undefined, { url, target }: FileRequest):
 
 /** Whether the local file is the one that the entry describes. */
 export function isWhole(entry: FileEntry, target: string): boolean {
-  return basename(target) === entry.file && statSync(target, { throwIfNoEntry: false })?.size === entry.bytes;
+  return (
+    basename(target) === entry.file &&
+    statSync(target, { throwIfNoEntry: false })?.size === entry.bytes
+  );
 }
 
 /** The offset of a partial answer; null when it is not the requested rest of the same file. */
-function findStart({ headers }: WebAnswer, kept: PartState & { readonly bytes: number }): number | null {
+function findStart(
+  { headers }: WebAnswer,
+  kept: PartState & { readonly bytes: number },
+): number | null {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
   const isSame =
     Number(start) === kept.bytes &&
@@ -157,9 +180,14 @@ function findStart({ headers }: WebAnswer, kept: PartState & { readonly bytes: n
 
 function makePartState(url: string, { headers, status }: WebAnswer, from: number): PartState {
   const isPacked = /gzip/i.test(headers['content-encoding'] ?? '');
-  const length = /^\d+$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : null;
+  const length = /^\d+$/.test(headers['content-length'] ?? '')
+    ? Number(headers['content-length'])
+    : null;
   if (length === null && headers['transfer-encoding'] === undefined) {
-    throw downloadFailed(`${url} states no length, so a truncated file would not be noticed`, ADDRESS_MOVED);
+    throw downloadFailed(
+      `${url} states no length, so a truncated file would not be noticed`,
+      ADDRESS_MOVED,
+    );
   }
   const total = length === null || isPacked ? undefined : status === 206 ? from + length : length;
   return { url, etag: headers.etag, lastModified: headers['last-modified'], total };
@@ -182,7 +210,8 @@ async function receive(
         dropPart(part);
         throw tooLarge(request, bytes + chunk.length);
       }
-      for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at, chunk.length - at, bytes + at);
+      for (let at = 0; at < chunk.length; )
+        at += writeSync(descriptor, chunk, at, chunk.length - at, bytes + at);
       bytes += chunk.length;
       if (bytes >= HEAD_BYTES && bytes - chunk.length < HEAD_BYTES) refuseStart(request);
       onBytes(bytes);
@@ -201,7 +230,10 @@ function refuseStart({ url, target, firstLine }: FileRequest): void {
   throw unexpectedAnswer(url, problem);
 }
 
-async function finish(request: FileRequest, state: PartState & { readonly bytes: number }): Promise<FileOutcome> {
+async function finish(
+  request: FileRequest,
+  state: PartState & { readonly bytes: number },
+): Promise<FileOutcome> {
   const { url, target } = request;
   const { bytes, etag, lastModified } = state;
   const part = partOf(target);

@@ -2,9 +2,22 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } fr
 import { basename } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import { ADDRESS_MOVED, downloadFailed, mayTryAgain, refuseFullDisk, TRY_LATER } from './download-errors.ts';
+import {
+  ADDRESS_MOVED,
+  downloadFailed,
+  mayTryAgain,
+  refuseFullDisk,
+  TRY_LATER,
+} from './download-errors.ts';
 import { type DownloadContext, type DownloadedFile, isWhole } from './download-file.ts';
-import { dropPart, type FileEntry, partOf, putInPlace, readPartState, writeWhole } from './downloads-folder.ts';
+import {
+  dropPart,
+  type FileEntry,
+  partOf,
+  putInPlace,
+  readPartState,
+  writeWhole,
+} from './downloads-folder.ts';
 import {
   type ArcgisLayer,
   fetchCount,
@@ -51,12 +64,17 @@ export async function downloadLayer(
     const layer = await parseLayer(request, context);
     const ids = await idsOf(request, context);
     const count = ids?.length ?? (await fetchCount(request, context));
-    const isOwn = entry?.url === hashRequest(request) && entry.count === count && isWhole(entry, request.target);
+    const isOwn =
+      entry?.url === hashRequest(request) &&
+      entry.count === count &&
+      isWhole(entry, request.target);
     const isFresh = isOwn && context.clock.now() - entry.fetchedAt < request.staleAfterMs;
-    if (isOwn && (layer.edited === null ? isFresh : entry.edited === layer.edited)) return 'unchanged';
+    if (isOwn && (layer.edited === null ? isFresh : entry.edited === layer.edited))
+      return 'unchanged';
     const rows = await readPages(request, layer, count, context, ids);
     // Edited rows do not change the count.
-    const isSame = reading === MOST_READINGS || (await parseLayer(request, context)).edited === layer.edited;
+    const isSame =
+      reading === MOST_READINGS || (await parseLayer(request, context)).edited === layer.edited;
     if (rows.count === count && isSame) {
       putInPlace(part, request.target);
       dropPart(part);
@@ -65,16 +83,26 @@ export async function downloadLayer(
     dropPart(part);
     if (reading < MOST_READINGS) continue;
     const what =
-      rows.count < 0 ? 'gives the same row on several pages' : `announced ${count} rows and sent ${rows.count}`;
-    throw downloadFailed(`${request.layer} ${what}`, `The layer may be changing at this moment. ${TRY_LATER}`);
+      rows.count < 0
+        ? 'gives the same row on several pages'
+        : `announced ${count} rows and sent ${rows.count}`;
+    throw downloadFailed(
+      `${request.layer} ${what}`,
+      `The layer may be changing at this moment. ${TRY_LATER}`,
+    );
   }
 }
 
-async function idsOf(request: LayerRequest, context: DownloadContext): Promise<readonly number[] | null> {
+async function idsOf(
+  request: LayerRequest,
+  context: DownloadContext,
+): Promise<readonly number[] | null> {
   const { tiles, target } = request;
   if (tiles === undefined) return null;
   const name = basename(target);
-  return await fetchIds({ ...request, tiles }, context, (done) => context.onBytes(`${name}, tile ${done}`, 0, null));
+  return await fetchIds({ ...request, tiles }, context, (done) =>
+    context.onBytes(`${name}, tile ${done}`, 0, null),
+  );
 }
 
 /** Reads the missing pages; the number of rows may differ from the count. */
@@ -87,11 +115,18 @@ async function readPages(
 ): Promise<{ readonly count: number; readonly bytes: number }> {
   const { target, as, mostBytes } = request;
   const part = partOf(target);
-  const file = openPart(part, { query: hashRequest(request), edited: layer.edited, count }, context);
+  const file = openPart(
+    part,
+    { query: hashRequest(request), edited: layer.edited, count },
+    context,
+  );
   const write = (text: string) => {
     const bytes = Buffer.from(text);
     if (file.state.bytes + bytes.length > mostBytes) {
-      throw downloadFailed(`${request.layer} gives more than ${Math.ceil(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+      throw downloadFailed(
+        `${request.layer} gives more than ${Math.ceil(mostBytes / 1e6)} MB`,
+        ADDRESS_MOVED,
+      );
     }
     for (let at = 0; at < bytes.length; ) {
       at += writeSync(file.descriptor, bytes, at, bytes.length - at, file.state.bytes + at);
@@ -106,16 +141,21 @@ async function readPages(
     let { pageRows } = layer;
     let sent = 0;
     const leastRows = request.simplifiedBy === undefined ? LEAST_PAGE_ROWS : LEAST_PAGE_OUTLINES;
-    for (let hasMore = count > 0 || ids === null; hasMore && isOrdered && file.state.rows <= count; ) {
+    for (
+      let hasMore = count > 0 || ids === null;
+      hasMore && isOrdered && file.state.rows <= count;
+    ) {
       const isSmall = pageRows <= leastRows;
       const asking = isSmall ? context : { ...context, mostAttempts: ATTEMPTS_OF_LARGE_PAGE };
-      const page = await parsePage(request, layer, file.state, pageRows, asking, ids).catch((error: unknown) => {
-        // Some servers fail on large pages.
-        if (!mayTryAgain(error) || isSmall) throw error;
-        pageRows = Math.max(leastRows, Math.ceil(pageRows / 4));
-        sent = 0;
-        return null;
-      });
+      const page = await parsePage(request, layer, file.state, pageRows, asking, ids).catch(
+        (error: unknown) => {
+          // Some servers fail on large pages.
+          if (!mayTryAgain(error) || isSmall) throw error;
+          pageRows = Math.max(leastRows, Math.ceil(pageRows / 4));
+          sent = 0;
+          return null;
+        },
+      );
       if (page === null) continue;
       sent += 1;
       if (sent % PAGES_UNTIL_LARGER === 0) pageRows = Math.min(layer.pageRows, 2 * pageRows);
@@ -152,13 +192,22 @@ function openPart(
 ): { readonly descriptor: number; readonly state: PagesState } {
   const read = readPartState(part, pagesState);
   const kept = read !== null && read.rows > 0 && statSync(part).size >= read.bytes ? read : null;
-  const isSame = kept !== null && kept.query === query && kept.edited === edited && kept.count === count;
+  const isSame =
+    kept !== null && kept.query === query && kept.edited === edited && kept.count === count;
   if (isSame && (edited !== null || clock.now() - kept.startedAt < PAGES_LAST_MS)) {
     const descriptor = openSync(part, 'r+');
     ftruncateSync(descriptor, kept.bytes);
     return { descriptor, state: kept };
   }
   dropPart(part);
-  const state = { query, edited, count, rows: 0, lastId: Number.NEGATIVE_INFINITY, bytes: 0, startedAt: clock.now() };
+  const state = {
+    query,
+    edited,
+    count,
+    rows: 0,
+    lastId: Number.NEGATIVE_INFINITY,
+    bytes: 0,
+    startedAt: clock.now(),
+  };
   return { descriptor: openSync(part, 'w'), state };
 }

@@ -34,10 +34,20 @@ export async function downloadSpans(
   // Events are also updated: magnitudes are corrected for weeks.
   const countUpdates = (span: TimeSpan, at: number) => {
     const since = new Date(at).toISOString().slice(0, 19);
-    return fetchSpanCount(`${formatAddress(download.countUrl, span)}&updatedafter=${since}`, context);
+    return fetchSpanCount(
+      `${formatAddress(download.countUrl, span)}&updatedafter=${since}`,
+      context,
+    );
   };
   for (const [boxName, box] of Object.entries(download.boxes)) {
-    for await (const span of spansOf(download, boxName, box, FIRST, FIRST + DAYS * DAY_MS, context)) {
+    for await (const span of spansOf(
+      download,
+      boxName,
+      box,
+      FIRST,
+      FIRST + DAYS * DAY_MS,
+      context,
+    )) {
       const key = `US/${span.name}`;
       const url = formatAddress(download.url, span);
       const target = join(folder, `${name}-${span.name}.csv`);
@@ -47,7 +57,9 @@ export async function downloadSpans(
         entry.count === span.count &&
         isWhole(entry, target) &&
         (await countUpdates(span, entry.fetchedAt)) === 0;
-      const outcome = isSame ? 'unchanged' : await downloadFile({ url, target, ...limits }, undefined, context);
+      const outcome = isSame
+        ? 'unchanged'
+        : await downloadFile({ url, target, ...limits }, undefined, context);
       if (outcome === 'missing') throw missingFile([{ url }]);
       const counted = outcome === 'unchanged' ? outcome : { ...outcome, count: span.count };
       fetched.set(key, fetchedFile(url, target, entry, counted, context.clock.now()));
@@ -58,7 +70,10 @@ export async function downloadSpans(
 
 /** Counts the events of the last year in the first box.
  * @throws PerilbookError DOWNLOAD_FAILED when there are none: every box has some in a year */
-export async function probeSpans(download: SpanDownload, context: DownloadContext): Promise<number> {
+export async function probeSpans(
+  download: SpanDownload,
+  context: DownloadContext,
+): Promise<number> {
   const to = context.clock.now();
   const [box] = Object.values(download.boxes);
   const url = formatAddress(download.countUrl, { box: box!, from: to - 365 * DAY_MS, to });
@@ -84,7 +99,8 @@ async function* spansOf(
     return;
   }
   const days = (to - from) / DAY_MS;
-  if (days <= 1) throw downloadFailed(`${download.countUrl} counts ${count} events in one day`, ADDRESS_MOVED);
+  if (days <= 1)
+    throw downloadFailed(`${download.countUrl} counts ${count} events in one day`, ADDRESS_MOVED);
   const middle = from + Math.floor(days / 2) * DAY_MS;
   yield* spansOf(download, boxName, box, from, middle, context);
   yield* spansOf(download, boxName, box, middle, to, context);
@@ -93,10 +109,16 @@ async function* spansOf(
 async function fetchSpanCount(url: string, context: DownloadContext): Promise<number> {
   const text = (await getText(url, context, 1_000_000)).trim();
   if (/^\d+$/.test(text)) return Number(text);
-  throw downloadFailed(`${url} answered with "${text.slice(0, 60)}" instead of a count`, ADDRESS_MOVED);
+  throw downloadFailed(
+    `${url} answered with "${text.slice(0, 60)}" instead of a count`,
+    ADDRESS_MOVED,
+  );
 }
 
-function formatAddress(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>): string {
+function formatAddress(
+  pattern: string,
+  { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>,
+): string {
   const edges = Object.entries(box).map(([edge, degrees]) => [edge.toLowerCase(), degrees]);
   const values = { from: isoDay(from), to: isoDay(to), ...Object.fromEntries(edges) };
   return pattern.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));

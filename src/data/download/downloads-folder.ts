@@ -67,7 +67,10 @@ export function fetchedFile(
   now: number,
 ): FetchedFile {
   if (outcome === 'unchanged') return { entry: { ...earlier!, checkedAt: now }, isNew: false };
-  return { entry: { file: basename(target), url, fetchedAt: now, checkedAt: now, ...outcome }, isNew: true };
+  return {
+    entry: { file: basename(target), url, fetchedAt: now, checkedAt: now, ...outcome },
+    isNew: true,
+  };
 }
 
 const MANIFEST_FILE = 'manifest.json';
@@ -82,7 +85,10 @@ export function readManifest(folder: string): Map<string, FileEntry> {
 export function writeManifest(folder: string, manifest: Manifest): void {
   const file = join(folder, MANIFEST_FILE);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeWhole(file, `${JSON.stringify({ version: 1, files: Object.fromEntries(manifest) }, null, 2)}\n`);
+  writeWhole(
+    file,
+    `${JSON.stringify({ version: 1, files: Object.fromEntries(manifest) }, null, 2)}\n`,
+  );
 }
 
 /** Locks a downloads folder; the lock of a process that no longer runs is removed.
@@ -108,7 +114,11 @@ export function lockDownloads(
       continue;
     }
     const hint = `Wait until it has ended. If there is none, remove the file ${file}.`;
-    throw new PerilbookError('USAGE', `Another perilbook data command downloads into "${folder}" (${other})`, hint);
+    throw new PerilbookError(
+      'USAGE',
+      `Another perilbook data command downloads into "${folder}" (${other})`,
+      hint,
+    );
   }
 }
 
@@ -148,13 +158,20 @@ export type PartState = z.infer<typeof partState>;
 export const partOf = (target: string): string => `${target}.part`;
 
 /** The partial download of a file if it can be resumed. Only a strong ETag or a date is allowed in If-Range (RFC 9110, 13.1.5). */
-export function keptPart(part: string, url: string): (PartState & { readonly bytes: number }) | null {
+export function keptPart(
+  part: string,
+  url: string,
+): (PartState & { readonly bytes: number }) | null {
   const state = readPartState(part, partState);
   const bytes = state === null ? 0 : statSync(part).size;
   if (state === null || state.url !== url || bytes === 0) return null;
   const { etag, lastModified, total } = state;
   const strong = etag?.startsWith('W/') ? undefined : etag;
-  if ((strong === undefined && lastModified === undefined) || (total !== undefined && bytes > total)) return null;
+  if (
+    (strong === undefined && lastModified === undefined) ||
+    (total !== undefined && bytes > total)
+  )
+    return null;
   return { ...state, etag: strong, bytes };
 }
 

@@ -48,7 +48,8 @@ export async function fetchSlice(
   const here = before.get(keyOf(slice, 0));
   // Of a slice that is here as a whole no tiles are asked.
   const isWholeHere = here !== undefined && here.tiles === undefined;
-  const tiles = isWholeHere || !asked ? undefined : joinedTiles(asked, (here?.tiles ?? []).map(boxOfBounds));
+  const tiles =
+    isWholeHere || !asked ? undefined : joinedTiles(asked, (here?.tiles ?? []).map(boxOfBounds));
   const fetched = await fetchFiles(source, slice, folder, usable, context, headers, tiles);
   const entries = new Map<string, FileEntry>();
   for (const [key, { entry, isNew }] of fetched) {
@@ -60,7 +61,9 @@ export async function fetchSlice(
     entries.set(key, { ...entry, ...digest, ...of, loadedAt });
   }
   // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
-  const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);
+  const others = [...readManifest(folder)].filter(
+    ([key]) => slice !== 'US' && sliceOfKey(key) !== slice,
+  );
   const after = new Map([...others, ...entries]);
   writeManifest(folder, after);
   removeOthers(folder, after, before, context.clock.now());
@@ -78,20 +81,36 @@ async function fetchFiles(
 ): Promise<Map<string, FetchedFile>> {
   const { download, firstLine } = source;
   const limits = { mostBytes: mostBytesOf(source), firstLine };
-  if (download.kind === 'spans') return await downloadSpans(download, source.name, folder, before, limits, context);
+  if (download.kind === 'spans')
+    return await downloadSpans(download, source.name, folder, before, limits, context);
   const fetched = new Map<string, FetchedFile>();
   const now = context.clock.now();
   if (download.kind === 'layer') {
-    for (const [index, request] of layerRequests(source, download, slice, folder, now, tiles).entries()) {
+    for (const [index, request] of layerRequests(
+      source,
+      download,
+      slice,
+      folder,
+      now,
+      tiles,
+    ).entries()) {
       const entry = before.get(keyOf(slice, index));
       const outcome = await downloadLayer(request, entry, context);
-      fetched.set(keyOf(slice, index), fetchedFile(hashRequest(request), request.target, entry, outcome, now));
+      fetched.set(
+        keyOf(slice, index),
+        fetchedFile(hashRequest(request), request.target, entry, outcome, now),
+      );
     }
     return fetched;
   }
-  for (const [index, requests] of (await fileRequests(download, slice, folder, context)).entries()) {
+  for (const [index, requests] of (
+    await fileRequests(download, slice, folder, context)
+  ).entries()) {
     const files = requests.map((request) => ({ ...request, headers, ...limits }));
-    fetched.set(keyOf(slice, index), await fetchNewest(source, files, before.get(keyOf(slice, index)), context));
+    fetched.set(
+      keyOf(slice, index),
+      await fetchNewest(source, files, before.get(keyOf(slice, index)), context),
+    );
   }
   return fetched;
 }
@@ -107,12 +126,14 @@ async function fetchNewest(
     const { url, target } = request;
     const now = context.clock.now();
     const entry = earlier?.url === url && isWhole(earlier, target) ? earlier : undefined;
-    const isSilent = entry !== undefined && entry.etag === undefined && entry.lastModified === undefined;
+    const isSilent =
+      entry !== undefined && entry.etag === undefined && entry.lastModified === undefined;
     // A server without validators would send the whole file again.
     const isFresh = isSilent && now - entry.fetchedAt < staleAfterMs(source);
     const outcome = isFresh ? 'unchanged' : await downloadFile(request, entry, context);
     if (outcome === 'missing') continue;
-    const isWholeYear = download.kind !== 'file' || (await download.isWholeYear?.(target)) !== false;
+    const isWholeYear =
+      download.kind !== 'file' || (await download.isWholeYear?.(target)) !== false;
     if (isWholeYear) return fetchedFile(url, target, entry, outcome, now);
     rmSync(target, { force: true });
   }
@@ -123,7 +144,8 @@ const PART_LASTS_MS = 7 * 86_400_000;
 
 function removeOthers(folder: string, after: Manifest, before: Manifest, now: number): void {
   const named = new Set([...after.values()].map(({ file }) => file));
-  for (const { file } of before.values()) if (!named.has(file)) rmSync(join(folder, file), { force: true });
+  for (const { file } of before.values())
+    if (!named.has(file)) rmSync(join(folder, file), { force: true });
   for (const file of readdirSync(folder).filter((name) => /\.part(\.json(\.new)?)?$/.test(name))) {
     const path = join(folder, file);
     if (now - statSync(path).mtimeMs > PART_LASTS_MS) rmSync(path, { force: true });

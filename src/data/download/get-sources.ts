@@ -76,7 +76,12 @@ export async function checkSources(
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
           const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];
           const elsewhere = probed.filter((probe) => probe.isElsewhere);
-          const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context, headers);
+          const parts = await probeParts(
+            source,
+            rowsByState(source, manifest, stateRowsOf),
+            context,
+            headers,
+          );
           const lost = parts.filter((part) => isLoss(part.here, part.rows));
           const warnings = [
             ...(isSmall ? [warning] : []),
@@ -93,14 +98,24 @@ export async function checkSources(
         } catch (error) {
           context.signal.throwIfAborted();
           if (!(error instanceof PerilbookError)) throw error;
-          return { source, probed: [], warnings: [], away: [], error: askedOfMirror(error, context.client) };
+          return {
+            source,
+            probed: [],
+            warnings: [],
+            away: [],
+            error: askedOfMirror(error, context.client),
+          };
         }
       }),
     ),
   );
 }
 
-async function awayAddresses(source: Source, env: KeyVariables, context: DownloadContext): Promise<string[]> {
+async function awayAddresses(
+  source: Source,
+  env: KeyVariables,
+  context: DownloadContext,
+): Promise<string[]> {
   const away: string[] = [];
   for (const other of othersOf(source, env)) {
     try {
@@ -119,7 +134,11 @@ async function awayAddresses(source: Source, env: KeyVariables, context: Downloa
 export type StateRowsOf = (source: string) => Readonly<Record<string, number>>;
 
 /** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are estimated in proportion. */
-function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsOf): ReadonlyMap<string, number> {
+function rowsByState(
+  source: Source,
+  manifest: Manifest,
+  stateRowsOf: StateRowsOf,
+): ReadonlyMap<string, number> {
   const { download } = source;
   const rows = new Map<string, number>();
   for (const [key, { count }] of manifest) {
@@ -128,7 +147,8 @@ function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsO
     if (download.kind === 'file') rows.set(slice, 1);
     else if (count !== undefined) rows.set(slice, (rows.get(slice) ?? 0) + count);
   }
-  const isFiltered = download.kind === 'layer' && download.stateWhere !== undefined && download.stateWhere !== 'box';
+  const isFiltered =
+    download.kind === 'layer' && download.stateWhere !== undefined && download.stateWhere !== 'box';
   const all = manifest.get('US')?.count;
   if (all === undefined || !isFiltered) return rows;
   const records = Object.entries(stateRowsOf(source.name));
@@ -150,8 +170,10 @@ export function wantedSources(
   return sources.map((source) => {
     if (copy !== undefined) return { source, slices: copiedSlices(source, copy, states) };
     const manifest = readManifest(join(downloads, source.name));
-    const isAroundPlaces = source.download.kind === 'layer' && source.download.aroundPlaces !== undefined;
-    if (tiles === undefined || !isAroundPlaces) return { source, slices: listSlices(source, states, manifest) };
+    const isAroundPlaces =
+      source.download.kind === 'layer' && source.download.aroundPlaces !== undefined;
+    if (tiles === undefined || !isAroundPlaces)
+      return { source, slices: listSlices(source, states, manifest) };
     return { source, slices: listSlices(source, [...tiles.keys()], manifest), tiles };
   });
 }
@@ -177,7 +199,10 @@ export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'mi
       for (let next = first; ; ) {
         const obtained = await inTurn(downloading, () => obtain(next, folders, env, context));
         const outcome = await inTurn(using, () => use(obtained));
-        const other = folders.copy === undefined && outcome.error !== undefined ? orElse(next, outcome, env) : null;
+        const other =
+          folders.copy === undefined && outcome.error !== undefined
+            ? orElse(next, outcome, env)
+            : null;
         // What the publisher's own address said comes before what its copies say.
         if (outcome.error !== undefined) refused ??= outcome;
         if (other === null) return outcome.error === undefined ? outcome : refused!;
@@ -193,7 +218,9 @@ export async function obtainSources<T extends Pick<ObtainedSource, 'error' | 'mi
 
 /** The second addresses of a source; one that needs a key only where there is one. */
 const othersOf = (source: Source, env: KeyVariables): readonly OtherAddress[] =>
-  (source.else ?? []).filter(({ keyVariable }) => keyVariable === undefined || Boolean(env[keyVariable]));
+  (source.else ?? []).filter(
+    ({ keyVariable }) => keyVariable === undefined || Boolean(env[keyVariable]),
+  );
 
 /** The next address for what is missing or was refused; null after the last. One with the whole US alone would replace other states. */
 function orElse(
@@ -204,8 +231,14 @@ function orElse(
   const [other, ...others] = othersOf(source, env);
   if (other === undefined) return null;
   const isWhole = !isByState(other) && missing.length === slices.length;
-  const left = isWhole ? ['US'] : missing.filter((slice) => slice === 'US' || isPublishedFor(other.download, slice));
-  const next = { source: { ...source, ...other, else: others }, slices: left, ...(tiles && { tiles }) };
+  const left = isWhole
+    ? ['US']
+    : missing.filter((slice) => slice === 'US' || isPublishedFor(other.download, slice));
+  const next = {
+    source: { ...source, ...other, else: others },
+    slices: left,
+    ...(tiles && { tiles }),
+  };
   return left.length > 0 && (isWhole || left.includes('US') || isByState(other))
     ? next
     : orElse({ ...next, slices }, { missing }, env);
@@ -248,7 +281,12 @@ async function obtain(
   if (first === undefined) return { ...wanted, newFiles };
   const { code, message, hint, context: facts } = askedOfMirror(first, context.client);
   const states = slices.length > 1 ? `. Not downloaded: ${missing.join(', ')}` : '';
-  return { ...wanted, newFiles, missing, error: new PerilbookError(code, `${message}${states}`, hint, facts, first) };
+  return {
+    ...wanted,
+    newFiles,
+    missing,
+    error: new PerilbookError(code, `${message}${states}`, hint, facts, first),
+  };
 }
 
 /** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */
@@ -257,11 +295,13 @@ function keyHeaders(
   env: KeyVariables,
   mirror: string | undefined,
 ): Record<string, string> {
-  if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined) return {};
+  if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined)
+    return {};
   if (isElsewhere ? keyFile === undefined : mirror !== undefined) return {};
   const key = keyFile === undefined ? env[keyVariable]?.trim() : keyIn(keyFile);
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return { [download.keyHeader]: key };
-  const keySource = keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;
+  const keySource =
+    keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;
   const problem = key ? 'holds characters that no key has' : 'holds none';
   throw downloadFailed(`${name} needs an API key, and ${keySource} ${problem}`, note);
 }

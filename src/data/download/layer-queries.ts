@@ -29,7 +29,9 @@ const layerInfo = z.object({
   fields: z.array(z.object({ name: z.string(), type: z.string().optional() })).nullish(),
   supportedQueryFormats: z.string().nullish(),
   advancedQueryCapabilities: z.object({ supportsPagination: z.boolean().optional() }).nullish(),
-  editingInfo: z.object({ lastEditDate: z.number().nullish(), dataLastEditDate: z.number().nullish() }).nullish(),
+  editingInfo: z
+    .object({ lastEditDate: z.number().nullish(), dataLastEditDate: z.number().nullish() })
+    .nullish(),
 });
 
 export type ArcgisLayer = Awaited<ReturnType<typeof parseLayer>>;
@@ -48,19 +50,43 @@ export async function probeLayer(
   const layer = await parseLayer(request, context);
   const count = await fetchCount(request, context);
   const first = { rows: 0, lastId: 0 };
-  const { features } = await fetchPage(request, layer, first, Math.min(FIRST_ROWS, layer.pageRows), context);
+  const { features } = await fetchPage(
+    request,
+    layer,
+    first,
+    Math.min(FIRST_ROWS, layer.pageRows),
+    context,
+  );
   const time = findTime(layer.fields);
-  return { ...layer, count, features, newest: time === null ? null : await fetchNewest(request, time, context) };
+  return {
+    ...layer,
+    count,
+    features,
+    newest: time === null ? null : await fetchNewest(request, time, context),
+  };
 }
 
 /** The greatest value of a field; null where the server cannot sort by it. Asked once: such servers answer with an error 500, too. */
-async function fetchNewest(request: LayerRequest, field: string, context: DownloadContext): Promise<unknown> {
+async function fetchNewest(
+  request: LayerRequest,
+  field: string,
+  context: DownloadContext,
+): Promise<unknown> {
   const url = formatQuery(request, {
     where: `(${request.where}) AND ${field} IS NOT NULL`,
-    ...{ outFields: field, orderByFields: `${field} DESC`, resultRecordCount: '1', returnGeometry: 'false', f: 'json' },
+    ...{
+      outFields: field,
+      orderByFields: `${field} DESC`,
+      resultRecordCount: '1',
+      returnGeometry: 'false',
+      f: 'json',
+    },
   });
   try {
-    const { features } = (await getArcgisJson(url, { ...context, mostAttempts: 1 })) as unknown as PageAnswer;
+    const { features } = (await getArcgisJson(url, {
+      ...context,
+      mostAttempts: 1,
+    })) as unknown as PageAnswer;
     const [newest] = features ?? [];
     return newest === undefined ? null : attributesOf(newest)[field];
   } catch (error) {
@@ -71,18 +97,33 @@ async function fetchNewest(request: LayerRequest, field: string, context: Downlo
 
 const attributesOf = ({ attributes, properties }: LayerFeature) => attributes ?? properties ?? {};
 
-export async function parseLayer({ layer, as, fields, pageRows }: LayerRequest, context: DownloadContext) {
+export async function parseLayer(
+  { layer, as, fields, pageRows }: LayerRequest,
+  context: DownloadContext,
+) {
   const read = layerInfo.safeParse(await getArcgisJson(`${layer}?f=json`, context));
   const info = read.success ? read.data : {};
   const all = info.fields ?? [];
   const idField = info.objectIdField ?? all.find(({ type }) => type === 'esriFieldTypeOID')?.name;
   if (idField === undefined || all.length === 0) {
-    throw downloadFailed(`${layer} does not describe its fields: it is not a layer any more`, ADDRESS_MOVED);
+    throw downloadFailed(
+      `${layer} does not describe its fields: it is not a layer any more`,
+      ADDRESS_MOVED,
+    );
   }
-  const wanted = all.map(({ name }) => name).filter((name) => fields === undefined || new RegExp(fields).test(name));
+  const wanted = all
+    .map(({ name }) => name)
+    .filter((name) => fields === undefined || new RegExp(fields).test(name));
   if (wanted.length === 0)
-    throw downloadFailed(`${layer} has none of the fields that are needed: ${fieldNames(fields!)}`, ADDRESS_MOVED);
-  if (as === 'geojson' && info.supportedQueryFormats && !/geojson/i.test(info.supportedQueryFormats)) {
+    throw downloadFailed(
+      `${layer} has none of the fields that are needed: ${fieldNames(fields!)}`,
+      ADDRESS_MOVED,
+    );
+  if (
+    as === 'geojson' &&
+    info.supportedQueryFormats &&
+    !/geojson/i.test(info.supportedQueryFormats)
+  ) {
     throw downloadFailed(`${layer} does not give GeoJSON any more`, ADDRESS_MOVED);
   }
   return {
@@ -95,7 +136,8 @@ export async function parseLayer({ layer, as, fields, pageRows }: LayerRequest, 
 }
 
 /** `^(CountyFIPS|RadonZone)$` as names; a bar inside other brackets stays. */
-const fieldNames = (pattern: string): string => pattern.replace(/^\^\(?|\)?\$$/g, '').replace(/\|(?![^(]*\))/g, ', ');
+const fieldNames = (pattern: string): string =>
+  pattern.replace(/^\^\(?|\)?\$$/g, '').replace(/\|(?![^(]*\))/g, ', ');
 
 export async function fetchCount(request: LayerRequest, context: DownloadContext): Promise<number> {
   const url = formatQuery(request, { where: request.where, returnCountOnly: 'true', f: 'json' });
@@ -109,7 +151,13 @@ export async function fetchCount(request: LayerRequest, context: DownloadContext
 export function hashRequest(request: LayerRequest): string {
   const { where, fields = '*', as, tiles } = request;
   const ofTiles = tiles === undefined ? {} : { tiles: hash('sha1', JSON.stringify(tiles)) };
-  return formatQuery(request, { where, outFields: fields, f: as, ...simplification(request), ...ofTiles });
+  return formatQuery(request, {
+    where,
+    outFields: fields,
+    f: as,
+    ...simplification(request),
+    ...ofTiles,
+  });
 }
 
 /** The ids of the features that touch the tiles of a request, in order: a tile a request, and a feature on several tiles once.
@@ -121,11 +169,16 @@ export async function fetchIds(
 ): Promise<number[]> {
   const ids = new Set<number>();
   for (const [index, box] of request.tiles.entries()) {
-    const url = formatQuery({ ...request, box }, { where: request.where, returnIdsOnly: 'true', f: 'json' });
+    const url = formatQuery(
+      { ...request, box },
+      { where: request.where, returnIdsOnly: 'true', f: 'json' },
+    );
     const { objectIds, exceededTransferLimit } = await getArcgisJson(url, context);
     // A server that has none answers null.
-    const isList = objectIds === null || (Array.isArray(objectIds) && objectIds.every(Number.isFinite));
-    if (!isList || exceededTransferLimit === true) throw downloadFailed(`${url} does not list its rows`, ADDRESS_MOVED);
+    const isList =
+      objectIds === null || (Array.isArray(objectIds) && objectIds.every(Number.isFinite));
+    if (!isList || exceededTransferLimit === true)
+      throw downloadFailed(`${url} does not list its rows`, ADDRESS_MOVED);
     for (const id of (objectIds as number[] | null) ?? []) ids.add(id);
     onTile(index + 1);
   }
@@ -135,7 +188,10 @@ export async function fetchIds(
 const simplification = ({ simplifiedBy }: LayerRequest): Readonly<Record<string, string>> =>
   simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) };
 
-function formatQuery({ layer, box }: LayerRequest, parameters: Readonly<Record<string, string>>): string {
+function formatQuery(
+  { layer, box }: LayerRequest,
+  parameters: Readonly<Record<string, string>>,
+): string {
   const bounds = box && {
     geometry: `${box.minLng},${box.minLat},${box.maxLng},${box.maxLat}`,
     geometryType: 'esriGeometryEnvelope',
@@ -166,16 +222,22 @@ async function fetchPage(
   const rowsOfPage: Record<string, string> =
     listed !== undefined
       ? { objectIds: listed.join() }
-      : { where: isAfter, ...(hasOffset && { resultOffset: String(before), resultRecordCount: String(pageRows) }) };
+      : {
+          where: isAfter,
+          ...(hasOffset && { resultOffset: String(before), resultRecordCount: String(pageRows) }),
+        };
   const url = formatQuery(request, {
     ...rowsOfPage,
     outFields: names,
     orderByFields: idField,
-    ...(as === 'csv' ? { returnGeometry: 'false', f: 'json' } : { ...GEOJSON, ...simplification(request) }),
+    ...(as === 'csv'
+      ? { returnGeometry: 'false', f: 'json' }
+      : { ...GEOJSON, ...simplification(request) }),
   });
   const page = await getArcgisJson(url, context);
   const { features, exceededTransferLimit, properties, crs } = page as unknown as PageAnswer;
-  if (!Array.isArray(features)) throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
+  if (!Array.isArray(features))
+    throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
   refuseMetres(layer, crs);
   const idOf = (feature: LayerFeature) => Number(attributesOf(feature)[idField] ?? feature.id);
   const isUnknown = features.some((feature) => !Number.isFinite(idOf(feature)));
@@ -194,16 +256,28 @@ export async function parsePage(
   context: DownloadContext,
   ids: readonly number[] | null = null,
 ) {
-  const { features, idOf, names, hasMore } = await fetchPage(request, layer, position, pageRows, context, ids);
+  const { features, idOf, names, hasMore } = await fetchPage(
+    request,
+    layer,
+    position,
+    pageRows,
+    context,
+    ids,
+  );
   // Simplification collapses small outlines, and the server gives them without a geometry.
-  const isLost = ({ geometry }: LayerFeature) => request.simplifiedBy !== undefined && boxOfGeometry(geometry) === null;
+  const isLost = ({ geometry }: LayerFeature) =>
+    request.simplifiedBy !== undefined && boxOfGeometry(geometry) === null;
   const whole = await fetchWhole(request, features.filter(isLost).map(idOf), names, context);
   const wholeById = new Map(whole.map((feature) => [idOf(feature), feature]));
   const rows = features.map((feature) => {
     const id = idOf(feature);
     const values = attributesOf(feature);
-    const cells = () => stringify([layer.fields.map((name) => values[name] ?? '')], { cast: { number: String } });
-    return { id, line: request.as === 'csv' ? cells() : JSON.stringify(wholeById.get(id) ?? feature) };
+    const cells = () =>
+      stringify([layer.fields.map((name) => values[name] ?? '')], { cast: { number: String } });
+    return {
+      id,
+      line: request.as === 'csv' ? cells() : JSON.stringify(wholeById.get(id) ?? feature),
+    };
   });
   return { rows, bytes: rows.reduce((sum, { line }) => sum + line.length, 0), hasMore };
 }
@@ -224,7 +298,8 @@ async function fetchWhole(
     const objectIds = ids.slice(from, from + IDS_AT_ONCE).join();
     const url = formatQuery({ ...request, box: undefined }, { objectIds, outFields, ...GEOJSON });
     const { features } = (await getArcgisJson(url, context)) as unknown as PageAnswer;
-    if (!Array.isArray(features)) throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
+    if (!Array.isArray(features))
+      throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
     rows.push(...features);
   }
   return rows;

@@ -13,9 +13,16 @@ import { boxOfBounds } from './place-tiles.ts';
 import { findReach, type Slice, sliceOfKey } from './source-requests.ts';
 
 /** The downloaded slices of a source that are not in the database in this version. */
-export function unloadedSlices(database: DataDatabase, source: string, manifest: Manifest): Slice[] {
+export function unloadedSlices(
+  database: DataDatabase,
+  source: string,
+  manifest: Manifest,
+): Slice[] {
   const slices = new Set([...manifest.keys()].map(sliceOfKey));
-  const isLoaded = ({ fetchedAt, loadedAt, dataset, level = '', refused }: FileEntry, slice: Slice): boolean => {
+  const isLoaded = (
+    { fetchedAt, loadedAt, dataset, level = '', refused }: FileEntry,
+    slice: Slice,
+  ): boolean => {
     // It is downloaded again first.
     if (refused) return true;
     if (loadedAt === undefined) return false;
@@ -83,9 +90,17 @@ export async function loadDownloads(
     const isOwn = [...manifest.values()].some(({ covers }) => covers !== undefined);
     const least = isOwn ? 0 : source.least;
     const terms = { replace, askedOf: source.name, reach: findReach(source), rivals, least };
-    const loaded = await loadParts(database, source.loader, parts, terms, { clock, onRecords }, stored?.level);
+    const loaded = await loadParts(
+      database,
+      source.loader,
+      parts,
+      terms,
+      { clock, onRecords },
+      stored?.level,
+    );
     mark(slices, { loadedAt: clock.now(), dataset: loaded.dataset, level: loaded.level });
-    for (const name of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });
+    for (const name of rivals)
+      rmSync(join(folders.downloads, name), { recursive: true, force: true });
     return { loaded, without };
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
@@ -96,7 +111,9 @@ export async function loadDownloads(
       mark(slices, { refused: true });
       return { ...rest, error };
     }
-    const lost = slices.filter((slice) => (error.context.states as readonly string[] | undefined)?.includes(slice));
+    const lost = slices.filter((slice) =>
+      (error.context.states as readonly string[] | undefined)?.includes(slice),
+    );
     const others = slices.filter((slice) => !lost.includes(slice));
     mark(lost.length === 0 ? slices : lost, { refused: true });
     if (lost.length === 0 || others.length === 0) throw error;
@@ -116,13 +133,19 @@ function makePart(
   const pathOf = ([, { file }]: (typeof entries)[number]) => join(folder, file);
   const sites = entries.find(([key]) => besides.has(key));
   const from = entries.find(([, entry]) => entry.from !== undefined)?.[1].from;
-  const { licence, saysAccess, vintage } = { ...source, ...source.else?.find((other) => other.from === from) };
+  const { licence, saysAccess, vintage } = {
+    ...source,
+    ...source.else?.find((other) => other.from === from),
+  };
   const edited = Math.max(0, ...entries.map(([, entry]) => entry.edited ?? 0));
-  const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
+  const time =
+    vintage === 'edited' ? (edited === 0 ? undefined : `edited ${isoDay(edited)}`) : vintage;
   const fetched = Math.max(...entries.map(([, { fetchedAt }]) => fetchedAt));
-  const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
+  const sentence =
+    licence !== undefined && saysAccess ? `${licence} Accessed ${isoDay(fetched)}.` : licence;
   const tiles = entries[0]?.[1].tiles;
-  const covers = source.covers ?? entries.find(([, entry]) => entry.covers !== undefined)?.[1].covers;
+  const covers =
+    source.covers ?? entries.find(([, entry]) => entry.covers !== undefined)?.[1].covers;
   return {
     slice,
     of: slice === WHOLE_US && covers !== undefined && !covers?.includes(WHOLE_US) ? covers : slice,
@@ -140,5 +163,7 @@ function makePart(
 /** The keys of files that are passed as `sites`. */
 function besidesOf({ download }: Source): ReadonlySet<string> {
   if (download.kind !== 'file') return new Set();
-  return new Set(download.files.flatMap(({ as }, index) => (as === 'sites' ? [`US/${index + 1}`] : [])));
+  return new Set(
+    download.files.flatMap(({ as }, index) => (as === 'sites' ? [`US/${index + 1}`] : [])),
+  );
 }

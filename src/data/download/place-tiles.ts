@@ -25,7 +25,8 @@ export function placeTiles(locations: Iterable<Location>): PlaceTiles {
     const box = squareAt(lat * smallest, lng * smallest, smallest);
     const middle = { lat: box.minLat + smallest / 2, lng: box.minLng + smallest / 2 };
     const reach = distanceMeters(middle, { lat: box.minLat, lng: box.minLng });
-    for (const state of statesWithin(middle, reach)) byState.set(state, [...(byState.get(state) ?? []), box]);
+    for (const state of statesWithin(middle, reach))
+      byState.set(state, [...(byState.get(state) ?? []), box]);
   }
   return new Map([...byState].sort().map(([state, boxes]) => [state, largerTiles(boxes)]));
 }
@@ -47,13 +48,25 @@ function squareAt(lat: number, lng: number, side: number): Box {
 
 type TileBounds = NonNullable<FileEntry['tiles']>[number];
 
-export const boundsOf = ({ minLng, minLat, maxLng, maxLat }: Box): TileBounds => [minLng, minLat, maxLng, maxLat];
+export const boundsOf = ({ minLng, minLat, maxLng, maxLat }: Box): TileBounds => [
+  minLng,
+  minLat,
+  maxLng,
+  maxLat,
+];
 
-export const boxOfBounds = ([minLng, minLat, maxLng, maxLat]: TileBounds): Box => ({ minLng, minLat, maxLng, maxLat });
+export const boxOfBounds = ([minLng, minLat, maxLng, maxLat]: TileBounds): Box => ({
+  minLng,
+  minLat,
+  maxLng,
+  maxLat,
+});
 
 /** Tiles with those that were downloaded before, without those that lie in others; in an order of their own. */
 export function joinedTiles(asked: readonly Box[], before: readonly Box[]): readonly Box[] {
-  const all = [...new Map([...asked, ...before].map((box) => [boundsOf(box).join(), box])).values()];
+  const all = [
+    ...new Map([...asked, ...before].map((box) => [boundsOf(box).join(), box])).values(),
+  ];
   const isIn = (inner: Box, outer: Box) =>
     inner !== outer &&
     inner.minLng >= outer.minLng &&

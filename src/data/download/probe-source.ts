@@ -84,7 +84,13 @@ export async function probeSource(
     case 'layer': {
       const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
       for (const slice of slices) {
-        for (const [index, request] of layerRequests(source, download, slice, '', context.clock.now()).entries()) {
+        for (const [index, request] of layerRequests(
+          source,
+          download,
+          slice,
+          '',
+          context.clock.now(),
+        ).entries()) {
           probed.push(await probeRows(source, request, index === 0, context));
         }
       }
@@ -104,7 +110,8 @@ async function probeRows(
   context: DownloadContext,
 ): Promise<ProbedSource> {
   const times = LOADERS.get(source.loader)!.vintage;
-  const timeIn = (fields: readonly string[]) => (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
+  const timeIn = (fields: readonly string[]) =>
+    (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
   const { count, edited, fields, features, newest } = await probeLayer(request, timeIn, context);
   const vintage = vintageByColumns(times);
   if (times !== undefined) vintage.see({ [times.names[0]!]: newest });
@@ -152,10 +159,13 @@ export function ageWarnings(
   // The day on which a server changed a file is not that of its data.
   const isChange = probed.some(({ changedAt }) => changedAt !== undefined);
   const newest = published.includes(null) ? null : Math.max(...(published as number[]));
-  const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
+  const isOld =
+    oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
   return [
     ...(isOld
-      ? [`its ${isChange ? 'last change' : 'newest data'} is of ${isoDay(newest)}, and it is published ${cadence}`]
+      ? [
+          `its ${isChange ? 'last change' : 'newest data'} is of ${isoDay(newest)}, and it is published ${cadence}`,
+        ]
       : []),
     ...(isOutdated(source, probed, manifest, now)
       ? [`newer data is published: run perilbook data update ${name}`]
@@ -164,13 +174,19 @@ export function ageWarnings(
 }
 
 /** Whether newer data is published than was downloaded. At the same address the dates are compared, at different ones the years. */
-function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: Manifest, now: number): boolean {
+function isOutdated(
+  source: Source,
+  probed: readonly ProbedSource[],
+  manifest: Manifest,
+  now: number,
+): boolean {
   if (source.isNearRealTime) return false;
   return [...manifest.values()].some(({ url, edited, lastModified }) => {
     const here = edited ?? Date.parse(lastModified ?? '');
     const year = yearIn(source, url);
     return probed.some((probe) => {
-      const isSame = source.download.kind === 'layer' ? url.startsWith(probe.url) : url === probe.url;
+      const isSame =
+        source.download.kind === 'layer' ? url.startsWith(probe.url) : url === probe.url;
       if (isSame) return probe.changedAt !== undefined && here < probe.changedAt;
       const published = yearIn(source, probe.url);
       // A year that is published before its end is complete in June of the next one.

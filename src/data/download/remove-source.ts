@@ -64,11 +64,13 @@ export function removeDataset(
   isByHand = false,
 ): boolean {
   const parts = (allParts(database).get(keyOfParts(name, level)) ?? []).filter(
-    ({ state, askedOf }) => (states === null || states.includes(state)) && !(isByHand && askedOf !== ''),
+    ({ state, askedOf }) =>
+      (states === null || states.includes(state)) && !(isByHand && askedOf !== ''),
   );
   if (parts.length === 0) return false;
   const askedOf = new Set(parts.map((part) => part.askedOf));
-  for (const source of sources) if (askedOf.has(source.name)) removeSource(database, source, downloads, states, clock);
+  for (const source of sources)
+    if (askedOf.has(source.name)) removeSource(database, source, downloads, states, clock);
   removeParts(database, name, level, new Set(parts.map(({ state }) => state)), clock);
   return true;
 }

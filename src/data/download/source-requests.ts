@@ -36,7 +36,11 @@ export function isByState({ download }: Pick<Source, 'download'>): boolean {
 }
 
 /** The slices to download for some states; null for the whole US. */
-export function listSlices(source: Source, states: readonly string[] | null, manifest: Manifest): Slice[] {
+export function listSlices(
+  source: Source,
+  states: readonly string[] | null,
+  manifest: Manifest,
+): Slice[] {
   const { download } = source;
   if (states === null || !isByState(source) || manifest.has('US')) return ['US'];
   return states.filter((state) => isPublishedFor(download, state));
@@ -45,7 +49,8 @@ export function listSlices(source: Source, states: readonly string[] | null, man
 /** The slice of a file, by its key in the manifest. */
 export const sliceOfKey = (key: string): Slice => key.split('/')[0]!;
 
-export const keyOf = (slice: Slice, index: number): string => (index === 0 ? slice : `${slice}/${index + 1}`);
+export const keyOf = (slice: Slice, index: number): string =>
+  index === 0 ? slice : `${slice}/${index + 1}`;
 export const staleAfterMs = ({ staleAfterDays }: Source): number => staleAfterDays * DAY_MS;
 
 /** The largest allowed size of a file. */
@@ -63,12 +68,16 @@ export async function fileRequests(
   context: DownloadContext,
 ): Promise<RequestedFile[][]> {
   if (download.kind === 'file') {
-    return download.files.map((_, index) => datedRequests(download, index, slice, folder, context.clock.now()));
+    return download.files.map((_, index) =>
+      datedRequests(download, index, slice, folder, context.clock.now()),
+    );
   }
   const html = await getText(download.page, context, 20_000_000);
   const urls = [
     ...download.links.map((pattern) => newestLink(html, download.page, pattern)),
-    ...(download.more ?? []).flatMap((pattern) => linksOf(html, download.page, pattern).slice(0, 1)),
+    ...(download.more ?? []).flatMap((pattern) =>
+      linksOf(html, download.page, pattern).slice(0, 1),
+    ),
   ];
   return urls.map((url) => [{ url, target: join(folder, parseFileName(url)) }]);
 }
@@ -86,11 +95,17 @@ export function datedRequests(
   const dates = /\{(year|date|hour)\}/.test(pattern) ? listDates(download, now) : [{}];
   return dates.map((date) => {
     const url = filled(pattern, slice, date);
-    return { url, target: join(folder, name === undefined ? parseFileName(url) : filled(name, slice, date)) };
+    return {
+      url,
+      target: join(folder, name === undefined ? parseFileName(url) : filled(name, slice, date)),
+    };
   });
 }
 
-function listDates({ years, hours }: FileDownload, now: number): Readonly<Record<string, string>>[] {
+function listDates(
+  { years, hours }: FileDownload,
+  now: number,
+): Readonly<Record<string, string>>[] {
   if (hours !== undefined) {
     return Array.from({ length: hours + 1 }, (_, back) => {
       const hour = new Date(now - back * HOUR_MS).toISOString();
@@ -100,10 +115,16 @@ function listDates({ years, hours }: FileDownload, now: number): Readonly<Record
   }
   const newest = new Date(now).getUTCFullYear() - (years?.newest ?? 0);
   const oldest = years?.oldest ?? newest;
-  return Array.from({ length: Math.max(1, newest - oldest + 1) }, (_, back) => ({ year: String(newest - back) }));
+  return Array.from({ length: Math.max(1, newest - oldest + 1) }, (_, back) => ({
+    year: String(newest - back),
+  }));
 }
 
-function filled(pattern: string, slice: Slice, date: Readonly<Record<string, string>> = {}): string {
+function filled(
+  pattern: string,
+  slice: Slice,
+  date: Readonly<Record<string, string>> = {},
+): string {
   const values: Readonly<Record<string, string>> = {
     slice,
     state: slice,
@@ -117,7 +138,10 @@ function filled(pattern: string, slice: Slice, date: Readonly<Record<string, str
 
 /** The file name in an address; the loader of boundaries reads the year in it. */
 function parseFileName(url: string): string {
-  const name = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '').replace(/[^\w.()-]/g, '_');
+  const name = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '').replace(
+    /[^\w.()-]/g,
+    '_',
+  );
   if (/^[\w()-][\w.()-]*$/.test(name)) return name;
   throw downloadFailed(`${url} does not end in the name of a file`, ADDRESS_MOVED);
 }
@@ -128,7 +152,9 @@ function radiusOf({ topics }: Source): number {
 
 /** How far beyond its state a part reaches, in metres: as far as the requested boxes. */
 export function findReach(source: Source): number {
-  return source.download.kind === 'layer' && source.download.stateWhere === 'box' ? radiusOf(source) : 0;
+  return source.download.kind === 'layer' && source.download.stateWhere === 'box'
+    ? radiusOf(source)
+    : 0;
 }
 
 /** One request for each layer, and for each box of a state (Alaska has two). */
@@ -149,7 +175,8 @@ export function layerRequests(
     isState && stateWhere !== 'box' ? filled(stateWhere, slice) : undefined,
   ].filter((filter) => filter !== undefined);
   const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
-  const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [undefined];
+  const boxes =
+    isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [undefined];
   const layers = [{ ...download, layer }, ...(download.more ?? [])];
   const all = boxes.flatMap((box) => layers.map((own) => ({ ...own, box })));
   return all.map(({ layer, fields, simplifiedBy, pageRows, box }, index) => ({
@@ -182,11 +209,18 @@ function linksOf(html: string, page: string, pattern: string): string[] {
   const links: { readonly url: string; readonly year: string; readonly day: string }[] = [];
   // EIA keeps the links of months to come in comments.
   const shown = html.replace(/<!--[\s\S]*?-->/g, '');
-  for (const [, quoted = '', after = ''] of shown.matchAll(/href\s*=\s*["']([^"']+)["'](?=([^\n]{0,300}))/gi)) {
+  for (const [, quoted = '', after = ''] of shown.matchAll(
+    /href\s*=\s*["']([^"']+)["'](?=([^\n]{0,300}))/gi,
+  )) {
     const [whole, year = '', day = ''] = new RegExp(`(?:^|/)${pattern}$`).exec(quoted) ?? [];
     if (whole === undefined) continue;
-    const [, listed] = /^[^<]*<\/a>\s*(?:<\/td>\s*<td[^>]*>)?\s*(\d{4}-\d{2}-\d{2} \d{2}:\d{2})/i.exec(after) ?? [];
-    links.push({ url: new URL(quoted, page).href, year, day: listed?.replace(/\D/g, '') ?? dayOfName(day) });
+    const [, listed] =
+      /^[^<]*<\/a>\s*(?:<\/td>\s*<td[^>]*>)?\s*(\d{4}-\d{2}-\d{2} \d{2}:\d{2})/i.exec(after) ?? [];
+    links.push({
+      url: new URL(quoted, page).href,
+      year,
+      day: listed?.replace(/\D/g, '') ?? dayOfName(day),
+    });
   }
   return links.sort((a, b) => order(b.year, a.year) || order(b.day, a.day)).map(({ url }) => url);
 }
@@ -194,7 +228,10 @@ function linksOf(html: string, page: string, pattern: string): string[] {
 /** The name of a file as a reader writes it: `1955-YYYY_hail.csv.zip`. */
 function nameOfPattern(pattern: string): string {
   const dates: Readonly<Record<string, string>> = { 2: 'MM', 4: 'YYYY', '6,8': 'MMDDYYYY' };
-  const name = pattern.replace(/\(\\d\{([\d,]+)\}\)/g, (group, digits: string) => dates[digits] ?? group);
+  const name = pattern.replace(
+    /\(\\d\{([\d,]+)\}\)/g,
+    (group, digits: string) => dates[digits] ?? group,
+  );
   return name.replace(/^\[.*?\*\//, '').replaceAll('\\', '');
 }
 

@@ -29,7 +29,8 @@ export function createTransferRate(expectedBytes: number | null) {
       const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1_000;
       const bytesPerSecond = seconds === 0 ? 0 : (last!.bytes - first!.bytes) / seconds;
       const totalBytes = expectedBytes === null ? null : Math.max(expectedBytes, bytes);
-      const secondsLeft = totalBytes === null || bytesPerSecond === 0 ? null : (totalBytes - bytes) / bytesPerSecond;
+      const secondsLeft =
+        totalBytes === null || bytesPerSecond === 0 ? null : (totalBytes - bytes) / bytesPerSecond;
       return { bytes, totalBytes, bytesPerSecond, secondsLeft };
     },
   };

@@ -65,9 +65,15 @@ export function createWebClient(options: WebClientOptions): WebClient {
   };
   // '' stops undici from reading process.env itself.
   const proxy = (name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
-  const proxies = { httpProxy: proxy('HTTP_PROXY'), httpsProxy: proxy('HTTPS_PROXY'), noProxy: proxy('NO_PROXY') };
+  const proxies = {
+    httpProxy: proxy('HTTP_PROXY'),
+    httpsProxy: proxy('HTTPS_PROXY'),
+    noProxy: proxy('NO_PROXY'),
+  };
   const isProxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
-  const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
+  const dispatcher = isProxied
+    ? new EnvHttpProxyAgent({ ...timeouts, ...proxies })
+    : new Agent(timeouts);
   const everywhere = pLimit(AT_ONCE);
 
   const addressOf = (url: string) => {
@@ -77,7 +83,11 @@ export function createWebClient(options: WebClientOptions): WebClient {
   };
   const limitOf = memo((_host: string) => pLimit(AT_ONCE_PER_HOST));
 
-  async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
+  async function send(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<WebAnswer> {
     let at = addressOf(url);
     let sent = { 'user-agent': userAgent, accept: '*/*', ...headers };
     // undici's redirect interceptor would follow to an unencrypted address, and would forward the key, whose header it does not know.
@@ -93,7 +103,10 @@ export function createWebClient(options: WebClientOptions): WebClient {
       if (redirects === MOST_REDIRECTS)
         throw downloadFailed(`${url} leads from one address to the next`, ADDRESS_MOVED);
       if (next.protocol !== 'https:' && new URL(at).protocol === 'https:') {
-        throw downloadFailed(`${url} leads to ${next.origin}, which is not encrypted`, ADDRESS_MOVED);
+        throw downloadFailed(
+          `${url} leads to ${next.origin}, which is not encrypted`,
+          ADDRESS_MOVED,
+        );
       }
       // The key must not be sent to another host.
       if (next.host !== new URL(at).host) sent = { 'user-agent': userAgent, accept: '*/*' };
@@ -118,7 +131,11 @@ export function createWebClient(options: WebClientOptions): WebClient {
           try {
             return await read(answer);
           } catch (error) {
-            throw signal.aborted ? signal.reason : isOfConnection(error) ? connectionError(asked, error) : error;
+            throw signal.aborted
+              ? signal.reason
+              : isOfConnection(error)
+                ? connectionError(asked, error)
+                : error;
           } finally {
             answer.body.destroy();
           }
@@ -156,7 +173,9 @@ function isOfConnection(error: unknown): boolean {
   );
 }
 
-const DISK_CODES = new Set('ENOSPC EDQUOT EACCES EPERM EROFS ENOENT EISDIR ENOTDIR EIO EFBIG'.split(' '));
+const DISK_CODES = new Set(
+  'ENOSPC EDQUOT EACCES EPERM EROFS ENOENT EISDIR ENOTDIR EIO EFBIG'.split(' '),
+);
 const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '');
 
 const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN']);
@@ -170,9 +189,15 @@ function connectionError(url: string, error: unknown): unknown {
     return downloadFailed(`The address of ${host} was not found`, CHECK_NETWORK, again, error);
   }
   if (NO_WAY.has(codeOf(error))) {
-    return downloadFailed(`${host} cannot be reached: ${error.message || codeOf(error)}`, CHECK_NETWORK, again, error);
+    return downloadFailed(
+      `${host} cannot be reached: ${error.message || codeOf(error)}`,
+      CHECK_NETWORK,
+      again,
+      error,
+    );
   }
-  if (/TIMEOUT/.test(codeOf(error))) return downloadFailed(`${host} did not answer in time`, TRY_LATER, again, error);
+  if (/TIMEOUT/.test(codeOf(error)))
+    return downloadFailed(`${host} did not answer in time`, TRY_LATER, again, error);
   const reason = error.message || codeOf(error);
   return downloadFailed(`The connection to ${host} broke off: ${reason}`, TRY_LATER, again, error);
 }
@@ -227,7 +252,8 @@ export async function withAttempts<T>(
       if (!mayTryAgain(error) || attempts >= mostAttempts) throw error;
       const asked = error.context.waitMs ?? 0;
       if (asked > LONGEST_ASKED_MS) throw error;
-      const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
+      const backoff =
+        Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
       const waitMs = Math.round(Math.max(asked, backoff));
       onWait(error.message, waitMs, steadyTime(clock) - startedAt);
       await clock.sleep(waitMs, signal);
@@ -240,32 +266,48 @@ const MOST_BYTES = 300_000_000;
 
 /** Requests a text.
  * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking, too */
-export async function getText(url: string, context: RequestContext, mostBytes = MOST_BYTES): Promise<string> {
+export async function getText(
+  url: string,
+  context: RequestContext,
+  mostBytes = MOST_BYTES,
+): Promise<string> {
   return await withAttempts(context, () => askedText(url, context, mostBytes));
 }
 
 async function askedText(url: string, context: RequestContext, mostBytes: number): Promise<string> {
-  return await context.client.get(url, { 'accept-encoding': 'gzip' }, context.signal, async (answer) => {
-    if (answer.status !== 200) throw refusedAnswer(url, answer, context.clock.now());
-    const bytes = new ReceivedBytes();
-    for await (const chunk of unpackedBody(answer)) {
-      bytes.add(chunk as Buffer);
-      if (bytes.length > mostBytes) {
-        throw downloadFailed(`${url} answers with more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+  return await context.client.get(
+    url,
+    { 'accept-encoding': 'gzip' },
+    context.signal,
+    async (answer) => {
+      if (answer.status !== 200) throw refusedAnswer(url, answer, context.clock.now());
+      const bytes = new ReceivedBytes();
+      for await (const chunk of unpackedBody(answer)) {
+        bytes.add(chunk as Buffer);
+        if (bytes.length > mostBytes) {
+          throw downloadFailed(
+            `${url} answers with more than ${Math.round(mostBytes / 1e6)} MB`,
+            ADDRESS_MOVED,
+          );
+        }
       }
-    }
-    return bytes.concat().toString('utf8');
-  });
+      return bytes.concat().toString('utf8');
+    },
+  );
 }
 
 /** Requests JSON from an ArcGIS server, which reports errors with status 200.
  * @throws PerilbookError DOWNLOAD_FAILED */
-export async function getArcgisJson(url: string, context: RequestContext): Promise<Record<string, unknown>> {
+export async function getArcgisJson(
+  url: string,
+  context: RequestContext,
+): Promise<Record<string, unknown>> {
   return await withAttempts(context, async () => {
     const text = await askedText(url, context, MOST_BYTES);
     const value = resultOrNull(() => JSON.parse(text) as Record<string, unknown> | null);
     if (typeof value !== 'object' || value === null) {
-      const problem = unexpectedStart('answer.json', Buffer.from(text.slice(0, 1_024))) ?? 'no whole JSON';
+      const problem =
+        unexpectedStart('answer.json', Buffer.from(text.slice(0, 1_024))) ?? 'no whole JSON';
       throw downloadFailed(`${url} answered with ${problem}`, TRY_LATER, { again: true });
     }
     if (value.error !== undefined) throw arcgisError(url, value.error);
@@ -278,12 +320,17 @@ const NEEDS_ACCOUNT =
 
 function arcgisError(url: string, error: unknown) {
   const { code = 0, message = '', details = [] } = (error ?? {}) as Record<string, unknown>;
-  const reason = [message, ...(Array.isArray(details) ? details : [details])].filter(Boolean).join('; ');
+  const reason = [message, ...(Array.isArray(details) ? details : [details])]
+    .filter(Boolean)
+    .join('; ');
   const text = `${url} answered with the error ${code}: ${reason}`;
   const [, seconds] = /retry after (\d+) sec/i.exec(reason) ?? [];
   if (Number(code) === 429 || Number(code) >= 500 || seconds !== undefined) {
     const wait = seconds === undefined ? {} : { waitMs: Number(seconds) * 1_000 };
     return downloadFailed(text, TRY_LATER, { again: true, ...wait });
   }
-  return downloadFailed(text, [403, 498, 499].includes(Number(code)) ? NEEDS_ACCOUNT : ADDRESS_MOVED);
+  return downloadFailed(
+    text,
+    [403, 498, 499].includes(Number(code)) ? NEEDS_ACCOUNT : ADDRESS_MOVED,
+  );
 }

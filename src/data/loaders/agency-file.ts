@@ -2,21 +2,38 @@ import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { requireFile } from '../../base/pipes.ts';
-import { type ByteSource, type Chunks, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
+import {
+  type ByteSource,
+  type Chunks,
+  chunksFrom,
+  type MakeContentError,
+} from '../../formats/bytes/byte-source.ts';
 import { detectCompression, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import type { Zip } from '../../formats/zip/zip-reader.ts';
 
 /** The error for a file that the system cannot read. */
 export function unreadable(file: string, error: unknown): PerilbookError {
   const { code, message } = error as NodeJS.ErrnoException;
-  const problem = code === 'ENOENT' ? `File "${file}" not found` : `Cannot read "${file}": ${message}`;
+  const problem =
+    code === 'ENOENT' ? `File "${file}" not found` : `Cannot read "${file}": ${message}`;
   const hint = 'Check the path and the permissions of the file.';
   return new PerilbookError('SERVICE_DATA', problem, hint, { file }, error);
 }
 
 /** The error for a file that is not what it should be. */
-export function invalidFile(file: string, problem: string, hint: string, cause?: unknown): PerilbookError {
-  return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file }, cause);
+export function invalidFile(
+  file: string,
+  problem: string,
+  hint: string,
+  cause?: unknown,
+): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load "${file}": ${problem}`,
+    hint,
+    { file },
+    cause,
+  );
 }
 
 /** Makes the errors about a file's content. */
@@ -83,7 +100,9 @@ export function isNamed(path: string, name: string): boolean {
 }
 
 /** The parts of a path into a zip; null for any other path. */
-export function zipPath(file: string): { readonly archive: string; readonly member: string } | null {
+export function zipPath(
+  file: string,
+): { readonly archive: string; readonly member: string } | null {
   const parts = /^(.*\.zip)[\\/](.+)$/i.exec(file);
   return parts === null ? null : { archive: parts[1]!, member: parts[2]! };
 }
@@ -94,7 +113,9 @@ export function zipPath(file: string): { readonly archive: string; readonly memb
 export async function* textBytes(file: string): Chunks {
   const inZip = zipPath(file);
   let isFirst = true;
-  for await (const block of inZip === null ? unpackedFile(file) : fileInZip(inZip.archive, inZip.member)) {
+  for await (const block of inZip === null
+    ? unpackedFile(file)
+    : fileInZip(inZip.archive, inZip.member)) {
     if (isFirst) refuseOtherFormats(block, file);
     yield isFirst && block.subarray(0, 3).equals(BYTE_ORDER_MARK) ? block.subarray(3) : block;
     isFirst = false;
@@ -127,7 +148,11 @@ function refuseOtherFormats(bytes: Buffer, file: string): void {
     throw invalidFile(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
   }
   if (isZip(bytes))
-    throw invalidFile(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
+    throw invalidFile(
+      file,
+      'it is a spreadsheet or a zip, not text',
+      'Save the sheet as CSV, or unpack it.',
+    );
   if (/^\s*<(!doctype|html)\b/i.test(head)) {
     const hint = 'The server sent a page instead of the file. Download it again.';
     throw invalidFile(file, 'it is a web page, not data', hint);

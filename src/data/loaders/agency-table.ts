@@ -1,5 +1,10 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { type Batches, parsedRecords, type TableRecord, type TextForm } from '../../formats/csv/parsed-records.ts';
+import {
+  type Batches,
+  parsedRecords,
+  type TableRecord,
+  type TextForm,
+} from '../../formats/csv/parsed-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 
 /** The sheet with the table in EPA's workbook of landfills; in other workbooks the first is read. */
@@ -20,7 +25,8 @@ export async function* tableRecords(file: string, form: TextForm = {}): Batches<
       isTitle = false;
       yield records.slice(first);
     }
-  } else yield* parsedRecords(textBytes(file), form, (problem) => invalidFile(file, problem, DAMAGED));
+  } else
+    yield* parsedRecords(textBytes(file), form, (problem) => invalidFile(file, problem, DAMAGED));
 }
 
 const DAMAGED = 'Download it again, or mend that line; the stored data is unchanged.';
@@ -136,11 +142,16 @@ export function pickProperties(
 }
 
 /** [lng, lat] of two cells, or the reason why they are no coordinates. */
-export function parsePoint(latCell: string | undefined, lngCell: string | undefined): [number, number] | string {
-  if ((latCell ?? '').trim() === '' || (lngCell ?? '').trim() === '') return 'the coordinates are blank';
+export function parsePoint(
+  latCell: string | undefined,
+  lngCell: string | undefined,
+): [number, number] | string {
+  if ((latCell ?? '').trim() === '' || (lngCell ?? '').trim() === '')
+    return 'the coordinates are blank';
   const [lat, lng] = [numberIn(latCell), numberIn(lngCell)];
   if (lat === null || lng === null) return 'the coordinates are not decimal numbers';
   if (lat === 0 && lng === 0) return 'the coordinates are 0 and 0, which means none';
-  if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return 'the coordinates are beyond 90 and 180 degrees';
+  if (Math.abs(lat) > 90 || Math.abs(lng) > 180)
+    return 'the coordinates are beyond 90 and 180 degrees';
   return [lng, lat];
 }

@@ -19,9 +19,11 @@ const PARAMETERS = {
 const SITE_COLUMNS = { ids: [0], lat: 8, lng: 9 };
 
 export const airnow: Loader = {
-  describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
+  describe:
+    'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
   source: 'EPA AirNow, hourly data',
-  licence: 'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
+  licence:
+    'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
   loads: { name: 'readings', level: '' },
   signature: { rows: { are: 'hours of AirNow', test: rowsBegin(/^\d{2}\/\d{2}\/\d{2}$/, 9) } },
   async read(files, options, report) {
@@ -41,7 +43,8 @@ export const airnow: Loader = {
       return report.take(typeof reading === 'string' ? reading : [reading], line, cells.join('|'));
     };
     async function* readingsIn(file: string): AsyncGenerator<readonly ReadingRecord[]> {
-      for await (const records of tableRecords(file, { delimiter: '|' })) yield records.flatMap(readingsOf);
+      for await (const records of tableRecords(file, { delimiter: '|' }))
+        yield records.flatMap(readingsOf);
     }
     return { vintage: hours.text, records: inTurn(files, report, readingsIn) };
   },
@@ -70,8 +73,13 @@ async function monitorsIn(file: string, report: LoadReporter): Promise<Map<strin
 }
 
 /** 11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|Alabama Department of Environmental Management */
-function parseReading(cells: readonly string[], monitors: ReadonlyMap<string, Location>): ReadingRecord | string {
-  const [date = '', time = '', id = '', , , name = '', unit = '', value = ''] = cells.map((cell) => cell.trim());
+function parseReading(
+  cells: readonly string[],
+  monitors: ReadonlyMap<string, Location>,
+): ReadingRecord | string {
+  const [date = '', time = '', id = '', , , name = '', unit = '', value = ''] = cells.map((cell) =>
+    cell.trim(),
+  );
   if (cells.length < 9) return 'the row has fewer than 9 fields';
   const pollutant = POLLUTANTS.find((slug) => PARAMETERS[slug].name === name);
   if (pollutant === undefined) return 'the parameter belongs to no topic';

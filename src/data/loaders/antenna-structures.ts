@@ -10,7 +10,12 @@ import type { LoadReporter } from './loader.ts';
 /** The files of the zip: registrations, coordinates, entities. */
 export const ASR_FILES = ['RA.dat', 'CO.dat', 'EN.dat'];
 
-const STATUSES: Readonly<Record<string, string>> = { A: 'cancelled', G: 'granted', I: 'dismantled', T: 'terminated' };
+const STATUSES: Readonly<Record<string, string>> = {
+  A: 'cancelled',
+  G: 'granted',
+  I: 'dismantled',
+  T: 'terminated',
+};
 
 /** The properties of a registration by their fields, in the names of the FCC's older list of towers. */
 const PROPERTIES: Readonly<Record<string, number>> = {
@@ -35,11 +40,13 @@ export async function* antennaStructures(file: string, report: LoadReporter): Ba
   const places = new Map<string, [number, number] | string>();
   // An array of towers is one registration: its first tower counts.
   for await (const records of coordinates!) {
-    for (const { cells } of records) if (!places.has(idOf(cells))) places.set(idOf(cells), placeOf(cells));
+    for (const { cells } of records)
+      if (!places.has(idOf(cells))) places.set(idOf(cells), placeOf(cells));
   }
   const owners = new Map<string, string>();
   for await (const records of entities!) {
-    for (const { cells } of records) if (cells[5] === 'O' && cells[9]) owners.set(idOf(cells), cells[9]);
+    for (const { cells } of records)
+      if (cells[5] === 'O' && cells[9]) owners.set(idOf(cells), cells[9]);
   }
   const seen = new Set<string>();
   const featureOf = ({ line, cells }: TableRecord): readonly FileFeature[] => {
@@ -47,34 +54,54 @@ export async function* antennaStructures(file: string, report: LoadReporter): Ba
     const place = places.get(id) ?? 'the registration has no coordinates';
     const status = cells[STATUS]?.trim() ?? '';
     const unlisted = seen.has(id) ? 'the registration is listed twice' : place;
-    const problem = status === 'C' ? unlisted : `not constructed: ${STATUSES[status] ?? `status "${status}"`}`;
+    const problem =
+      status === 'C' ? unlisted : `not constructed: ${STATUSES[status] ?? `status "${status}"`}`;
     if (typeof problem === 'string') {
       report.reject(problem, line, cells.join('|'));
       return [];
     }
     seen.add(id);
     const given = Object.entries(PROPERTIES).map(([name, at]) => [name, cells[at]?.trim() ?? '']);
-    const dates = { Constructed: dayOf(cells[CONSTRUCTED]), Changed: dayOf(cells[ACTION]), Owner: owners.get(id) };
+    const dates = {
+      Constructed: dayOf(cells[CONSTRUCTED]),
+      Changed: dayOf(cells[ACTION]),
+      Owner: owners.get(id),
+    };
     const all = [...given, ...Object.entries(dates)].filter(([, value]) => value);
-    return [{ line, geometry: { type: 'Point', coordinates: problem }, properties: Object.fromEntries(all) }];
+    return [
+      {
+        line,
+        geometry: { type: 'Point', coordinates: problem },
+        properties: Object.fromEntries(all),
+      },
+    ];
   };
   for await (const records of registrations!) yield records.flatMap(featureOf);
 }
 
 // Copied: a slice of a file's text would keep the whole block in memory.
-const idOf = (cells: readonly string[]): string => Buffer.from(`${cells[3]} ${cells[4]}`).toString();
+const idOf = (cells: readonly string[]): string =>
+  Buffer.from(`${cells[3]} ${cells[4]}`).toString();
 
 /** [lng, lat] in NAD83, which is within two metres of WGS84. Longitude follows the latitude's total of seconds. */
 function placeOf(cells: readonly string[]): [number, number] | string {
   const lat = degreesIn(cells.slice(6, 10), 'N', 'S', 90);
   const lng = degreesIn(cells.slice(11, 15), 'E', 'W', 180);
-  return lat === null || lng === null ? 'the coordinates are not degrees, minutes and seconds' : [lng, lat];
+  return lat === null || lng === null
+    ? 'the coordinates are not degrees, minutes and seconds'
+    : [lng, lat];
 }
 
-function degreesIn(cells: readonly string[], plus: string, minus: string, most: number): number | null {
+function degreesIn(
+  cells: readonly string[],
+  plus: string,
+  minus: string,
+  most: number,
+): number | null {
   const [degrees = null, minutes = null, seconds = null] = cells.slice(0, 3).map(numberIn);
   const side = cells[3]?.trim();
-  if (degrees === null || minutes === null || seconds === null || (side !== plus && side !== minus)) return null;
+  if (degrees === null || minutes === null || seconds === null || (side !== plus && side !== minus))
+    return null;
   if (Math.min(degrees, minutes, seconds) < 0 || minutes >= 60 || seconds >= 60) return null;
   const value = degrees + minutes / 60 + seconds / 3_600;
   if (value === 0 || value > most) return null;

@@ -34,14 +34,25 @@ function boundaryLoader(level: BoundaryLevel): Loader {
             if ('problem' in code) return code.problem;
             const { geoid } = code;
             const type = (geometry as { type?: unknown } | null)?.type;
-            if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
+            if (
+              (type !== 'Polygon' && type !== 'MultiPolygon') ||
+              boxOfGeometry(geometry) === null
+            ) {
               return 'it is not a polygon in degrees';
             }
             if (seen.has(geoid)) return `the ${level} is listed twice`;
             seen.add(geoid);
             if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);
             const name = findText(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20');
-            return [{ geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon }];
+            return [
+              {
+                geoid,
+                level,
+                name,
+                state: stateOf(geoid),
+                geometry: geometry as Polygon | MultiPolygon,
+              },
+            ];
           },
         }),
       };

@@ -35,7 +35,9 @@ export function readGeoid(
   const isOther =
     (fips !== '' && fips.padStart(2, '0') !== geoid.slice(0, 2)) ||
     (stateAbbreviation.trim() !== '' && stateAbbreviation.trim().toUpperCase() !== state);
-  return isOther ? { problem: `the code of the ${level} is not in the state that the row names` } : { geoid };
+  return isOther
+    ? { problem: `the code of the ${level} is not in the state that the row names` }
+    : { geoid };
 }
 
 /** Independent cities have county codes from 510; EPA writes their names with "City" at the end. */
@@ -80,17 +82,23 @@ export function countyNamed(state: string, name: string): CodeFinding {
   if (abbreviation === null) return { problem: `"${state.trim()}" is not a US state` };
   const county = plain(name);
   const bare = county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '');
-  const geoid = gazetteer.get(`${abbreviation}/${county}`) ?? gazetteer.get(`${abbreviation}/${bare}`);
-  return geoid === undefined ? { problem: `${state.trim()} has no county of this name` } : { geoid };
+  const geoid =
+    gazetteer.get(`${abbreviation}/${county}`) ?? gazetteer.get(`${abbreviation}/${bare}`);
+  return geoid === undefined
+    ? { problem: `${state.trim()} has no county of this name` }
+    : { geoid };
 }
 
 /** From the us-atlas package: the Census Bureau's names. */
 function readGazetteer(): ReadonlyMap<string, string> {
   const counties = new Map<string, string>();
   const regions = REGIONS.map(([name, region]) => ['CT', name, region] as const);
-  for (const [state, name, geoid] of [...OTHER_SPELLINGS, ...regions]) counties.set(`${state}/${plain(name)}`, geoid);
+  for (const [state, name, geoid] of [...OTHER_SPELLINGS, ...regions])
+    counties.set(`${state}/${plain(name)}`, geoid);
   // Cities last, and only where the plain name is free: "Richmond" is the county and "Richmond City" the city.
-  const byCode = [...censusNames('counties')].sort(([a], [b]) => Number(isCity(a)) - Number(isCity(b)));
+  const byCode = [...censusNames('counties')].sort(
+    ([a], [b]) => Number(isCity(a)) - Number(isCity(b)),
+  );
   for (const [id, name] of byCode) {
     const keys = [name, ...(isCity(id) ? [`${name} city`] : [])];
     for (const key of keys.map((text) => `${stateOf(id)}/${plain(text)}`)) {

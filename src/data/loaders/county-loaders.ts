@@ -5,7 +5,13 @@ import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { AirQualityRecord, RadonRecord } from '../tables/records.ts';
 import { agencyZip } from './agency-file.ts';
 import { type Columns, findColumns, numberIn, tableRecords, tableRows } from './agency-table.ts';
-import { CONNECTICUT_NOTE, type CodeFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
+import {
+  CONNECTICUT_NOTE,
+  type CodeFinding,
+  countiesServedBy,
+  countyNamed,
+  readGeoid,
+} from './county-codes.ts';
 import { inTurn, type Loader, type LoadReporter, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
@@ -32,7 +38,10 @@ const airQuality: Loader = {
   signature: { columns: [['Days with AQI'], ['State'], ['County']] },
   read(files, options, report) {
     const years = yearSpan();
-    return { vintage: years.text, records: newestYears(files, report, years.see, options.force === true) };
+    return {
+      vintage: years.text,
+      records: newestYears(files, report, years.see, options.force === true),
+    };
   },
 };
 
@@ -59,10 +68,13 @@ async function* newestYears(
     if (earlier === undefined) return;
     const { file, line, cells, summary } = isNewer ? earlier : row;
     const isTwice = summary.year === newest.get(row.geoid)!.summary.year;
-    const why = isTwice ? 'the county is listed twice' : 'a newer year of the county is in the load';
+    const why = isTwice
+      ? 'the county is listed twice'
+      : 'a newer year of the county is in the load';
     report.reject(why, line, cells, file);
   };
-  for await (const rows of inTurn(files, report, (file) => yearsIn(file, report, anyYear))) rows.forEach(see);
+  for await (const rows of inTurn(files, report, (file) => yearsIn(file, report, anyYear)))
+    rows.forEach(see);
   for (const { geoid, summary } of newest.values()) {
     seeYear(summary.year);
     report.load();
@@ -78,7 +90,9 @@ const FEWEST_DAYS_OF_A_YEAR = 350;
 /** Whether a file, or the first file of a zip, has a whole year; also true for a file that the loader would refuse. */
 export async function isWholeYear(file: string): Promise<boolean> {
   try {
-    const path = /\.zip$/i.test(file) ? `${file}/${(await agencyZip(file)).entries[0]?.fileName}` : file;
+    const path = /\.zip$/i.test(file)
+      ? `${file}/${(await agencyZip(file)).entries[0]?.fileName}`
+      : file;
     const { columns, rows } = await wholeTable(path);
     return Math.max(0, ...mostDays(columns, rows).values()) >= FEWEST_DAYS_OF_A_YEAR;
   } catch (error) {
@@ -87,7 +101,9 @@ export async function isWholeYear(file: string): Promise<boolean> {
   }
 }
 
-async function wholeTable(file: string): Promise<{ readonly columns: Columns; readonly rows: readonly TableRecord[] }> {
+async function wholeTable(
+  file: string,
+): Promise<{ readonly columns: Columns; readonly rows: readonly TableRecord[] }> {
   const rows: TableRecord[] = [];
   for await (const batch of tableRecords(file)) rows.push(...batch);
   return { columns: findColumns(rows[0]?.cells ?? [], file), rows: rows.slice(1) };
@@ -104,15 +120,23 @@ function mostDays(columns: Columns, rows: readonly TableRecord[]): ReadonlyMap<s
 
 async function* yearsIn(file: string, report: LoadReporter, anyYear: boolean): Batches<YearRow> {
   const { columns, rows } = await wholeTable(file);
-  const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
-  const fields = Object.entries(AQI_COLUMNS).map(([field, name]) => [field, columns.need(name)] as const);
+  const [state, county, year] = [
+    columns.need('State'),
+    columns.need('County'),
+    columns.need('Year'),
+  ];
+  const fields = Object.entries(AQI_COLUMNS).map(
+    ([field, name]) => [field, columns.need(name)] as const,
+  );
   const days = mostDays(columns, rows);
   const yearOf = ({ line, cells }: TableRecord): YearRow | string => {
     const named = countyNamed(cells[state] ?? '', cells[county] ?? '');
     if ('problem' in named) return named.problem;
     const figures = fields.map(([field, column]) => [field, numberIn(cells[column])] as const);
     const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as YearFigures) };
-    const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
+    const missing = [...figures, ['year', numberIn(cells[year])] as const].find(
+      ([, figure]) => figure === null,
+    );
     if (missing !== undefined) return `the figure ${missing[0]} is missing`;
     const most = days.get(cells[year]!)!;
     if (most < FEWEST_DAYS_OF_A_YEAR && !anyYear) {
@@ -130,15 +154,23 @@ async function* yearsIn(file: string, report: LoadReporter, anyYear: boolean): B
   });
 }
 
-function isPlausible({ year, maxAqi, medianAqi, ...days }: YearFigures & { readonly year: number }): boolean {
+function isPlausible({
+  year,
+  maxAqi,
+  medianAqi,
+  ...days
+}: YearFigures & { readonly year: number }): boolean {
   const isCount = (count: number) => Number.isInteger(count) && count >= 0 && count <= 366;
-  return Number.isInteger(year) && maxAqi >= 0 && medianAqi >= 0 && Object.values(days).every(isCount);
+  return (
+    Number.isInteger(year) && maxAqi >= 0 && medianAqi >= 0 && Object.values(days).every(isCount)
+  );
 }
 
 /** EPA's map of radon zones: its spreadsheet saved as CSV (`County,State` in one column or two) or the table of its map
  * service (`CountyFIPS`, `RadonZone`). */
 const radon: Loader = {
-  describe: 'EPA radon zones by county: the spreadsheet saved as CSV, or the table of the map service',
+  describe:
+    'EPA radon zones by county: the spreadsheet saved as CSV, or the table of the map service',
   source: 'EPA Map of Radon Zones',
   licence: publicDomain('US Environmental Protection Agency'),
   loads: { name: 'radon', level: '' },
@@ -182,7 +214,10 @@ function countyReader(columns: Columns): (cells: readonly string[]) => CodeFindi
       return countyNamed(state, county);
     };
   }
-  const [state, county] = [columns.need('State', 'StateName'), columns.need('County', 'CountyName')];
+  const [state, county] = [
+    columns.need('State', 'StateName'),
+    columns.need('County', 'CountyName'),
+  ];
   return (cells) => countyNamed(cells[state] ?? '', cells[county] ?? '');
 }
 

@@ -8,7 +8,13 @@ import { type FileShape, publicDomain } from './loader.ts';
 
 /** The time of an earthquake or of a fire's discovery. */
 const TIMES = {
-  names: ['time', 'FireDiscoveryDateTime', 'attr_FireDiscoveryDateTime', 'poly_DateCurrent', 'FireDiscov'],
+  names: [
+    'time',
+    'FireDiscoveryDateTime',
+    'attr_FireDiscoveryDateTime',
+    'poly_DateCurrent',
+    'FireDiscov',
+  ],
   as: 'day',
 } as const;
 
@@ -24,7 +30,8 @@ export const earthquakes = featureLoader('records:earthquake', {
     const ids = new Set<string>();
     return ({ geometry, properties }) => {
       const { type } = properties;
-      if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
+      if (type !== undefined && type !== null && type !== 'earthquake')
+        return `not an earthquake: ${type}`;
       const id = earthquakeId(properties);
       if (id !== null && ids.has(id)) return 'an earthquake that an earlier row has';
       if (id !== null) ids.add(id);
@@ -36,7 +43,13 @@ export const earthquakes = featureLoader('records:earthquake', {
 });
 
 const FIRE_COLUMNS = ['IncidentName', 'attr_IncidentName', 'IrwinID', 'attr_IrwinID'];
-const OUTLINE_COLUMNS = ['poly_IncidentName', 'INCIDENT', 'UNQE_FIRE_ID', 'FIRE_YEAR', 'poly_GISAcres'];
+const OUTLINE_COLUMNS = [
+  'poly_IncidentName',
+  'INCIDENT',
+  'UNQE_FIRE_ID',
+  'FIRE_YEAR',
+  'poly_GISAcres',
+];
 
 export const wildfireIncidents = fireLoader(
   'records:wildfire.current',
@@ -80,9 +93,13 @@ function fireLoader(
 /** Why an incident is not a wildfire, or null. Lists have prescribed burns (RX), and cases that dispatchers could only rename. */
 function whyNotWildfire(feature: FileFeature): string | null {
   if (/^rx$/i.test(fireField(feature, 'IncidentTypeCategory'))) return 'a prescribed fire';
-  const names = [fireField(feature, 'IncidentName'), fireField(feature, 'IncidentShortDescription')];
+  const names = [
+    fireField(feature, 'IncidentName'),
+    fireField(feature, 'IncidentShortDescription'),
+  ];
   const isAbandoned =
-    names.some((name) => /\bdo\s*not\s*use\b/i.test(name)) || fireField(feature, 'DeleteThis') === 'Yes';
+    names.some((name) => /\bdo\s*not\s*use\b/i.test(name)) ||
+    fireField(feature, 'DeleteThis') === 'Yes';
   return isAbandoned ? 'a case marked "do not use"' : null;
 }
 

@@ -3,8 +3,16 @@ import { basename, extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type PerilbookError, resultOrNull } from '../../base/errors.ts';
 import type { Batches, TextForm } from '../../formats/csv/parsed-records.ts';
-import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
-import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
+import {
+  type CollectionText,
+  collectionFeatures,
+  type FeatureText,
+} from '../../formats/json/collection-features.ts';
+import {
+  type ShapefileParts,
+  shapefileFeatures,
+  shapefileHead,
+} from '../../formats/shapefile/shapefile-parts.ts';
 import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes, zipPath } from './agency-file.ts';
 import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
@@ -46,15 +54,18 @@ export function featuresIn(
 
 /** The error for a file with an unknown extension. */
 export function unsupportedFormat(file: string): PerilbookError {
-  const hint = 'Use a .csv, .xlsx, .geojson, .json, .shp or .zip file; save other spreadsheets as CSV.';
+  const hint =
+    'Use a .csv, .xlsx, .geojson, .json, .shp or .zip file; save other spreadsheets as CSV.';
   return invalidFile(file, 'its format is not supported', hint);
 }
 
 /** The agencies' names for the coordinate columns, the most reliable first. */
-export const LATITUDES = 'LATITUDE83,latdec,LATITUDE,LAT,Latitude Decimal,PRIMARY_LATITUDE_DECIMAL_VAL,Y'.split(',');
-const LONGITUDES = 'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,PRIMARY_LONGITUDE_DECIMAL_VAL,X'.split(
-  ',',
-);
+export const LATITUDES =
+  'LATITUDE83,latdec,LATITUDE,LAT,Latitude Decimal,PRIMARY_LATITUDE_DECIMAL_VAL,Y'.split(',');
+const LONGITUDES =
+  'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,PRIMARY_LONGITUDE_DECIMAL_VAL,X'.split(
+    ',',
+  );
 
 /** The rows of a CSV as points. The coordinate columns are named by the options or recognized by name, and are left out
  * of the properties. Other cells stay as text, blank ones are left out. */
@@ -90,7 +101,10 @@ const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 /** The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
  * @param onMore called if the file is one page of an ArcGIS answer with further pages
  * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees */
-export async function* geojsonFeatures(file: string, onMore: () => void = () => {}): Batches<FileFeature> {
+export async function* geojsonFeatures(
+  file: string,
+  onMore: () => void = () => {},
+): Batches<FileFeature> {
   const around: CollectionText = { head: '', tail: '', hasFeatures: false };
   for await (const features of collectionFeatures(textBytes(file), around)) {
     refuseOtherSystem(file, SYSTEM.exec(around.head)?.[1]);
@@ -104,9 +118,14 @@ export async function* geojsonFeatures(file: string, onMore: () => void = () => 
     throw invalidFile(file, `it is ${what}`, 'Use a GeoJSON file with features.');
   }
   const envelope = resultOrNull(() => JSON.parse(head + tail) as Envelope);
-  if (envelope === null) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
+  if (envelope === null)
+    throw invalidFile(file, 'it ends before its features do', 'Download it again.');
   refuseOtherSystem(file, envelope.crs?.properties?.name);
-  if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
+  if (
+    envelope.exceededTransferLimit === true ||
+    envelope.properties?.exceededTransferLimit === true
+  )
+    onMore();
 }
 
 /** The coordinate system, when named before the features: a large file need not be read to its end. */
@@ -120,7 +139,8 @@ interface Envelope {
 
 function refuseOtherSystem(file: string, system: string | undefined): void {
   if (system === undefined || DEGREES.test(system)) return;
-  const hint = 'Download or convert it in degrees (EPSG:4326); add outSR=4326 to the query of an ArcGIS service.';
+  const hint =
+    'Download or convert it in degrees (EPSG:4326); add outSR=4326 to the query of an ArcGIS service.';
   throw invalidFile(file, `its coordinates are in ${system}`, hint);
 }
 
@@ -128,7 +148,8 @@ function parsed({ json, line }: FeatureText, file: string): FileFeature {
   try {
     const { id, geometry, properties } = JSON.parse(json) as Partial<FileFeature>;
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
-    const isObject = typeof properties === 'object' && properties !== null && !Array.isArray(properties);
+    const isObject =
+      typeof properties === 'object' && properties !== null && !Array.isArray(properties);
     return { line, ...named, geometry, properties: isObject ? properties : {} };
   } catch (error) {
     const problem = `line ${line} is not valid JSON (${(error as Error).message})`;
@@ -138,10 +159,17 @@ function parsed({ json, line }: FeatureText, file: string): FileFeature {
 
 /** The features of a shapefile, or of the one in a zip.
  * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown */
-async function* featuresOfShapefile(file: string, note: (text: string) => void): Batches<FileFeature> {
+async function* featuresOfShapefile(
+  file: string,
+  note: (text: string) => void,
+): Batches<FileFeature> {
   let line = 0;
   const parts = await readShapefileParts(file);
-  const features = shapefileFeatures(parts, (what) => note(`${basename(file)} ${what}`), refusedFor(file));
+  const features = shapefileFeatures(
+    parts,
+    (what) => note(`${basename(file)} ${what}`),
+    refusedFor(file),
+  );
   for await (const feature of features) {
     line += 1;
     yield [{ line, ...feature }];
@@ -161,7 +189,9 @@ async function readShapefileParts(file: string): Promise<ShapefileParts> {
 
 function partsBeside(file: string): ShapefileParts {
   const beside = (extension: string) =>
-    [extension, extension.toUpperCase()].map((end) => file.replace(/shp$/i, end)).find((name) => existsSync(name));
+    [extension, extension.toUpperCase()]
+      .map((end) => file.replace(/shp$/i, end))
+      .find((name) => existsSync(name));
   const dbf = beside('dbf');
   if (!existsSync(file) || dbf === undefined) {
     const hint = 'Unpack all files of the zip, or load the zip itself.';
@@ -171,7 +201,10 @@ function partsBeside(file: string): ShapefileParts {
     const name = beside(extension);
     return name === undefined ? undefined : readFileSync(name);
   };
-  const part = (path: string) => ({ size: statSync(path).size, start: () => createReadStream(path) });
+  const part = (path: string) => ({
+    size: statSync(path).size,
+    start: () => createReadStream(path),
+  });
   return { shp: part(file), dbf: part(dbf), prj: text('prj'), cpg: text('cpg') };
 }
 
@@ -182,7 +215,11 @@ async function partsInZip(file: string, member?: string): Promise<ShapefileParts
   const shapes = zip.entries.filter(({ fileName }) => isOwn(fileName));
   const [shape] = shapes;
   if (shape === undefined || shapes.length > 1) {
-    throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');
+    throw invalidFile(
+      file,
+      `the zip holds ${shapes.length} shapefiles, not one`,
+      'Unpack it and give one .shp file.',
+    );
   }
   const stem = shape.fileName.slice(0, -4);
   const text = async (extension: string) => {
@@ -192,8 +229,12 @@ async function partsInZip(file: string, member?: string): Promise<ShapefileParts
     throw invalidFile(file, `its part ${entry.fileName} is too long`, 'Download it again.');
   };
   const dbf = zip.find(`${stem}.dbf`);
-  if (dbf === undefined) throw invalidFile(file, 'the zip has no .dbf beside its .shp', 'Download it again.');
-  const part = (entry: ZipEntry) => ({ size: entry.uncompressedSize, start: () => zip.unpacked(entry) });
+  if (dbf === undefined)
+    throw invalidFile(file, 'the zip has no .dbf beside its .shp', 'Download it again.');
+  const part = (entry: ZipEntry) => ({
+    size: entry.uncompressedSize,
+    start: () => zip.unpacked(entry),
+  });
   return { shp: part(shape), dbf: part(dbf), prj: await text('prj'), cpg: await text('cpg') };
 }
 
@@ -218,7 +259,9 @@ export async function* inFeatureFiles<T>(
 ): Batches<T> {
   using _ = buffer;
   for await (const features of inTurn(files, report, featuresOf)) {
-    yield features.flatMap((feature) => report.take(recordsOf(feature), feature.line, feature.properties));
+    yield features.flatMap((feature) =>
+      report.take(recordsOf(feature), feature.line, feature.properties),
+    );
   }
   for (const record of atEnd()) yield [record];
 }

@@ -44,7 +44,9 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
           async *featuresOf(file) {
             const { zip } = form.signature;
             const isWhole = zip !== undefined && (await zipHolds(file, zip));
-            yield* isWhole ? form.zipFeatures!(file, report) : featuresIn(file, options, report, form.csv);
+            yield* isWhole
+              ? form.zipFeatures!(file, report)
+              : featuresIn(file, options, report, form.csv);
           },
           recordsOf(feature) {
             const { id, geometry, properties } = feature;
@@ -56,8 +58,12 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
             if (typeof record === 'string') return record;
             vintage.see(properties);
             if (groups?.add(record)) return [];
-            const key = record.key ?? (form.key === undefined ? undefined : keyIn(properties, form.key));
-            const ids = { ...(id === undefined ? {} : { id }), ...(key === undefined ? {} : { key }) };
+            const key =
+              record.key ?? (form.key === undefined ? undefined : keyIn(properties, form.key));
+            const ids = {
+              ...(id === undefined ? {} : { id }),
+              ...(key === undefined ? {} : { key }),
+            };
             return [{ ...ids, geometry: record.geometry, properties: record.properties }];
           },
           ...(groups === null ? {} : { atEnd: () => groups.records(), buffer: groups }),
@@ -69,7 +75,9 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
 
 function keyIn(properties: FileFeature['properties'], column: string): SiteRecord['key'] {
   const value = properties[column];
-  return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '') ? value : undefined;
+  return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')
+    ? value
+    : undefined;
 }
 
 /** Why a geometry cannot be searched; null when it can. @param isSite the agency lists places of the US alone */

@@ -12,7 +12,11 @@ const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 /** The files that a loader reads: as named; in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`); in a zip
  * of several shapefiles, those that fit it.
  * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set */
-export async function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): Promise<string[]> {
+export async function inputFiles(
+  loader: string,
+  files: readonly string[],
+  options: LoaderOptions,
+): Promise<string[]> {
   const paths: string[] = [];
   for (const file of files) {
     if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Give the files in it.');
@@ -49,11 +53,14 @@ async function pathsInZip(loader: string, file: string, options: LoaderOptions):
   const names = (await agencyZip(file)).entries.map(({ fileName }) => fileName);
   const shapes = names.filter((name) => /\.shp$/i.test(name));
   const isTable = shapes.length === 0;
-  const paths = (isTable ? names.filter((name) => TABLES.test(name)) : shapes).map((name) => `${file}/${name}`);
+  const paths = (isTable ? names.filter((name) => TABLES.test(name)) : shapes).map(
+    (name) => `${file}/${name}`,
+  );
   if (shapes.length === 1) return [file];
   const own: string[] = [];
   for (const path of paths) {
-    if (paths.length === 1 || mismatch(loader, await readProfile(path, options.lat)) === null) own.push(path);
+    if (paths.length === 1 || mismatch(loader, await readProfile(path, options.lat)) === null)
+      own.push(path);
   }
   if (own.length === 1 || (!isTable && own.length > 0)) return own;
   // Its reader says how many it holds.
@@ -63,12 +70,22 @@ async function pathsInZip(loader: string, file: string, options: LoaderOptions):
   throw invalidFile(file, `${found} in the zip could be for ${loader}`, hint);
 }
 
-function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {
+function wrongFile(
+  loader: string,
+  file: string,
+  problem: string,
+  profile: FileProfile,
+): PerilbookError {
   const others = loadersFor(profile).filter((name) => name !== loader);
   const commands = others.map((name) => `perilbook data load ${name} FILE`);
   const fits = others.length === 0 ? '' : `Load it with: ${commands.join(', or: ')}. `;
   const hint = `${fits}To load it anyway, add --force. The stored data is unchanged.`;
-  return new PerilbookError('SERVICE_DATA', `Cannot load "${file}" as ${loader}: ${problem}`, hint, { file });
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load "${file}" as ${loader}: ${problem}`,
+    hint,
+    { file },
+  );
 }
 
 /** Why a file is not one of the loader's; null when it is. */
@@ -97,7 +114,8 @@ function mismatch(loader: string, profile: FileProfile): string | null {
 
 function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile): string | null {
   if (wanted.some((shape) => shapes.has(shape))) return null;
-  if (shapes.size > 0) return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
+  if (shapes.size > 0)
+    return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
   return rows.length > 0 && wanted.includes('points')
     ? 'it has no known latitude column (name the columns with --lat and --lng)'
     : `it has no ${wanted.join(' or ')}`;
@@ -105,7 +123,10 @@ function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile
 
 function loadersFor(profile: FileProfile): string[] {
   return [...LOADERS]
-    .filter(([name, { signature }]) => signature.anyOther === undefined && mismatch(name, profile) === null)
+    .filter(
+      ([name, { signature }]) =>
+        signature.anyOther === undefined && mismatch(name, profile) === null,
+    )
     .map(([name]) => name);
 }
 
@@ -123,7 +144,11 @@ interface FileProfile {
 /** How many rows or features are read: the first may lack properties that later ones have. */
 const SAMPLE_ROWS = 100;
 
-const SHAPES: Readonly<Record<string, FileShape>> = { Point: 'points', LineString: 'lines', Polygon: 'outlines' };
+const SHAPES: Readonly<Record<string, FileShape>> = {
+  Point: 'points',
+  LineString: 'lines',
+  Polygon: 'outlines',
+};
 
 /** Reads the beginning of a file. @param latitude the name of the latitude column, if the user gave one */
 async function readProfile(file: string, latitude?: string): Promise<FileProfile> {
@@ -140,9 +165,16 @@ const UNSUPPORTED = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 async function profileOfShapefile(file: string): Promise<FileProfile> {
   const { type, columns } = await headOfShapefile(file);
   // 1 Point, 3 PolyLine, 5 Polygon, 8 MultiPoint; with heights 10 more, with measures 20.
-  const shape = ({ 1: 'points', 8: 'points', 3: 'lines', 5: 'outlines' } as Record<number, FileShape>)[type % 10];
+  const shape = (
+    { 1: 'points', 8: 'points', 3: 'lines', 5: 'outlines' } as Record<number, FileShape>
+  )[type % 10];
   const cut = columns.filter((name) => name.length === 10).map(keyOf);
-  return { columns: keysOf(columns), cut, shapes: new Set(shape === undefined ? [] : [shape]), rows: [] };
+  return {
+    columns: keysOf(columns),
+    cut,
+    shapes: new Set(shape === undefined ? [] : [shape]),
+    rows: [],
+  };
 }
 
 async function profileOfGeojson(file: string): Promise<FileProfile> {
@@ -150,7 +182,8 @@ async function profileOfGeojson(file: string): Promise<FileProfile> {
   const shapes = new Set<FileShape>();
   for (const { geometry, properties } of await first(geojsonFeatures(file), SAMPLE_ROWS)) {
     for (const name of Object.keys(properties)) names.add(name);
-    const shape = SHAPES[String((geometry as { type?: unknown } | null)?.type).replace(/^Multi/, '')];
+    const shape =
+      SHAPES[String((geometry as { type?: unknown } | null)?.type).replace(/^Multi/, '')];
     if (shape !== undefined) shapes.add(shape);
   }
   return { columns: keysOf(names), cut: [], shapes, rows: [] };

@@ -48,7 +48,13 @@ export async function loadFiles(
 ): Promise<LoadResult> {
   const { states = null, replace = false } = options;
   checkStates(states);
-  return await loadParts(database, name, [{ of: states, files, options }], { replace }, { clock, onRecords });
+  return await loadParts(
+    database,
+    name,
+    [{ of: states, files, options }],
+    { replace },
+    { clock, onRecords },
+  );
 }
 
 /** Loads files as parts of a dataset; each part replaces the same stored part.
@@ -70,7 +76,9 @@ export async function loadParts(
   for (const { of, files: own, options } of parts) {
     const paths = await inputFiles(name, own, options);
     const read =
-      own.length === 0 && options.tiles === undefined ? NO_RECORDS : await loader.read(paths, options, report);
+      own.length === 0 && options.tiles === undefined
+        ? NO_RECORDS
+        : await loader.read(paths, options, report);
     const info = {
       source: options.source ?? loader.source,
       licence: options.licence ?? loader.licence,
@@ -80,17 +88,28 @@ export async function loadParts(
         return [
           options.vintage ?? (read.vintage() || readDay(paths.at(-1))),
           ...(options.from === undefined ? [] : [`from ${options.from}`]),
-          ...(options.tiles === undefined ? [] : [`in ${counted(options.tiles.boxes.length, 'tile')}`]),
-          ...(drawn > 0 && lost > 0 ? [`without ${counted(lost, 'record')} that had no outline`] : []),
+          ...(options.tiles === undefined
+            ? []
+            : [`in ${counted(options.tiles.boxes.length, 'tile')}`]),
+          ...(drawn > 0 && lost > 0
+            ? [`without ${counted(lost, 'record')} that had no outline`]
+            : []),
         ].join(', ');
       },
     };
     if (read.shapes !== undefined) shapes.push(Object.assign(read.shapes, { of }));
     const described = options.source === undefined ? await digestsOf(paths, terms) : [];
-    readings.push({ of, info, records: read.records, files: described, ...(read.level && { level: read.level }) });
+    readings.push({
+      of,
+      info,
+      records: read.records,
+      files: described,
+      ...(read.level && { level: read.level }),
+    });
   }
   const { name: dataset } = loader.loads;
-  const loads = loader.loads.level || (readings.find((reading) => reading.level)?.level ?? level ?? '');
+  const loads =
+    loader.loads.level || (readings.find((reading) => reading.level)?.level ?? level ?? '');
   const target = { name: dataset, level: loads };
   const loaded = await replaceParts(
     database,
@@ -101,21 +120,30 @@ export async function loadParts(
     (taken, outside, byState) => {
       if (files.length === 0) return;
       if (report.pages >= files.length && !isForced) throw pagesMissing(files);
-      if (taken === 0) throw nothingUsable(files, outside > 0 ? statesGiven(parts[0]!, terms) : null, report);
+      if (taken === 0)
+        throw nothingUsable(files, outside > 0 ? statesGiven(parts[0]!, terms) : null, report);
       if (terms.replace === true) return;
       refuseLostShapes(dataset, shapes);
       const states = parts.filter((part) => part.files.length > 0).map((part) => part.of);
-      refuseTooFew(dataset, { least: terms.least ?? 0, states, rows: report.read().loaded, byState });
+      refuseTooFew(dataset, {
+        least: terms.least ?? 0,
+        states,
+        rows: report.read().loaded,
+        byState,
+      });
     },
   );
   const { outside, kept, states } = loaded;
-  if (outside > 0) report.note(`Left out, outside of ${listedStates(states)}: ${counted(outside, 'record')}.`);
+  if (outside > 0)
+    report.note(`Left out, outside of ${listedStates(states)}: ${counted(outside, 'record')}.`);
   if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
   const isWhole = states.includes(WHOLE_US);
   if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, states));
   else if (!isWhole && (terms.askedOf === undefined || parts[0]!.of === null)) {
     const option =
-      terms.askedOf === undefined ? 'add --states US' : `set states: US of ${terms.askedOf} in sources.yaml`;
+      terms.askedOf === undefined
+        ? 'add --states US'
+        : `set states: US of ${terms.askedOf} in sources.yaml`;
     const hint = parts[0]!.of === null ? ` If it covers the whole US, ${option}.` : '';
     report.note(`The data covers ${listedStates(states)} only.${hint}`);
   }
@@ -168,24 +196,47 @@ function noteBoundaries(report: LoadReporter, counties: ReadonlySet<string>): vo
 }
 
 /** The counties with outlines in some states, or in the whole US. */
-function countiesIn(database: DataDatabase, table: string, states: readonly string[]): ReadonlySet<string> {
-  const counties = database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 5) FROM ${table}`).pluck().all();
-  return new Set(counties.filter((county) => states.includes(WHOLE_US) || states.includes(stateOf(county))));
+function countiesIn(
+  database: DataDatabase,
+  table: string,
+  states: readonly string[],
+): ReadonlySet<string> {
+  const counties = database
+    .prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 5) FROM ${table}`)
+    .pluck()
+    .all();
+  return new Set(
+    counties.filter((county) => states.includes(WHOLE_US) || states.includes(stateOf(county))),
+  );
 }
 
 /** What limited a load to its states. */
 function statesGiven({ of }: FilesOfPart, { askedOf }: LoadTerms): string {
   if (askedOf === undefined) return '--states';
-  return typeof of === 'string' ? of : `${listedStates(of ?? [])}: states of ${askedOf} in sources.yaml`;
+  return typeof of === 'string'
+    ? of
+    : `${listedStates(of ?? [])}: states of ${askedOf} in sources.yaml`;
 }
 
 /** @param outsideOf the states in which no row lies; null if that is not why */
-function nothingUsable(files: readonly string[], outsideOf: string | null, report: LoadReporter): PerilbookError {
+function nothingUsable(
+  files: readonly string[],
+  outsideOf: string | null,
+  report: LoadReporter,
+): PerilbookError {
   const [first] = report.read().rejected;
   const why =
-    outsideOf !== null ? ` (all are outside of ${outsideOf})` : first ? ` (${first.reason}: ${first.count})` : '';
+    outsideOf !== null
+      ? ` (all are outside of ${outsideOf})`
+      : first
+        ? ` (${first.reason}: ${first.count})`
+        : '';
   const hint = 'Check that this is a file for this loader; the stored data is unchanged.';
-  return new PerilbookError('SERVICE_DATA', `Cannot load ${files.join(', ')}: no row is usable${why}`, hint);
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load ${files.join(', ')}: no row is usable${why}`,
+    hint,
+  );
 }
 
 /** An ArcGIS service returns some thousand features at a time; all pages but the last say that there are more. */

@@ -33,7 +33,9 @@ export function refuseLosses(
   }
   const before = rowsByState(parts);
   const compared =
-    whole === undefined ? [...loaded] : [...before.keys()].map((state) => [state, byState.get(state) ?? 0] as const);
+    whole === undefined
+      ? [...loaded]
+      : [...before.keys()].map((state) => [state, byState.get(state) ?? 0] as const);
   const fewest = whole === undefined ? 1 : FEWEST_COMPARED;
   const lost = compared.filter(([state, rows]) => {
     const here = before.get(state) ?? 0;
@@ -60,21 +62,34 @@ export function refuseOlderData(
   const partOf = (state: string) => stored.find((part) => part.state === state);
   const older = loaded.flatMap(({ state, vintage }) => {
     const replaced =
-      state === WHOLE_US ? stored : [partOf(state) ?? partOf(WHOLE_US)].filter((part) => part !== undefined);
+      state === WHOLE_US
+        ? stored
+        : [partOf(state) ?? partOf(WHOLE_US)].filter((part) => part !== undefined);
     return replaced.flatMap((part) => {
-      const dates = forms.map((form) => [form.exec(vintage)?.[1] ?? '', form.exec(part.vintage)?.[1] ?? ''] as const);
+      const dates = forms.map(
+        (form) => [form.exec(vintage)?.[1] ?? '', form.exec(part.vintage)?.[1] ?? ''] as const,
+      );
       const [now, before] = dates.find((both) => !both.includes('')) ?? ['', ''];
       if (now === '' || timeOf(now) >= timeOf(before)) return [];
       const of = state === WHOLE_US ? part.state : state;
       return [{ state, problem: `${of} is of ${before} here and of ${now} in the load` }];
     });
   });
-  refuse(dataset, older, 'Load the newer file, or add --replace to load this one. The stored data is unchanged.');
+  refuse(
+    dataset,
+    older,
+    'Load the newer file, or add --replace to load this one. The stored data is unchanged.',
+  );
 }
 
 /** The date of the data in a vintage: the last year of whole years (2023, 2005-2007), a month (2021-08, March 2023) or a day. The day of a
  * file and the edit date of a layer are no dates of data. */
-const DATES = [/^(?:\d{4}-)?(\d{4})(?:,|$)/, /^(\d{4}-\d\d)(?:,|$)/, /^([A-Z][a-z]+ \d{4})(?:,|$)/, DAY_IN_VINTAGE];
+const DATES = [
+  /^(?:\d{4}-)?(\d{4})(?:,|$)/,
+  /^(\d{4}-\d\d)(?:,|$)/,
+  /^([A-Z][a-z]+ \d{4})(?:,|$)/,
+  DAY_IN_VINTAGE,
+];
 
 const timeOf = (date: string): number => Date.parse(/^[A-Z]/.test(date) ? `1 ${date} UTC` : date);
 
@@ -96,10 +111,21 @@ export function storedRatings(database: DataDatabase, level: Level): RatingCount
  * their counties.
  * @param states the states that the load replaces, or `US`
  * @throws PerilbookError SERVICE_DATA; its context names the states */
-export function refuseLostHazards(before: RatingCounts, now: RatingCounts, states: ReadonlySet<string>): void {
+export function refuseLostHazards(
+  before: RatingCounts,
+  now: RatingCounts,
+  states: ReadonlySet<string>,
+): void {
   const lost = [...before]
-    .map(([key, here]) => ({ state: key.slice(0, 2), topic: key.slice(3), here, rows: now.get(key) ?? 0 }))
-    .filter(({ state, here, rows }) => (states.has(state) || states.has(WHOLE_US)) && isLoss(here, rows));
+    .map(([key, here]) => ({
+      state: key.slice(0, 2),
+      topic: key.slice(3),
+      here,
+      rows: now.get(key) ?? 0,
+    }))
+    .filter(
+      ({ state, here, rows }) => (states.has(state) || states.has(WHOLE_US)) && isLoss(here, rows),
+    );
   const problems = lost.map(({ state, topic, here, rows }) => ({
     state,
     problem: `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
@@ -134,7 +160,9 @@ export function refuseTooFew(
     ? []
     : LARGER_STATES.filter((state) => isWhole || states.includes(state));
   const counts = compared.map((state) => [state, byState.get(state) ?? 0] as const);
-  const lacking = counts.filter(([, has]) => has < ofState).map(([state, has]) => few(state, has, ofState));
+  const lacking = counts
+    .filter(([, has]) => has < ofState)
+    .map(([state, has]) => few(state, has, ofState));
   refuse(dataset, lacking);
 }
 
@@ -147,12 +175,18 @@ export function refuseLostShapes(
   dataset: DatasetName,
   parts: readonly { readonly of: unknown; readonly drawn: number; readonly lost: number }[],
 ): void {
-  const lost = parts.filter(({ drawn, lost }) => drawn > 0 && lost > MOST_WITHOUT_GEOMETRY * (drawn + lost));
+  const lost = parts.filter(
+    ({ drawn, lost }) => drawn > 0 && lost > MOST_WITHOUT_GEOMETRY * (drawn + lost),
+  );
   const problems = lost.map(({ of, drawn, lost }) => ({
     state: typeof of === 'string' ? of : WHOLE_US,
     problem: `${grouped(lost)} of ${counted(drawn + lost, 'outline')} have no geometry`,
   }));
-  refuse(dataset, problems, 'Get the file without simplification, or add --replace to load the others.');
+  refuse(
+    dataset,
+    problems,
+    'Get the file without simplification, or add --replace to load the others.',
+  );
 }
 
 /** Whether more than a third is lost. */
@@ -161,7 +195,9 @@ export const isLoss = (before: number, now: number): boolean => 3 * now < 2 * be
 /** The stored records of each state, from its own part or from that of the whole US. */
 function rowsByState(parts: readonly DatasetPart[]): RowsByState {
   const whole = parts.find(({ state }) => state === WHOLE_US)?.stateRows ?? {};
-  const own = parts.flatMap(({ state, rows }) => (state === WHOLE_US ? [] : [[state, rows] as const]));
+  const own = parts.flatMap(({ state, rows }) =>
+    state === WHOLE_US ? [] : [[state, rows] as const],
+  );
   return new Map([...Object.entries(whole), ...own]);
 }
 
@@ -180,7 +216,10 @@ function refuse(
   const more = problems.length > SHOWN ? [`and ${problems.length - SHOWN} more`] : [];
   const why = [...problems.slice(0, SHOWN).map(({ problem }) => problem), ...more].join('; ');
   const states = problems.map(({ state }) => state);
-  throw new PerilbookError('SERVICE_DATA', `Cannot replace dataset "${dataset}": ${why}`, hint, { dataset, states });
+  throw new PerilbookError('SERVICE_DATA', `Cannot replace dataset "${dataset}": ${why}`, hint, {
+    dataset,
+    states,
+  });
 }
 
 /** Refuses a file of some states, loaded without --states, that would replace data of others.
@@ -199,7 +238,10 @@ export function refuseLossOfStates(
   const covered = [...own];
   const keep = `Add --states ${shellWord(covered.join())} to keep the other states, or --replace to drop them.`;
   const message = `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`;
-  throw new PerilbookError('SERVICE_DATA', message, askedOf === '' ? keep : CHECK_FILE, { dataset, covered });
+  throw new PerilbookError('SERVICE_DATA', message, askedOf === '' ? keep : CHECK_FILE, {
+    dataset,
+    covered,
+  });
 }
 
 const SHOWN_STATES = 6;

@@ -3,7 +3,12 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
 import { COUNTY_LOADERS } from './county-loaders.ts';
-import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './event-loaders.ts';
+import {
+  earthquakes,
+  wildfireHistory,
+  wildfireIncidents,
+  wildfirePerimeters,
+} from './event-loaders.ts';
 import type { Loader } from './loader.ts';
 import { nri } from './nri.ts';
 import { SITE_LOADERS } from './site-loaders.ts';

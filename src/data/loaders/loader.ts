@@ -65,7 +65,11 @@ export interface Loader {
   readonly signature: FileSignature;
   /** The columns with the age of the rows, where there are some; without them the file's day counts. */
   readonly vintage?: VintageColumns;
-  read(files: readonly string[], options: LoaderOptions, report: LoadReporter): FileRecords | Promise<FileRecords>;
+  read(
+    files: readonly string[],
+    options: LoaderOptions,
+    report: LoadReporter,
+  ): FileRecords | Promise<FileRecords>;
 }
 
 export interface FileRecords {
@@ -109,7 +113,8 @@ export function earlierFiles(): () => (identity: string, positions?: readonly nu
     else if (positions.length > 0) known.push(positions);
   };
   return () => {
-    for (const [identity, all] of own) for (const positions of all) keep(earlier, identity, positions);
+    for (const [identity, all] of own)
+      for (const positions of all) keep(earlier, identity, positions);
     own = new Map();
     return (identity, positions = []) => {
       keep(own, identity, positions);
@@ -139,7 +144,10 @@ export interface LoadReport {
 const SHOWN_CHARACTERS = 120;
 
 export class LoadReporter {
-  readonly #rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
+  readonly #rejected = new Map<
+    string,
+    { count: number; firstFile: string; firstLine: number; first: string }
+  >();
   readonly #notes = new Set<string>();
   readonly #files: string[] = [];
   #loaded = 0;
@@ -171,11 +179,17 @@ export class LoadReporter {
   }
 
   /** @param file the row's file, if it is not the one that was opened last */
-  reject(reason: string, line: number, row: unknown, file: string = this.#files.at(-1) ?? ''): void {
+  reject(
+    reason: string,
+    line: number,
+    row: unknown,
+    file: string = this.#files.at(-1) ?? '',
+  ): void {
     this.#refused += 1;
     const rejection = this.#rejected.get(reason);
     if (rejection !== undefined) rejection.count += 1;
-    else this.#rejected.set(reason, { count: 1, firstFile: file, firstLine: line, first: shown(row) });
+    else
+      this.#rejected.set(reason, { count: 1, firstFile: file, firstLine: line, first: shown(row) });
   }
 
   note(text: string): void {
@@ -187,11 +201,20 @@ export class LoadReporter {
     const rejected = [...this.#rejected].map(([reason, entry]) => ({ reason, ...entry }));
     const fileOf = ({ firstFile }: Rejection) => this.#files.indexOf(firstFile);
     rejected.sort((a, b) => fileOf(a) - fileOf(b) || a.firstLine - b.firstLine);
-    return { rows: this.#loaded + this.#refused, loaded: this.#loaded, rejected, notes: [...this.#notes] };
+    return {
+      rows: this.#loaded + this.#refused,
+      loaded: this.#loaded,
+      rejected,
+      notes: [...this.#notes],
+    };
   }
 }
 
 function shown(row: unknown): string {
-  const text = Array.isArray(row) ? row.join(',') : typeof row === 'string' ? row : JSON.stringify(row);
+  const text = Array.isArray(row)
+    ? row.join(',')
+    : typeof row === 'string'
+      ? row
+      : JSON.stringify(row);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

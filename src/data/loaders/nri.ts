@@ -39,7 +39,8 @@ export const FEMA_SENTENCE =
 
 /** FEMA's National Risk Index, by tract or by county, as the header shows. */
 export const nri: Loader = {
-  describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
+  describe:
+    'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
   source: 'FEMA National Risk Index',
   licence: FEMA_SENTENCE,
   loads: { name: 'nri', level: '' },
@@ -54,7 +55,11 @@ export const nri: Loader = {
     for (const file of files) levels.add(findLevel(await columnsIn(file)));
     if (levels.size !== 1) {
       const hint = 'Load them one after the other: they do not replace each other.';
-      throw new PerilbookError('SERVICE_DATA', 'Cannot load tables of tracts and of counties together', hint);
+      throw new PerilbookError(
+        'SERVICE_DATA',
+        'Cannot load tables of tracts and of counties together',
+        hint,
+      );
     }
     const level = [...levels][0]!;
     let version = '';
@@ -65,8 +70,12 @@ export const nri: Loader = {
         const hazards = findHazards(columns, file, report);
         const codeOf = codeReader(columns, level);
         const versionAt = columns.find('NRI_VER');
-        const ratingsOf = (cells: readonly string[], line: number): readonly NaturalRatingRecord[] | string => {
-          if (cells.length !== columns.names.length) return 'the row has another number of fields than the header';
+        const ratingsOf = (
+          cells: readonly string[],
+          line: number,
+        ): readonly NaturalRatingRecord[] | string => {
+          if (cells.length !== columns.names.length)
+            return 'the row has another number of fields than the header';
           const code = codeOf(cells);
           if ('problem' in code) return code.problem;
           const ratings = hazards.map((hazard) => parseRating(code.geoid, hazard, cells, columns));
@@ -103,8 +112,15 @@ class HazardFaults {
   /** Notes them. @throws PerilbookError SERVICE_DATA when all rows, or a third of many, have the same: the file has changed */
   tell(files: readonly string[], report: LoadReporter): void {
     for (const [problem, { count, firstLine }] of this.#byProblem) {
-      if (count === this.rows || (this.rows >= FEWEST_COMPARED && isLoss(this.rows, this.rows - count))) {
-        throw invalidFile(files.join(', '), `${problem}: ${count} of ${this.rows} rows`, 'The file may have changed.');
+      if (
+        count === this.rows ||
+        (this.rows >= FEWEST_COMPARED && isLoss(this.rows, this.rows - count))
+      ) {
+        throw invalidFile(
+          files.join(', '),
+          `${problem}: ${count} of ${this.rows} rows`,
+          'The file may have changed.',
+        );
       }
       report.note(`${problem}: unknown in ${counted(count, 'row')}, first on line ${firstLine}.`);
     }
@@ -118,23 +134,31 @@ function findLevel(columns: Columns): 'tract' | 'county' {
 /** The columns of each hazard. */
 function findHazards(columns: Columns, file: string, report: LoadReporter) {
   const hazards = NRI_PREFIXES.flatMap(([topic, ...prefixes]) => {
-    const find = (suffix: string) => columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
+    const find = (suffix: string) =>
+      columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
     const hazard = { topic, rating: find('RISKR'), score: find('RISKS'), frequency: find('AFREQ') };
     if (Math.min(hazard.rating, hazard.score, hazard.frequency) >= 0) return [hazard];
     report.note(`${file}: no columns of ${topic} (${prefixes.join(' or ')})`);
     return [];
   });
   if (hazards.length > 0) return hazards;
-  const hint = 'Use the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.';
+  const hint =
+    'Use the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.';
   throw invalidFile(file, 'it has no ratings, scores and frequencies of hazards', hint);
 }
 
-function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readonly string[]) => CodeFinding {
+function codeReader(
+  columns: Columns,
+  level: 'tract' | 'county',
+): (cells: readonly string[]) => CodeFinding {
   const stateFips = columns.find('STATEFIPS');
   const state = columns.find('STATEABBRV');
   const code = columns.need(level === 'tract' ? 'TRACTFIPS' : 'STCOFIPS');
   return (cells) =>
-    readGeoid(cells[code]!, level, { stateFips: cells[stateFips] ?? '', stateAbbreviation: cells[state] ?? '' });
+    readGeoid(cells[code]!, level, {
+      stateFips: cells[stateFips] ?? '',
+      stateAbbreviation: cells[state] ?? '',
+    });
 }
 
 /** Blank (Not Applicable, Insufficient Data) is null, never 0. The shapefile's tables write -9999 for it. Undefined: not a number. */
@@ -149,10 +173,12 @@ type Hazard = ReturnType<typeof findHazards>[number];
 function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
   const rating = cells[hazard.rating]!.trim();
   const name = columns.names[hazard.rating]!.slice(0, 4);
-  if (!(RATINGS as readonly string[]).includes(rating)) return `${name}: the rating is not one of the index's eight`;
+  if (!(RATINGS as readonly string[]).includes(rating))
+    return `${name}: the rating is not one of the index's eight`;
   const isBlank = rating === 'Not Applicable' || rating === 'Insufficient Data';
   const [score, frequency] = [blankOr(cells[hazard.score]!), blankOr(cells[hazard.frequency]!)];
-  if (score === undefined || frequency === undefined) return `${name}: its score or its frequency is not a number`;
+  if (score === undefined || frequency === undefined)
+    return `${name}: its score or its frequency is not a number`;
   if (!isBlank && score === null) return `${name}: it has a rating but no score`;
   return { geoid, topic: hazard.topic, rating: rating as Rating, score, frequency };
 }

@@ -3,8 +3,19 @@ import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, type PartDescription } from '../tables/import-dataset.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { keptBesides } from '../tables/record-rows.ts';
-import type { DatasetInfo, DatasetName, LoadTarget, NaturalRatingRecord } from '../tables/records.ts';
-import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderData, storedRatings } from './load-losses.ts';
+import type {
+  DatasetInfo,
+  DatasetName,
+  LoadTarget,
+  NaturalRatingRecord,
+} from '../tables/records.ts';
+import {
+  refuseLosses,
+  refuseLossOfStates,
+  refuseLostHazards,
+  refuseOlderData,
+  storedRatings,
+} from './load-losses.ts';
 import type { LoadReporter } from './loader.ts';
 
 export interface Reading {
@@ -37,7 +48,11 @@ export interface LoadEffects {
 }
 
 /** Datasets that may be complete with few states: burning fires, storms at sea, monitors. */
-const ANY_STATES: readonly DatasetName[] = ['records:wildfire.current', 'records:hurricane', 'readings'];
+const ANY_STATES: readonly DatasetName[] = [
+  'records:wildfire.current',
+  'records:hurricane',
+  'readings',
+];
 
 /** The least number of states in files of the whole US, if they have so many records: fewer may all be in a few states by chance. Files
  * with fewer states count as files of these states. */
@@ -81,10 +96,12 @@ export async function replaceParts(
   const loaded = new Set(parts.map(({ state }) => state));
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
-    if (isDerived && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable, askedOf);
+    if (isDerived && !loaded.has(WHOLE_US))
+      refuseLossOfStates(dataset, loaded, comparable, askedOf);
     refuseOlderData(dataset, parts, comparable, askedOf === '');
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
-    if (dataset === 'nri') refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
+    if (dataset === 'nri')
+      refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
   }
   const isAlone = isDerived || loaded.has(WHOLE_US);
   const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
@@ -120,7 +137,8 @@ class RecordCounts {
 
   /** The number of records of each part; the whole US has all of them. */
   rowsOf(parts: Iterable<string>): ReadonlyMap<string, number> {
-    const rowsOf = (part: string) => (part === WHOLE_US ? this.taken : (this.#byPart.get(part) ?? 0));
+    const rowsOf = (part: string) =>
+      part === WHOLE_US ? this.taken : (this.#byPart.get(part) ?? 0);
     return new Map([...parts].map((part) => [part, rowsOf(part)]));
   }
 }
@@ -153,7 +171,10 @@ async function readAll(
 }
 
 /** Makes the function that returns the parts of a record by its states, sorted; null for a record to leave out. */
-function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly string[]) => readonly string[] | null {
+function assignment(
+  load: DatasetLoad,
+  of: Reading['of'],
+): (states: readonly string[]) => readonly string[] | null {
   if (of === null) return (states) => [...states].sort();
   if (typeof of === 'string') {
     const part = [of];
@@ -171,7 +192,10 @@ function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly str
 }
 
 /** The states that the files cover, by their records: the whole US, or a few. */
-function derivedStates({ byState, taken }: RecordCounts, nation: ReturnType<typeof nationOf>): readonly string[] {
+function derivedStates(
+  { byState, taken }: RecordCounts,
+  nation: ReturnType<typeof nationOf>,
+): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
 }

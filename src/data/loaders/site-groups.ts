@@ -45,7 +45,9 @@ export class SiteGroups implements Disposable {
   *records(): Generator<SiteRecord> {
     if (this.#database === null) return;
     this.#database.exec('COMMIT; CREATE INDEX rows_by_site ON rows (site)');
-    const sites = this.#database.prepare<[], number>('SELECT DISTINCT site FROM rows ORDER BY 1').pluck();
+    const sites = this.#database
+      .prepare<[], number>('SELECT DISTINCT site FROM rows ORDER BY 1')
+      .pluck();
     const rowsOf = this.#database
       .prepare<[number], string>('SELECT row FROM rows WHERE site = ? ORDER BY number')
       .pluck();
@@ -84,9 +86,14 @@ function assignNumber(numbers: Map<string, number>, name: string): number {
   return number;
 }
 
-function makeSite(rows: readonly Record<string, unknown>[], lists: readonly PropertyFinder[]): Record<string, unknown> {
+function makeSite(
+  rows: readonly Record<string, unknown>[],
+  lists: readonly PropertyFinder[],
+): Record<string, unknown> {
   const [first, ...others] = rows as [Record<string, unknown>];
-  const agreed = Object.entries(first).filter(([name, value]) => others.every((row) => row[name] === value));
+  const agreed = Object.entries(first).filter(([name, value]) =>
+    others.every((row) => row[name] === value),
+  );
   const listed = lists.flatMap((find) => {
     const values = new Set<unknown>();
     let column: string | null = null;

@@ -15,12 +15,16 @@ const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
 
 /** In which the generators of a plant differ. */
 const GENERATOR_COLUMNS =
-  'Generator ID,Technology,Energy Source Code,Nameplate Capacity (MW),Status,Operating Year'.split(',');
+  'Generator ID,Technology,Energy Source Code,Nameplate Capacity (MW),Status,Operating Year'.split(
+    ',',
+  );
 
 /** `august_generator2026.xlsx` is of August 2026. */
 function monthOfName(name: string): string {
   const [, month, year] = /^([a-z]+)_generator(20\d\d)\.xlsx$/i.exec(name) ?? [];
-  return month === undefined ? '' : `${month[0]!.toUpperCase()}${month.slice(1).toLowerCase()} ${year}`;
+  return month === undefined
+    ? ''
+    : `${month[0]!.toUpperCase()}${month.slice(1).toLowerCase()} ${year}`;
 }
 
 /** The columns of EPA's Facility Registry Service with a row's programs; its files have one or the other. */
@@ -32,7 +36,8 @@ function ofProgram(acronym: string): (properties: FileFeature['properties']) => 
   return (properties) => {
     const of = (name: string) => properties[name] ?? properties[name.toLowerCase()];
     const [programs, program] = [of('PGM_SYS_ACRNMS'), of('PGM_SYS_ACRNM')];
-    if (programs === undefined && program === undefined && of('REGISTRY_ID') === undefined) return null;
+    if (programs === undefined && program === undefined && of('REGISTRY_ID') === undefined)
+      return null;
     const isMember = program === acronym || String(programs ?? '').includes(`${acronym}:`);
     return isMember ? null : `the facility is not in EPA's program ${acronym}`;
   };
@@ -41,7 +46,9 @@ function ofProgram(acronym: string): (properties: FileFeature['properties']) => 
 /** EIA has `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list with neither column has only reactors. */
 function otherThanNuclear(properties: FileFeature['properties']): string | null {
   const name = Object.keys(properties).find((column) => /^prim_?(source|fuel)$/i.test(column));
-  return name === undefined || /^nuc/i.test(String(properties[name])) ? null : 'the plant is not nuclear';
+  return name === undefined || /^nuc/i.test(String(properties[name]))
+    ? null
+    : 'the plant is not nuclear';
 }
 
 function siteLoader(
@@ -56,7 +63,8 @@ function siteLoader(
 /** The loaders of downloads whose rows are sites. Radii: topics/coverage.ts. */
 export const SITE_LOADERS = {
   brownfield: siteLoader('brownfield', 'EPA ACRES brownfields', EPA, {
-    describe: 'EPA ACRES brownfields, or the FRS national file (rows of ACRES); CSV, GeoJSON, shapefile',
+    describe:
+      'EPA ACRES brownfields, or the FRS national file (rows of ACRES); CSV, GeoJSON, shapefile',
     signature: {
       columns: [[...FRS, 'ACRES_PROPERTY_ID', 'PGM_SYS_ID', 'Cooperative Agreement Number']],
       shapes: ['points', 'outlines'],
@@ -64,7 +72,8 @@ export const SITE_LOADERS = {
     refuse: ofProgram('ACRES'),
   }),
   frs: siteLoader('brownfield', 'EPA Facility Registry Service, program ACRES', EPA, {
-    describe: 'EPA Facility Registry Service, national file (CSV): the brownfields in it (program ACRES)',
+    describe:
+      'EPA Facility Registry Service, national file (CSV): the brownfields in it (program ACRES)',
     signature: { columns: [FRS], shapes: ['points'] },
     refuse: ofProgram('ACRES'),
   }),
@@ -77,7 +86,8 @@ export const SITE_LOADERS = {
     refuse: ofProgram('SEMS'),
   }),
   tri: siteLoader('toxicReleaseInventory', 'EPA Toxics Release Inventory', EPA, {
-    describe: 'EPA Toxics Release Inventory, basic data file (CSV): one facility of all its chemicals',
+    describe:
+      'EPA Toxics Release Inventory, basic data file (CSV): one facility of all its chemicals',
     signature: { columns: [[...FRS, 'TRI_FACILITY_ID', 'TRIFD']], shapes: ['points'] },
     refuse: ofProgram('TRIS'),
     csv: { hasPlainQuotes: true },
@@ -85,7 +95,8 @@ export const SITE_LOADERS = {
     vintage: { names: ['YEAR', 'REPORTING_YEAR'], as: 'year' },
   }),
   lmop: siteLoader('solidWasteLandfill', 'EPA Landfill Methane Outreach Program', EPA, {
-    describe: 'EPA LMOP landfills, sheet "LMOP Database" (.xlsx, or saved as CSV): one landfill of all its projects',
+    describe:
+      'EPA LMOP landfills, sheet "LMOP Database" (.xlsx, or saved as CSV): one landfill of all its projects',
     signature: { columns: [['Landfill ID', 'Landfill Name']], shapes: ['points'] },
     group: { id: ['Landfill ID'], lists: ['Project ID', 'Project Name'] },
   }),
@@ -110,7 +121,8 @@ export const SITE_LOADERS = {
     vintageOfName: monthOfName,
   }),
   'nuclear-reactors': siteLoader('nuclearReactors', `${EIA_NAME}, nuclear plants`, EIA, {
-    describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
+    describe:
+      'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
     signature: {
       like: {
         of: 'a reactor (docket, reactor, fuel)',
@@ -121,12 +133,17 @@ export const SITE_LOADERS = {
     refuse: otherThanNuclear,
     vintage: EIA_PERIOD,
   }),
-  'transmission-lines': siteLoader('highVoltageLine', 'HIFLD electric power transmission lines', HIFLD, {
-    describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
-    signature: { columns: [['VOLTAGE', 'VOLT_CLASS']], shapes: ['lines'] },
-    key: 'ID',
-    vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
-  }),
+  'transmission-lines': siteLoader(
+    'highVoltageLine',
+    'HIFLD electric power transmission lines',
+    HIFLD,
+    {
+      describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
+      signature: { columns: [['VOLTAGE', 'VOLT_CLASS']], shapes: ['lines'] },
+      key: 'ID',
+      vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
+    },
+  ),
   'cell-towers': siteLoader('cellTower', 'FCC Antenna Structure Registration', FCC, {
     describe:
       "FCC antenna structures (r_tower.zip: constructed ones), or HIFLD's cell towers (CSV, GeoJSON, shapefile)",

@@ -18,7 +18,8 @@ const NUMBERS = new Set(FIELDS.filter((field) => !TEXTS.includes(field)));
 /** Hail reports, points; `mag` is the size in inches: the largest on record is 8. Files of wind have the same columns, in knots. */
 export const hail: Loader = spcLoader('hail', 'NOAA SPC hail reports (CSV, of any year)', {
   are: 'reports of hail',
-  test: (rows) => rows.length > 0 && rows.every(([segment, magnitude]) => segment === '0' && magnitude <= 15),
+  test: (rows) =>
+    rows.length > 0 && rows.every(([segment, magnitude]) => segment === '0' && magnitude <= 15),
 });
 
 /** Tornado tracks: a line from start to end, a point when no end is known. */
@@ -30,21 +31,31 @@ export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (C
 /** The segment number and the magnitude of the rows that have the agency's columns. */
 function ownRows(rows: readonly (readonly string[])[]): [segment: string, magnitude: number][] {
   return rows
-    .filter((cells) => cells.length >= FEWEST_FIELDS && /^\d{4}$/.test(cells[1]!.trim()) && /\d/.test(cells[4]!))
+    .filter(
+      (cells) =>
+        cells.length >= FEWEST_FIELDS && /^\d{4}$/.test(cells[1]!.trim()) && /\d/.test(cells[4]!),
+    )
     .map((cells) => [cells[23]!.trim(), Number(cells[10])]);
 }
 
 function spcLoader(
   event: 'hail' | 'tornado',
   describe: string,
-  { are, test }: { readonly are: string; readonly test: (rows: ReturnType<typeof ownRows>) => boolean },
+  {
+    are,
+    test,
+  }: { readonly are: string; readonly test: (rows: ReturnType<typeof ownRows>) => boolean },
 ): Loader {
   return {
     describe,
     source: 'NOAA Storm Prediction Center',
-    licence: publicDomain('National Oceanic and Atmospheric Administration, Storm Prediction Center'),
+    licence: publicDomain(
+      'National Oceanic and Atmospheric Administration, Storm Prediction Center',
+    ),
     loads: { name: `records:${event}`, level: '' },
-    signature: { rows: { are, columns: FIELDS.slice(0, FEWEST_FIELDS), test: (rows) => test(ownRows(rows)) } },
+    signature: {
+      rows: { are, columns: FIELDS.slice(0, FEWEST_FIELDS), test: (rows) => test(ownRows(rows)) },
+    },
     read(files, _, report) {
       const years = yearSpan();
       // The agency's files of many years and of single years overlap, and users load both.
@@ -108,7 +119,12 @@ async function* reportsIn(
     }
     see(row);
     for (const _ of parts) report.load();
-    return [{ geometry: joined(placed.map(({ track }) => track)), properties: propertiesOfRow(placed[0]!.row) }];
+    return [
+      {
+        geometry: joined(placed.map(({ track }) => track)),
+        properties: propertiesOfRow(placed[0]!.row),
+      },
+    ];
   }
 
   let names: readonly string[] | null = null;
@@ -122,8 +138,12 @@ async function* reportsIn(
       report.reject(`the row has fewer than ${FEWEST_FIELDS} fields`, line, cells);
       return [];
     }
-    const row = Object.fromEntries(cells.map((cell, index) => [names![index] ?? `field ${index + 1}`, cell]));
-    return tornadoes !== null && !tornadoes.isWhole({ line, row }) ? [] : recordsOf([{ line, row }]);
+    const row = Object.fromEntries(
+      cells.map((cell, index) => [names![index] ?? `field ${index + 1}`, cell]),
+    );
+    return tornadoes !== null && !tornadoes.isWhole({ line, row })
+      ? []
+      : recordsOf([{ line, row }]);
   };
   for await (const records of tableRecords(file)) yield records.flatMap(reportsOf);
   for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) yield recordsOf(parts, hasWhole);
@@ -136,7 +156,9 @@ function spanTo(years: string, lastDay: string): string {
 
 function namesBy(header: readonly string[]): string[] {
   const own = header.map((name) => name.trim().toLowerCase());
-  return own[0] === 'om' ? [...own, ...FIELDS.slice(own.length)] : [...FIELDS, ...own.slice(FIELDS.length)];
+  return own[0] === 'om'
+    ? [...own, ...FIELDS.slice(own.length)]
+    : [...FIELDS, ...own.slice(FIELDS.length)];
 }
 
 function joined(tracks: readonly (Point | LineString)[]): Geometry {
@@ -158,7 +180,10 @@ function propertiesOfRow(row: TornadoRow): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row)
       .filter(([, cell]) => cell.trim() !== '')
-      .map(([name, cell]) => [name, NUMBERS.has(name) ? (numberIn(cell) ?? cell.trim()) : cell.trim()]),
+      .map(([name, cell]) => [
+        name,
+        NUMBERS.has(name) ? (numberIn(cell) ?? cell.trim()) : cell.trim(),
+      ]),
   );
 }
 
@@ -194,7 +219,10 @@ function createTornadoParts() {
       const tracks = Map.groupBy(wholes, dayOf);
       const isPlaced = ({ row }: TornadoPart) => {
         const ends = findEnds(row);
-        return ends.length === 0 || (tracks.get(dayOf(row)) ?? []).some((whole) => holds(findEnds(whole), ends));
+        return (
+          ends.length === 0 ||
+          (tracks.get(dayOf(row)) ?? []).some((whole) => holds(findEnds(whole), ends))
+        );
       };
       for (const [number, own] of Map.groupBy(parts, ({ row }) => numberOf(row))) {
         yield { parts: own, hasWhole: numbers.has(number) || own.every(isPlaced) };
@@ -204,14 +232,19 @@ function createTornadoParts() {
 }
 
 function findEnds(row: TornadoRow): [number, number][] {
-  return [parsePoint(row.slat, row.slon), parsePoint(row.elat, row.elon)].filter((end) => typeof end !== 'string');
+  return [parsePoint(row.slat, row.slon), parsePoint(row.elat, row.elon)].filter(
+    (end) => typeof end !== 'string',
+  );
 }
 
 /** Whether the box around some positions, with the margin, holds all others. */
 function holds(around: readonly [number, number][], others: readonly [number, number][]): boolean {
   return [0, 1].every((axis) => {
     const values = around.map((position) => position[axis]!);
-    const [least, greatest] = [Math.min(...values) - MARGIN_DEGREES, Math.max(...values) + MARGIN_DEGREES];
+    const [least, greatest] = [
+      Math.min(...values) - MARGIN_DEGREES,
+      Math.max(...values) + MARGIN_DEGREES,
+    ];
     return others.every((position) => position[axis]! >= least && position[axis]! <= greatest);
   });
 }

@@ -70,7 +70,9 @@ export const ibtracs: Loader = {
 export const hurdat2: Loader = {
   describe: 'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
   source: 'NOAA National Hurricane Center, HURDAT2',
-  licence: publicDomain('National Oceanic and Atmospheric Administration, National Hurricane Center'),
+  licence: publicDomain(
+    'National Oceanic and Atmospheric Administration, National Hurricane Center',
+  ),
   loads: { name: 'records:hurricane', level: '' },
   signature: { rows: { are: 'headers of storms', test: rowsBegin(/^[A-Z]{2}\d{6}$/, 3) } },
   read: (files, _, report) => readStorms(files, report, hurdat2Fixes),
@@ -115,7 +117,9 @@ const CATEGORY_KNOTS = [64, 83, 96, 113, 137];
 /** A storm as one record: its track as a line, cut at the 180th meridian. */
 function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
   const winds = fixes.map(({ windKnots }) => windKnots).filter((wind) => wind !== null);
-  const pressures = fixes.map(({ pressureMb }) => pressureMb).filter((pressure) => pressure !== null);
+  const pressures = fixes
+    .map(({ pressureMb }) => pressureMb)
+    .filter((pressure) => pressure !== null);
   const wind = winds.length === 0 ? null : Math.max(...winds);
   return {
     geometry: makeTrack(fixes),
@@ -200,7 +204,10 @@ const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
 /** Date to pressure, and twelve radii. */
 const FEWEST_FIELDS = 20;
 
-async function* hurdat2Fixes(file: string, { report, isRepeated }: TrackReading): Batches<FixOfStorm> {
+async function* hurdat2Fixes(
+  file: string,
+  { report, isRepeated }: TrackReading,
+): Batches<FixOfStorm> {
   let storm = null as Storm | null;
   let announced = 0;
   let isShort = false;
@@ -223,7 +230,10 @@ async function* hurdat2Fixes(file: string, { report, isRepeated }: TrackReading)
     yield records.flatMap((record) => report.take(fixesOf(record), record.line, record.cells));
   }
   if (announced > 0 || isShort) {
-    const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
+    const missing =
+      announced > 0
+        ? `${announced} lines of its last storm are missing`
+        : 'its last line is too short';
     throw invalidFile(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
   }
 }
@@ -231,7 +241,12 @@ async function* hurdat2Fixes(file: string, { report, isRepeated }: TrackReading)
 function parseStorm(code: string, cells: readonly string[]): Storm | null {
   const header = HEADER.exec(code);
   if (header === null) return null;
-  return { sid: code, name: cells[1]?.trim() ?? '', season: Number(header[3]), basin: BASINS[header[1]!]! };
+  return {
+    sid: code,
+    name: cells[1]?.trim() ?? '',
+    season: Number(header[3]),
+    basin: BASINS[header[1]!]!,
+  };
 }
 
 /** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */
@@ -239,7 +254,8 @@ function parseFix(cells: readonly string[]): Fix | string {
   const [date, time] = [cells[0]!.trim(), cells[1]?.trim() ?? ''];
   const lat = parseDegrees(cells[4], 'N', 'S', 90);
   const lng = parseDegrees(cells[5], 'E', 'W', 360);
-  if (!/^\d{8}$/.test(date) || !/^\d{4}$/.test(time)) return 'the date is not written YYYYMMDD, HHMM';
+  if (!/^\d{8}$/.test(date) || !/^\d{4}$/.test(time))
+    return 'the date is not written YYYYMMDD, HHMM';
   if (lat === null || lng === null) return 'the position is not written like 32.0N, 78.2W';
   return {
     lat,
@@ -251,7 +267,12 @@ function parseFix(cells: readonly string[]): Fix | string {
   };
 }
 
-function parseDegrees(cell: string | undefined, plus: string, minus: string, bound: number): number | null {
+function parseDegrees(
+  cell: string | undefined,
+  plus: string,
+  minus: string,
+  bound: number,
+): number | null {
   const parts = /^(\d+(?:\.\d+)?)([NSEW])$/.exec(cell?.trim() ?? '');
   if (parts === null || (parts[2] !== plus && parts[2] !== minus)) return null;
   const degrees = Number(parts[1]) * (parts[2] === minus ? -1 : 1);

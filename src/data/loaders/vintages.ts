@@ -44,7 +44,8 @@ export function yearSpan(): Vintage {
 
 const newestMonth = () =>
   newest((value) => {
-    const [, year, month] = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(?:\.0+)?$/.exec(String(value).trim()) ?? [];
+    const [, year, month] =
+      /^((?:19|20)\d\d)(0[1-9]|1[0-2])(?:\.0+)?$/.exec(String(value).trim()) ?? [];
     return year === undefined ? '' : `${year}-${month}`;
   });
 
@@ -77,7 +78,8 @@ const LATEST = Date.UTC(2200);
 
 /** Milliseconds of a date: epoch milliseconds, 2024-10-03…, 2024/10/03 …, a date of a shapefile; null when it is none, or 9999. */
 function timeIn(value: unknown): number | null {
-  const text = value instanceof Date ? value.toISOString() : typeof value === 'string' ? value.trim() : '';
+  const text =
+    value instanceof Date ? value.toISOString() : typeof value === 'string' ? value.trim() : '';
   const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/.exec(text) ?? [];
   const time =
     year !== undefined

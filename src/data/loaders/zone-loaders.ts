@@ -12,7 +12,8 @@ import { dayIn, vintageByColumns } from './vintages.ts';
 
 /** FEMA's zones and panels, by hand from pages of the map service, or from the zip of a county, which has both. */
 export const floodZones: Loader = zoneLoader('floodZones', FLOOD_ZONES, {
-  describe: "FEMA's NFHL zones (S_FLD_HAZ_AR) and panels (S_FIRM_PAN): GeoJSON, shapefile, or a county's zip with both",
+  describe:
+    "FEMA's NFHL zones (S_FLD_HAZ_AR) and panels (S_FIRM_PAN): GeoJSON, shapefile, or a county's zip with both",
   source: 'FEMA National Flood Hazard Layer',
   licence: publicDomain('Federal Emergency Management Agency (FEMA), National Flood Hazard Layer'),
 });
@@ -46,12 +47,16 @@ function zoneLoader(
             }
             shapes.drawn += 1;
             const type = (geometry as { type?: unknown }).type;
-            if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
+            if (
+              (type !== 'Polygon' && type !== 'MultiPolygon') ||
+              boxOfGeometry(geometry) === null
+            ) {
               return 'it is not a polygon in degrees';
             }
             const text = (field: string) => String(propertyOf(properties, field) ?? '').trim();
             const geoid = text(zones.study);
-            if (stateOf(geoid) === '') return `its ${zones.study} does not begin with the code of a state`;
+            if (stateOf(geoid) === '')
+              return `its ${zones.study} does not begin with the code of a state`;
             const own = { geoid, geometry: geometry as Polygon | MultiPolygon };
             const code = text(zones.code);
             if (code !== '') {

@@ -6,17 +6,30 @@ import { createBoxSearch } from '../../geo/outline-index.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../tables/area-finder.ts';
 import { createBoundaryCheck, type WithoutArea } from '../tables/boundary-check.ts';
 import { type CountyRated, countyRatedAreas } from '../tables/county-ratings.ts';
-import { createHeldVersion, type DataDatabase, type DataVersion, openDataReadOnly } from '../tables/data-database.ts';
+import {
+  createHeldVersion,
+  type DataDatabase,
+  type DataVersion,
+  openDataReadOnly,
+} from '../tables/data-database.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
 export type PlaceResult =
-  | { readonly kind: 'covered'; readonly area: Area; readonly results: readonly (CountedResult | MissingResult)[] }
+  | {
+      readonly kind: 'covered';
+      readonly area: Area;
+      readonly results: readonly (CountedResult | MissingResult)[];
+    }
   | WithoutArea;
 
 /** Looks up topics at a place. `now` decides whether readings are current. */
-export type PlaceLookup = (topics: readonly TopicSlug[], location: Location, now: number) => PlaceResult;
+export type PlaceLookup = (
+  topics: readonly TopicSlug[],
+  location: Location,
+  now: number,
+) => PlaceResult;
 
 export interface LookupOptions {
   readonly counts: boolean;
@@ -39,7 +52,12 @@ export function createPlaceLookup(
   const boundaries = createBoundaryCheck(database, versionOf);
   const areaAt = createAreaFinder(database, versionOf, boundaries);
   const decide = createTopicRules(database, versionOf, boundaries);
-  const { count, measure } = createLayerSearch(database, 'places', new FeatureTiles(MAX_BYTES), versionOf);
+  const { count, measure } = createLayerSearch(
+    database,
+    'places',
+    new FeatureTiles(MAX_BYTES),
+    versionOf,
+  );
 
   function counted({ value, layers }: TopicFinding, location: Location): CountedResult {
     if (value === null) {
@@ -47,12 +65,18 @@ export function createPlaceLookup(
       const nearest = measure(layer, location, meters);
       return { value: nearest.count, counts: NONE, nearestMeters: nearest.nearestMeters };
     }
-    return { value: value.value, counts: counts ? countsOf(layers, location) : null, nearestMeters: null };
+    return {
+      value: value.value,
+      counts: counts ? countsOf(layers, location) : null,
+      nearestMeters: null,
+    };
   }
 
   function countsOf(layers: TopicFinding['layers'], location: Location): CountedResult['counts'] {
     if (layers.length === 0) return NONE;
-    return layers.map((searched) => (searched === null ? null : count(searched.layer, location, searched.meters)));
+    return layers.map((searched) =>
+      searched === null ? null : count(searched.layer, location, searched.meters),
+    );
   }
 
   return (topics, location, now) => {

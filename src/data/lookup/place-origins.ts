@@ -27,11 +27,15 @@ export function placeOrigins(
   cells: { readonly size: number; cell(number: number): Cell },
 ): (cell: number) => PlaceOrigin {
   const { file, countyRatings, hasAirQualityYears } = data;
-  const ratings = topics.some((topic) => topicOf(topic).category === 'natural') ? countyRatings : null;
+  const ratings = topics.some((topic) => topicOf(topic).category === 'natural')
+    ? countyRatings
+    : null;
   const everywhere = ratings?.isEverywhere ? EVERY_HAZARD : '';
   const isSearched = ratings !== null && everywhere === '';
   const hasYears = hasAirQualityYears && topics.includes(TOPIC_OF_YEARS);
-  const origins: PlaceOrigin[] = [{ ofCounty: everywhere, airQualityYear: null, state: '', nearest: '' }];
+  const origins: PlaceOrigin[] = [
+    { ofCounty: everywhere, airQualityYear: null, state: '', nearest: '' },
+  ];
   const hasVintages = hasVintagesByState(data, topics);
   const hasAreas = topics.some(isOfArea);
   if (!isSearched && !hasYears && !hasVintages && !hasAreas) return () => origins[0]!;
@@ -49,14 +53,22 @@ export function placeOrigins(
       const state = hasVintages ? stateOf(countyAt(location)?.code ?? '') : '';
       // Inland an outline holds each place: most need no search.
       const nearest = hasAreas && !isInland(location) ? nearestLevel(areaAt(location)) : '';
-      marks[cell] = assignNumber(origins, { ofCounty: ofCounty(location), airQualityYear, state, nearest });
+      marks[cell] = assignNumber(origins, {
+        ofCounty: ofCounty(location),
+        airQualityYear,
+        state,
+        nearest,
+      });
     }
   })();
   return (cell) => origins[marks[cell]!]!;
 }
 
 /** The number of an origin in the list; adds a new one. There are few. */
-function assignNumber(origins: PlaceOrigin[], { ofCounty, airQualityYear, state, nearest }: PlaceOrigin): number {
+function assignNumber(
+  origins: PlaceOrigin[],
+  { ofCounty, airQualityYear, state, nearest }: PlaceOrigin,
+): number {
   const number = origins.findIndex(
     (origin) =>
       origin.ofCounty === ofCounty &&

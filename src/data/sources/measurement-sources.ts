@@ -1,14 +1,22 @@
 import { POLLUTANTS } from '../../contract/topics.ts';
 import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
 import { FLOOD_ZONES } from '../zones/zone-layers.ts';
-import { type FileDownload, layerAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
+import {
+  type FileDownload,
+  layerAt,
+  MB,
+  NEWEST_COPY,
+  published,
+  type SourceRow,
+} from './source.ts';
 
 const AQI = 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip';
 const AQI_YEARS = {
   kind: 'file',
   years: { newest: 1, oldest: 2015 },
   // The last year is published too before it is complete, in summer. Loaded when needed: a plan reads this table too.
-  isWholeYear: async (file: string) => await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
+  isWholeYear: async (file: string) =>
+    await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
 } as const;
 const AIRNOW = 'files.airnowtech.org/airnow';
 /** The readings of the last hours and the monitors, in a folder. */
@@ -36,7 +44,12 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     topics: ['airQuality'],
     // The current year is published too but is incomplete.
     download: { ...AQI_YEARS, files: [{ url: AQI }] },
-    else: [{ from: 'the Internet Archive', download: { ...AQI_YEARS, files: [{ url: `${NEWEST_COPY}${AQI}` }] } }],
+    else: [
+      {
+        from: 'the Internet Archive',
+        download: { ...AQI_YEARS, files: [{ url: `${NEWEST_COPY}${AQI}` }] },
+      },
+    ],
     bytes: 0.03 * MB,
     rows: 1_000,
     ...published('twice a year', 180, 420),
@@ -48,7 +61,10 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     download: hourly(`https://${AIRNOW}/today`),
     else: [
       { from: 'the folder of the date', download: hourly(`https://${AIRNOW}/{year}/{date}`) },
-      { from: 'its storage', download: hourly(`https://s3-us-west-1.amazonaws.com/${AIRNOW}/{year}/{date}`) },
+      {
+        from: 'its storage',
+        download: hourly(`https://s3-us-west-1.amazonaws.com/${AIRNOW}/{year}/{date}`),
+      },
     ],
     least: 1_200,
     bytes: 5.5 * MB,
@@ -62,7 +78,12 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     topics: ['radon'],
     // The .xls of the same table cannot be read.
     download: layerAt(`https://gispub.epa.gov/${RADON_LAYER}`, RADON),
-    else: [{ from: 'geodata.epa.gov', download: layerAt(`https://geodata.epa.gov/${RADON_LAYER}`, RADON) }],
+    else: [
+      {
+        from: 'geodata.epa.gov',
+        download: layerAt(`https://geodata.epa.gov/${RADON_LAYER}`, RADON),
+      },
+    ],
     columns: [['CountyFIPS'], ['RadonZone']],
     bytes: 0.2 * MB,
     rows: 3_144,

@@ -14,11 +14,15 @@ const BASE = {
 /** The same tracts and counties as a map service, which takes 1,000 outlines at a time; simplified to 10 m, a tenth of what the files are. */
 const TIGERWEB = 'https://tigerweb.geo.census.gov/arcgis/rest/services/TIGERweb';
 const OUTLINES = { simplifiedBy: 0.0001, pageRows: 1_000 } as const;
-const TRACT_OUTLINES = layerAt(`${TIGERWEB}/Tracts_Blocks/MapServer/0`, { ...OUTLINES, stateWhere: "STATE='{fips}'" });
+const TRACT_OUTLINES = layerAt(`${TIGERWEB}/Tracts_Blocks/MapServer/0`, {
+  ...OUTLINES,
+  stateWhere: "STATE='{fips}'",
+});
 const COUNTY_OUTLINES = layerAt(`${TIGERWEB}/State_County/MapServer/1`, OUTLINES);
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
-const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
+const NRI_FIELDS =
+  '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
 const NRI_LAYER = { stateWhere: "STATEABBRV='{state}'", as: 'csv', fields: NRI_FIELDS } as const;
 const BY_HAND =
   "Taken from FEMA's map service. If that fails: download the files of fema.gov/about/openfema/data-sets/national-risk-index-data in a browser, then: perilbook data load nri FILE";
@@ -69,7 +73,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of census tracts',
     download: {
-      ...fileAt(`${BOUNDARIES}_us_tract_500k.zip`, { stateUrl: `${BOUNDARIES}_{fips}_tract_500k.zip` }),
+      ...fileAt(`${BOUNDARIES}_us_tract_500k.zip`, {
+        stateUrl: `${BOUNDARIES}_{fips}_tract_500k.zip`,
+      }),
       ...BOUNDARY_YEARS,
     },
     else: [{ from: 'TIGERweb', download: TRACT_OUTLINES, mostBytes: 2_000 * MB }],
@@ -93,7 +99,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     ...NRI,
     download: layerAt(`${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0`, NRI_LAYER),
     columns: [['TRACTFIPS'], ...HAZARD_COLUMNS],
-    else: [{ from: 'fema.gov', download: fileAt(`${OPENFEMA}/NRI_Table_CensusTracts.zip`), mostBytes: 1_000 * MB }],
+    else: [
+      {
+        from: 'fema.gov',
+        download: fileAt(`${OPENFEMA}/NRI_Table_CensusTracts.zip`),
+        mostBytes: 1_000 * MB,
+      },
+    ],
     bytes: 60 * MB,
     rows: 85_154,
   },
@@ -113,8 +125,13 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     title: 'NOAA Storm Prediction Center, tornadoes since 1950',
     topics: ['tornado'],
     // The file of all years is closed before its last year ends (2025: on September 9); that year has a file of its own.
-    download: { ...linkedAt(SPC, '1950-(\\d{4})_actual_tornadoes\\.csv'), more: ['(\\d{4})_torn\\.csv'] },
-    else: [{ from: 'its usual address, without the file of the last year', download: TORNADO_FILE }],
+    download: {
+      ...linkedAt(SPC, '1950-(\\d{4})_actual_tornadoes\\.csv'),
+      more: ['(\\d{4})_torn\\.csv'],
+    },
+    else: [
+      { from: 'its usual address, without the file of the last year', download: TORNADO_FILE },
+    ],
     bytes: 9 * MB,
     isMeasured: true,
     rows: 73_458,
@@ -126,7 +143,12 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     topics: ['hail'],
     // The same file without .zip is 404.
     download: linkedAt(SPC, '1955-(\\d{4})_hail\\.csv\\.zip'),
-    else: [{ from: 'its usual address', download: { ...fileAt(`${SPC}data/1955-{year}_hail.csv.zip`), ...SPC_YEARS } }],
+    else: [
+      {
+        from: 'its usual address',
+        download: { ...fileAt(`${SPC}data/1955-{year}_hail.csv.zip`), ...SPC_YEARS },
+      },
+    ],
     bytes: 8.3 * MB,
     isMeasured: true,
     rows: 414_481,
@@ -137,7 +159,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     title: 'NOAA National Hurricane Center, HURDAT2: tracks of Atlantic and eastern Pacific storms',
     topics: ['hurricane'],
     download: linkedAt(HURDAT, `hurdat2-1851${HURDAT_DATES}`, `hurdat2-nepac-1949${HURDAT_DATES}`),
-    else: [{ from: 'the files of September 2026', download: { kind: 'file', files: HURDAT_FILES } }],
+    else: [
+      { from: 'the files of September 2026', download: { kind: 'file', files: HURDAT_FILES } },
+    ],
     bytes: 11.2 * MB,
     isMeasured: true,
     rows: 95_000,
@@ -194,7 +218,9 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     title: 'NIFC WFIGS, fires that burn now',
     ...FIRES,
     // Not by state: most states have no fire at a given time.
-    download: layerAt(`${NIFC}/WFIGS_Incident_Locations_Current/FeatureServer/0`, { where: WILDFIRES }),
+    download: layerAt(`${NIFC}/WFIGS_Incident_Locations_Current/FeatureServer/0`, {
+      where: WILDFIRES,
+    }),
     else: [{ from: "Esri's copy", download: FIRES_OF_ESRI }],
     bytes: 2 * MB,
     rows: 650,

@@ -22,22 +22,32 @@ const PARKS = {
   pageRows: 600,
 } as const;
 const PADUS = 'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services';
-const PARKS_OF_2024 = layerAt('https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0', PARKS);
+const PARKS_OF_2024 = layerAt(
+  'https://gis1.usgs.gov/arcgis/rest/services/padus4_0/Fee/MapServer/0',
+  PARKS,
+);
 const LINES = { stateWhere: 'box', pageRows: 1_000 } as const;
 const LINES_OF_NETL = layerAt(`${NETL}/Energy_Transition_Atlas_493d6/FeatureServer/18`, LINES);
-const PIPELINES = layerAt(`${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`, LINES);
+const PIPELINES = layerAt(
+  `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`,
+  LINES,
+);
 const EIA_860M = 'https://www.eia.gov/electricity/data/eia860m/';
 const EIA_FILES = 'https://www.eia.gov/maps/map_data';
-const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
+const EIA =
+  'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
   'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
-const STATIONS = 'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all';
+const STATIONS =
+  'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all';
 const AFDC_KEY = 'PERILBOOK_AFDC_KEY';
 const STATIONS_OF_AFDC = {
   kind: 'file',
   // In a header, so that no address contains the key.
   keyHeader: 'X-Api-Key',
-  files: [{ url: STATIONS, stateUrl: `${STATIONS}&state={state}`, name: 'alt_fuel_stations_{slice}.csv' }],
+  files: [
+    { url: STATIONS, stateUrl: `${STATIONS}&state={state}`, name: 'alt_fuel_stations_{slice}.csv' },
+  ],
 } as const;
 const STATIONS_OF_BTS = layerAt(
   'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
@@ -45,7 +55,11 @@ const STATIONS_OF_BTS = layerAt(
   { where: "status_code='E' AND country='US'", stateWhere: "state='{state}'" },
 );
 const MONTHLY = published('monthly', 30, 120);
-const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
+const UST = {
+  vintage: 'edited',
+  staleAfterDays: 180,
+  cadence: 'irregular: last in December 2024',
+} as const;
 const ARCHIVED = published('never: HIFLD was closed in August 2025', 3650);
 
 /** Sites. Parks and wells come by state only: all parks are gigabytes, and there is no national list of wells. */
@@ -54,8 +68,15 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'brownfield',
     title: 'EPA brownfields (ACRES, from the Facility Registry Service)',
     topics: ['brownfield'],
-    download: layerAt(`${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`, { stateWhere: "STATE_CODE='{state}'" }),
-    else: [{ from: 'geopub.epa.gov', download: layerAt(`${EF_POINTS}/5`, { stateWhere: "state_code='{state}'" }) }],
+    download: layerAt(`${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`, {
+      stateWhere: "STATE_CODE='{state}'",
+    }),
+    else: [
+      {
+        from: 'geopub.epa.gov',
+        download: layerAt(`${EF_POINTS}/5`, { stateWhere: "state_code='{state}'" }),
+      },
+    ],
     least: 10_000,
     bytes: 40 * MB,
     vintage: 'edited',
@@ -63,11 +84,14 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'frs',
-    title: 'EPA Facility Registry Service, all facilities: the brownfields in them (in place of brownfield)',
+    title:
+      'EPA Facility Registry Service, all facilities: the brownfields in them (in place of brownfield)',
     topics: ['brownfield'],
     when: 'named',
     replaces: 'brownfield',
-    download: fileAt(`${FRS}/national_combined.zip`, { stateUrl: `${FRS}/state_combined_{st}.zip` }),
+    download: fileAt(`${FRS}/national_combined.zip`, {
+      stateUrl: `${FRS}/state_combined_{st}.zip`,
+    }),
     least: 10_000,
     bytes: 1_260 * MB,
     ...MONTHLY,
@@ -77,7 +101,9 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     name: 'superfund',
     title: 'EPA Superfund National Priorities List, sites with status',
     topics: ['superfund'],
-    download: layerAt(`${EPA}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`),
+    download: layerAt(
+      `${EPA}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`,
+    ),
     else: [{ from: 'geopub.epa.gov', download: layerAt(`${EF_POINTS}/0`) }],
     bytes: 2 * MB,
     rows: 1_816,
@@ -106,7 +132,13 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     topics: ['solidWasteLandfill'],
     // Other files on the page end in lmopdata.xlsx too.
     download: linkedAt(LMOP_PAGE, '[^"\']*/(\\d{4})-(\\d{2})/landfilllmopdata\\.xlsx'),
-    else: [{ from: 'the file of September 2024', vintage: 'September 2024', download: fileAt(LMOP_FILE) }],
+    else: [
+      {
+        from: 'the file of September 2024',
+        vintage: 'September 2024',
+        download: fileAt(LMOP_FILE),
+      },
+    ],
     bytes: 1 * MB,
     rows: 2_600,
     ...published('once or twice a year', 120, 600),
@@ -154,7 +186,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     else: [
       {
         from: 'FEMA, operating plants',
-        licence: 'Federal Emergency Management Agency: a work of the US government, in the public domain.',
+        licence:
+          'Federal Emergency Management Agency: a work of the US government, in the public domain.',
         download: layerAt(`${FEMA_PARTNERS}/Operating_Nuclear_Power_Plant_Sites/FeatureServer/0`),
       },
     ],
@@ -177,7 +210,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'cell-towers',
-    title: 'FCC Antenna Structure Registration: constructed structures above 200 feet or near airports',
+    title:
+      'FCC Antenna Structure Registration: constructed structures above 200 feet or near airports',
     topics: ['cellTower'],
     download: fileAt('https://data.fcc.gov/download/pub/uls/complete/r_tower.zip'),
     bytes: 38 * MB,
@@ -194,7 +228,10 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     download: layerAt(`${NETL}/EIA_pipeline_data/FeatureServer/3`, LINES),
     else: [
       { from: 'the copy beside the archive of HIFLD', download: PIPELINES },
-      { from: 'eia.gov', download: fileAt(`${EIA_FILES}/NaturalGas_InterIntrastate_Pipelines_US_EIA.zip`) },
+      {
+        from: 'eia.gov',
+        download: fileAt(`${EIA_FILES}/NaturalGas_InterIntrastate_Pipelines_US_EIA.zip`),
+      },
     ],
     bytes: 14.8 * MB,
     isMeasured: true,
@@ -206,7 +243,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'alternative-fuels',
-    title: 'Alternative Fuels Data Center, stations (copy of the Bureau of Transportation Statistics)',
+    title:
+      'Alternative Fuels Data Center, stations (copy of the Bureau of Transportation Statistics)',
     topics: ['alternativeFuels'],
     download: STATIONS_OF_BTS,
     else: [{ from: 'AFDC', keyVariable: AFDC_KEY, download: STATIONS_OF_AFDC }],

@@ -22,8 +22,14 @@ const override = z
     vintage: z.string().optional(),
     key_file: z.string().min(1).optional(),
   })
-  .refine(({ url, page, layer }) => [url, page, layer].filter(Boolean).length <= 1, 'takes one of url, page and layer')
-  .refine(({ url, state_url }) => state_url === undefined || url !== undefined, 'state_url needs url')
+  .refine(
+    ({ url, page, layer }) => [url, page, layer].filter(Boolean).length <= 1,
+    'takes one of url, page and layer',
+  )
+  .refine(
+    ({ url, state_url }) => state_url === undefined || url !== undefined,
+    'state_url needs url',
+  )
   .refine(
     ({ url, layer, states }) => states === undefined || url !== undefined || layer !== undefined,
     'states needs url or layer',
@@ -57,7 +63,11 @@ export interface SourceOverrides {
 
 /** Reads a `sources.yaml` and applies it to the sources.
  * @throws PerilbookError USAGE for an unreadable file or an unknown setting */
-export function overriddenSources(file: string, sources: readonly Source[], isOptional = false): SourceOverrides {
+export function overriddenSources(
+  file: string,
+  sources: readonly Source[],
+  isOptional = false,
+): SourceOverrides {
   let text: string;
   try {
     text = readFileText(file);
@@ -75,7 +85,8 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
       throw wrong(file, line + yamlProblem(error), error);
     }
     // An undefined alias, or one that expands without end.
-    if (error instanceof ReferenceError) throw wrong(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
+    if (error instanceof ReferenceError)
+      throw wrong(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
     throw error;
   }
   const read = overridesFile.safeParse(value);
@@ -86,7 +97,8 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
   const { mirror, contact, extract = false, sources: named = {} } = read.data;
   const names = sources.map(({ name }) => name);
   for (const name of Object.keys(named)) {
-    if (!names.includes(name)) throw wrong(file, `there is no source "${name}"${didYouMean(name, names)}`);
+    if (!names.includes(name))
+      throw wrong(file, `there is no source "${name}"${didYouMean(name, names)}`);
   }
   return {
     sources: sources.map((source) => {
@@ -108,7 +120,11 @@ function startsOf({ url, state_url: stateUrl, layer, page }: z.infer<typeof over
   return starts.filter((start) => /^https?:\/\/[^/]+\//i.test(start));
 }
 
-function overridden(source: Source, settings: z.infer<typeof override> | undefined, file: string): Source {
+function overridden(
+  source: Source,
+  settings: z.infer<typeof override> | undefined,
+  file: string,
+): Source {
   if (settings === undefined) return source;
   const { licence, vintage, key_file: keyFile } = settings;
   const download = overriddenDownload(source, settings, file);

@@ -8,7 +8,11 @@ import { SITE_SOURCES } from './site-sources.ts';
 import { isPublishedFor, type Source } from './source.ts';
 
 /** All sources; boundaries first, because every topic needs them. */
-export const SOURCES: readonly Source[] = [...NATURAL_SOURCES, ...MEASUREMENT_SOURCES, ...SITE_SOURCES].map((row) => ({
+export const SOURCES: readonly Source[] = [
+  ...NATURAL_SOURCES,
+  ...MEASUREMENT_SOURCES,
+  ...SITE_SOURCES,
+].map((row) => ({
   loader: row.name as LoaderName,
   isMeasured: false,
   least: row.isNearRealTime || row.rows === undefined ? 0 : Math.floor(row.rows / 2),
@@ -26,13 +30,16 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
     if (topics === null) {
       const named = all.filter((source) => isNamed(source, name));
       // A rating belongs to a tract: without boundaries no location gets one.
-      const needed = named.some(({ loader }) => loader === 'nri') ? all.filter(({ when }) => when === 'base') : [];
+      const needed = named.some(({ loader }) => loader === 'nri')
+        ? all.filter(({ when }) => when === 'base')
+        : [];
       for (const source of [...named, ...needed]) chosen.add(source);
       continue;
     }
     for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);
     for (const source of all.filter((source) => source.topics.some((topic) => topics.has(topic)))) {
-      if (source.when === 'states' && !hasStates && name === 'all') leftOut.set(source, 'it needs --states or --for');
+      if (source.when === 'states' && !hasStates && name === 'all')
+        leftOut.set(source, 'it needs --states or --for');
       else if (source.when !== 'named') chosen.add(source);
     }
   }
@@ -45,14 +52,18 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   return {
     sources: all.filter((source) => chosen.has(source)),
     /** Sources that `all` leaves out, each with the reason. */
-    leftOut: [...leftOut].filter(([source]) => !chosen.has(source)).map(([source, reason]) => ({ source, reason })),
+    leftOut: [...leftOut]
+      .filter(([source]) => !chosen.has(source))
+      .map(([source, reason]) => ({ source, reason })),
   };
 }
 
 /** The loader of a topic that no download has for this state: its files are loaded by hand. Null if a download has the topic. */
 export function manualLoader(topic: TopicSlug, state: string, all = SOURCES): string | null {
   const sources = all.filter(({ topics, when }) => topics.includes(topic) && when !== 'named');
-  return sources.some(({ download }) => isPublishedFor(download, state)) ? null : (sources[0]?.loader ?? null);
+  return sources.some(({ download }) => isPublishedFor(download, state))
+    ? null
+    : (sources[0]?.loader ?? null);
 }
 
 function isNamed(source: Source, name: string): boolean {
@@ -67,5 +78,9 @@ function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlu
   if (name === 'all') return new Set(all.flatMap(({ topics }) => topics));
   const choices = ['natural', 'all', ...all.flatMap((source) => [source.name, ...source.topics])];
   const hint = 'perilbook data lists the sources, perilbook topics the topics.';
-  throw new PerilbookError('USAGE', `There is no source or topic "${name}"${didYouMean(name, choices)}`, hint);
+  throw new PerilbookError(
+    'USAGE',
+    `There is no source or topic "${name}"${didYouMean(name, choices)}`,
+    hint,
+  );
 }

@@ -55,7 +55,10 @@ export interface LayerDownload {
   readonly simplifiedBy?: number | undefined;
   /** Layers whose features the loader needs beside these, with the same filters. */
   readonly more?:
-    | readonly Pick<LayerDownload & { readonly layer: string }, 'layer' | 'fields' | 'simplifiedBy' | 'pageRows'>[]
+    | readonly Pick<
+        LayerDownload & { readonly layer: string },
+        'layer' | 'fields' | 'simplifiedBy' | 'pageRows'
+      >[]
     | undefined;
   /** Rows per page, if the layer's own limit is too high for large outlines. */
   readonly pageRows?: number | undefined;
@@ -75,7 +78,11 @@ export type SourceDownload = FileDownload | LinkedDownload | LayerDownload | Spa
 
 /** Whether a source has a state; some layers cover only a few. */
 export function isPublishedFor(download: SourceDownload, state: string): boolean {
-  return download.kind !== 'layer' || typeof download.layer === 'string' || download.layer[state] !== undefined;
+  return (
+    download.kind !== 'layer' ||
+    typeof download.layer === 'string' ||
+    download.layer[state] !== undefined
+  );
 }
 
 /** A file at one address, files that a page links to, an ArcGIS layer. */
@@ -162,10 +169,9 @@ export interface Source {
 }
 
 /** A source as it is written down: its loader has its name, and its size is estimated, unless it says otherwise. */
-export type SourceRow = Omit<Source, 'name' | 'loader' | 'isMeasured'> & { readonly isMeasured?: true } & (
-    | { readonly name: LoaderName }
-    | { readonly name: string; readonly loader: LoaderName }
-  );
+export type SourceRow = Omit<Source, 'name' | 'loader' | 'isMeasured'> & {
+  readonly isMeasured?: true;
+} & ({ readonly name: LoaderName } | { readonly name: string; readonly loader: LoaderName });
 
 export const MB = 1_000_000;
 

@@ -4,7 +4,12 @@ import type { Location } from '../../geo/coordinates.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type BoundaryCheck, createBoundaryCheck } from './boundary-check.ts';
-import { createDataVersion, type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
+import {
+  createDataVersion,
+  type DataDatabase,
+  type DataVersion,
+  oncePerVersion,
+} from './data-database.ts';
 
 /** Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it. */
 export const COAST_METERS = 5_000;
@@ -38,7 +43,8 @@ export function createAreaFinder(
     const county = counties.areaOrNull(counties.outlines.holding(location));
     if (county !== null && boundaries.lacksTract(county.geoid)) return county;
     if (county === null && boundaries.missingCounty(location) !== null) return null;
-    const ofCounty = (index: number) => county === null || tracts.area(index).county === county.geoid;
+    const ofCounty = (index: number) =>
+      county === null || tracts.area(index).county === county.geoid;
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const nearest = tracts.areaOrNull(tracts.outlines.nearest(location, within, ofCounty));
     const tractNearby = nearest !== null && boundaries.lacksTract(nearest.county) ? null : nearest;
@@ -50,7 +56,8 @@ export function createAreaFinder(
   };
 }
 
-const outside = (nearest: Area | null): Area | null => (nearest === null ? null : { ...nearest, isOutside: true });
+const outside = (nearest: Area | null): Area | null =>
+  nearest === null ? null : { ...nearest, isOutside: true };
 
 /** The area whose answers a location gets. */
 export interface Area {
@@ -79,12 +86,16 @@ export class LoadedAreas {
 
   constructor(database: DataDatabase, level: 'tract' | 'county', mostValues: number = MOST_VALUES) {
     this.#mostValues = mostValues;
-    this.#highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
+    this.#highestId = database
+      .prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`)
+      .pluck();
     this.#rows = database.prepare<[], BoundaryRow>(
       `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
        FROM area_boxes_${level} ORDER BY geoid`,
     );
-    this.#ringsOf = database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
+    this.#ringsOf = database
+      .prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`)
+      .pluck();
   }
 
   refresh(): void {
@@ -95,7 +106,8 @@ export class LoadedAreas {
     this.#areas = rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) }));
     const ids = rows.map(({ id }) => id);
     // Copied, because the bytes of a row may start at any address.
-    const ringsOf = (index: number) => new Int32Array(new Uint8Array(this.#ringsOf.get(ids[index]!)!).buffer);
+    const ringsOf = (index: number) =>
+      new Int32Array(new Uint8Array(this.#ringsOf.get(ids[index]!)!).buffer);
     this.outlines = new OutlineIndex(rows, ringsOf, this.#mostValues);
   }
 

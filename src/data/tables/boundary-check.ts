@@ -42,11 +42,14 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
       const isNear = !isForeign(location);
       const county = isNear ? missingCounty(location) : null;
       const state = stateOf(county ?? '');
-      if (state === '' ? states().size === 0 : !states().has(state)) return { kind: 'no_areas', state };
+      if (state === '' ? states().size === 0 : !states().has(state))
+        return { kind: 'no_areas', state };
       if (county !== null) return { kind: 'incomplete_areas', state };
       // An area within 5 km would have been taken (area-finder.ts), and simplified outlines do not extend so far over water.
       const holder = isNear ? countyHolding(location) : null;
-      return holder === null ? { kind: 'outside_coverage' } : { kind: 'incomplete_areas', state: stateOf(holder.code) };
+      return holder === null
+        ? { kind: 'outside_coverage' }
+        : { kind: 'incomplete_areas', state: stateOf(holder.code) };
     },
     lacksTract,
   };
@@ -57,7 +60,9 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
 export function createLeftOutCheck(loaded: ReadonlySet<string>): (county: string) => boolean {
   const isWhole = memo((state: string) => {
     const inState = [...loaded].filter((code) => code.startsWith(state));
-    return inState.length >= (inState.some((code) => code.startsWith('091')) ? 9 : countyCount(state));
+    return (
+      inState.length >= (inState.some((code) => code.startsWith('091')) ? 9 : countyCount(state))
+    );
   });
   return (county) => !loaded.has(county) && !isWhole(county.slice(0, 2));
 }
@@ -65,11 +70,17 @@ export function createLeftOutCheck(loaded: ReadonlySet<string>): (county: string
 /** The counties with boundaries in which some or all places get no natural topic: counties without ratings, and unrated counties whose
  * rated tracts have no outlines. Empty if no index is loaded. */
 export function countiesWithoutRatings(database: DataDatabase): ReadonlySet<string> {
-  const [ratedTracts, ratedCounties] = [countiesIn(database, 'ratings_tract'), countiesIn(database, 'ratings_county')];
+  const [ratedTracts, ratedCounties] = [
+    countiesIn(database, 'ratings_tract'),
+    countiesIn(database, 'ratings_county'),
+  ];
   if (ratedTracts.size + ratedCounties.size === 0) return new Set();
   const tracts = countiesIn(database, 'areas_tract');
-  const isAnswered = (county: string) => ratedCounties.has(county) || (ratedTracts.has(county) && tracts.has(county));
-  return new Set([...tracts, ...countiesIn(database, 'areas_county')].filter((county) => !isAnswered(county)));
+  const isAnswered = (county: string) =>
+    ratedCounties.has(county) || (ratedTracts.has(county) && tracts.has(county));
+  return new Set(
+    [...tracts, ...countiesIn(database, 'areas_county')].filter((county) => !isAnswered(county)),
+  );
 }
 
 /** The counties of which boundaries of either level are loaded. */

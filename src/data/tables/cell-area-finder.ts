@@ -28,17 +28,28 @@ export function createCellAreaFinder(
   areas.refresh();
   if (counties !== areas) counties.refresh();
   const states = new Set(
-    database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM area_boxes_${level}`).pluck().all(),
+    database
+      .prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM area_boxes_${level}`)
+      .pluck()
+      .all(),
   );
 
   return (cell) => {
     const area = holding(areas, cell, half);
     if (level === 'county') {
-      return { tract: null, county: typeof area === 'object' ? area.geoid : null, lacks: lackOf(area, cell) };
+      return {
+        tract: null,
+        county: typeof area === 'object' ? area.geoid : null,
+        lacks: lackOf(area, cell),
+      };
     }
     if (typeof area === 'object') return { tract: area.geoid, county: area.county, lacks: null };
     const inCounty = holding(counties, cell, half);
-    return { tract: null, county: typeof inCounty === 'object' ? inCounty.county : null, lacks: lackOf(area, cell) };
+    return {
+      tract: null,
+      county: typeof inCounty === 'object' ? inCounty.county : null,
+      lacks: lackOf(area, cell),
+    };
   };
 
   function lackOf(area: ReturnType<typeof holding>, cell: Cell): CellAreas['lacks'] {

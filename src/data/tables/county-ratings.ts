@@ -56,7 +56,10 @@ export function writeCountyRatedAreas(database: SqliteDatabase): void {
 /** The areas whose places get the rating of their county, by geoid. */
 export function countyRatedAreas(database: SqliteDatabase): ReadonlyMap<string, CountyRated> {
   return new Map(
-    database.prepare<[], [string, CountyRated]>('SELECT geoid, topics FROM county_rated_areas').raw().all(),
+    database
+      .prepare<[], [string, CountyRated]>('SELECT geoid, topics FROM county_rated_areas')
+      .raw()
+      .all(),
   );
 }
 
@@ -64,11 +67,21 @@ export function countyRatedAreas(database: SqliteDatabase): ReadonlyMap<string, 
 export function readCountyRatings(database: SqliteDatabase) {
   const scalar = <T>(sql: string) => database.prepare<[], T>(sql).pluck().get()!;
   const areas = scalar<number>('SELECT count(*) FROM county_rated_areas');
-  if (areas === 0 || scalar<number>("SELECT count(*) FROM datasets WHERE name IN ('areas', 'nri') AND sample = 1") > 0)
+  if (
+    areas === 0 ||
+    scalar<number>("SELECT count(*) FROM datasets WHERE name IN ('areas', 'nri') AND sample = 1") >
+      0
+  )
     return null;
-  const counties = scalar<number>('SELECT count(*) FROM county_rated_areas WHERE length(geoid) = 5');
-  const tracts = scalar<number>("SELECT ifnull(sum(rows), 0) FROM datasets WHERE name = 'areas' AND level = 'tract'");
-  const unrated = scalar<number>(`SELECT count(*) FROM county_rated_areas WHERE topics = '${EVERY_HAZARD}'`) - counties;
+  const counties = scalar<number>(
+    'SELECT count(*) FROM county_rated_areas WHERE length(geoid) = 5',
+  );
+  const tracts = scalar<number>(
+    "SELECT ifnull(sum(rows), 0) FROM datasets WHERE name = 'areas' AND level = 'tract'",
+  );
+  const unrated =
+    scalar<number>(`SELECT count(*) FROM county_rated_areas WHERE topics = '${EVERY_HAZARD}'`) -
+    counties;
   const unanswered = scalar<number>("SELECT count(*) FROM county_rated_areas WHERE topics = ''");
   const lacking = database
     .prepare<[string], { topics: CountyRated; tracts: number }>(
@@ -77,7 +90,10 @@ export function readCountyRatings(database: SqliteDatabase) {
     .all(EVERY_HAZARD);
   const hazards = NATURAL_SLUGS.map((topic) => ({
     topic,
-    tracts: lacking.reduce((sum, { topics, tracts: own }) => sum + (isCountyRated(topic, topics) ? own : 0), 0),
+    tracts: lacking.reduce(
+      (sum, { topics, tracts: own }) => sum + (isCountyRated(topic, topics) ? own : 0),
+      0,
+    ),
   }));
   const vintages = (dataset: string) =>
     database
@@ -88,7 +104,9 @@ export function readCountyRatings(database: SqliteDatabase) {
       .all(dataset)
       .join(' and ');
   const isEverywhere =
-    scalar<number>('SELECT EXISTS (SELECT 1 FROM areas_tract) AND EXISTS (SELECT 1 FROM ratings_tract)') === 0;
+    scalar<number>(
+      'SELECT EXISTS (SELECT 1 FROM areas_tract) AND EXISTS (SELECT 1 FROM ratings_tract)',
+    ) === 0;
   return {
     /** Tracts with an outline. */
     tracts,
@@ -112,10 +130,14 @@ export function readCountyRatings(database: SqliteDatabase) {
 export function countyRatingLines(told: CountyRatings): string[] {
   const { tracts, unrated, unanswered, hazards, counties, outlines, ratings } = told;
   if (told.isEverywhere) {
-    const missing = tracts === 0 ? 'No outlines of tracts are here' : 'No ratings of tracts are here';
+    const missing =
+      tracts === 0 ? 'No outlines of tracts are here' : 'No ratings of tracts are here';
     return [`${missing}: places get the rating of their county.`];
   }
-  const [years, ofCounty] = [`outlines ${outlines}, ratings ${ratings}`, 'the rating of their county'];
+  const [years, ofCounty] = [
+    `outlines ${outlines}, ratings ${ratings}`,
+    'the rating of their county',
+  ];
   const withoutRating = (count: number, nor: string, of = years, get = ofCounty) =>
     `${grouped(count)} of ${counted(tracts, 'loaded tract')} ${count === 1 ? 'has' : 'have'} no rating${nor} ` +
     `(${of}): places in ${count === 1 ? 'it' : 'them'} get ${get}.`;
@@ -128,7 +150,9 @@ export function countyRatingLines(told: CountyRatings): string[] {
       return `${topics}: ${withoutRating(own, butCounty(own), `ratings ${ratings}`)}`;
     }),
     ...(unrated === 0 ? [] : [withoutRating(unrated, butCounty(unrated))]),
-    ...(unanswered === 0 ? [] : [withoutRating(unanswered, ', nor has their county', years, 'none')]),
+    ...(unanswered === 0
+      ? []
+      : [withoutRating(unanswered, ', nor has their county', years, 'none')]),
     ...(counties === 0
       ? []
       : [

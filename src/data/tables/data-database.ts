@@ -1,5 +1,10 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { type DatabaseFormat, openSqlite, openSqliteReadOnly, type SqliteDatabase } from '../../sql/open-sqlite.ts';
+import {
+  type DatabaseFormat,
+  openSqlite,
+  openSqliteReadOnly,
+  type SqliteDatabase,
+} from '../../sql/open-sqlite.ts';
 import { asSqliteError } from '../../sql/sqlite-errors.ts';
 import { writeCountyRatedAreas } from './county-ratings.ts';
 
@@ -29,23 +34,37 @@ export async function onDataFile<T>(file: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    const use = { subject: `The data file ${file}`, file, code: 'SERVICE_DATA', option: '--db' } as const;
+    const use = {
+      subject: `The data file ${file}`,
+      file,
+      code: 'SERVICE_DATA',
+      option: '--db',
+    } as const;
     throw asSqliteError({ ...use, thenAgain: 'then run again.' }, error);
   }
 }
 
-function open(file: string, by: (file: string, format: DatabaseFormat) => SqliteDatabase): DataDatabase {
+function open(
+  file: string,
+  by: (file: string, format: DatabaseFormat) => SqliteDatabase,
+): DataDatabase {
   try {
     return by(file, {
       migrations: new URL('./migrations/', import.meta.url),
-      steps: { '0010-county-ratings.sql': (database) => writeCountyRatedAreas(database as SqliteDatabase) },
+      steps: {
+        '0010-county-ratings.sql': (database) => writeCountyRatedAreas(database as SqliteDatabase),
+      },
       // NORMAL: a commit survives a killed process; only a power cut can lose the last commits.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       otherVersion(version, supported) {
         const newer = `it has version ${version}, and this program knows up to ${supported}`;
-        const problem = version < supported ? 'it was made by an earlier development version of Perilbook' : newer;
-        const remove = 'Remove it, or name another file; perilbook data update loads the downloads again.';
+        const problem =
+          version < supported
+            ? 'it was made by an earlier development version of Perilbook'
+            : newer;
+        const remove =
+          'Remove it, or name another file; perilbook data update loads the downloads again.';
         const hint = version < supported ? remove : 'Update Perilbook, or name another file.';
         const message = `Cannot read the data file "${file}": ${problem}`;
         return new PerilbookError('SERVICE_DATA', message, hint, { file, version });
@@ -54,7 +73,8 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
     const message = `Cannot open the data file "${file}": ${error instanceof Error ? error.message : String(error)}`;
-    const hint = 'Check that the directory exists, that it can be written, and that the file is a data file.';
+    const hint =
+      'Check that the directory exists, that it can be written, and that the file is a data file.';
     throw new PerilbookError('SERVICE_DATA', message, hint, { file }, error);
   }
 }

@@ -9,7 +9,13 @@ import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import type { Layer } from './layers.ts';
 import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
-import { type DatasetInfo, type DatasetName, EVENTS, type Level, MEASUREMENT_DATASETS } from './records.ts';
+import {
+  type DatasetInfo,
+  type DatasetName,
+  EVENTS,
+  type Level,
+  MEASUREMENT_DATASETS,
+} from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
 /** Names the sample data in stores. Raise it when the generator (`sample/`) changes its records, or `topics/sample-ratings.ts` what is made
@@ -29,9 +35,15 @@ export interface DataDescription {
   /** The topics with an answer, in contract order. */
   readonly topics: readonly TopicSlug[];
   /** The other topics, each with the datasets it needs. */
-  readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
+  readonly unavailable: readonly {
+    readonly topic: TopicSlug;
+    readonly missing: readonly DatasetName[];
+  }[];
   /** Topics that are answered without some of their records, each with the datasets that are missing. */
-  readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
+  readonly withoutRecords: readonly {
+    readonly topic: TopicSlug;
+    readonly missing: readonly DatasetName[];
+  }[];
   readonly removals: ReadonlyMap<DatasetName, number>;
   /** Where places get the rating of their county; null if no place does. */
   readonly countyRatings: CountyRatings | null;
@@ -49,18 +61,29 @@ interface DatasetRow {
 
 /** Lists the loaded datasets by name, and what follows from them. */
 export function describeData(database: DataDatabase): DataDescription {
-  const rows = database.prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level').all();
+  const rows = database
+    .prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level')
+    .all();
   const parts = allParts(database);
   const loaded = new Set(rows.map(({ name }) => name));
   const missingOf = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
-    TOPIC_SLUGS.map((topic) => ({ topic, missing: namesOf(topic).filter((name) => !loaded.has(name)) }));
+    TOPIC_SLUGS.map((topic) => ({
+      topic,
+      missing: namesOf(topic).filter((name) => !loaded.has(name)),
+    }));
   const [needs, withoutEvents] = [missingOf(needsOf), missingOf(eventDatasetsOf)];
-  const isAnswered = new Set(needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic));
+  const isAnswered = new Set(
+    needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic),
+  );
   return {
-    datasets: rows.map((row) => described(database, row, parts.get(keyOfParts(row.name, row.level))!)),
+    datasets: rows.map((row) =>
+      described(database, row, parts.get(keyOfParts(row.name, row.level))!),
+    ),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
-    withoutRecords: withoutEvents.filter(({ topic, missing }) => missing.length > 0 && isAnswered.has(topic)),
+    withoutRecords: withoutEvents.filter(
+      ({ topic, missing }) => missing.length > 0 && isAnswered.has(topic),
+    ),
     removals: readRemovals(database),
     countyRatings: readCountyRatings(database),
     sample: rows.some(({ sample }) => sample === 1),
@@ -74,7 +97,10 @@ function described(
 ): LoadedDataset {
   // The states with boundaries are read from the boundaries, because loads never list them.
   const ofAreas = () =>
-    database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`).pluck().all();
+    database
+      .prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`)
+      .pluck()
+      .all();
   const of = name === 'areas' ? ofAreas() : parts.map(({ state }) => state);
   const states = of.includes(WHOLE_US) ? null : partOfUs(of);
   return {
@@ -128,7 +154,9 @@ export function partOfUs(states: readonly string[]): readonly string[] | null {
 
 /** Makes the function that tells whether any dataset is sample data. */
 export function createSampleWatch(database: DataDatabase, versionOf: DataVersion): () => boolean {
-  const anySample = database.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)').pluck();
+  const anySample = database
+    .prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)')
+    .pluck();
   return oncePerVersion(versionOf, () => anySample.get() === 1);
 }
 

@@ -35,7 +35,9 @@ export class FeatureBuffer implements Disposable {
   *features(): Generator<BufferedFeature> {
     if (this.#opened === null) return;
     yield* this.#opened.database
-      .prepare<[], BufferedFeature>('SELECT identity, parts, bounds, head, properties FROM features ORDER BY number')
+      .prepare<[], BufferedFeature>(
+        'SELECT identity, parts, bounds, head, properties FROM features ORDER BY number',
+      )
       .iterate();
   }
 
@@ -74,5 +76,7 @@ function openBuffer() {
 }
 
 function joinedParts(a: string, b: string): string {
-  return a === b ? a : [...new Set([...a.split(','), ...b.split(',')])].filter(Boolean).sort().join();
+  return a === b
+    ? a
+    : [...new Set([...a.split(','), ...b.split(',')])].filter(Boolean).sort().join();
 }

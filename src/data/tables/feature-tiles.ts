@@ -64,7 +64,12 @@ export class FeatureTiles<F extends TileFeature> {
   layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
     const cached = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
     if (cached !== undefined) return cached;
-    const layer = { perDegree, read: readerOf(), recent: new TileCache<F>(), earlier: new TileCache<F>() };
+    const layer = {
+      perDegree,
+      read: readerOf(),
+      recent: new TileCache<F>(),
+      earlier: new TileCache<F>(),
+    };
     this.#layers.set(name, [...(this.#layers.get(name) ?? []), layer]);
     return layer;
   }
@@ -91,7 +96,10 @@ export class FeatureTiles<F extends TileFeature> {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce((a, b) => combined(a, b, Math.min, Math.max));
     const members = new Map<number, F[]>(missing.map((key) => [key, []]));
-    for (const feature of layer.read(whole, (id) => recent.features.get(id) ?? earlier.features.get(id))) {
+    for (const feature of layer.read(
+      whole,
+      (id) => recent.features.get(id) ?? earlier.features.get(id),
+    )) {
       const box = feature.box ?? boxOfLocation(feature as Location);
       for (const key of listTileKeys(combined(box, whole, Math.max, Math.min), layer.perDegree))
         members.get(key)?.push(feature);
@@ -130,7 +138,8 @@ function listTileKeys({ minLng, maxLng, minLat, maxLat }: Box, perDegree: number
   const lastX = Math.floor(maxLng * perDegree);
   const lastY = Math.floor(maxLat * perDegree);
   for (let y = Math.floor(minLat * perDegree); y <= lastY; y++) {
-    for (let x = Math.floor(minLng * perDegree); x <= lastX; x++) keys.push(y * COLUMNS + x + COLUMNS / 2);
+    for (let x = Math.floor(minLng * perDegree); x <= lastX; x++)
+      keys.push(y * COLUMNS + x + COLUMNS / 2);
   }
   return keys;
 }
@@ -138,7 +147,12 @@ function listTileKeys({ minLng, maxLng, minLat, maxLat }: Box, perDegree: number
 function boxOfTile(key: number, perDegree: number): Box {
   const y = Math.floor(key / COLUMNS);
   const x = key - y * COLUMNS - COLUMNS / 2;
-  return { minLng: x / perDegree, maxLng: (x + 1) / perDegree, minLat: y / perDegree, maxLat: (y + 1) / perDegree };
+  return {
+    minLng: x / perDegree,
+    maxLng: (x + 1) / perDegree,
+    minLat: y / perDegree,
+    maxLat: (y + 1) / perDegree,
+  };
 }
 
 function combined(a: Box, b: Box, least: typeof Math.min, most: typeof Math.max): Box {

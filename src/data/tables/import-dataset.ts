@@ -12,9 +12,13 @@ import type { StatesOf } from './states-near.ts';
  * @returns the number of records */
 export function importDataset(database: DataDatabase, dataset: Dataset, clock: Clock): number {
   const { info } = dataset;
-  using load = new DatasetLoad(database, { name: info.name, level: ('level' in dataset && dataset.level) || '' });
+  using load = new DatasetLoad(database, {
+    name: info.name,
+    level: ('level' in dataset && dataset.level) || '',
+  });
   const { states = [WHOLE_US], source, vintage, licence } = info;
-  for (const record of dataset.records) load.add(record, { file: 1, parts: ownParts(load.statesOf, record, states) });
+  for (const record of dataset.records)
+    load.add(record, { file: 1, parts: ownParts(load.statesOf, record, states) });
   const described = { askedOf: '', reach: 0, files: [], stateRows: {}, loadedAt: clock.now() };
   const parts = states.map((state) => ({ ...described, state, source, vintage, licence }));
   return load.publish(parts, info.sample, clock.now());
@@ -70,7 +74,9 @@ export class DatasetLoad implements Disposable {
     for (const { record, identity, parts } of this.#rows.stored()) {
       const states = () => this.statesOf(record);
       const own =
-        parts === undefined ? [''].filter(() => kept.inState(states()[0] ?? '')) : kept.partsOf(parts, states);
+        parts === undefined
+          ? [''].filter(() => kept.inState(states()[0] ?? ''))
+          : kept.partsOf(parts, states);
       if (own.length === 0) continue;
       total += this.add(record, { file, parts: own.join(), ...(identity && { identity }) }) ? 1 : 0;
     }
@@ -97,7 +103,9 @@ export class DatasetLoad implements Disposable {
       const counts = this.#counts[index]!;
       // In a load of several levels, one without records is not loaded; a load without any record is loaded, with no rows.
       if (levels.length > 1 && counts.size === 0 && (!isEmpty || index > 0)) return [];
-      const rowsIn = this.hasLayer ? (state: string) => counts.get(state) ?? 0 : rowsByOwner(counts, parts);
+      const rowsIn = this.hasLayer
+        ? (state: string) => counts.get(state) ?? 0
+        : rowsByOwner(counts, parts);
       return parts.map((part) => ({ ...part, rows: rowsIn(part.state) }));
     };
     return this.#staged.publish(described, sample, now);

@@ -1,7 +1,18 @@
 import type { Feature } from 'geojson';
 import type { Box } from '../../geo/bounding-boxes.ts';
-import { createWithin, distanceMeters, type Location, type UnitVector, unitVectorOf } from '../../geo/coordinates.ts';
-import { type MeasurableShape, metersToShape, NearestSearch, parseShape } from '../../geo/nearest.ts';
+import {
+  createWithin,
+  distanceMeters,
+  type Location,
+  type UnitVector,
+  unitVectorOf,
+} from '../../geo/coordinates.ts';
+import {
+  type MeasurableShape,
+  metersToShape,
+  NearestSearch,
+  parseShape,
+} from '../../geo/nearest.ts';
 import { createDataVersion, type DataDatabase, type DataVersion } from './data-database.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';
 import { createVisitNear, type Layer, TOUCHES_BOX, tableOf } from './layers.ts';
@@ -39,7 +50,12 @@ export function createLayerSearch(
   versionOf: DataVersion = createDataVersion(database),
 ) {
   const readerOf = (layer: Layer) => featureReader(database, layer, keeps === 'json');
-  const visitNear = createVisitNear(tiles, versionOf, readerOf, keeps === 'json' ? tilesOfSearch : () => 1);
+  const visitNear = createVisitNear(
+    tiles,
+    versionOf,
+    readerOf,
+    keeps === 'json' ? tilesOfSearch : () => 1,
+  );
 
   /** The features within a radius, the nearest first; equally near ones in the order of the file. */
   function find(layer: Layer, location: Location, meters: number): readonly NearFeature[] {
@@ -47,7 +63,8 @@ export function createLayerSearch(
     const isWithin = createWithin(location, meters);
     visitNear(layer, location, meters, (feature) => {
       if (feature.box === null) {
-        if (isWithin(feature)) features.push({ feature, meters: distanceMeters(location, feature) });
+        if (isWithin(feature))
+          features.push({ feature, meters: distanceMeters(location, feature) });
         return;
       }
       const distance = metersToShape(feature.shape(), location);
@@ -62,7 +79,10 @@ export function createLayerSearch(
     visitNear(layer, location, meters, (feature) => {
       if (feature.box === null) {
         if (isWithin(feature)) total += 1;
-      } else if (isBoxWithin(feature.box, location, meters) || metersToShape(feature.shape(), location) <= meters) {
+      } else if (
+        isBoxWithin(feature.box, location, meters) ||
+        metersToShape(feature.shape(), location) <= meters
+      ) {
         total += 1;
       }
     });
@@ -98,7 +118,11 @@ const tilesOfSearch = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
 /** Whether a whole box is within the radius: then its lines and outlines need not be measured. The farthest point of a box is a corner,
  * if the box spans at most half the earth. */
-function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location, meters: number): boolean {
+function isBoxWithin(
+  { minLng, maxLng, minLat, maxLat }: Box,
+  location: Location,
+  meters: number,
+): boolean {
   if (maxLng - minLng > 180) return false;
   return [minLng, maxLng].every((lng) =>
     [minLat, maxLat].every((lat) => distanceMeters(location, { lat, lng }) <= meters),
@@ -106,9 +130,19 @@ function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location
 }
 
 /** The JSON is null if it is not kept; a shape is then read when it is measured. */
-type FeatureRow = [id: number, lng: number | null, lat: number | null, bytes: number, json: string | null];
+type FeatureRow = [
+  id: number,
+  lng: number | null,
+  lat: number | null,
+  bytes: number,
+  json: string | null,
+];
 
-function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean): ReadFeatures<CachedFeature> {
+function featureReader(
+  database: DataDatabase,
+  layer: Layer,
+  keepsJson: boolean,
+): ReadFeatures<CachedFeature> {
   const table = tableOf(layer);
   const select = database
     .prepare<[number, number, number, number], FeatureRow>(
@@ -119,7 +153,9 @@ function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean)
   const selectBox = database.prepare<[number], Box>(
     `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat FROM ${table} WHERE id = ?`,
   );
-  const selectJson = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
+  const selectJson = database
+    .prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`)
+    .pluck();
   function cachedShape(id: number, size: number, bytes: Buffer): CachedShape {
     let shape: MeasurableShape | undefined;
     // Parsed once, because a feature is measured many times.

@@ -30,7 +30,8 @@ export function layerTables(layer: Layer): readonly LoadTable[] {
     },
     {
       name: membersOf(layer),
-      definition: 'CREATE TABLE $NAME (id INTEGER PRIMARY KEY, identity BLOB NOT NULL, parts TEXT NOT NULL) STRICT',
+      definition:
+        'CREATE TABLE $NAME (id INTEGER PRIMARY KEY, identity BLOB NOT NULL, parts TEXT NOT NULL) STRICT',
     },
   ];
 }
@@ -52,7 +53,8 @@ export function createVisitNear<F extends TileFeature>(
 
   return (layer: Layer, location: Location, meters: number, visit: (feature: F) => void): void => {
     refresh();
-    const perDegree = 2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
+    const perDegree =
+      2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
     const layerTiles = tiles.layer(layer, perDegree, () => readerOf(layer));
     // A line or outline is on each tile that it touches.
     const seen = new Set<number>();
@@ -72,7 +74,10 @@ export function createVisitNear<F extends TileFeature>(
 }
 
 function isIn({ minLng, maxLng, minLat, maxLat }: Box, { lng, lat, box }: TileFeature): boolean {
-  if (box !== null) return box.minLng <= maxLng && box.maxLng >= minLng && box.minLat <= maxLat && box.maxLat >= minLat;
+  if (box !== null)
+    return (
+      box.minLng <= maxLng && box.maxLng >= minLng && box.minLat <= maxLat && box.maxLat >= minLat
+    );
   return lng! >= minLng && lng! <= maxLng && lat! >= minLat && lat! <= maxLat;
 }
 

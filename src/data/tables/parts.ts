@@ -39,7 +39,10 @@ export interface AskedPart extends DatasetPart {
   readonly level: Level;
 }
 
-type PartRow = Omit<AskedPart, 'files' | 'stateRows'> & { readonly files: string; readonly stateRows: string };
+type PartRow = Omit<AskedPart, 'files' | 'stateRows'> & {
+  readonly files: string;
+  readonly stateRows: string;
+};
 
 const SELECT = `SELECT dataset, level, state, asked_of AS askedOf, reach, source, files, vintage, licence, rows,
   state_rows AS stateRows, loaded_at AS loadedAt FROM parts`;
@@ -61,10 +64,13 @@ export type StoredParts = ReturnType<typeof storedParts>;
 /** The stored parts of a dataset and level, without sample data, which every load replaces, and their rows: one in two parts counts once. */
 export function storedParts(database: DataDatabase, dataset: DatasetName, level: Level) {
   const rows = database
-    .prepare<[DatasetName, Level], number>('SELECT rows FROM datasets WHERE name = ? AND level = ? AND sample = 0')
+    .prepare<[DatasetName, Level], number>(
+      'SELECT rows FROM datasets WHERE name = ? AND level = ? AND sample = 0',
+    )
     .pluck()
     .get(dataset, level);
-  const parts = rows === undefined ? [] : (allParts(database).get(keyOfParts(dataset, level)) ?? []);
+  const parts =
+    rows === undefined ? [] : (allParts(database).get(keyOfParts(dataset, level)) ?? []);
   return { parts, rows: rows ?? 0 };
 }
 
@@ -105,7 +111,10 @@ export function writeRemoval(database: DataDatabase, dataset: DatasetName, now: 
 
 /** When data of each dataset was last removed. */
 export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, number> {
-  const rows = database.prepare<[], [DatasetName, number]>('SELECT dataset, at FROM removals').raw().all();
+  const rows = database
+    .prepare<[], [DatasetName, number]>('SELECT dataset, at FROM removals')
+    .raw()
+    .all();
   return new Map(rows);
 }
 

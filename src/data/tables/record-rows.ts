@@ -88,7 +88,19 @@ function readingRows(database: DataDatabase): RecordRows {
     statesOf: (record) => stateAt(record as ReadingRecord),
     rowsOf(record) {
       const { pollutant, monitor, lat, lng, concentration, measuredAt } = record as ReadingRecord;
-      const values = [null, lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt];
+      const values = [
+        null,
+        lng,
+        lng,
+        lat,
+        lat,
+        pollutant,
+        monitor,
+        lat,
+        lng,
+        concentration,
+        measuredAt,
+      ];
       return [0, [[0, values]]];
     },
     stored: () => stored.all().map((record) => ({ record })),
@@ -109,7 +121,10 @@ function areaRows(database: DataDatabase, level: Level): RecordRows {
       // By id: an R*Tree has no index on geoids.
       const ofGeoids = `SELECT box.* FROM areas_${name} AS area JOIN area_boxes_${name} AS box ON box.id = area.id
                         WHERE area.geoid BETWEEN ? AND ?`;
-      return { level: name, tables: [byGeoid(`areas_${name}`), { name: `area_boxes_${name}`, ofGeoids }] };
+      return {
+        level: name,
+        tables: [byGeoid(`areas_${name}`), { name: `area_boxes_${name}`, ofGeoids }],
+      };
     }),
     statesOf: stateOfGeoid,
     rowsOf(record) {
@@ -128,7 +143,9 @@ const IDS_AT_ONCE = 10_000;
 /** Reserves ids by the thousand: a write for each takes longer than everything else. */
 function takenIds(database: DataDatabase, kind: 'areas' | 'zones'): () => number {
   const take = database
-    .prepare<[number, string], number>('UPDATE next_ids SET next_id = next_id + ? WHERE kind = ? RETURNING next_id')
+    .prepare<[number, string], number>(
+      'UPDATE next_ids SET next_id = next_id + ? WHERE kind = ? RETURNING next_id',
+    )
     .pluck();
   let next = 0;
   let end = 0;
@@ -157,7 +174,11 @@ function zoneRows(database: DataDatabase, name: ZoneDataset): RecordRows {
       const rings = Buffer.from(packArea(geometry).buffer);
       const own = [geoid, kind, code, detail] as const;
       const text = facts === null ? '{}' : JSON.stringify(facts);
-      const identity = hash('sha1', Buffer.concat([Buffer.from(JSON.stringify([...own, text])), rings]), 'base64');
+      const identity = hash(
+        'sha1',
+        Buffer.concat([Buffer.from(JSON.stringify([...own, text])), rings]),
+        'base64',
+      );
       if (known.has(identity)) return 'known';
       known.add(identity);
       const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;
@@ -212,7 +233,10 @@ function layerRows(database: DataDatabase, layer: Layer): RecordRows {
         const typed = JSON.stringify(types.typed(JSON.parse(properties)));
         const own = partsOf(parts);
         id += 1;
-        const row: LoadRow = [0, [id, ...(JSON.parse(bounds) as readonly unknown[]), `${head}${typed}}`]];
+        const row: LoadRow = [
+          0,
+          [id, ...(JSON.parse(bounds) as readonly unknown[]), `${head}${typed}}`],
+        ];
         yield [0, [row, [1, [id, identity, own]]], own];
       }
     },
@@ -227,7 +251,8 @@ const IDENTITY_BYTES = 16;
 /** Identifies a record in its dataset: the agency's id, or a digest of geometry and properties. Equal for the same record in two files, even
  * if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once in 10^26. */
 function hashIdentity({ key, geometry, properties }: SiteRecord): Buffer {
-  const text = key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
+  const text =
+    key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
   return hash('sha1', text, 'buffer').subarray(0, IDENTITY_BYTES);
 }
 
@@ -253,12 +278,16 @@ export interface KeptRecords {
   /** Whether the records in a state stay, for records with one state each; '' is the sea. */
   readonly inState: (state: string) => boolean;
   /** The parts of a record that stay; `states` returns the states in which it lies. */
-  readonly partsOf: (parts: readonly string[], states: () => readonly string[]) => readonly string[];
+  readonly partsOf: (
+    parts: readonly string[],
+    states: () => readonly string[],
+  ) => readonly string[];
 }
 
 /** Keeps the parts that are not loaded again, and of the whole US the records in other states. */
 export function keptBesides(loaded: ReadonlySet<string>): KeptRecords {
-  const isReplaced = (states: readonly string[]) => states.length > 0 && states.every((state) => loaded.has(state));
+  const isReplaced = (states: readonly string[]) =>
+    states.length > 0 && states.every((state) => loaded.has(state));
   return {
     inState: (state) => !loaded.has(state),
     partsOf: (parts, states) =>
@@ -267,7 +296,10 @@ export function keptBesides(loaded: ReadonlySet<string>): KeptRecords {
 }
 
 /** Keeps the parts that are not removed. */
-export function keptWithout(removed: ReadonlySet<string>, parts: readonly DatasetPart[]): KeptRecords {
+export function keptWithout(
+  removed: ReadonlySet<string>,
+  parts: readonly DatasetPart[],
+): KeptRecords {
   const states = new Set(parts.map(({ state }) => state));
   return {
     inState: (state) => !removed.has(states.has(state) ? state : WHOLE_US),
@@ -277,7 +309,10 @@ export function keptWithout(removed: ReadonlySet<string>, parts: readonly Datase
 
 /** The state codes, two digits, with which the geoids of a table begin. */
 export function statesOfGeoids(database: DataDatabase, table: string): string[] {
-  return database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM ${table} ORDER BY 1`).pluck().all();
+  return database
+    .prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM ${table} ORDER BY 1`)
+    .pluck()
+    .all();
 }
 
 /** A stored record, with its parts if it may be in several. */
@@ -291,14 +326,21 @@ interface StoredRecord {
  * and because the same connection writes in between. */
 function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredRecord> {
   const table = tableOf(layer);
-  if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;
+  if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined)
+    return;
   const members = database
     .prepare<[], { id: number; identity: Buffer; parts: string }>(
       `SELECT id, identity, parts FROM ${membersOf(layer)} ORDER BY id`,
     )
     .all();
-  const featureOf = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
+  const featureOf = database
+    .prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`)
+    .pluck();
   for (const { id, identity, parts } of members) {
-    yield { record: JSON.parse(featureOf.get(id)!) as SiteRecord, identity, parts: parts.split(',') };
+    yield {
+      record: JSON.parse(featureOf.get(id)!) as SiteRecord,
+      identity,
+      parts: parts.split(','),
+    };
   }
 }

@@ -73,7 +73,8 @@ export interface SiteRecord {
 
 export type EventRecord = SiteRecord;
 
-export interface AirQualityRecord extends Readonly<Record<(typeof AIR_QUALITY_DAYS)[number], number>> {
+export interface AirQualityRecord
+  extends Readonly<Record<(typeof AIR_QUALITY_DAYS)[number], number>> {
   /** Five digits. */
   readonly countyGeoid: string;
   readonly year: number;
@@ -88,12 +89,18 @@ export interface RadonRecord {
 export const COUNTY_TABLES = {
   airQuality: {
     table: 'air_quality',
-    valuesOf: ({ countyGeoid, year, ...days }: AirQualityRecord) => [countyGeoid, year, JSON.stringify(days)],
+    valuesOf: ({ countyGeoid, year, ...days }: AirQualityRecord) => [
+      countyGeoid,
+      year,
+      JSON.stringify(days),
+    ],
   },
   radon: { table: 'radon', valuesOf: ({ countyGeoid, zone }: RadonRecord) => [countyGeoid, zone] },
 };
 
-export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset | ZoneDataset>> = {
+export const MEASUREMENT_DATASETS: Readonly<
+  Record<MeasurementSlug, 'readings' | CountyDataset | ZoneDataset>
+> = {
   airQuality: 'airQuality',
   ...ofPollutants(() => 'readings' as const),
   radon: 'radon',

@@ -54,7 +54,9 @@ export class StagedLoad implements Disposable {
       .transaction(() => {
         for (const { name, definition } of this.#tables) {
           const sql = definition ?? readDefinition(database, name);
-          database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}; ${sql.replace('$NAME', nextOf(name))}`);
+          database.exec(
+            `DROP TABLE IF EXISTS ${nextOf(name)}; ${sql.replace('$NAME', nextOf(name))}`,
+          );
         }
         const claim = database.prepare('INSERT OR REPLACE INTO loads VALUES (?, ?, ?)');
         for (const { level } of levels) claim.run(dataset, level, this.#token);
@@ -63,11 +65,15 @@ export class StagedLoad implements Disposable {
     this.#inserts = levels.map(({ tables }) =>
       tables.map(({ name }) => {
         const columns = database.prepare(`SELECT * FROM ${nextOf(name)}`).columns();
-        return database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${columns.map(() => '?').join(', ')})`);
+        return database.prepare(
+          `INSERT INTO ${nextOf(name)} VALUES (${columns.map(() => '?').join(', ')})`,
+        );
       }),
     );
     this.#ownedLevels = database
-      .prepare<[string, string], number>('SELECT count(*) FROM loads WHERE dataset = ? AND token = ?')
+      .prepare<[string, string], number>(
+        'SELECT count(*) FROM loads WHERE dataset = ? AND token = ?',
+      )
       .pluck();
   }
 
@@ -87,7 +93,9 @@ export class StagedLoad implements Disposable {
         this.#assertOwned();
         const changes = this.#levels[level]!.tables.map(
           ({ name, ofGeoids }) =>
-            this.#database.prepare(`INSERT INTO ${nextOf(name)} ${ofGeoids}`).run(code, `${code}999999999`).changes,
+            this.#database
+              .prepare(`INSERT INTO ${nextOf(name)} ${ofGeoids}`)
+              .run(code, `${code}999999999`).changes,
         );
         return changes[0]!;
       })
@@ -105,7 +113,9 @@ export class StagedLoad implements Disposable {
       .transaction(() => {
         this.#assertOwned();
         for (const { name } of this.#tables) {
-          database.exec(`DROP TABLE IF EXISTS ${name}; ALTER TABLE ${nextOf(name)} RENAME TO ${name}`);
+          database.exec(
+            `DROP TABLE IF EXISTS ${name}; ALTER TABLE ${nextOf(name)} RENAME TO ${name}`,
+          );
         }
         const describe = database.prepare('INSERT INTO datasets VALUES (?, ?, ?, ?, ?)');
         const forget = database.prepare('DELETE FROM datasets WHERE name = ? AND level = ?');
@@ -115,7 +125,10 @@ export class StagedLoad implements Disposable {
           release.run(this.#dataset, level);
           const parts = partsOf(level);
           if (parts.length === 0) continue;
-          const rows = database.prepare<[], number>(`SELECT count(*) FROM ${tables[0]!.name}`).pluck().get()!;
+          const rows = database
+            .prepare<[], number>(`SELECT count(*) FROM ${tables[0]!.name}`)
+            .pluck()
+            .get()!;
           describe.run(this.#dataset, level, sample ? 1 : 0, rows, now);
           writeParts(database, this.#dataset, level, parts);
           records += rows;
@@ -133,8 +146,11 @@ export class StagedLoad implements Disposable {
       this.#database
         .transaction(() => {
           if (!this.#isOwned()) return;
-          for (const { name } of this.#tables) this.#database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
-          this.#database.prepare('DELETE FROM loads WHERE dataset = ? AND token = ?').run(this.#dataset, this.#token);
+          for (const { name } of this.#tables)
+            this.#database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
+          this.#database
+            .prepare('DELETE FROM loads WHERE dataset = ? AND token = ?')
+            .run(this.#dataset, this.#token);
         })
         .immediate();
     } catch {
@@ -176,12 +192,19 @@ export class StagedLoad implements Disposable {
     if (typeof code !== 'string' || !code.startsWith('SQLITE_CONSTRAINT')) return error;
     const problem = `Cannot load dataset "${this.#dataset}": record ${row}: ${message}`;
     const hint = 'Correct or remove this record and load again; the stored data is unchanged.';
-    return new PerilbookError('SERVICE_DATA', problem, hint, { dataset: this.#dataset, row }, error);
+    return new PerilbookError(
+      'SERVICE_DATA',
+      problem,
+      hint,
+      { dataset: this.#dataset, row },
+      error,
+    );
   }
 }
 
 function estimateSize(values: readonly unknown[]): number {
-  const sizeOf = (value: unknown) => (typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8);
+  const sizeOf = (value: unknown) =>
+    typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8;
   return values.reduce<number>((sum, value) => sum + sizeOf(value), 0);
 }
 

@@ -34,7 +34,10 @@ export function statesNear(locations: Iterable<Location>, meters: number): strin
   const states = new Set<string>();
   const squares = new Set<string>();
   for (const { lat, lng } of locations) {
-    const square = { lat: Math.round(lat / SQUARE) * SQUARE, lng: Math.round(lng / SQUARE) * SQUARE };
+    const square = {
+      lat: Math.round(lat / SQUARE) * SQUARE,
+      lng: Math.round(lng / SQUARE) * SQUARE,
+    };
     const name = `${square.lat} ${square.lng}`;
     if (squares.has(name)) continue;
     squares.add(name);
@@ -50,7 +53,9 @@ const OFFSHORE_METERS = 35_000;
 /** The boxes that contain everything within `meters` of a state; Alaska has two, one on each side of the 180th meridian. */
 export function boxesOfState(state: string, meters: number): Box[] {
   const { states, boxes } = loadStates();
-  return boxes.filter((_, index) => states[index] === state).map((box) => widenedBox(box, meters + OFFSHORE_METERS));
+  return boxes
+    .filter((_, index) => states[index] === state)
+    .map((box) => widenedBox(box, meters + OFFSHORE_METERS));
 }
 
 function readStates() {

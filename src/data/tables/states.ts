@@ -14,7 +14,9 @@ const STATE_ROWS = (
   .split(', ')
   .map((row) => [row.slice(0, 2), row.slice(3, 5), row.slice(6)] as const);
 
-const POSTAL_CODES: ReadonlyMap<string, string> = new Map(STATE_ROWS.map(([code, postal]) => [code, postal]));
+const POSTAL_CODES: ReadonlyMap<string, string> = new Map(
+  STATE_ROWS.map(([code, postal]) => [code, postal]),
+);
 
 export const STATES: ReadonlySet<string> = new Set(POSTAL_CODES.values());
 
@@ -29,7 +31,9 @@ const OTHER_NAMES = [
 ] as const;
 
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
-  ...STATE_ROWS.flatMap(([code, postal, name]) => [code, postal, name].map((text) => [plain(text), postal] as const)),
+  ...STATE_ROWS.flatMap(([code, postal, name]) =>
+    [code, postal, name].map((text) => [plain(text), postal] as const),
+  ),
   ...OTHER_NAMES,
 ]);
 

@@ -42,7 +42,10 @@ const BREAKPOINTS: Readonly<Record<PollutantSlug, Breakpoints>> = {
 };
 
 /** The category of a pollutant's concentration in µg/m³. A single reading is put on the scale of the daily mean. */
-export function categoryOfConcentration(pollutant: PollutantSlug, concentration: number): AqiCategory {
+export function categoryOfConcentration(
+  pollutant: PollutantSlug,
+  concentration: number,
+): AqiCategory {
   const { highest, decimals, ugPerUnit } = BREAKPOINTS[pollutant];
   const scale = 10 ** decimals;
   // 12 digits first, so that 35.4 * 10 is not truncated to 353. Converted and rounded values have 4: 86 ppb must not become 85.

@@ -20,7 +20,9 @@ export const MONITOR_METERS = 80_000;
 export function neededSearches(topic: TopicSlug): readonly Search[] {
   return needsOf(topic).flatMap((name): readonly Search[] => {
     if (name === 'readings') return [{ name, meters: MONITOR_METERS }];
-    return name.startsWith('sites:') ? [{ name, meters: SEARCH_RADII[topic as ProximitySlug] }] : [];
+    return name.startsWith('sites:')
+      ? [{ name, meters: SEARCH_RADII[topic as ProximitySlug] }]
+      : [];
   });
 }
 
@@ -30,7 +32,11 @@ export type CoveredPart = Pick<AskedPart, 'dataset' | 'state' | 'reach'>;
 export class PartCoverage {
   /** By dataset, the reach of each state's part; null for the whole US. */
   readonly #reaches: ReadonlyMap<DatasetName, ReadonlyMap<string, number> | null>;
-  #last: { readonly location: Location; readonly meters: number; readonly states: readonly string[] } | null = null;
+  #last: {
+    readonly location: Location;
+    readonly meters: number;
+    readonly states: readonly string[];
+  } | null = null;
 
   constructor(parts: readonly CoveredPart[]) {
     this.#reaches = new Map(

@@ -5,7 +5,12 @@ import {
   type PollutantValue,
   type RadonValue,
 } from '../../contract/topic-values.ts';
-import { type MeasurementSlug, ofPollutants, type PollutantSlug, type TopicSlug } from '../../contract/topics.ts';
+import {
+  type MeasurementSlug,
+  ofPollutants,
+  type PollutantSlug,
+  type TopicSlug,
+} from '../../contract/topics.ts';
 import { type Box, boxesAround, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import { distanceMeters, type Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
@@ -46,23 +51,35 @@ type MonitorReading = Omit<ReadingRecord, 'pollutant'>;
 export function createMeasurementRule(
   database: DataDatabase,
   versionOf: DataVersion,
-): (topic: MeasurementSlug, location: Location, area: Area, now: number) => TopicValue | MissingMeasurement {
+): (
+  topic: MeasurementSlug,
+  location: Location,
+  area: Area,
+  now: number,
+) => TopicValue | MissingMeasurement {
   const daysOf = database.prepare<[string], { year: number; days: string }>(
     'SELECT year, days FROM air_quality WHERE geoid = ?',
   );
-  const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE geoid = ?').pluck();
+  const zoneOf = database
+    .prepare<[string], number>('SELECT zone FROM radon WHERE geoid = ?')
+    .pluck();
   // SQLite takes the other columns from the row of the maximum.
   const newestOf = database.prepare<[PollutantSlug], MonitorReading>(
     `SELECT monitor, lat, lng, concentration, max(measured_at) AS measuredAt FROM reading_boxes
      WHERE pollutant = ? GROUP BY monitor, lat, lng`,
   );
-  const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
+  const isSample = database
+    .prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'")
+    .pluck();
   /** Read once per load: three searches of SQLite's R*Tree took longer than all other topics of a place. */
   const reported = oncePerVersion(versionOf, () => {
     const of = (pollutant: PollutantSlug) => {
       const readings = newestOf.all(pollutant);
       const touching = createBoxSearch(readings.map(boxOfLocation));
-      const newest = readings.reduce((last, reading) => Math.max(last, reading.measuredAt), Number.NEGATIVE_INFINITY);
+      const newest = readings.reduce(
+        (last, reading) => Math.max(last, reading.measuredAt),
+        Number.NEGATIVE_INFINITY,
+      );
       // Of each monitor within a box the newest reading.
       return { within: (box: Box) => touching(box).map((index) => readings[index]!), newest };
     };
@@ -72,7 +89,10 @@ export function createMeasurementRule(
   function airQuality(county: string): AirQualityValue | 'no_data' {
     const stored = daysOf.get(county);
     if (stored === undefined) return 'no_data';
-    const additionalInfo = { ...JSON.parse(stored.days), year: stored.year } as AirQualityValue['additionalInfo'];
+    const additionalInfo = {
+      ...JSON.parse(stored.days),
+      year: stored.year,
+    } as AirQualityValue['additionalInfo'];
     const median = additionalInfo.medianAqi!;
     const progressValue = Math.min(100, Math.round((median / TOP_OF_AQI) * 1_000) / 10);
     return { metric: categoryOfAqi(median), progressValue, additionalInfo };
@@ -85,7 +105,11 @@ export function createMeasurementRule(
     return { title: 'EPA Radon Zone', value, caption, description: RADON_DESCRIPTION };
   }
 
-  function pollutant(topic: PollutantSlug, location: Location, now: number): PollutantValue | 'no_data' | 'too_old' {
+  function pollutant(
+    topic: PollutantSlug,
+    location: Location,
+    now: number,
+  ): PollutantValue | 'no_data' | 'too_old' {
     const { isSample, [topic]: monitors } = reported();
     // Sample readings never grow old.
     const since = isSample && monitors.newest > 0 ? 0 : now - READING_MS;
@@ -119,9 +143,16 @@ export function createMeasurementRule(
 /** Why there is no value: the publisher has none, its readings are too old, or this part of the state is not loaded. */
 type MissingMeasurement = 'no_data' | 'too_old' | 'not_loaded';
 
-type MeasurementRule = (location: Location, area: Area, now: number) => MeasurementValue | MissingMeasurement;
+type MeasurementRule = (
+  location: Location,
+  area: Area,
+  now: number,
+) => MeasurementValue | MissingMeasurement;
 
-function nearestReading(location: Location, readings: readonly MonitorReading[]): MonitorReading | null {
+function nearestReading(
+  location: Location,
+  readings: readonly MonitorReading[],
+): MonitorReading | null {
   const measured = readings
     .map((reading) => ({ reading, meters: distanceMeters(location, reading) }))
     .filter(({ meters }) => meters <= MONITOR_METERS);
@@ -139,10 +170,14 @@ export const TOPIC_OF_YEARS: TopicSlug = 'airQuality';
 
 /** Whether counties have air quality of different years: the dataset's vintage then does not give a county's year. */
 export function hasAirQualityYears(database: DataDatabase): boolean {
-  return database.prepare<[], 0 | 1>('SELECT min(year) < max(year) FROM air_quality').pluck().get() === 1;
+  return (
+    database.prepare<[], 0 | 1>('SELECT min(year) < max(year) FROM air_quality').pluck().get() === 1
+  );
 }
 
 /** The year of each county's air quality, by its code. */
 export function airQualityYears(database: DataDatabase): ReadonlyMap<string, number> {
-  return new Map(database.prepare<[], [string, number]>('SELECT geoid, year FROM air_quality').raw().all());
+  return new Map(
+    database.prepare<[], [string, number]>('SELECT geoid, year FROM air_quality').raw().all(),
+  );
 }

@@ -19,7 +19,11 @@ export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
-): (topic: NaturalSlug, area: Area, location: Location) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
+): (
+  topic: NaturalSlug,
+  area: Area,
+  location: Location,
+) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
   const ofTract = areaRatings(database, 'tract', versionOf);
   const ofCounty = areaRatings(database, 'county', versionOf);
   const inCounty = database.prepare<[string, string, string], number>(
@@ -36,7 +40,9 @@ export function createNaturalRule(
   const hazardsOf = oncePerVersion(versionOf, () =>
     memo((state: string) => new Set(inState.all({ from: state, to: `${state}999999999` }))),
   );
-  const sample = database.prepare<[], 0 | 1>("SELECT max(sample) FROM datasets WHERE name = 'nri'").pluck();
+  const sample = database
+    .prepare<[], 0 | 1>("SELECT max(sample) FROM datasets WHERE name = 'nri'")
+    .pluck();
   const isSample = oncePerVersion(versionOf, () => sample.get() === 1);
   return (topic, { geoid, county }, location) => {
     const tract = ofTract()(geoid).get(topic);
@@ -45,7 +51,10 @@ export function createNaturalRule(
     if (value !== undefined && isSample())
       return new TopicValue(ratingInSquare(value.value as NaturalValue, topic, location));
     if (value !== undefined) return value;
-    if (inCounty.get(county, county, county) === undefined || !hazardsOf()(county.slice(0, 2)).has(topic))
+    if (
+      inCounty.get(county, county, county) === undefined ||
+      !hazardsOf()(county.slice(0, 2)).has(topic)
+    )
       return 'incomplete';
     return geoid === county && boundaries.lacksTract(county) ? 'no_tracts' : 'no_data';
   };

@@ -17,7 +17,9 @@ import { airQualityYears, hasAirQualityYears, TOPIC_OF_YEARS } from './measureme
 
 /** The names of the topics' datasets; without `counts`, not those of event records. */
 export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): ReadonlySet<string> {
-  return new Set(topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]));
+  return new Set(
+    topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]),
+  );
 }
 
 /** Most vintages of a dataset that a note names. */
@@ -121,7 +123,10 @@ export function dataBehind(
     const own = isOfYear ? [String(airQualityYear)] : vintagesOf(levels, state);
     return [name, vintageText(own)].filter(Boolean).join(' ');
   });
-  const outside = nearest !== '' && topics.some(isOfArea) ? [`in no outline: data of the nearest ${nearest}`] : [];
+  const outside =
+    nearest !== '' && topics.some(isOfArea)
+      ? [`in no outline: data of the nearest ${nearest}`]
+      : [];
   return { vintages, remarks: [...countyRemark(topics, ofCounty), ...outside] };
 }
 
@@ -130,23 +135,35 @@ function countyRemark(topics: readonly TopicSlug[], ofCounty: CountyRated): stri
   const ratings = topics.filter((topic) => topicOf(topic).category === 'natural');
   const some = ratings.filter((topic) => isCountyRated(topic, ofCounty));
   if (some.length === 0) return [];
-  return [`rating of the county, not of the tract${some.length < ratings.length ? `: ${some.join(' ')}` : ''}`];
+  return [
+    `rating of the county, not of the tract${some.length < ratings.length ? `: ${some.join(' ')}` : ''}`,
+  ];
 }
 
 /** Whether some dataset of the topics has different vintages by state. */
-export function hasVintagesByState({ datasets }: DatasetsHere, topics: readonly TopicSlug[]): boolean {
+export function hasVintagesByState(
+  { datasets }: DatasetsHere,
+  topics: readonly TopicSlug[],
+): boolean {
   const names = datasetsOf(topics, true);
-  return datasets.some(({ name, parts }) => names.has(name) && new Set(parts.map(({ vintage }) => vintage)).size > 1);
+  return datasets.some(
+    ({ name, parts }) => names.has(name) && new Set(parts.map(({ vintage }) => vintage)).size > 1,
+  );
 }
 
 /** The vintages of a dataset's levels, each once: those of a state, or all, which a level that was loaded by state joins by semicolons. */
 function vintagesOf(levels: readonly LoadedDataset[], state: string): string[] {
   const own = levels.map(
     ({ vintage, parts }) =>
-      (parts.find((part) => part.state === state) ?? parts.find((part) => part.state === WHOLE_US))?.vintage ?? vintage,
+      (parts.find((part) => part.state === state) ?? parts.find((part) => part.state === WHOLE_US))
+        ?.vintage ?? vintage,
   );
   return [
-    ...new Set((state === '' ? levels.map(({ vintage }) => vintage) : own).flatMap((text) => text.split('; '))),
+    ...new Set(
+      (state === '' ? levels.map(({ vintage }) => vintage) : own).flatMap((text) =>
+        text.split('; '),
+      ),
+    ),
   ].filter(Boolean);
 }
 

@@ -33,7 +33,11 @@ export function arrayText(members: readonly NearFeature[]): TextPart[] {
 
 /** The parts of a GeoJSON FeatureCollection, with the radius of the search (RFC 7946, 6.1: a foreign member). */
 export function collectionText(features: readonly NearFeature[], radius: number): TextPart[] {
-  return [`{"type":"FeatureCollection","radius_m":${radius},"features":`, ...arrayText(features), '}'];
+  return [
+    `{"type":"FeatureCollection","radius_m":${radius},"features":`,
+    ...arrayText(features),
+    '}',
+  ];
 }
 
 const COMMA = 0x2c;
@@ -80,7 +84,8 @@ function joinedBytes(parts: readonly (Buffer | readonly NearFeature[])[]): Buffe
 function countBytes(part: Buffer | readonly NearFeature[]): number {
   if (Buffer.isBuffer(part)) return part.length;
   return (part as readonly NearFeature[]).reduce(
-    (sum, { feature, meters }) => sum + feature.bytes.length + digitsOf(Math.round(meters)) + '}}'.length,
+    (sum, { feature, meters }) =>
+      sum + feature.bytes.length + digitsOf(Math.round(meters)) + '}}'.length,
     Math.max(0, part.length - 1),
   );
 }

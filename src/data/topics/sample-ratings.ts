@@ -24,14 +24,26 @@ export function sampleRating(score: number): Rating {
 
 /** A rating of the sample, which stores one for each county, at a location: its score differs from square to square, as that of tracts
  * does, and its rating by one step at most. The same place always has the same one. */
-export function ratingInSquare(value: NaturalValue, topic: NaturalSlug, { lat, lng }: Location): NaturalValue {
+export function ratingInSquare(
+  value: NaturalValue,
+  topic: NaturalSlug,
+  { lat, lng }: Location,
+): NaturalValue {
   const { rating, score } = value;
   // Such as No Rating: it has no score to move.
   if (score === null || rating !== sampleRating(score)) return value;
-  const [row, column] = [Math.floor(lat * SQUARES_PER_DEGREE), Math.floor(lng * SQUARES_PER_DEGREE)];
+  const [row, column] = [
+    Math.floor(lat * SQUARES_PER_DEGREE),
+    Math.floor(lng * SQUARES_PER_DEGREE),
+  ];
   const moved = Math.abs(score + MOST_SHIFT * (2 * mixed(row, column, NUMBERS.get(topic)!) - 1));
   const kept = Math.round((moved > 100 ? 200 - moved : moved) * 10_000) / 10_000;
-  return { title: value.title, rating: sampleRating(kept), score: kept, frequency: value.frequency };
+  return {
+    title: value.title,
+    rating: sampleRating(kept),
+    score: kept,
+    frequency: value.frequency,
+  };
 }
 
 const NUMBERS = new Map(NATURAL_SLUGS.map((topic, index) => [topic, index]));
@@ -39,7 +51,8 @@ const NUMBERS = new Map(NATURAL_SLUGS.map((topic, index) => [topic, index]));
 /** A number in [0, 1) of three whole numbers, by the last steps of MurmurHash3. */
 function mixed(row: number, column: number, topic: number): number {
   let hash = 0x2545f491;
-  for (const number of [row, column, topic]) hash = Math.imul(hash ^ number, 0x9e3779b1) ^ (hash >>> 15);
+  for (const number of [row, column, topic])
+    hash = Math.imul(hash ^ number, 0x9e3779b1) ^ (hash >>> 15);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

@@ -34,7 +34,9 @@ export function createTopicAnswers(
 
   function searched(layers: TopicFinding['layers'], location: Location) {
     return layers.map((search) =>
-      search === null ? null : { features: find(search.layer, location, search.meters), radius: search.meters },
+      search === null
+        ? null
+        : { features: find(search.layer, location, search.meters), radius: search.meters },
     );
   }
 
@@ -58,13 +60,19 @@ export function createTopicAnswers(
     return text;
   }
 
-  function single(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason {
+  function single(
+    topic: TopicSlug,
+    location: Location,
+    area: Area,
+    now: number,
+  ): ResultText | MissingReason {
     if (failures?.(topic, location)) return 'unavailable';
     const finding = decide(topic, location, area, now);
     if ('reason' in finding) return finding.reason;
     const eventsByKind = searched(finding.layers, location);
     const stated = statedMember(topic, area);
-    if (finding.value !== null) return { value: finding.value.json, details: detailsText(topic, eventsByKind), stated };
+    if (finding.value !== null)
+      return { value: finding.value.json, details: detailsText(topic, eventsByKind), stated };
     const { features, radius } = eventsByKind[0]!;
     return { value: String(features.length), details: collectionText(features, radius), stated };
   }
@@ -78,7 +86,11 @@ export function createTopicAnswers(
       ]);
       const answered = results.filter(([, result]) => !isMissing(result)).length;
       // Incomplete: a topic lacks its result because of data that is not available.
-      return { parts, answered, isIncomplete: results.some(([, result]) => result === 'unavailable') };
+      return {
+        parts,
+        answered,
+        isIncomplete: results.some(([, result]) => result === 'unavailable'),
+      };
     };
   }
 
@@ -96,7 +108,10 @@ interface NearEvents {
 }
 
 /** The `details` of a natural topic or a measurement, from the events of each of its kinds; null for kinds that are not loaded. */
-function detailsText(topic: TopicSlug, eventsByKind: readonly (NearEvents | null)[]): readonly TextPart[] {
+function detailsText(
+  topic: TopicSlug,
+  eventsByKind: readonly (NearEvents | null)[],
+): readonly TextPart[] {
   if (eventsByKind.every((events) => events === null)) return ['null'];
   switch (topicOf(topic).details) {
     case 'wildfire':

@@ -1,6 +1,12 @@
 import { memo } from '../../base/memo.ts';
 import { PRESENT_HOLDS_MS } from '../../contract/answer.ts';
-import { type MeasurementSlug, type NaturalSlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import {
+  type MeasurementSlug,
+  type NaturalSlug,
+  TOPIC_SLUGS,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
@@ -45,7 +51,11 @@ interface UnavailableTopic {
 
 /** Makes the rules that decide what a topic's result consists of at a location with a known area, or why there is none. The service and a
  * local look-up only present the results differently. Call them within a transaction: all topics of a location come from the same data. */
-export function createTopicRules(database: DataDatabase, versionOf: DataVersion, boundaries: BoundaryCheck) {
+export function createTopicRules(
+  database: DataDatabase,
+  versionOf: DataVersion,
+  boundaries: BoundaryCheck,
+) {
   const loaded = database.prepare<[], CoveredPart & { readonly vintage: string }>(
     'SELECT dataset, state, reach, vintage FROM parts',
   );
@@ -57,19 +67,31 @@ export function createTopicRules(database: DataDatabase, versionOf: DataVersion,
   const endOf = oncePerVersion(versionOf, () => endOfPresent(partsOf()));
   // Reading thirty names takes longer than answering a rating.
   const dataByState = oncePerVersion(versionOf, () =>
-    memo((state: string) => new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)]))),
+    memo(
+      (state: string) =>
+        new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)])),
+    ),
   );
 
   /** The layers, without those for which the search reaches states that are not loaded. */
-  function wholeLayers({ layers, atBorders }: TopicData, location: Location): TopicFinding['layers'] {
-    const isPart = ({ name, meters }: Search) => coverageOf().lacking(name, location, meters).length > 0;
+  function wholeLayers(
+    { layers, atBorders }: TopicData,
+    location: Location,
+  ): TopicFinding['layers'] {
+    const isPart = ({ name, meters }: Search) =>
+      coverageOf().lacking(name, location, meters).length > 0;
     const parts = new Set(atBorders.filter(isPart).map(({ name }) => name));
     return parts.size === 0
       ? layers
       : layers.map((search) => (search !== null && parts.has(search.layer) ? null : search));
   }
 
-  return (topic: TopicSlug, location: Location, area: Area, now: number): TopicFinding | MissingResult => {
+  return (
+    topic: TopicSlug,
+    location: Location,
+    area: Area,
+    now: number,
+  ): TopicFinding | MissingResult => {
     const state = stateOf(area.county);
     const data = dataByState()(state).get(topic)!;
     const { missing, atBorders, layers } = data;
@@ -97,7 +119,9 @@ const PRESENT: DatasetName = 'records:wildfire.current';
 const DAY_MS = 86_400_000;
 
 /** Until when the records of the moment tell what is now; always, where their vintage has no day (sample data). */
-function endOfPresent(parts: readonly { readonly dataset: DatasetName; readonly vintage: string }[]): number {
+function endOfPresent(
+  parts: readonly { readonly dataset: DatasetName; readonly vintage: string }[],
+): number {
   const days = parts
     .filter(({ dataset }) => dataset === PRESENT)
     .map(({ vintage }) => Date.parse(DAY_IN_VINTAGE.exec(vintage)?.[1] ?? ''));
@@ -126,12 +150,17 @@ type TopicData = ReturnType<typeof topicData>;
 
 /** What the loaded data has for a topic in a state. `atBorders`: searches that may reach states that are not loaded. */
 function topicData(coverage: PartCoverage, topic: TopicSlug, state: string) {
-  const layers = layersOf(topic).map((layer) => ({ layer, meters: SEARCH_RADII[searchedOf(layer)] }));
+  const layers = layersOf(topic).map((layer) => ({
+    layer,
+    meters: SEARCH_RADII[searchedOf(layer)],
+  }));
   const isEvent = (layer: Layer) => eventDatasetsOf(topic).includes(layer);
   const events = layers
     .filter(({ layer }) => isEvent(layer))
     .map(({ layer: name, meters }): Search => ({ name, meters }));
-  const searches = [...neededSearches(topic), ...events].filter(({ name }) => coverage.covers(name, state));
+  const searches = [...neededSearches(topic), ...events].filter(({ name }) =>
+    coverage.covers(name, state),
+  );
   return {
     missing: needsOf(topic).filter((name) => !coverage.covers(name, state)),
     // Events that are not loaded are unknown: an empty list would mean that there are none.

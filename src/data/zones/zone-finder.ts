@@ -31,7 +31,9 @@ export function createZoneFinder(
   versionOf: DataVersion,
   dataset: ZoneDataset,
 ): (location: Location, state: string) => ZoneValue | 'not_loaded' | null {
-  const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`).pluck();
+  const highestId = database
+    .prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`)
+    .pluck();
   let loaded: ReturnType<typeof loadZones> | null = null;
   const current = oncePerVersion(versionOf, () => {
     // Other datasets are replaced by the hour, and a state has 300,000 zones. Ids are never reused: every load has its own highest one.
@@ -39,7 +41,8 @@ export function createZoneFinder(
     if (loaded?.highest !== highest) loaded = loadZones(database, dataset, highest);
     return loaded;
   });
-  return (location, state) => (current().covers(location, state) ? current().find(location) : 'not_loaded');
+  return (location, state) =>
+    current().covers(location, state) ? current().find(location) : 'not_loaded';
 }
 
 interface NamedKind extends RankedKind, ZoneName {}
@@ -88,7 +91,9 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
   }
 
   /** Of two of a kind, the one with the higher facts: the water stands higher, or deeper. Null if none was studied. */
-  function mostHazardous(holders: readonly number[]): (NamedKind & { readonly index: number }) | null {
+  function mostHazardous(
+    holders: readonly number[],
+  ): (NamedKind & { readonly index: number }) | null {
     let best: number | null = null;
     for (const index of holders) {
       if (kindAt(index).kind?.isUnstudied) continue;
@@ -114,7 +119,9 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
     const { kind, code, subtype } = kindAt(index);
     if (kind?.isUnstudied) return false;
     if (code !== best.code || subtype !== best.subtype) return true;
-    const [own, other] = [index, best.index].map((at) => JSON.stringify(factsOf(zones.ids[at]!).facts));
+    const [own, other] = [index, best.index].map((at) =>
+      JSON.stringify(factsOf(zones.ids[at]!).facts),
+    );
     return own !== other;
   }
 
@@ -134,7 +141,9 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
       const [panel, effective] = names[nameOf[index]!]!;
       return { panel, effective, isOwn: factsOf(ids[index]!).study === study };
     });
-    holding.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || (a.effective < b.effective ? 1 : -1));
+    holding.sort(
+      (a, b) => Number(b.isOwn) - Number(a.isOwn) || (a.effective < b.effective ? 1 : -1),
+    );
     const [first] = holding;
     return { panel: first?.panel ?? null, effective: first?.effective || null };
   }
@@ -146,7 +155,10 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
   return { highest, covers, find };
 }
 
-function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<string, (box: Box) => number[]> {
+function readTiles(
+  database: DataDatabase,
+  dataset: ZoneDataset,
+): ReadonlyMap<string, (box: Box) => number[]> {
   const rows = database
     .prepare<[], Box & { readonly geoid: string }>(
       `SELECT geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
@@ -158,7 +170,12 @@ function readTiles(database: DataDatabase, dataset: ZoneDataset): ReadonlyMap<st
 }
 
 /** The edges are west, east, south, north. */
-type BoxRow = [id: number, code: string, detail: string, ...edges: [number, number, number, number]];
+type BoxRow = [
+  id: number,
+  code: string,
+  detail: string,
+  ...edges: [number, number, number, number],
+];
 
 /** Reads the polygons in the order of their ids. `nameOf`: the code and the detail of each, by their number in `names`. */
 function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone' | 'panel') {
@@ -188,7 +205,9 @@ function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone'
       yield { minLng, maxLng, minLat, maxLat };
     }
   }
-  const outline = database.prepare<[number], Buffer>(`SELECT outline FROM ${tables.outlines} WHERE id = ?`).pluck();
+  const outline = database
+    .prepare<[number], Buffer>(`SELECT outline FROM ${tables.outlines} WHERE id = ?`)
+    .pluck();
   const ringsOf = (index: number) => {
     const { buffer, byteOffset, byteLength } = outline.get(ids[index]!)!;
     // Copied only where the bytes do not begin at a whole value.
@@ -196,6 +215,10 @@ function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone'
       ? new Int32Array(buffer, byteOffset, byteLength / 4)
       : new Int32Array(buffer.slice(byteOffset, byteOffset + byteLength));
   };
-  const outlines = new OutlineIndex({ length, [Symbol.iterator]: boxes }, ringsOf, MOST_VALUES[kind]);
+  const outlines = new OutlineIndex(
+    { length, [Symbol.iterator]: boxes },
+    ringsOf,
+    MOST_VALUES[kind],
+  );
   return { outlines, ids, nameOf, names };
 }

@@ -60,9 +60,14 @@ export interface RankedKind {
 }
 
 /** The kind of a zone; null for a code that the layer does not know. */
-export function kindOf({ kinds, unknownCodesFrom }: ZoneLayer, { code, subtype }: ZoneName): RankedKind {
+export function kindOf(
+  { kinds, unknownCodesFrom }: ZoneLayer,
+  { code, subtype }: ZoneName,
+): RankedKind {
   const [zone, words] = [code.toUpperCase(), subtype.toUpperCase()];
-  const rank = kinds.findIndex((kind) => kind.code.test(zone) && (kind.subtype?.test(words) ?? true));
+  const rank = kinds.findIndex(
+    (kind) => kind.code.test(zone) && (kind.subtype?.test(words) ?? true),
+  );
   return rank < 0 ? { rank: unknownCodesFrom - 0.5, kind: null } : { rank, kind: kinds[rank]! };
 }
 
@@ -82,10 +87,12 @@ export function storedFacts(layer: ZoneLayer, textOf: (field: string) => string)
   const { special, facts: fields } = layer.zones;
   const facts: Record<string, number | string | null> = {};
   for (const [name, field] of Object.entries(fields)) {
-    if (field.as === 'number') facts[name] = measured(layer, textOf(field.field), textOf(field.unit));
+    if (field.as === 'number')
+      facts[name] = measured(layer, textOf(field.field), textOf(field.unit));
   }
   for (const [name, field] of Object.entries(fields)) {
-    if (field.as === 'text') facts[name] = facts[field.beside] === null ? null : textOf(field.field) || null;
+    if (field.as === 'text')
+      facts[name] = facts[field.beside] === null ? null : textOf(field.field) || null;
   }
   return { special: textOf(special.field), facts };
 }
@@ -99,14 +106,23 @@ function measured({ none, units }: ZoneLayer, text: string, unit: string): numbe
 }
 
 /** Whether a zone is a special area: by its code, unless the flag contradicts it; of an unknown code, by the flag. Null where it is open. */
-export function specialAreaOf({ zones: { special } }: ZoneLayer, { kind }: RankedKind, flag: string): boolean | null {
+export function specialAreaOf(
+  { zones: { special } }: ZoneLayer,
+  { kind }: RankedKind,
+  flag: string,
+): boolean | null {
   const flagged = flag === special.yes ? true : flag === special.no ? false : null;
   if (kind === null) return flagged;
-  return kind.special === null || (flagged !== null && flagged !== kind.special) ? null : kind.special;
+  return kind.special === null || (flagged !== null && flagged !== kind.special)
+    ? null
+    : kind.special;
 }
 
 /** The fields of a layer, of its zones and of its panels. */
-export function fieldsOf({ zones, panels }: ZoneLayer): { readonly zones: string[]; readonly panels: string[] } {
+export function fieldsOf({ zones, panels }: ZoneLayer): {
+  readonly zones: string[];
+  readonly panels: string[];
+} {
   const facts = Object.values(zones.facts).flatMap((field) =>
     field.as === 'number' ? [field.field, field.unit] : [field.field],
   );

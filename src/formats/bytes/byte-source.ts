@@ -24,7 +24,11 @@ export interface BytePass extends AsyncDisposable {
 }
 
 /** Fills a buffer from a position of the file; false when the file ends before. */
-export async function readWhole(pass: BytePass, buffer: Buffer, position: number): Promise<boolean> {
+export async function readWhole(
+  pass: BytePass,
+  buffer: Buffer,
+  position: number,
+): Promise<boolean> {
   for (let done = 0; done < buffer.length; ) {
     const count = await pass.readInto(buffer, done, position + done);
     if (count === 0) return false;
@@ -38,7 +42,11 @@ export type Chunks = AsyncGenerator<Buffer, void, void>;
 const BYTES_A_CHUNK = 256 * 1024;
 
 /** The bytes of a pass from a position to another, or to the end. Each chunk is a buffer of its own, the receiver's to change. */
-export async function* chunksFrom(pass: BytePass, from: number, to = Number.POSITIVE_INFINITY): Chunks {
+export async function* chunksFrom(
+  pass: BytePass,
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): Chunks {
   for (let position = from; position < to; ) {
     const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, to - position));
     const count = await pass.readInto(chunk, 0, position);
@@ -49,7 +57,10 @@ export async function* chunksFrom(pass: BytePass, from: number, to = Number.POSI
 }
 
 /** Passes chunks through an engine that packs or unpacks them. */
-export async function* throughEngine(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, engine: Transform): Chunks {
+export async function* throughEngine(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  engine: Transform,
+): Chunks {
   const source = Readable.from(chunks);
   source.on('error', (error) => engine.destroy(error));
   source.pipe(engine);

@@ -10,15 +10,23 @@ let windows1252Bytes: ReadonlyMap<string, number> | undefined;
 /** Guesses the encoding from the first bytes. A character cut off at the end is no evidence against UTF-8. In a mixed file the more
  * frequent encoding wins: windows-1252 text almost never contains a UTF-8 character by chance. */
 export function guessEncoding(sample: Buffer): TextEncoding {
-  for (let cut = 0; cut < 4; cut++) if (isUtf8(sample.subarray(0, sample.length - cut))) return 'utf-8';
+  for (let cut = 0; cut < 4; cut++)
+    if (isUtf8(sample.subarray(0, sample.length - cut))) return 'utf-8';
   const text = sample.toString('utf8');
-  const [bad = 0, good = 0] = [/\ufffd/g, /[^\0-\x7f\ufffd]/g].map((kind) => text.match(kind)?.length);
+  const [bad = 0, good = 0] = [/\ufffd/g, /[^\0-\x7f\ufffd]/g].map(
+    (kind) => text.match(kind)?.length,
+  );
   return good > bad ? 'utf-8' : 'windows-1252';
 }
 
 /** The text of some bytes. A field of a UTF-8 file that is not UTF-8 is read as windows-1252: the usual cause is text pasted from an old
  * program, and a wrong accent is better than a lost row. */
-export function decodeText(bytes: Buffer, from: number, to: number, encoding: TextEncoding): string {
+export function decodeText(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  encoding: TextEncoding,
+): string {
   if (encoding === 'utf-8') {
     const text = bytes.toString('utf8', from, to);
     // Bad bytes become U+FFFD, but the file may also contain it.
@@ -35,5 +43,7 @@ export function encodeText(text: string, encoding: TextEncoding): string {
   windows1252Bytes ??= new Map(
     Array.from({ length: 256 }, (_, byte) => [windows1252.decode(Uint8Array.of(byte)), byte]),
   );
-  return Array.from(text, (char) => String.fromCharCode(windows1252Bytes?.get(char) ?? 0x3f)).join('');
+  return Array.from(text, (char) => String.fromCharCode(windows1252Bytes?.get(char) ?? 0x3f)).join(
+    '',
+  );
 }

@@ -1,6 +1,12 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PerilbookError } from '../../base/errors.ts';
-import { type BytePass, type ByteSource, type Chunks, chunksFrom, throughEngine } from './byte-source.ts';
+import {
+  type BytePass,
+  type ByteSource,
+  type Chunks,
+  chunksFrom,
+  throughEngine,
+} from './byte-source.ts';
 
 /** How a file is compressed, by its content and not by its name. */
 export type Compression = 'gzip' | 'zstd';
@@ -22,7 +28,11 @@ const IN_CHUNKS = { chunkSize: 256 * 1024 };
 
 /** Unpacks member by member. Node's zstd stream ends silently after the first frame, a skippable one included, when more of them come in
  * one chunk, and both ignore unknown bytes after a member: rows would be lost silently. */
-export async function* unpackedBytes(pass: BytePass, source: ByteSource, compression: Compression): Chunks {
+export async function* unpackedBytes(
+  pass: BytePass,
+  source: ByteSource,
+  compression: Compression,
+): Chunks {
   for (let position = 0; position < source.size; ) {
     const start = Buffer.alloc(4);
     await pass.readInto(start, 0, position);
@@ -30,7 +40,8 @@ export async function* unpackedBytes(pass: BytePass, source: ByteSource, compres
       if (compression === 'gzip' && (await isPadding(pass, position))) return;
       throw damaged(source, compression, 'has other bytes after its end');
     }
-    const engine = compression === 'gzip' ? createGunzip(IN_CHUNKS) : createZstdDecompress(IN_CHUNKS);
+    const engine =
+      compression === 'gzip' ? createGunzip(IN_CHUNKS) : createZstdDecompress(IN_CHUNKS);
     try {
       yield* throughEngine(chunksFrom(pass, position), engine);
     } catch (error) {
@@ -42,7 +53,8 @@ export async function* unpackedBytes(pass: BytePass, source: ByteSource, compres
 
 /** Tapes and some tools pad a gzip file with zeros. */
 async function isPadding(pass: BytePass, from: number): Promise<boolean> {
-  for await (const chunk of chunksFrom(pass, from)) if (chunk.some((byte) => byte !== 0)) return false;
+  for await (const chunk of chunksFrom(pass, from))
+    if (chunk.some((byte) => byte !== 0)) return false;
   return true;
 }
 
@@ -57,6 +69,15 @@ function asDamaged(source: ByteSource, compression: Compression, error: unknown)
   return damaged(source, compression, `is damaged (${error.message})`, error);
 }
 
-function damaged(source: ByteSource, compression: Compression, what: string, cause?: unknown): PerilbookError {
-  return source.refused(`is compressed with ${compression} and ${what}`, 'Fetch or copy the file again.', cause);
+function damaged(
+  source: ByteSource,
+  compression: Compression,
+  what: string,
+  cause?: unknown,
+): PerilbookError {
+  return source.refused(
+    `is compressed with ${compression} and ${what}`,
+    'Fetch or copy the file again.',
+    cause,
+  );
 }

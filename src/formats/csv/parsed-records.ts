@@ -101,7 +101,10 @@ function recordShape(damaged: (problem: string) => PerilbookError) {
         throw damaged(`it is cut: its last line, ${first}, has only ${fields}`);
       }
       if (cells.length === 1 && cells[0] === '') return [];
-      fewest = Math.min(fewest, first === 1 ? cells.findLastIndex((cell) => cell !== '') + 1 : cells.length);
+      fewest = Math.min(
+        fewest,
+        first === 1 ? cells.findLastIndex((cell) => cell !== '') + 1 : cells.length,
+      );
       return [{ line: first, cells }];
     },
   };

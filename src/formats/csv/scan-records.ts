@@ -38,7 +38,15 @@ const STRAY = -2;
 
 /** An empty span, to be filled by `scanRecord`. */
 export function newRecordSpan(quoting = RFC_QUOTING): RecordSpan {
-  return { start: 0, end: 0, next: 0, fields: 0, lineEnds: 0, starts: new Int32Array(256), quoting };
+  return {
+    start: 0,
+    end: 0,
+    next: 0,
+    fields: 0,
+    lineEnds: 0,
+    starts: new Int32Array(256),
+    quoting,
+  };
 }
 
 /**
@@ -106,7 +114,12 @@ export function isBlank(span: RecordSpan): boolean {
 }
 
 /** The text of a field, without its quotes; '' for a field that the record lacks. */
-export function fieldText(bytes: Buffer, span: RecordSpan, index: number, encoding: TextEncoding): string {
+export function fieldText(
+  bytes: Buffer,
+  span: RecordSpan,
+  index: number,
+  encoding: TextEncoding,
+): string {
   if (index >= span.fields) return '';
   const [start, end] = [span.starts[index]!, fieldEnd(span, index)];
   const { quote } = span.quoting;
@@ -114,7 +127,8 @@ export function fieldText(bytes: Buffer, span: RecordSpan, index: number, encodi
   let [from, to] = [start, end];
   while (from < to && bytes[from] === SPACE) from++;
   while (to > from && bytes[to - 1] === SPACE) to--;
-  if (to - from < 2 || bytes[from] !== code || bytes[to - 1] !== code) return decodeText(bytes, start, end, encoding);
+  if (to - from < 2 || bytes[from] !== code || bytes[to - 1] !== code)
+    return decodeText(bytes, start, end, encoding);
   const inner = decodeText(bytes, from + 1, to - 1, encoding);
   if (span.quoting.escape === '\\')
     return inner.replace(/\\(["\\])|""/g, (_, letter: string | undefined) => letter ?? '"');

@@ -44,7 +44,9 @@ export async function* collectionFeatures(
     }
     const features: FeatureText[] = [];
     for (;;) {
-      const next = bytes.subarray(at).findIndex((byte) => byte === OPEN_OBJECT || byte === CLOSE_LIST);
+      const next = bytes
+        .subarray(at)
+        .findIndex((byte) => byte === OPEN_OBJECT || byte === CLOSE_LIST);
       isBehind = next >= 0 && bytes[at + next] === CLOSE_LIST;
       const from = at + next;
       const to = next < 0 || isBehind ? -1 : endOfValue(bytes, from);
@@ -67,7 +69,10 @@ export async function* collectionFeatures(
 
 /** Joins blocks until they are as long as the bytes that wait for the end of a feature. Each search begins at the start of the feature:
  * because the bytes double between searches, a long feature takes linear time. */
-async function* grown(blocks: AsyncIterable<Buffer>, waiting: () => number): AsyncGenerator<Buffer, void, void> {
+async function* grown(
+  blocks: AsyncIterable<Buffer>,
+  waiting: () => number,
+): AsyncGenerator<Buffer, void, void> {
   let joined: Buffer[] = [];
   let length = 0;
   for await (const block of blocks) {

@@ -80,11 +80,18 @@ export function listElements(bytes: Buffer, at: number): { from: number; to: num
 /** The first byte from `at` on that is no space. */
 export function skipSpace(bytes: Buffer, at: number): number {
   let end = at;
-  while (bytes[end] === 0x20 || bytes[end] === 0x0a || bytes[end] === 0x0d || bytes[end] === 0x09) end++;
+  while (bytes[end] === 0x20 || bytes[end] === 0x0a || bytes[end] === 0x0d || bytes[end] === 0x09)
+    end++;
   return end;
 }
 
-function eachPart(bytes: Buffer, at: number, open: number, close: number, take: (from: number) => number): number {
+function eachPart(
+  bytes: Buffer,
+  at: number,
+  open: number,
+  close: number,
+  take: (from: number) => number,
+): number {
   if (bytes[at] !== open) throw new NotJson();
   let next = skipSpace(bytes, at + 1);
   if (bytes[next] === close) return next;

@@ -20,14 +20,18 @@ const [NEW_LINE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x0a, 0x2c, 0x5b,
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Streams the lines of a file, without a byte order mark. Memory is bounded by the window, which grows only for a longer line. */
-export async function* lineBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+export async function* lineBatches(
+  source: ByteSource,
+  signal?: AbortSignal,
+): AsyncGenerator<LineBatch> {
   await using pass = await source.startPass();
   const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));
   let firstLine = 1;
   while (!window.atEnd || window.from < window.to) {
     signal?.throwIfAborted();
     if (window.to - window.from > LONGEST_OBJECT) {
-      const hint = 'Perilbook reads JSON with one object a line, an array of objects, or a GeoJSON FeatureCollection.';
+      const hint =
+        'Perilbook reads JSON with one object a line, an array of objects, or a GeoJSON FeatureCollection.';
       throw source.refused(`has a line ${firstLine} without an end`, hint);
     }
     await window.refill();
@@ -79,12 +83,18 @@ export function isListOfObjects(bytes: Buffer, at: number): boolean {
 
 /** Finds at most `most` elements that end in these bytes, which begin after the bracket or an element. `to` is after the last element
  * and its comma, or after the closing bracket. @throws NotJson */
-export function elementsIn(bytes: Buffer, start: number, kind: ObjectsAt['kind'], most = Number.POSITIVE_INFINITY) {
+export function elementsIn(
+  bytes: Buffer,
+  start: number,
+  kind: ObjectsAt['kind'],
+  most = Number.POSITIVE_INFINITY,
+) {
   const found: { from: number; to: number }[] = [];
   let to = start;
   while (found.length < most) {
     const from = skipSpace(bytes, to);
-    if (kind === 'array' && bytes[from] === CLOSE_LIST) return { found, to: from + 1, isClosed: true };
+    if (kind === 'array' && bytes[from] === CLOSE_LIST)
+      return { found, to: from + 1, isClosed: true };
     const end = from < bytes.length ? endOfValue(bytes, from) : -1;
     if (kind === 'sequence' && end >= 0) {
       if (bytes[from] !== OPEN_OBJECT) throw new NotJson();
@@ -129,16 +139,28 @@ export async function* elementBatches(
     if (!isClosed && elements.found.length === 0) {
       if (window.atEnd) {
         if (kind === 'sequence' && skipSpace(held(window), start) === window.to) break;
-        throw source.refused(`is ${thing} that is not closed`, 'It may have been cut off: get the file again.');
+        throw source.refused(
+          `is ${thing} that is not closed`,
+          'It may have been cut off: get the file again.',
+        );
       }
       if (window.to - window.from > LONGEST_OBJECT) {
-        throw source.refused(`has an element ${firstLine} without an end`, 'Perilbook reads a JSON array of objects.');
+        throw source.refused(
+          `has an element ${firstLine} without an end`,
+          'Perilbook reads a JSON array of objects.',
+        );
       }
       start -= window.from;
       await window.refill();
       continue;
     }
-    yield { bytes: window.bytes, lines: elements.found, firstLine, from: window.from, to: elements.to };
+    yield {
+      bytes: window.bytes,
+      lines: elements.found,
+      firstLine,
+      from: window.from,
+      to: elements.to,
+    };
     firstLine += elements.found.length;
     window.from = elements.to;
     start = elements.to;
@@ -169,8 +191,14 @@ async function* restOf(
     await window.refill();
   }
   const around = `${before.replace(/^\ufeff/, '')}[]${rest}`;
-  const isWhole = before.trim().length <= 1 ? rest.trim() === '' : resultOrNull(() => JSON.parse(around)) !== null;
+  const isWhole =
+    before.trim().length <= 1
+      ? rest.trim() === ''
+      : resultOrNull(() => JSON.parse(around)) !== null;
   if (isWhole) return;
   const what = before.includes('{') ? 'is JSON that is damaged or cut off' : 'has more';
-  throw source.refused(`${what} after its JSON array`, 'Leave one array of objects in it, or get the file again.');
+  throw source.refused(
+    `${what} after its JSON array`,
+    'Leave one array of objects in it, or get the file again.',
+  );
 }

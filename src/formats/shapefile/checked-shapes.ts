@@ -39,7 +39,8 @@ export async function* checkedShapes(
     const isShape = rest >= 0 && rest <= left && [0, type].includes(head.readInt32LE(8));
     // What follows the last row is no shape, or one too many.
     if (number > rows && !(isShape && head.readInt32BE(0) === number)) break;
-    if (number > rows) throw refused(`has more shapes than the ${rows} rows in its table`, 'Download it again.');
+    if (number > rows)
+      throw refused(`has more shapes than the ${rows} rows in its table`, 'Download it again.');
     if (!isShape || rest > LONGEST_SHAPE) throw damaged(number, refused);
     const body = await take(rest);
     if (!hasOrderedParts(type, head, body)) throw damaged(number, refused);

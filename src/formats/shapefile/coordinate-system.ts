@@ -19,7 +19,11 @@ const NAD27_ALASKA = [-5, 135, 172, 0, 0, 0, 0];
 export function toDegrees(projection: string, refused: MakeContentError): ToDegrees | null {
   const text = projection.replace(/^\ufeff/, '').trim();
   const name = /"([^"]+)"/.exec(text)?.[1] ?? 'a system without a name';
-  if (/^GEOGCS\[/i.test(text) && LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))) return null;
+  if (
+    /^GEOGCS\[/i.test(text) &&
+    LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))
+  )
+    return null;
   const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
   const unknown = () => refused(`is in an unknown coordinate system (${name})`, hint);
   const system = parseSystem(text);

@@ -25,7 +25,11 @@ export async function* shapefileFeatures(
   parts: ShapefileParts,
   note: (what: string) => void,
   refused: MakeContentError,
-): AsyncGenerator<{ geometry: unknown; properties: Readonly<Record<string, unknown>> }, void, void> {
+): AsyncGenerator<
+  { geometry: unknown; properties: Readonly<Record<string, unknown>> },
+  void,
+  void
+> {
   const projection = parts.prj?.toString() ?? '';
   if (projection.trim() === '') note('has no .prj: its coordinates are read as degrees (WGS84).');
   const convert = projection.trim() === '' ? null : toDegrees(projection, refused);
@@ -37,7 +41,8 @@ export async function* shapefileFeatures(
   const keep = (error: unknown) => {
     failure ??= error;
   };
-  const streamOf = (chunks: AsyncIterable<Buffer>) => Readable.from(endingAtError(chunks, keep), { objectMode: false });
+  const streamOf = (chunks: AsyncIterable<Buffer>) =>
+    Readable.from(endingAtError(chunks, keep), { objectMode: false });
   const shapes = streamOf(checkedShapes(parts.shp.start(), header, refused));
   const table = streamOf(parts.dbf.start());
   let number = 0;
@@ -63,11 +68,17 @@ export async function* shapefileFeatures(
   }
   if (failure !== undefined) throw failure;
   if (number !== header.rows)
-    throw refused(`has ${number} shapes, and ${header.rows} rows in its table`, 'Download it again.');
+    throw refused(
+      `has ${number} shapes, and ${header.rows} rows in its table`,
+      'Download it again.',
+    );
 }
 
 /** Chunks up to an error, which is given to `onError`. */
-async function* endingAtError(chunks: AsyncIterable<Buffer>, onError: (error: unknown) => void): Chunks {
+async function* endingAtError(
+  chunks: AsyncIterable<Buffer>,
+  onError: (error: unknown) => void,
+): Chunks {
   try {
     yield* chunks;
   } catch (error) {
@@ -89,7 +100,10 @@ function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
 const TABLE_HEADER_BYTES = 32;
 
 /** @throws PerilbookError for a truncated part: the reader takes the cut for the end, or fails there */
-async function readHeader({ shp, dbf }: ShapefileParts, refused: MakeContentError): Promise<ShapefileHeader> {
+async function readHeader(
+  { shp, dbf }: ShapefileParts,
+  refused: MakeContentError,
+): Promise<ShapefileHeader> {
   const cut = () => refused('ends before its features do', 'Download it again.');
   const header = await beginning(shp, HEADER_BYTES);
   const table = await beginning(dbf, TABLE_HEADER_BYTES);
@@ -98,7 +112,11 @@ async function readHeader({ shp, dbf }: ShapefileParts, refused: MakeContentErro
   if (length < HEADER_BYTES) {
     throw refused(`is damaged: its .shp states a length of ${length} bytes`, 'Download it again.');
   }
-  const [rows, head, width] = [table.readUInt32LE(4), table.readUInt16LE(8), table.readUInt16LE(10)];
+  const [rows, head, width] = [
+    table.readUInt32LE(4),
+    table.readUInt16LE(8),
+    table.readUInt16LE(10),
+  ];
   if (width === 0 || head <= TABLE_HEADER_BYTES) {
     throw refused('is damaged: its .dbf cannot be read', 'Download it again.');
   }
@@ -136,10 +154,14 @@ function parseEncoding(cpg: string, refused: MakeContentError): string {
   if (/65001/.test(text)) return 'utf-8';
   const latin = /8859[\s_-]*(\d{1,2})$/.exec(text)?.[1];
   const page = /(?:^|\D)(125\d)$/.exec(text)?.[1];
-  const name = latin !== undefined ? `iso-8859-${latin}` : page !== undefined ? `windows-${page}` : text;
+  const name =
+    latin !== undefined ? `iso-8859-${latin}` : page !== undefined ? `windows-${page}` : text;
   try {
     return new TextDecoder(name).encoding;
   } catch {
-    throw refused(`has an unknown encoding in its .cpg (${text})`, 'Delete the .cpg, or save the file as UTF-8.');
+    throw refused(
+      `has an unknown encoding in its .cpg (${text})`,
+      'Delete the .cpg, or save the file as UTF-8.',
+    );
   }
 }

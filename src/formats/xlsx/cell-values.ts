@@ -2,7 +2,13 @@ import { SaxesParser } from 'saxes';
 import { grouped } from '../../base/format-numbers.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import type { Batches, TableRecord } from '../csv/parsed-records.ts';
-import { fieldOf, parseMilliseconds, type TypedText, type Value, type ValueType } from '../typed-value.ts';
+import {
+  fieldOf,
+  parseMilliseconds,
+  type TypedText,
+  type Value,
+  type ValueType,
+} from '../typed-value.ts';
 import { type SheetCell, sheetPieces } from './sheet-parser.ts';
 import { localName, openWorkbook, parsePart, readElements, type Workbook } from './workbook.ts';
 
@@ -23,7 +29,10 @@ export function isUncalculated({ hasFormula, type, text }: SheetCell): boolean {
 }
 
 /** The text of a cell as a CSV file would have it: a number with a point, a date in ISO 8601; '' for an empty one. */
-export function cellText({ type, text, style }: SheetCell, { strings, formats, counts1904 }: SheetCellReader): string {
+export function cellText(
+  { type, text, style }: SheetCell,
+  { strings, formats, counts1904 }: SheetCellReader,
+): string {
   if (text === null || text === '') return '';
   switch (type) {
     case 's':
@@ -41,7 +50,11 @@ export function cellText({ type, text, style }: SheetCell, { strings, formats, c
 }
 
 /** The type of a cell's text. Numbers shown with leading zeros are codes, and times of day are texts. */
-export function cellType({ type, style }: SheetCell, text: string, { formats }: SheetCellReader): ValueType {
+export function cellType(
+  { type, style }: SheetCell,
+  text: string,
+  { formats }: SheetCellReader,
+): ValueType {
   if (type === 'b') return 'boolean';
   if (type !== 'n' || formats[style]?.kind === 'zeros') return 'text';
   if (/^\d{4}-\d\d-\d\d/.test(text)) return text.includes('T') ? 'timestamp' : 'date';
@@ -51,7 +64,8 @@ export function cellType({ type, style }: SheetCell, text: string, { formats }: 
 function numberText(text: string, format: NumberFormat | null, counts1904: boolean): string {
   const number = Number(text);
   if (Number.isNaN(number)) return text;
-  if (format?.kind === 'zeros') return Number.isInteger(number) ? padded(number, format.digits) : String(number);
+  if (format?.kind === 'zeros')
+    return Number.isInteger(number) ? padded(number, format.digits) : String(number);
   // 38.1 is often stored as 38.100000000000001.
   return (format && dateText(number, format.kind, counts1904)) ?? String(number);
 }
@@ -63,7 +77,9 @@ function padded(number: number, digits: number): string {
 /** Characters that XML cannot hold are written as `_x0007_` (ECMA-376 part 1, 22.9.2.19). */
 function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
-  return text.replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return text.replace(/_x([0-9a-f]{4})_/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /** The styles of a new workbook for dates; other cells have style 0. */
@@ -72,8 +88,10 @@ const DATE_STYLES = { date: 1, timestamp: 2 } as const;
 /** A new cell; nothing for an empty value. @param tag the prefix of the sheet's tags, with its colon */
 export function cellXml(reference: string, value: Value, tag = '', style = 0): string {
   if (value === null || value === '') return '';
-  const typed = typeof value === 'object' && value.type in DATE_STYLES ? dateCell(value.text) : null;
-  if (typed !== null) return cellXml(reference, typed, tag, DATE_STYLES[(value as TypedText).type as 'date']);
+  const typed =
+    typeof value === 'object' && value.type in DATE_STYLES ? dateCell(value.text) : null;
+  if (typed !== null)
+    return cellXml(reference, typed, tag, DATE_STYLES[(value as TypedText).type as 'date']);
   const styled = style === 0 ? '' : ` s="${style}"`;
   if (typeof value === 'number' && Number.isFinite(value)) {
     return `<${tag}c r="${reference}"${styled}><${tag}v>${value}</${tag}v></${tag}c>`;
@@ -105,7 +123,10 @@ function escaped(text: string): string {
   return text
     .toWellFormed()
     .replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_')
-    .replace(NOT_IN_XML, (letter) => `_x${letter.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}_`)
+    .replace(
+      NOT_IN_XML,
+      (letter) => `_x${letter.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}_`,
+    )
     .replace(/[&<>]/g, (letter) => ENTITIES[letter]!);
 }
 
@@ -113,7 +134,10 @@ function escaped(text: string): string {
 type NumberFormat = { readonly kind: TimeKind } | { readonly kind: 'zeros'; digits: number };
 type TimeKind = 'date' | 'time' | 'date and time' | 'duration';
 
-async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (NumberFormat | null)[]> {
+async function readNumberFormats({
+  zip,
+  styles,
+}: Workbook): Promise<readonly (NumberFormat | null)[]> {
   const elements = await readElements(zip, styles);
   const codes = new Map<number, string>();
   const formats: (NumberFormat | null)[] = [];
@@ -134,8 +158,10 @@ async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (N
 /** The built-in formats (ECMA-376 part 1, 18.8.30). */
 function builtIn(id: number): NumberFormat | null {
   if (id === 46) return { kind: 'duration' };
-  if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58) || id === 36) return { kind: 'date' };
-  if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47)) return { kind: 'time' };
+  if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58) || id === 36)
+    return { kind: 'date' };
+  if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47))
+    return { kind: 'time' };
   return id === 22 ? { kind: 'date and time' } : null;
 }
 
@@ -178,7 +204,10 @@ function dateText(days: number, kind: TimeKind, counts1904: boolean): string | n
 function durationText(days: number): string {
   const seconds = Math.round(Math.abs(days) * 86_400);
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  return (days < 0 && seconds > 0 ? '-' : '') + parts.map((part) => String(part).padStart(2, '0')).join(':');
+  return (
+    (days < 0 && seconds > 0 ? '-' : '') +
+    parts.map((part) => String(part).padStart(2, '0')).join(':')
+  );
 }
 
 type SharedStrings = (index: number) => string | undefined;
@@ -186,7 +215,11 @@ type SharedStrings = (index: number) => string | undefined;
 /** The most memory for shared texts. They are kept as one UTF-8 buffer: 4 million texts of 30 letters take 150 MB. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 
-async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook): Promise<SharedStrings> {
+async function readSharedStrings({
+  source,
+  zip,
+  sharedStrings: entry,
+}: Workbook): Promise<SharedStrings> {
   if (!entry) return () => undefined;
   let bytes = Buffer.allocUnsafe(Math.min(1024 * 1024, entry.uncompressedSize + 1024));
   /** Where each text begins, and where the last one ends. */
@@ -226,7 +259,9 @@ async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook
   });
   await parsePart(zip, entry, parser);
   return (index) =>
-    index >= 0 && index < offsets.length - 1 ? bytes.toString('utf8', offsets[index], offsets[index + 1]) : undefined;
+    index >= 0 && index < offsets.length - 1
+      ? bytes.toString('utf8', offsets[index], offsets[index + 1])
+      : undefined;
 }
 
 /** The rows of a sheet that are not empty, as records of a CSV file. Shared texts are in memory, the sheet is not. @param wanted a

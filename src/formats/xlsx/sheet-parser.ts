@@ -62,7 +62,10 @@ export async function* sheetPieces(
     try {
       return parse(decode(chunk), chunk === null);
     } catch (error) {
-      throw zip.damaged(`the sheet "${sheetName}" cannot be read (${(error as Error).message})`, error);
+      throw zip.damaged(
+        `the sheet "${sheetName}" cannot be read (${(error as Error).message})`,
+        error,
+      );
     }
   };
   for await (const chunk of zip.unpacked(sheet)) yield parsed(chunk);
@@ -104,7 +107,8 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
     switch (local) {
       case 'row': {
         const line = attributes.r === undefined ? lastLine + 1 : Number(attributes.r);
-        if (!(line > lastLine && line <= MOST_ROWS)) throw new Error(`row ${attributes.r} is out of order`);
+        if (!(line > lastLine && line <= MOST_ROWS))
+          throw new Error(`row ${attributes.r} is out of order`);
         lastLine = line;
         const tagTo = parser.position;
         row = { line, cells: [], from: tagFrom, tagTo, to: tagTo, tag: name };
@@ -114,10 +118,19 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
         if (row === null) return;
         const before = row.cells.at(-1)?.column ?? -1;
         const column = attributes.r === undefined ? before + 1 : parseColumn(attributes.r);
-        if (!(column > before && column < MOST_COLUMNS)) throw new Error(`cell ${attributes.r} is out of order`);
+        if (!(column > before && column < MOST_COLUMNS))
+          throw new Error(`cell ${attributes.r} is out of order`);
         const style = attributes.s === undefined ? 0 : Number(attributes.s);
         const type = attributes.t ?? 'n';
-        const made: SheetCell = { column, type, style, text: null, hasFormula: false, from: tagFrom, to: tagFrom };
+        const made: SheetCell = {
+          column,
+          type,
+          style,
+          text: null,
+          hasFormula: false,
+          from: tagFrom,
+          to: tagFrom,
+        };
         cell = made;
         [value, inline] = [null, null];
         row.cells.push(made);

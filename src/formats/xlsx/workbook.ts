@@ -21,11 +21,16 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
   const workbook = main && zip.find(main.target);
   if (!main || !workbook) throw source.refused('is a zip archive', UNPACK);
   if (main.target.endsWith('.bin')) {
-    throw source.refused('is a binary Excel workbook (.xlsb)', 'Save it as "Excel Workbook (.xlsx)" first.');
+    throw source.refused(
+      'is a binary Excel workbook (.xlsb)',
+      'Save it as "Excel Workbook (.xlsx)" first.',
+    );
   }
   const elements = await readElements(zip, workbook);
   const relations = await readRelations(zip, main.target);
-  const sheets = elements.filter(({ name }) => name === 'sheet').map(({ attributes }) => attributes);
+  const sheets = elements
+    .filter(({ name }) => name === 'sheet')
+    .map(({ attributes }) => attributes);
   const relationOf = (sheet: Attributes) => relations.find(({ id }) => id === sheet.id);
   const isSheet = (sheet: Attributes) => relationOf(sheet)?.type.endsWith('/worksheet') === true;
   const chosen = chooseSheet(source, sheets, isSheet, wanted);
@@ -42,12 +47,16 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
     /** Counted from 1, among all sheets. */
     sheetNumber: chosen + 1,
     sheetCount: sheets.length,
-    otherSheets: sheets.filter((other, at) => at !== chosen && isSheet(other)).map(({ name = '' }) => name),
+    otherSheets: sheets
+      .filter((other, at) => at !== chosen && isSheet(other))
+      .map(({ name = '' }) => name),
     sheet,
     sharedStrings: partOf('sharedStrings'),
     styles: partOf('styles'),
     /** Day 0 is in 1904, not in 1900. */
-    counts1904: elements.some(({ name, attributes }) => name === 'workbookPr' && isTrue(attributes.date1904)),
+    counts1904: elements.some(
+      ({ name, attributes }) => name === 'workbookPr' && isTrue(attributes.date1904),
+    ),
     /** A macro-enabled workbook (.xlsm). */
     hasMacros: types.some(({ attributes }) => /macroEnabled/i.test(attributes.ContentType ?? '')),
   };
@@ -59,7 +68,11 @@ function damagedWorkbook(source: ByteSource): Damaged {
   const hint = 'Open it in Excel or LibreOffice and save it again, or fetch it again.';
   return (what, cause) => {
     const whole = 'is an Excel workbook or another zip archive, and it is cut off or damaged';
-    return source.refused(what === null ? whole : `is a damaged Excel workbook: ${what}`, hint, cause);
+    return source.refused(
+      what === null ? whole : `is a damaged Excel workbook: ${what}`,
+      hint,
+      cause,
+    );
   };
 }
 
@@ -94,7 +107,9 @@ export async function parsePart(zip: Zip, entry: ZipEntry, parser: SaxesParser):
     for await (const chunk of zip.unpacked(entry)) parser.write(decode(chunk));
     parser.write(decode(null)).close();
   } catch (error) {
-    throw error instanceof PerilbookError ? error : zip.damaged(`its part ${entry.fileName} is not XML`, error);
+    throw error instanceof PerilbookError
+      ? error
+      : zip.damaged(`its part ${entry.fileName} is not XML`, error);
   }
 }
 
@@ -127,13 +142,21 @@ function chooseSheet(
   if (typeof wanted !== 'string') {
     const like = sheets.findIndex((sheet) => wanted?.test(sheet.name ?? '') && isSheet(sheet));
     if (like >= 0) return like;
-    const shown = sheets.findIndex((sheet) => isSheet(sheet) && (sheet.state ?? 'visible') === 'visible');
+    const shown = sheets.findIndex(
+      (sheet) => isSheet(sheet) && (sheet.state ?? 'visible') === 'visible',
+    );
     const first = shown >= 0 ? shown : sheets.findIndex(isSheet);
-    if (first < 0) throw source.refused('is a workbook without a sheet of cells', 'Check that this is the right file.');
+    if (first < 0)
+      throw source.refused(
+        'is a workbook without a sheet of cells',
+        'Check that this is the right file.',
+      );
     return first;
   }
   const exact = names.indexOf(wanted);
-  const loose = names.findIndex((name) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
+  const loose = names.findIndex(
+    (name) => name.trim().toLowerCase() === wanted.trim().toLowerCase(),
+  );
   const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) - 1 : -1;
   const chosen = [exact, loose, number].find((index) => index >= 0 && index < sheets.length);
   if (chosen === undefined) {
@@ -141,7 +164,10 @@ function chooseSheet(
     throw source.refused(what, `Its sheets are: ${names.map((name) => `"${name}"`).join(', ')}.`);
   }
   if (isSheet(sheets[chosen]!)) return chosen;
-  throw source.refused(`is a workbook whose sheet "${names[chosen]}" has no cells`, 'Name another one: --sheet NAME.');
+  throw source.refused(
+    `is a workbook whose sheet "${names[chosen]}" has no cells`,
+    'Name another one: --sheet NAME.',
+  );
 }
 
 function refuseOthers(source: ByteSource, zip: Zip): void {

@@ -2,7 +2,13 @@ import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { PerilbookError } from '../../base/errors.ts';
-import { type ByteSource, type Chunks, chunksFrom, readWhole, throughEngine } from '../bytes/byte-source.ts';
+import {
+  type ByteSource,
+  type Chunks,
+  chunksFrom,
+  readWhole,
+  throughEngine,
+} from '../bytes/byte-source.ts';
 
 export type { Entry as ZipEntry } from 'yauzl';
 
@@ -52,18 +58,23 @@ async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry
     for await (const chunk of throughEngine(packedEntry(source, damaged, entry), engine)) {
       size += chunk.length;
       checksum = crc32(chunk, checksum);
-      if (size > entry.uncompressedSize) throw damaged(`its part ${fileName} is longer than its header states`);
+      if (size > entry.uncompressedSize)
+        throw damaged(`its part ${fileName} is longer than its header states`);
       yield chunk;
     }
     if (size < entry.uncompressedSize) throw damaged(`its part ${fileName} is cut off`);
     if (checksum !== entry.crc32) throw damaged(`its part ${fileName} does not match its checksum`);
   } catch (error) {
-    throw error instanceof PerilbookError ? error : damaged(`its part ${fileName} cannot be unpacked`, error);
+    throw error instanceof PerilbookError
+      ? error
+      : damaged(`its part ${fileName} cannot be unpacked`, error);
   }
 }
 
 async function* packedEntry(source: ByteSource, damaged: Damaged, entry: Entry): Chunks {
-  const start = await withZip(source, damaged, (zip) => zip.readLocalFileHeaderPromise(entry, { minimal: true }));
+  const start = await withZip(source, damaged, (zip) =>
+    zip.readLocalFileHeaderPromise(entry, { minimal: true }),
+  );
   await using pass = await source.startPass();
   let left = entry.compressedSize;
   for await (const chunk of chunksFrom(pass, start.fileDataStart, start.fileDataStart + left)) {

@@ -51,11 +51,21 @@ export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () 
       for await (const chunk of content) await put(chunk);
     },
     /** Packs a new part; `like` gives its name, time and attributes. */
-    async add(name: string, content: AsyncIterable<Buffer> | Iterable<Buffer>, like?: Entry): Promise<void> {
+    async add(
+      name: string,
+      content: AsyncIterable<Buffer> | Iterable<Buffer>,
+      like?: Entry,
+    ): Promise<void> {
       const model = like ?? { ...NEW_PART, fileNameRaw: Buffer.from(name) };
       const generalPurposeBitFlag = (model.generalPurposeBitFlag & UTF8) | SIZES_BEHIND;
       const unknown = { crc32: 0, compressedSize: 0, uncompressedSize: 0 };
-      const part = { ...model, ...unknown, generalPurposeBitFlag, compressionMethod: DEFLATED, offset: position };
+      const part = {
+        ...model,
+        ...unknown,
+        generalPurposeBitFlag,
+        compressionMethod: DEFLATED,
+        offset: position,
+      };
       parts.push(part);
       await put(localHeader(part));
       const measured = async function* () {
@@ -89,19 +99,36 @@ const u32 = (...values: number[]): Buffer => Buffer.from(Uint32Array.from(values
 
 const common = (part: ZipPart): Buffer =>
   Buffer.concat([
-    u16(part.generalPurposeBitFlag, part.compressionMethod, part.lastModFileTime, part.lastModFileDate),
+    u16(
+      part.generalPurposeBitFlag,
+      part.compressionMethod,
+      part.lastModFileTime,
+      part.lastModFileDate,
+    ),
     u32(part.crc32, part.compressedSize, part.uncompressedSize),
   ]);
 
 function localHeader(part: ZipPart): Buffer {
   const { fileNameRaw } = part;
-  return Buffer.concat([u32(0x0403_4b50), u16(VERSION), common(part), u16(fileNameRaw.length, 0), fileNameRaw]);
+  return Buffer.concat([
+    u32(0x0403_4b50),
+    u16(VERSION),
+    common(part),
+    u16(fileNameRaw.length, 0),
+    fileNameRaw,
+  ]);
 }
 
 function directoryHeader(part: ZipPart): Buffer {
   const { fileNameRaw, fileCommentRaw } = part;
   const lengths = u16(fileNameRaw.length, 0, fileCommentRaw.length, 0, part.internalFileAttributes);
   const attributesAndOffset = u32(part.externalFileAttributes, part.offset);
-  const header = [u32(0x0201_4b50), u16(part.versionMadeBy, VERSION), common(part), lengths, attributesAndOffset];
+  const header = [
+    u32(0x0201_4b50),
+    u16(part.versionMadeBy, VERSION),
+    common(part),
+    lengths,
+    attributesAndOffset,
+  ];
   return Buffer.concat([...header, fileNameRaw, fileCommentRaw]);
 }

@@ -8,7 +8,14 @@ import { needsServer, post } from './server.js';
 import * as state from './state.js';
 
 /** Keys that move the slider, in steps of one per cent. */
-const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
+const STEPS = {
+  ArrowRight: 1,
+  ArrowUp: 1,
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  PageUp: 10,
+  PageDown: -10,
+};
 
 const NOTHING_TO_START = 'No row of this file can be looked up: there is nothing to start.';
 
@@ -25,16 +32,24 @@ function setBudget(credits) {
 }
 
 const isAboveLimit = () =>
-  state.about.value.most_budget !== null && (state.budget.value ?? 0) > state.about.value.most_budget;
+  state.about.value.most_budget !== null &&
+  (state.budget.value ?? 0) > state.about.value.most_budget;
 const isWrong = () =>
-  !state.isLocal.value && ((state.budgetText.value.trim() !== '' && state.budget.value === null) || isAboveLimit());
+  !state.isLocal.value &&
+  ((state.budgetText.value.trim() !== '' && state.budget.value === null) || isAboveLimit());
 /** Local data costs nothing, and the sample charges nothing where no subscription is named: a run needs no budget and no confirmation. */
-const isUncharged = () => state.isLocal.value || state.priced.value?.summary.credits_available === null;
+const isUncharged = () =>
+  state.isLocal.value || state.priced.value?.summary.credits_available === null;
 /** The output has every answer that was chosen: a further run buys nothing and writes it again. */
 function isDone() {
   const { end } = run.value ?? {};
   const { cells, cells_cached, cells_rejected } = state.priced.value?.summary ?? {};
-  return end?.state === 'complete' && end.has_output && cells > 0 && cells === cells_cached + cells_rejected;
+  return (
+    end?.state === 'complete' &&
+    end.has_output &&
+    cells > 0 &&
+    cells === cells_cached + cells_rejected
+  );
 }
 const canStart = () =>
   !isWorking.value &&
@@ -77,7 +92,13 @@ export async function goOn() {
   state.priceAgain();
   await state.untilPriced();
   const { credits = 0, credits_available: available = 0 } = state.priced.value?.summary ?? {};
-  setBudget(Math.min(left > 0 ? left : Number.MAX_SAFE_INTEGER, credits, available > 0 ? available : credits));
+  setBudget(
+    Math.min(
+      left > 0 ? left : Number.MAX_SAFE_INTEGER,
+      credits,
+      available > 0 ? available : credits,
+    ),
+  );
   if (!state.isLocal.value) document.getElementById('budget').focus();
   await ask();
 }
@@ -123,10 +144,17 @@ function Form() {
 /** What the budget buys; empty while that is not known. */
 function meaningOf() {
   const { value, question } = state.reach.answer.value;
-  if (value === null || (state.reach.isStale.value && JSON.parse(question).more.budget !== state.budget.value))
+  if (
+    value === null ||
+    (state.reach.isStale.value && JSON.parse(question).more.budget !== state.budget.value)
+  )
     return '';
   const { cells, share_of_value: share, minutes } = value;
-  const parts = [counted(cells, 'place'), ...(share === null ? [] : [`${percent(share)} of value`]), timeSpan(minutes)];
+  const parts = [
+    counted(cells, 'place'),
+    ...(share === null ? [] : [`${percent(share)} of value`]),
+    timeSpan(minutes),
+  ];
   return `${counted(state.budget.value, 'credit')}: ${parts.join(', ')}.`;
 }
 
@@ -141,7 +169,8 @@ function budgetWords(planned) {
   if (summary.cells === 0) return NOTHING_TO_START;
   const start = 'Nothing is bought until you press Start and confirm.';
   const left = summary.credits_available;
-  if (left === null) return 'The sample charges nothing: Start looks up all places, or as many as a budget would buy.';
+  if (left === null)
+    return 'The sample charges nothing: Start looks up all places, or as many as a budget would buy.';
   if (state.budget.value === null) return `Enter a budget to start. ${start}`;
   if (state.budget.value === 0 && planned > 0)
     return 'A budget of 0 buys nothing: the output is written from the answers in the store.';
@@ -153,12 +182,16 @@ function budgetWords(planned) {
 
 function Slider() {
   const most = state.mostUseful.value;
-  const says = state.budget.value === null ? 'No budget' : meaningOf() || counted(state.budget.value, 'credit');
+  const says =
+    state.budget.value === null
+      ? 'No budget'
+      : meaningOf() || counted(state.budget.value, 'credit');
   const move = (event) => {
     const steps = STEPS[event.key];
     if (steps === undefined) return;
     event.preventDefault();
-    const to = Math.min(state.budget.value ?? 0, most) + steps * Math.max(1, Math.round(most / 100));
+    const to =
+      Math.min(state.budget.value ?? 0, most) + steps * Math.max(1, Math.round(most / 100));
     setBudget(Math.min(most, Math.max(0, to)));
   };
   return html`<input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(state.budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} />`;
@@ -196,7 +229,9 @@ function askWords(credits) {
   const { credits_available: left, credits: cost, source } = summary;
   // A budget may be larger than the price, for example one that was typed for other topics.
   const rest =
-    credits === cost ? '' : ` The price is ${grouped(cost)}${credits < cost ? '; the rest is deferred' : ''}.`;
+    credits === cost
+      ? ''
+      : ` The price is ${grouped(cost)}${credits < cost ? '; the rest is deferred' : ''}.`;
   const payer = source.kind === 'sample' ? 'The sample account' : `The account ${account.name}`;
   return `${payer} has ${grouped(left ?? 0)} left in this period.${rest}`;
 }

@@ -35,9 +35,14 @@ export function ColumnsStep() {
   const { lat, lng, order } = chosen.value;
   const { value, error } = price.answer.value;
   const summary = value?.summary ?? null;
-  const [latName, lngName] = [lat, lng].map((index) => (index === null ? '?' : nameOf(names[index], index)));
-  const orderName = order === 'file' ? null : orders(file.value).find(([index]) => index === order)[1];
-  const line = [latName, lngName, ...(orderName === null ? [] : [`value: ${orderName}`])].join(', ');
+  const [latName, lngName] = [lat, lng].map((index) =>
+    index === null ? '?' : nameOf(names[index], index),
+  );
+  const orderName =
+    order === 'file' ? null : orders(file.value).find(([index]) => index === order)[1];
+  const line = [latName, lngName, ...(orderName === null ? [] : [`value: ${orderName}`])].join(
+    ', ',
+  );
   const words = `Latitude: ${latName} · Longitude: ${lngName} · Value: ${orderName ?? 'none'}`;
   const isSure = location !== null && note === null;
   return html`<section id="columns-step" aria-labelledby="columns-title">

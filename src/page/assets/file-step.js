@@ -53,7 +53,10 @@ async function sendSample() {
   void send(new File([text], 'sample.csv'));
 }
 
-const NO_PATH = { message: 'Enter the path of a file on this machine', hint: 'For instance /folder/portfolio.csv.' };
+const NO_PATH = {
+  message: 'Enter the path of a file on this machine',
+  hint: 'For instance /folder/portfolio.csv.',
+};
 
 const FORMATS = { xlsx: 'Excel', xlsm: 'Excel', parquet: 'Parquet', geojson: 'GeoJSON' };
 
@@ -118,7 +121,14 @@ const EXAMPLE = [
 
 /** What one gets: three rows as they are, and as they come back. */
 function Example() {
-  const head = ['LocName', 'Latitude', 'Longitude', 'hurricane_rating', 'hurricane_score', 'wildfire_rating'];
+  const head = [
+    'LocName',
+    'Latitude',
+    'Longitude',
+    'hurricane_rating',
+    'hurricane_score',
+    'wildfire_rating',
+  ];
   const added = (column) => (column < 3 ? undefined : 'added');
   return html`<figure id="example"><figcaption>Each row comes back as it was, with new columns at its end.</figcaption>
     <div class="scroll" role="region" aria-label="Example" tabindex="0"><table class="data">

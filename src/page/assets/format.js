@@ -4,7 +4,12 @@ import { counted, grouped } from './numbers.js';
 
 /** `1 December 2026`; billing periods end at midnight UTC. */
 export const day = (time) =>
-  new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+  new Date(time).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 
 /** The headline above a run that bought all it could and left rows without answers. Up to one row in 20 is an exception; more are the
  * result. `status` has the rows of each status; null for a run whose summary is gone. */

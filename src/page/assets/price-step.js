@@ -17,7 +17,12 @@ export function PriceStep() {
   const left = summary === null ? 0 : summary.cells - summary.cells_cached - summary.cells_rejected;
   const isHere = isLocal.value;
   const shownError = error?.code === 'INPUT_COLUMNS' ? null : error;
-  const line = summary === null ? '' : isHere ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit');
+  const line =
+    summary === null
+      ? ''
+      : isHere
+        ? `${counted(left, 'place')}, free`
+        : counted(summary.credits, 'credit');
   return html`<section id="price-step" class=${price.isStale.value ? 'stale' : ''} aria-labelledby="price-title">
     <${Fold} name="price" title=${isHere ? 'Look-up' : 'Price'} line=${line} isOpen=${folds.price}>
       <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
@@ -38,7 +43,8 @@ function Curve({ curve, summary: { credits, credits_available: left } }) {
   const x = (at) => (CURVE_WIDTH * at) / credits;
   const y = (share) => CURVE_HEIGHT * (1 - share);
   const path = points.map(([at, share]) => `L${x(at)} ${y(share)}`).join('');
-  const line = (id, at) => html`<line id=${id} x1=${x(at)} x2=${x(at)} y1="0" y2=${CURVE_HEIGHT} />`;
+  const line = (id, at) =>
+    html`<line id=${id} x1=${x(at)} x2=${x(at)} y1="0" y2=${CURVE_HEIGHT} />`;
   const isLimited = left !== null && left < credits;
   const words = marks.map(({ share, credits: at }) => `${percent(share)}: ${grouped(at)}`);
   return html`<figure id="budget-curve">
@@ -66,7 +72,19 @@ function Ways({ ways }) {
   </table>${dear.length > 0 && html`<p id="ways-dear" class="soft small">${dear.join(', ')}: ${TOO_DEAR} times as many credits, or more.</p>`}</div>`;
 }
 
-function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {
+function Way({
+  way,
+  title,
+  value,
+  credits,
+  calls,
+  bytes,
+  minutes,
+  fits,
+  periods,
+  finish_by,
+  lacks,
+}) {
   const late = finish_by === null ? 'never' : `${counted(periods, 'period')}, by ${day(finish_by)}`;
   const name = html`<span>${title}<span class="lacks soft">${lacks.length > 0 && `without ${firstTitles(lacks, 2)}`}</span></span>`;
   const radio = html`<input type="radio" name="optimize" value=${value} checked=${chosen.value.optimize === value} onChange=${() => choose({ optimize: value })} />`;
@@ -79,7 +97,9 @@ function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods,
 
 /** `Hail, Parks and 17 more`; one that would be `1 more` is named. */
 function firstTitles(slugs, most) {
-  const titles = about.value.topics.filter(({ slug }) => slugs.includes(slug)).map(({ title }) => title);
+  const titles = about.value.topics
+    .filter(({ slug }) => slugs.includes(slug))
+    .map(({ title }) => title);
   if (titles.length <= most + 1) return titles.join(', ');
   return `${titles.slice(0, most).join(', ')} and ${titles.length - most} more`;
 }
@@ -97,11 +117,17 @@ function localWords({ cells, cells_cached }, left) {
 /** The data that is used, and what it cannot answer. */
 function sourceNotes(source) {
   const { datasets, topics_without_data: topics, topics_without_records: uncounted } = source;
-  const names = new Set(datasets.map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' ')));
-  const lacks = topics.length > 0 ? ` No data here for ${topics.join(', ')}: these stay empty.` : '';
+  const names = new Set(
+    datasets.map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' ')),
+  );
+  const lacks =
+    topics.length > 0 ? ` No data here for ${topics.join(', ')}: these stay empty.` : '';
   const counts =
-    uncounted.length > 0 ? ` No records of events for ${uncounted.join(', ')}: their counts stay empty.` : '';
-  const placesIn = (states) => states.map(({ state, places }) => `${state} (${counted(places, 'place')})`).join(', ');
+    uncounted.length > 0
+      ? ` No records of events for ${uncounted.join(', ')}: their counts stay empty.`
+      : '';
+  const placesIn = (states) =>
+    states.map(({ state, places }) => `${state} (${counted(places, 'place')})`).join(', ');
   const beyond = placesIn(source.places_without_data);
   const missing = beyond === '' ? '' : ` Some data is not here for ${beyond}.`;
   const outside = placesIn(source.places_left_out);
@@ -110,14 +136,18 @@ function sourceNotes(source) {
 }
 
 function verdictOf({ credits, credits_available, ways, source }, account) {
-  if (source.kind === 'local') return 'Answers come from public data on this machine, free of charge.';
+  if (source.kind === 'local')
+    return 'Answers come from public data on this machine, free of charge.';
   const resets = day(account.resets);
-  if (credits_available === null) return 'A paid service would charge these credits; the sample charges none.';
-  if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
+  if (credits_available === null)
+    return 'A paid service would charge these credits; the sample charges none.';
+  if (credits === 0)
+    return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
   if (credits <= credits_available) return `It fits this period: ${left}.`;
   const { finish_by } = ways.planned;
-  if (finish_by === null) return `It does not fit this period: ${left}. The quota is never enough for the rest.`;
+  if (finish_by === null)
+    return `It does not fit this period: ${left}. The quota is never enough for the rest.`;
   const when = day(finish_by) === resets ? 'that day' : `by ${day(finish_by)}`;
   return `It does not fit this period: ${left}, when new ones come. The rest can be complete ${when}.`;
 }
@@ -125,16 +155,27 @@ function verdictOf({ credits, credits_available, ways, source }, account) {
 function notesOf({ saved, scopes, areas }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
-    saved.by_cache > 0 ? `at most ${counted(saved.by_cache, 'credit')} by answers in the store` : '',
+    saved.by_cache > 0
+      ? `at most ${counted(saved.by_cache, 'credit')} by answers in the store`
+      : '',
   ].filter(Boolean);
-  const words = [savings.length > 0 && `Saved: ${savings.join(', ')}.`, areas && areaWords(areas, saved.by_areas)];
+  const words = [
+    savings.length > 0 && `Saved: ${savings.join(', ')}.`,
+    areas && areaWords(areas, saved.by_areas),
+  ];
   return [...words, ...scopes].filter(Boolean).join(' ');
 }
 
 function areaWords(areas, saved) {
   if (areas.each_place)
     return `${counted(areas.areas_verified, 'area')} verified, ${areas.areas_differed} differed: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
-  const { representatives, spared, verified, near_border: onBorder = 0, no_boundaries: none = 0 } = areas;
+  const {
+    representatives,
+    spared,
+    verified,
+    near_border: onBorder = 0,
+    no_boundaries: none = 0,
+  } = areas;
   const alone = [
     onBorder > 0 ? `${grouped(onBorder)} on a border` : '',
     none > 0 ? `${grouped(none)} without boundaries here` : '',

@@ -67,7 +67,9 @@ export async function drawReport() {
 
 /** What was chosen, the focus and the place on the page stay. */
 function replace(text) {
-  const controls = () => [...root.querySelectorAll('a, button, select, input, summary, [tabindex]')];
+  const controls = () => [
+    ...root.querySelectorAll('a, button, select, input, summary, [tabindex]'),
+  ];
   const focused = controls().indexOf(root.activeElement);
   const top = window.scrollY;
   report.innerHTML = text;

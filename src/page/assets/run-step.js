@@ -37,7 +37,8 @@ const isUncharged = (source) => source === 'local' || source === 'sample';
 
 function titleOf({ phase, end, source }) {
   if (isUnknown.value) return 'Connection lost';
-  if (end !== null) return end.state === 'incomplete' ? incompleteWords(end.status) : STATES[end.state];
+  if (end !== null)
+    return end.state === 'incomplete' ? incompleteWords(end.status) : STATES[end.state];
   return phase === 'buying' && source === 'local' ? 'Looking up' : TITLES[phase];
 }
 
@@ -61,14 +62,20 @@ function Spoken({ title }) {
   const spoken = useRef({ text: '', title: '', at: 0 });
   const now = performance.now();
   if (title !== spoken.current.title || now - spoken.current.at >= SPEAK_MS) {
-    spoken.current = { title, text: run.value.phase === 'buying' ? spokenProgress(run.value) : title, at: now };
+    spoken.current = {
+      title,
+      text: run.value.phase === 'buying' ? spokenProgress(run.value) : title,
+      at: now,
+    };
   }
   return html`<p id="run-status" role="status" class="unseen">${spoken.current.text}</p>`;
 }
 
 function spokenProgress({ cells, cells_done, credits_spent, source }) {
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
-  return isUncharged(source) ? `${places} looked up` : `${grouped(credits_spent)} credits spent, ${places} complete`;
+  return isUncharged(source)
+    ? `${places} looked up`
+    : `${grouped(credits_spent)} credits spent, ${places} complete`;
 }
 
 function Result({ end, onGoOn }) {
@@ -105,7 +112,14 @@ function reasonOf({ state, stopped, is_local: isLocal, resume_after: resumeAfter
 }
 
 function resultFacts(end) {
-  const { charged, unknown, budget, is_local: isLocal, is_sample: isSample, resume_after: resumeAfter } = end;
+  const {
+    charged,
+    unknown,
+    budget,
+    is_local: isLocal,
+    is_sample: isSample,
+    resume_after: resumeAfter,
+  } = end;
   // The report below says that all is answered.
   const share = (part) => (part === null || end.state === 'complete' ? null : percent(part));
   const lost = !isLocal && unknown > 0;
@@ -114,7 +128,10 @@ function resultFacts(end) {
     ['Value complete', share(end.complete_value)],
     // What a paid service would charge for the sample's answers is in the report below.
     ['Credits spent', isLocal || isSample ? null : grouped(charged)],
-    ['Credits without an answer', lost ? `${grouped(unknown)}; the provider may have charged them` : null],
+    [
+      'Credits without an answer',
+      lost ? `${grouped(unknown)}; the provider may have charged them` : null,
+    ],
     ['Budget', isLocal || isSample ? null : grouped(budget)],
     ['Answers', isLocal ? 'public data on this machine' : null],
     ['Resume after', resumeAfter === null ? null : day(resumeAfter)],
@@ -122,24 +139,36 @@ function resultFacts(end) {
 }
 
 function leftOf({ activity, rows, rows_all, minutes_left = null }) {
-  if (activity === 'writing') return `writing the output${rows_all === null ? '' : `, ${counted(rows, 'row')}`}`;
+  if (activity === 'writing')
+    return `writing the output${rows_all === null ? '' : `, ${counted(rows, 'row')}`}`;
   return minutes_left === null ? 'not known yet' : timeSpan(minutes_left);
 }
 
 function liveFacts(live) {
-  return [['Time left', leftOf(live)], ...(isUncharged(live.source) ? lookupFacts(live) : purchaseFacts(live))];
+  return [
+    ['Time left', leftOf(live)],
+    ...(isUncharged(live.source) ? lookupFacts(live) : purchaseFacts(live)),
+  ];
 }
 
 function lookupFacts({ cells, cells_done, activity, rows, rows_all, source }) {
   return [
     ['Looked up', cells === 0 ? null : `${grouped(cells_done)} of ${counted(cells, 'place')}`],
-    ['Read', activity === 'reading' ? counted(rows, 'row') : rows_all === null ? null : counted(rows_all, 'row')],
+    [
+      'Read',
+      activity === 'reading'
+        ? counted(rows, 'row')
+        : rows_all === null
+          ? null
+          : counted(rows_all, 'row'),
+    ],
     ['Answers', source === 'local' ? 'public data on this machine' : null],
   ];
 }
 
 function purchaseFacts(live) {
-  const { cells, cells_all, credits_spent, credits_planned, credits_all, budget, period_left } = live;
+  const { cells, cells_all, credits_spent, credits_planned, credits_all, budget, period_left } =
+    live;
   const { last_minute, per_minute_limit, in_flight, failures, slowed_down, credits_unknown } = live;
   const limit = per_minute_limit === null ? '' : ` of ${grouped(per_minute_limit)}`;
   const beyond = `${counted(cells_all - cells, 'place')}, ${counted(Math.max(0, credits_all - credits_planned), 'credit')}`;
@@ -157,7 +186,14 @@ function purchaseFacts(live) {
 }
 
 export function RunLive() {
-  const { cells = 0, cells_done = 0, credits_spent = 0, credits_planned = 0, phase, source } = run.value;
+  const {
+    cells = 0,
+    cells_done = 0,
+    credits_spent = 0,
+    credits_planned = 0,
+    phase,
+    source,
+  } = run.value;
   const isPaid = !isUncharged(source);
   const isOff = phase === 'starting' || phase === 'stopping';
   const finishing = isPaid ? 'Finishing calls in flight' : 'Finishing the places in work';

@@ -13,7 +13,9 @@ const isOver = computed(() => run.value?.phase === 'ended' || run.value?.phase =
 export const isWorking = computed(() => run.value !== null && !isOver.value);
 
 /** The server does not answer: what is shown of a run may be over. */
-export const isUnknown = computed(() => isLost.value && isWorking.value && run.value.phase !== 'starting');
+export const isUnknown = computed(
+  () => isLost.value && isWorking.value && run.value.phase !== 'starting',
+);
 
 /** What is left of the budget of a run that was stopped; null where it ended otherwise. */
 export function leftOfStopped() {

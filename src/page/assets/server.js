@@ -44,7 +44,9 @@ export function upload(picked, onProgress) {
     request.responseType = 'json';
     request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
     request.onload = () =>
-      request.status < 300 ? resolve(request.response) : reject(new Refusal(request.response?.error ?? GONE));
+      request.status < 300
+        ? resolve(request.response)
+        : reject(new Refusal(request.response?.error ?? GONE));
     request.onerror = () => reject(new Refusal(GONE));
     request.send(picked);
   });
@@ -100,12 +102,15 @@ export const needsServer = () => (isLost.value ? { 'aria-disabled': 'true' } : {
 export function watchConnection(whenBack) {
   onBack = whenBack;
   const refuse = (event) => {
-    const isOff = event.target.closest?.('[aria-disabled="true"], label[for="file"], #path-form, #budget-form');
+    const isOff = event.target.closest?.(
+      '[aria-disabled="true"], label[for="file"], #path-form, #budget-form',
+    );
     if (!isLost.value || !isOff) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   };
-  for (const kind of ['click', 'submit', 'change']) document.addEventListener(kind, refuse, { capture: true });
+  for (const kind of ['click', 'submit', 'change'])
+    document.addEventListener(kind, refuse, { capture: true });
   setInterval(() => {
     if (!isLost.value && performance.now() - heardAt > SILENCE_MS) void check();
   }, RETRY_MS);

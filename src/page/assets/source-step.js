@@ -20,9 +20,12 @@ const LEVELS = [
 export function SourceStep() {
   const level = state.chosen.value.areas;
   const name = SOURCES.find(([value]) => value === state.source.value)[1];
-  const area = state.isArea.value ? `, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : '';
+  const area = state.isArea.value
+    ? `, one answer for each ${level === 'tract' ? 'census tract' : 'county'}`
+    : '';
   const { service } = state.about.value;
-  const titleOf = (value, title) => (value === 'service' && service !== null ? `${title} ${service}` : title);
+  const titleOf = (value, title) =>
+    value === 'service' && service !== null ? `${title} ${service}` : title;
   const sources = SOURCES.map(([value, title, what]) => [value, titleOf(value, title), what]);
   return html`<section id="source-step" aria-labelledby="source-title">
     <${Fold} name="source" title="Source" line=${name + area} isOpen=${state.folds.source}>

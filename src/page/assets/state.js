@@ -17,7 +17,12 @@ export function choose(part) {
   chosen.value = { ...chosen.value, ...part };
 }
 
-export const folds = { columns: signal(true), topics: signal(true), source: signal(true), price: signal(true) };
+export const folds = {
+  columns: signal(true),
+  topics: signal(true),
+  source: signal(true),
+  price: signal(true),
+};
 
 /** Whether the step that opens a file is unfolded. */
 export const isOpening = signal(true);
@@ -43,17 +48,22 @@ export function whyNoArea(level) {
   return offered.value.areas[level] ?? null;
 }
 
-export const isArea = computed(() => chosen.value.areas !== 'place' && whyNoArea(chosen.value.areas) === null);
+export const isArea = computed(
+  () => chosen.value.areas !== 'place' && whyNoArea(chosen.value.areas) === null,
+);
 
 /** The choice as the server reads it; null while columns or topics are missing. */
 export const choice = computed(() => {
   const { areas, ...rest } = chosen.value;
-  if (file.value === null || rest.lat === null || rest.lng === null || rest.topics.length === 0) return null;
+  if (file.value === null || rest.lat === null || rest.lng === null || rest.topics.length === 0)
+    return null;
   return { ...rest, header: file.value.header, ...(isArea.value ? { areas } : {}) };
 });
 
 const question = computed(() =>
-  choice.value === null ? null : JSON.stringify({ id: file.value.id, choice: choice.value, turn: turn.value }),
+  choice.value === null
+    ? null
+    : JSON.stringify({ id: file.value.id, choice: choice.value, turn: turn.value }),
 );
 const askOf =
   (what) =>
@@ -128,7 +138,8 @@ export const mostUseful = computed(() =>
 /** What the budget buys. Asked when it has not changed for a moment. */
 export const reach = asked(
   computed(() => {
-    if (priced.value === null || price.isStale.value || !budget.value || mostUseful.value === 0) return null;
+    if (priced.value === null || price.isStale.value || !budget.value || mostUseful.value === 0)
+      return null;
     const { id, choice: chosen, turn: asking } = JSON.parse(price.answer.value.question);
     return JSON.stringify({ id, choice: chosen, turn: asking, more: { budget: budget.value } });
   }),
@@ -137,7 +148,9 @@ export const reach = asked(
 );
 
 const key = asked(
-  computed(() => (file.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null)),
+  computed(() =>
+    file.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null,
+  ),
   () => post('/api/key'),
   0,
 );
@@ -235,7 +248,8 @@ let isFollowing = false;
 
 effect(() => {
   const [opened, draft, budget] = [file.value, chosen.value, budgetText.value];
-  if (opened !== null && !isFollowing) keep('localStorage', opened.id, { header: opened.header, budget, ...draft });
+  if (opened !== null && !isFollowing)
+    keep('localStorage', opened.id, { header: opened.header, budget, ...draft });
 });
 
 addEventListener('storage', async ({ storageArea, key, newValue }) => {

@@ -13,7 +13,11 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 function take(changed, isOn) {
   const all = about.value.topics.map(({ slug }) => slug);
-  choose({ topics: all.filter((slug) => (changed.includes(slug) ? isOn : chosen.value.topics.includes(slug))) });
+  choose({
+    topics: all.filter((slug) =>
+      changed.includes(slug) ? isOn : chosen.value.topics.includes(slug),
+    ),
+  });
 }
 
 export function TopicsStep() {
@@ -48,7 +52,12 @@ function Group({ category, title }) {
   function move(event) {
     const stops = [...event.currentTarget.querySelectorAll('button, input')];
     const from = stops.indexOf(event.target);
-    const to = event.key === 'Home' ? 0 : event.key === 'End' ? stops.length - 1 : from + (STEPS[event.key] ?? 0);
+    const to =
+      event.key === 'Home'
+        ? 0
+        : event.key === 'End'
+          ? stops.length - 1
+          : from + (STEPS[event.key] ?? 0);
     if (from < 0 || to === from || stops[to] === undefined) return;
     event.preventDefault();
     stops[to].focus();

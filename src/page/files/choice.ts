@@ -54,7 +54,9 @@ export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile
     topics,
     optimize,
     ...(header === false ? { header } : {}),
-    ...(order === undefined ? {} : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
+    ...(order === undefined
+      ? {}
+      : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
     ...(source === undefined || source === 'service' ? {} : { service: source }),
     ...(choice.areas === undefined ? {} : { areas: choice.areas }),
   };
@@ -69,7 +71,12 @@ export function firstChoice(
 ) {
   const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
   return {
-    ...(keptColumns(settings, header, columns) ?? { lat: null, lng: null, ...location, order: order ?? 'file' }),
+    ...(keptColumns(settings, header, columns) ?? {
+      lat: null,
+      lng: null,
+      ...location,
+      order: order ?? 'file',
+    }),
     topics: parseTopics(topics),
     optimize,
     source: typeof service === 'string' ? service : usual,
@@ -103,18 +110,30 @@ const SAMPLE_ACCOUNT = 'sample data';
 /** The sources, and the levels of areas by which one answer serves several places: null, or why it is unavailable now and what to do.
  * @param settings the topics and the input; `-` for an upload, whose path the user does not know */
 export async function availableChoices(
-  { jobOf, connectionOf, requireAreas }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
+  {
+    jobOf,
+    connectionOf,
+    requireAreas,
+  }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
   settings: JobFile,
 ) {
   const job = jobOf(settings);
   const area = async (level: AreaLevel): Promise<string | null> => {
-    const isShared = job.topics.some((topic) => topicOf(topic).area === level && areaSuffices(topic, false));
+    const isShared = job.topics.some(
+      (topic) => topicOf(topic).area === level && areaSuffices(topic, false),
+    );
     if (!isShared) return SHARED[level];
-    return await findRefusal(async () => requireAreas(jobOf({ ...settings, areas: level })), 'SERVICE_DATA');
+    return await findRefusal(
+      async () => requireAreas(jobOf({ ...settings, areas: level })),
+      'SERVICE_DATA',
+    );
   };
   return {
     sources: {
-      local: await findRefusal(() => connectionOf(jobOf({ ...settings, service: 'local' })), 'LOCAL_DATA'),
+      local: await findRefusal(
+        () => connectionOf(jobOf({ ...settings, service: 'local' })),
+        'LOCAL_DATA',
+      ),
       service: hasService(job) ? null : NO_SERVICE,
       sample: null,
     },
@@ -122,7 +141,9 @@ export async function availableChoices(
   };
 }
 
-const OF_COUNTIES = TOPICS.filter(({ area }) => area === 'county').map(({ title }) => title.toLowerCase());
+const OF_COUNTIES = TOPICS.filter(({ area }) => area === 'county').map(({ title }) =>
+  title.toLowerCase(),
+);
 
 /** Why one answer for each area saves nothing. */
 const SHARED: Readonly<Record<AreaLevel, string>> = {
@@ -131,11 +152,22 @@ const SHARED: Readonly<Record<AreaLevel, string>> = {
 };
 
 /** The settings of a job whose answers come from a source. @throws RefusedRequest where there is no paid service */
-export function settingsFor(base: Job, settings: JobFile, source: ChosenSource | undefined): JobFile {
+export function settingsFor(
+  base: Job,
+  settings: JobFile,
+  source: ChosenSource | undefined,
+): JobFile {
   if (source === 'service' && !hasService(base)) {
-    throw new RefusedRequest(422, 'NO_SERVICE', 'This page was started without a paid service', NO_SERVICE);
+    throw new RefusedRequest(
+      422,
+      'NO_SERVICE',
+      'This page was started without a paid service',
+      NO_SERVICE,
+    );
   }
-  return settings.service === 'sample' && hasService(base) ? { ...settings, account: SAMPLE_ACCOUNT } : settings;
+  return settings.service === 'sample' && hasService(base)
+    ? { ...settings, account: SAMPLE_ACCOUNT }
+    : settings;
 }
 
 const hasService = (job: Job): boolean => job.service.kind === 'remote';

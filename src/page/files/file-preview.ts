@@ -16,14 +16,20 @@ const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
 /** Opens a file and reads its first rows. @param header whether its first line is a header @throws INPUT_UNREADABLE */
-export async function previewFile({ path, name }: Pick<ChosenFile, 'path' | 'name'>, header = true) {
+export async function previewFile(
+  { path, name }: Pick<ChosenFile, 'path' | 'name'>,
+  header = true,
+) {
   const stats = await stat(path).catch(() => null);
   if (stats === null || !stats.isFile()) {
     const what = stats === null ? `${path} does not exist` : `${path} is not a file`;
     throw unreadable(what, `Give the path of a file of locations: ${READ_FORMATS.join(', ')}.`);
   }
   if (/\.ya?ml$/i.test(name)) {
-    throw unreadable(`${name} is a job file, not a list of locations`, 'Open the file that its setting input names.');
+    throw unreadable(
+      `${name} is a job file, not a list of locations`,
+      'Open the file that its setting input names.',
+    );
   }
   const rowFile = await openRowFile(path, header ? {} : { header });
   const dropFrom = findPerilbookColumns(rowFile.columns, perilbookColumns());
@@ -48,12 +54,15 @@ export async function previewFile({ path, name }: Pick<ChosenFile, 'path' | 'nam
     unit: rowFile.unit ?? 'line',
     first: first.map(({ line, fields }) => ({
       line,
-      fields: fields.map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
+      fields: fields.map((text) =>
+        text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text,
+      ),
     })),
   };
 }
 
-const unreadable = (message: string, hint: string) => new PerilbookError('INPUT_UNREADABLE', message, hint);
+const unreadable = (message: string, hint: string) =>
+  new PerilbookError('INPUT_UNREADABLE', message, hint);
 
 /** The indexes of the latitude and longitude columns, null if none is recognised; and why the choice is uncertain, or null. */
 async function parseLocation(rowFile: RowFile, columns: readonly string[], name: string) {

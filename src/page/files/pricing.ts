@@ -40,13 +40,37 @@ export class Pricing implements Disposable {
     return this.#inTurn(async () => {
       const { job, connection } = request;
       if (this.#last?.key !== settingsKey(job)) await this.#price(request);
-      const { scan: scanned, order, missing, priceList, pace, available } = this.#last!.prepared.plan;
+      const {
+        scan: scanned,
+        order,
+        missing,
+        priceList,
+        pace,
+        available,
+      } = this.#last!.prepared.plan;
       const { cells } = scanned;
       const { creditsPerMinute } = purchaseJob(job, connection).account.subscription;
-      const planned = { creditsPerMinute, cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
-      const { credits, cells: bought, minutes, value } = findReach(planned, Math.min(budget, available));
+      const planned = {
+        creditsPerMinute,
+        cells,
+        order,
+        missing,
+        priceList,
+        msPerCredit: pace.msPerCredit,
+      };
+      const {
+        credits,
+        cells: bought,
+        minutes,
+        value,
+      } = findReach(planned, Math.min(budget, available));
       // No share of the value in the order of the file.
-      return { credits, cells: bought, minutes, share_of_value: shareOf(value, totalValue(scanned)) };
+      return {
+        credits,
+        cells: bought,
+        minutes,
+        share_of_value: shareOf(value, totalValue(scanned)),
+      };
     });
   }
 
@@ -63,7 +87,11 @@ export class Pricing implements Disposable {
   }
 
   async #price({ job, connection }: PriceRequest) {
-    const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
+    const context = await openContext(job, {
+      connection,
+      store: this.#store,
+      effects: this.#effects,
+    });
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.
     await checkRoom(job, { ...scanned, layout: await findLayout(scanned.rowFile, job) });
@@ -71,17 +99,32 @@ export class Pricing implements Disposable {
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;
     const account = paying && { name: paying.account.name, resets: paying.period.end };
-    const findings = prepared.summary.findings.map(({ note, ...rest }) => ({ ...rest, note: withoutTerminal(note) }));
+    const findings = prepared.summary.findings.map(({ note, ...rest }) => ({
+      ...rest,
+      note: withoutTerminal(note),
+    }));
     // Local data has no account, and its answers are free.
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
     return { summary: { ...prepared.summary, findings }, curve, account };
   }
 
   async #scanned(context: RunContext): Promise<Scan> {
-    const { input, location, coordinates, reading, precision, orderBy, prefix, areas } = context.job;
+    const { input, location, coordinates, reading, precision, orderBy, prefix, areas } =
+      context.job;
     // These change when the file is written.
     const { size, mtimeMs, ino } = await stat(input);
-    const ofFile = [input, size, mtimeMs, ino, location, coordinates, reading, precision, orderBy, prefix];
+    const ofFile = [
+      input,
+      size,
+      mtimeMs,
+      ino,
+      location,
+      coordinates,
+      reading,
+      precision,
+      orderBy,
+      prefix,
+    ];
     const key = JSON.stringify([ofFile, context.connection.kind === 'local' ? null : areas]);
     if (this.#kept?.key === key) return this.#kept.scan;
     this[Symbol.dispose]();

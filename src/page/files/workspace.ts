@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -31,7 +39,11 @@ export class Workspace {
       const file = join(folder, id, 'book.json');
       const entry = resultOrNull(() => entrySchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
       if (entry !== null)
-        this.#files.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
+        this.#files.set(id, {
+          ...entry,
+          id,
+          path: entry.isUpload ? this.#inside(id, entry.name) : entry.path,
+        });
       // A folder without its entry is an interrupted upload, or one that another process is receiving now.
       else if (statSync(join(folder, id)).mtimeMs < now - DAY_MS) this.discard(id);
     }
@@ -44,7 +56,8 @@ export class Workspace {
   /** A folder for an upload. `add` makes it a file of the page, `discard` removes it. */
   reserve(name: string): Pick<ChosenFile, 'id' | 'name' | 'path'> {
     const id = randomBytes(8).toString('hex');
-    for (const part of ['input', 'output']) mkdirSync(join(this.#folder, id, part), { recursive: true, mode: 0o700 });
+    for (const part of ['input', 'output'])
+      mkdirSync(join(this.#folder, id, part), { recursive: true, mode: 0o700 });
     return { id, name, path: this.#inside(id, name) };
   }
 
@@ -54,7 +67,9 @@ export class Workspace {
 
   add(entry: ChosenFile): ChosenFile {
     const { id, ...kept } = entry;
-    writeFileSync(join(this.#folder, id, 'book.json'), `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(join(this.#folder, id, 'book.json'), `${JSON.stringify(kept, null, 2)}\n`, {
+      mode: 0o600,
+    });
     this.#files.set(id, entry);
     return entry;
   }
@@ -94,7 +109,11 @@ export class Workspace {
 
 /** Streams an upload into a folder of its own. It is added to the workspace when it is complete.
  * @throws RefusedRequest if the disk is full; the upload is then deleted */
-export async function receiveUpload(workspace: Workspace, body: Readable, name: string): Promise<ChosenFile> {
+export async function receiveUpload(
+  workspace: Workspace,
+  body: Readable,
+  name: string,
+): Promise<ChosenFile> {
   const reserved = workspace.reserve(safeFileName(name));
   try {
     await writeFile(reserved.path, body, { flag: 'wx', mode: 0o600 });

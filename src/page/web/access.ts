@@ -7,8 +7,17 @@ import { ownUser } from '../../base/users.ts';
 import { RefusedRequest } from './page-words.ts';
 
 /** The refusal of a request that may not come from the user's own page. */
-export function requestRefusal(status: 401 | 403 | 421, code: string, message: string): RefusedRequest {
-  return new RefusedRequest(status, code, message, 'Press Enter in the terminal of perilbook ui for a new address.');
+export function requestRefusal(
+  status: 401 | 403 | 421,
+  code: string,
+  message: string,
+): RefusedRequest {
+  return new RefusedRequest(
+    status,
+    code,
+    message,
+    'Press Enter in the terminal of perilbook ui for a new address.',
+  );
 }
 
 /** The name contains the port: ports share cookies, so two pages on one machine would overwrite each other's. */
@@ -35,12 +44,16 @@ export function accessRefusal(
     .find((part) => part.trimStart().startsWith(name))
     ?.trim()
     .slice(name.length);
-  return sessions.isOpen(session ?? '') ? null : requestRefusal(401, 'SESSION', 'This browser has no session here');
+  return sessions.isOpen(session ?? '')
+    ? null
+    : requestRefusal(401, 'SESSION', 'This browser has no session here');
 }
 
 /** A request with a token has no session yet: only its host can be checked. */
 export function hostRefusal(host: string | undefined, port: number): RefusedRequest | null {
-  return host === `127.0.0.1:${port}` ? null : requestRefusal(421, 'HOST', 'This request is for another host');
+  return host === `127.0.0.1:${port}`
+    ? null
+    : requestRefusal(421, 'HOST', 'This request is for another host');
 }
 
 /** On every response: no external resources, no inline code, no framing, no caching. */
@@ -107,7 +120,8 @@ export function isOwnPeer(ends: Ends): boolean {
   const tables = TABLES.filter((path) => existsSync(path));
   if (tables.length === 0) return true;
   // They cannot be read if the process has as many files open as it may: whose the connection is, is then unknown.
-  const table = resultOrNull(() => tables.map((path) => readFileSync(path, 'utf8')).join('\n')) ?? '';
+  const table =
+    resultOrNull(() => tables.map((path) => readFileSync(path, 'utf8')).join('\n')) ?? '';
   const user = peerUser(table, ends);
   return user === 0 || user === ownUser();
 }
@@ -128,6 +142,7 @@ export function peerUser(table: string, ends: Ends): number | undefined {
 /** An address as the tables write it: a number in the machine's order of bytes, then the port. */
 function inTable(address = '0.0.0.0', port = 0): string {
   const [number = 0] = new Uint32Array(Uint8Array.from(address.split('.'), Number).buffer);
-  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
+  const hex = (value: number, digits: number) =>
+    value.toString(16).toUpperCase().padStart(digits, '0');
   return `${hex(number, 8)}:${hex(port, 4)}`;
 }

@@ -23,12 +23,18 @@ const SAMPLE = new URL('../../../sample-data/portfolio-oed.csv', import.meta.url
 
 /** The page itself. Its policy allows one inline script by its hash: the map of the libraries. */
 export function readPage() {
-  const imports = PAGE_LIBRARIES.map((specifier) => [specifier, `/assets/${libraryFile(specifier)}`]);
+  const imports = PAGE_LIBRARIES.map((specifier) => [
+    specifier,
+    `/assets/${libraryFile(specifier)}`,
+  ]);
   const map = JSON.stringify({ imports: Object.fromEntries(imports) });
   const empty = '<script type="importmap"></script>';
   const page = readFileSync(new URL('page.html', FOLDER), 'utf8');
   const hash = createHash('sha256').update(map).digest('base64');
-  const policy = HEADERS['content-security-policy']!.replace("script-src 'self'", `$& 'sha256-${hash}'`);
+  const policy = HEADERS['content-security-policy']!.replace(
+    "script-src 'self'",
+    `$& 'sha256-${hash}'`,
+  );
   return { body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
 }
 
@@ -43,7 +49,9 @@ export function readAssets() {
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
   for (const name of names) add(name, readFileSync(new URL(name, FOLDER)));
   // In the package they are among the names already.
-  for (const specifier of PAGE_LIBRARIES.filter((library) => !names.includes(libraryFile(library)))) {
+  for (const specifier of PAGE_LIBRARIES.filter(
+    (library) => !names.includes(libraryFile(library)),
+  )) {
     add(libraryFile(specifier), readFileSync(libraryInCheckout(specifier)));
   }
   add('sample.csv', readFileSync(SAMPLE));
@@ -56,9 +64,17 @@ export function readAssets() {
 
 /** The libraries of the page, by the names under which it imports them. They are served unchanged, without a bundler. A checkout has them
  * as development dependencies; the build copies them beside the page, so that the installed package does not need them. */
-export const PAGE_LIBRARIES = ['preact', 'preact/hooks', 'htm', '@preact/signals', '@preact/signals-core'];
+export const PAGE_LIBRARIES = [
+  'preact',
+  'preact/hooks',
+  'htm',
+  '@preact/signals',
+  '@preact/signals-core',
+];
 
 /** The name of a library's file among the page's assets. */
-export const libraryFile = (specifier: string): string => `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
+export const libraryFile = (specifier: string): string =>
+  `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
 
-export const libraryInCheckout = (specifier: string): URL => new URL(import.meta.resolve(specifier));
+export const libraryInCheckout = (specifier: string): URL =>
+  new URL(import.meta.resolve(specifier));

@@ -38,19 +38,22 @@ export function statusOfError(error: unknown): number {
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const status = statusOfError(error);
-  const isRequest = status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
+  const isRequest =
+    status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
   const invalid = { code: 'REQUEST', message: 'Invalid request', hint: 'Reload the page.' };
   return reply.code(status).send({ error: isRequest ? invalid : makeErrorMessage(error) });
 }
 
 /** Hints for the page, because an error's own hint names flags, the job file and commands, which the page does not have. */
 const PAGE_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  INPUT_COLUMNS: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
+  INPUT_COLUMNS:
+    'Choose the latitude and longitude columns below, or check the box if the first line is data.',
   INPUT_UNREADABLE: 'Check the file, or choose another one.',
   SCOPE_MISSING: 'Leave these topics out, or ask the provider for a key that may buy them.',
   OUTPUT_UNWRITABLE:
     'Check that the disk has room, then resume the run. A workbook that is too large may be saved as CSV.',
-  LOCAL_DATA: 'Get the missing public data below the sources, or choose other topics or another source.',
+  LOCAL_DATA:
+    'Get the missing public data below the sources, or choose other topics or another source.',
   SERVICE_DATA: 'Choose one answer for each place, or check that the disk has room.',
   KEY_REFUSED: 'Check the key, then start perilbook ui again.',
 };
@@ -73,8 +76,11 @@ export function withoutDataFile(message: string, file: string | undefined): stri
 /** An error's message and hint for the page. */
 export function pageMessage({ code, message, hint, context }: PerilbookError) {
   return {
-    message: code === 'LOCAL_DATA' ? withoutDataFile(message, context.file) : withoutFolders(message),
-    hint: TERMINAL_WORDS.test(hint) ? (PAGE_HINTS[code] ?? withoutTerminal(hint)) : withoutFolders(hint),
+    message:
+      code === 'LOCAL_DATA' ? withoutDataFile(message, context.file) : withoutFolders(message),
+    hint: TERMINAL_WORDS.test(hint)
+      ? (PAGE_HINTS[code] ?? withoutTerminal(hint))
+      : withoutFolders(hint),
   };
 }
 

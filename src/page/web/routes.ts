@@ -26,19 +26,35 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   // A form of another page could send this type without a preflight request.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
-  app.post<{ Querystring: { name?: string } }>('/api/files', { onRequest: requireUpload }, async (request, reply) => {
-    const file = await receiveUpload(workspace, request.body as Readable, String(request.query.name ?? ''));
-    return reply.code(201).send(await api.show(file));
-  });
+  app.post<{ Querystring: { name?: string } }>(
+    '/api/files',
+    { onRequest: requireUpload },
+    async (request, reply) => {
+      const file = await receiveUpload(
+        workspace,
+        request.body as Readable,
+        String(request.query.name ?? ''),
+      );
+      return reply.code(201).send(await api.show(file));
+    },
+  );
   app.post('/api/files/named', async (request, reply) => {
     const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
     return reply.code(201).send(await api.show(await api.addPath(path)));
   });
-  app.get<OfFile & { Querystring: { header?: string } }>('/api/files/:id', ({ params, query: { header } }) =>
-    api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
+  app.get<OfFile & { Querystring: { header?: string } }>(
+    '/api/files/:id',
+    ({ params, query: { header } }) =>
+      api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
   );
-  const ask = <T>(path: string, schema: z.ZodType<T>, answer: (file: ChosenFile, asked: T) => Promise<unknown>) =>
-    app.post<OfFile>(`/api/files/:id/${path}`, ({ params, body }) => answer(api.file(params.id), read(schema, body)));
+  const ask = <T>(
+    path: string,
+    schema: z.ZodType<T>,
+    answer: (file: ChosenFile, asked: T) => Promise<unknown>,
+  ) =>
+    app.post<OfFile>(`/api/files/:id/${path}`, ({ params, body }) =>
+      answer(api.file(params.id), read(schema, body)),
+    );
   ask('choices', choiceSchema, (file, choice) => api.choices(file, choice));
   ask('price', choiceSchema, (file, choice) => api.price(file, choice));
   ask('reach', reachSchema, (file, { budget, ...choice }) => api.reach(file, choice, budget));
@@ -61,7 +77,8 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.get<OfFile>('/api/files/:id/result', async ({ params }, reply) => {
     const output = api.outputOf(api.file(params.id));
     const stats = await stat(output).catch(() => null);
-    if (stats === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
+    if (stats === null)
+      throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
     return reply
       .header('content-disposition', attachment(basename(output)))
       .header('content-length', stats.size)
@@ -70,7 +87,10 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   });
   app.get<OfFile>('/api/files/:id/report', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
-    return reply.header('content-security-policy', REPORT_POLICY).type(HTML).send(reportPage(facts, map));
+    return reply
+      .header('content-security-policy', REPORT_POLICY)
+      .type(HTML)
+      .send(reportPage(facts, map));
   });
   app.get<OfFile>('/api/files/:id/sections', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
@@ -88,13 +108,20 @@ const UPLOAD_TYPE = 'application/octet-stream';
 async function requireUpload({ headers }: FastifyRequest): Promise<void> {
   if (headers['content-type'] === UPLOAD_TYPE) return;
   const hint = 'Reload the page.';
-  throw new RefusedRequest(415, 'CONTENT_TYPE', `The content type of an upload must be ${UPLOAD_TYPE}`, hint);
+  throw new RefusedRequest(
+    415,
+    'CONTENT_TYPE',
+    `The content type of an upload must be ${UPLOAD_TYPE}`,
+    hint,
+  );
 }
 
 function addPage(app: FastifyInstance): void {
   const assets = readAssets();
   const page = readPage();
-  app.get('/', (_request, reply) => reply.header('content-security-policy', page.policy).type(HTML).send(page.body));
+  app.get('/', (_request, reply) =>
+    reply.header('content-security-policy', page.policy).type(HTML).send(page.body),
+  );
   app.get<{ Params: { name: string } }>('/assets/:name', ({ params }, reply) => {
     const asset = assets.get(params.name);
     if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'Unknown path', 'Reload the page.');
@@ -107,7 +134,12 @@ const POLL_MS = 250;
 const HEARTBEAT_MS = 3_000;
 
 /** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current state first. */
-function sendEvents(request: FastifyRequest, reply: FastifyReply, read: () => unknown, signal: AbortSignal): void {
+function sendEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: () => unknown,
+  signal: AbortSignal,
+): void {
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
@@ -141,6 +173,9 @@ function read<T>(schema: z.ZodType<T>, body: unknown): T {
 /** RFC 6266: an ASCII name for old clients, and the whole name encoded. */
 function attachment(name: string): string {
   const plain = name.replace(/[^\w .()-]/g, '_');
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -85,7 +85,12 @@ export function makeBridgeSums(isCounted: (rating: number) => boolean) {
   const after = { rows: 0, value: 0 };
   const sums = new Map<StepName, StepSum>();
   return {
-    add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
+    add(
+      then: RowState | null,
+      now: RowState | null,
+      hasMoved: boolean,
+      example: () => RowExample,
+    ): void {
       for (const [side, state] of [
         [before, then],
         [after, now],
@@ -111,7 +116,10 @@ export function makeBridgeSums(isCounted: (rating: number) => boolean) {
 
     /** Its steps are those with at least one row. */
     bridge() {
-      const steps = STEP_NAMES.filter((step) => sums.has(step)).map((step) => ({ step, ...sums.get(step)! }));
+      const steps = STEP_NAMES.filter((step) => sums.has(step)).map((step) => ({
+        step,
+        ...sums.get(step)!,
+      }));
       return { before, steps, now: after };
     },
   };

@@ -50,27 +50,42 @@ export async function compareWithOutput(
   const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
   const [idThen, idNow] = [readId(output, layout), readId(input, plan.scan.layout)];
   const nameOf = ({ columns }: RowSource, id: number) => columns[id]!.toLowerCase();
-  const isById = idThen !== null && idNow !== null && nameOf(output, idThen) === nameOf(input, idNow);
+  const isById =
+    idThen !== null && idNow !== null && nameOf(output, idThen) === nameOf(input, idNow);
   const { shown } = sumCurrencies(job, plan.scan);
   const { decimals } = plan.scan.cells;
 
   async function* earlierRows() {
     const ratings = topics.map(ratingColumn);
     const currency = currencyColumn(output.columns);
-    const extra = [isById ? idThen : layout.columns[0]!, currency ?? layout.columns[0]!, ...ratings];
+    const extra = [
+      isById ? idThen : layout.columns[0]!,
+      currency ?? layout.columns[0]!,
+      ...ratings,
+    ];
     const from = layout.columns.length;
     for await (const batch of output.read([...layout.columns, ...extra], FIRST_VALUE)) {
       yield batch.map((row): ComparedRow => {
         const located = locate(row, earlierJob, layout);
         const place = located.ok ? placeOf(located.cell) : '';
-        const classes = ratings.map((_, index) => HIGHEST.classOf([row.fields[from + 2 + index] || null], 0));
-        return { ...comparedRow(row, layout, place, currency !== null), classes: lettersOf(classes) };
+        const classes = ratings.map((_, index) =>
+          HIGHEST.classOf([row.fields[from + 2 + index] || null], 0),
+        );
+        return {
+          ...comparedRow(row, layout, place, currency !== null),
+          classes: lettersOf(classes),
+        };
       });
     }
   }
 
   /** A row with the fields of its layout, then its id and its currency. */
-  function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
+  function comparedRow(
+    row: Row,
+    layout: Layout,
+    place: string,
+    hasCurrency: boolean,
+  ): Omit<ComparedRow, 'classes'> {
     const from = layout.columns.length;
     const code = hasCurrency ? parseCurrency(row.fields[from + 1]) : shown;
     const value = valueIfAny(row, layout);
@@ -125,11 +140,17 @@ function placeOf(cell: Cell): string {
 function keyOf(row: Row, id: string | undefined, place: string): string {
   const text = id?.trim() ?? '';
   if (text !== '') return text;
-  return place === '' ? `no location: ${row.fields[0] ?? ''}, ${row.fields[1] ?? ''}` : `place: ${place}`;
+  return place === ''
+    ? `no location: ${row.fields[0] ?? ''}, ${row.fields[1] ?? ''}`
+    : `place: ${place}`;
 }
 
 /** The classes of each cell in the present output: one byte per topic and cell. */
-async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: readonly TopicSlug[]) {
+async function lettersOfCells(
+  prepared: Prepared,
+  complete: CellClasses,
+  slugs: readonly TopicSlug[],
+) {
   const { job, plan } = prepared;
   const rated = ratedTopics(job);
   const topics = slugs.map((slug) => job.topics.indexOf(slug));

@@ -63,7 +63,12 @@ const NUMBERED = [
 ].join(';');
 
 /** Matches the rows of both files, which are read once, in a temporary SQLite file: maps of millions of keys would not fit into memory. */
-export async function matchRows(earlier: Side, current: Side, topics: readonly TopicSlug[], decimals: number) {
+export async function matchRows(
+  earlier: Side,
+  current: Side,
+  topics: readonly TopicSlug[],
+  decimals: number,
+) {
   using database = openTemporarySqlite();
   database.exec(TABLES);
   const fill = async (table: 'earlier_rows' | 'current_rows', rows: Side) => {
@@ -92,14 +97,20 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
     if (is === null) sides.gone.add(then!);
     if (hasMoved) sides.relocated.add(is!);
     all.add(stateOf(then), stateOf(is), hasMoved, example);
-    for (const [topic, sum] of perTopic.entries()) sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
+    for (const [topic, sum] of perTopic.entries())
+      sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
   };
   const pairs = database.prepare(
     `SELECT c.*, e.key IS NOT NULL AS matched, e.place AS placeThen, e.value AS valueThen, e.otherCurrency AS otherThen, e.classes AS classesThen
      FROM current c LEFT JOIN earlier e ON e.key = c.key AND e.n = c.n ORDER BY c.position`,
   );
   for (const row of pairs.iterate() as IterableIterator<RowPair>) {
-    const { placeThen: place, valueThen: value, otherThen: otherCurrency, classesThen: classes } = row;
+    const {
+      placeThen: place,
+      valueThen: value,
+      otherThen: otherCurrency,
+      classesThen: classes,
+    } = row;
     pass(row.matched === 1 ? { ...row, place, value, otherCurrency, classes } : null, row);
   }
   const onlyEarlier = database.prepare(
@@ -145,7 +156,11 @@ function inCurrency({ rows, value }: CountedSum, decimals: number): CountedSum {
 
 function bridgeInCurrency({ before, steps, now }: Bridge, decimals: number): Bridge {
   const sum = (counted: CountedSum) => inCurrency(counted, decimals);
-  return { before: sum(before), steps: steps.map((step) => ({ ...step, change: sum(step.change) })), now: sum(now) };
+  return {
+    before: sum(before),
+    steps: steps.map((step) => ({ ...step, change: sum(step.change) })),
+    now: sum(now),
+  };
 }
 
 function makeComparedSums(decimals: number) {
@@ -167,9 +182,14 @@ function makeComparedSums(decimals: number) {
     },
 
     sum() {
-      const others = [...totals].filter(([code]) => code !== null).sort(([, a], [, b]) => b.rows - a.rows);
+      const others = [...totals]
+        .filter(([code]) => code !== null)
+        .sort(([, a], [, b]) => b.rows - a.rows);
       const own = totals.get(null);
-      const otherCurrencies = others.map(([code, sum]) => ({ currency: code || null, ...inCurrency(sum, decimals) }));
+      const otherCurrencies = others.map(([code, sum]) => ({
+        currency: code || null,
+        ...inCurrency(sum, decimals),
+      }));
       // Unknown is not zero.
       const none = rows === 0 ? 0 : null;
       const value = own ? inCurrency(own, decimals).value : none;
@@ -191,7 +211,10 @@ function makeTopicSums(slug: TopicSlug, decimals: number) {
 
     /** `bridge` is that of the value rated Relatively High or Very High. */
     changes() {
-      const { before: answeredThen, now: answeredNow } = bridgeInCurrency(answered.bridge(), decimals);
+      const { before: answeredThen, now: answeredNow } = bridgeInCurrency(
+        answered.bridge(),
+        decimals,
+      );
       const bridge = bridgeInCurrency(atRisk.bridge(), decimals);
       return { topic: slug, title: topicOf(slug).title, bridge, answeredThen, answeredNow };
     },

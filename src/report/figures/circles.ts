@@ -36,7 +36,8 @@ export function heaviestCircles(
   const { size } = cells;
   const height = radius / METERS_PER_DEGREE;
   const rowOf = (lat: number) => Math.floor((lat + 90) / height);
-  const columnOf = (lng: number) => Math.max(0, Math.min(COLUMNS - 1, Math.floor(((lng + 180) / 360) * COLUMNS)));
+  const columnOf = (lng: number) =>
+    Math.max(0, Math.min(COLUMNS - 1, Math.floor(((lng + 180) / 360) * COLUMNS)));
   const { sorted, keys } = sortedBy(size, (cell) => {
     const { lat, lng } = cells.location(cell);
     return rowOf(lat) * COLUMNS + columnOf(lng);
@@ -116,7 +117,10 @@ export function heaviestCircles(
 }
 
 /** The numbers below `size`, sorted by their keys of 32 bits, in 64 bits: a sort with a comparison takes ten times as long. */
-export function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Uint32Array; keys: Uint32Array } {
+export function sortedBy(
+  size: number,
+  keyOf: (number: number) => number,
+): { sorted: Uint32Array; keys: Uint32Array } {
   const halves = new Uint32Array(size * 2);
   for (let number = 0; number < size; number++) {
     halves[number * 2] = number;

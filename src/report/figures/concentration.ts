@@ -47,7 +47,11 @@ export function makeConcentration(layers: number) {
 
     /** The sums, with the layers of the perils in the lists of areas. */
     totals(
-      perils: readonly { readonly slug: TopicSlug; readonly layer: number; readonly scale: Scale }[],
+      perils: readonly {
+        readonly slug: TopicSlug;
+        readonly layer: number;
+        readonly scale: Scale;
+      }[],
       sumOf: SumOf,
     ) {
       const counties = [...sumsOf].map(([county, sums]) => ({
@@ -56,7 +60,9 @@ export function makeConcentration(layers: number) {
         sums,
         all: sums.counted(0),
       }));
-      const states = [...Map.groupBy(counties, ({ state }) => state)].map(([name, of]) => addedUp(name, of));
+      const states = [...Map.groupBy(counties, ({ state }) => state)].map(([name, of]) =>
+        addedUp(name, of),
+      );
       const all = addedUp('All', counties);
       const factsOf = ({ name, sums, all: whole }: SummedArea) => ({
         name,
@@ -86,20 +92,30 @@ export function makeConcentration(layers: number) {
       /** The areas with most of a natural topic's Very High sum; if it is 0, of its severe sum. */
       const mostIn = (layer: number) => {
         const of = (from: number) =>
-          byValue(counties.map(({ name, sums }) => ({ name, all: sums.counted(layer, from, VERY_HIGH + 1) }))).filter(
-            (county) => county.all.rows > 0,
-          );
+          byValue(
+            counties.map(({ name, sums }) => ({
+              name,
+              all: sums.counted(layer, from, VERY_HIGH + 1),
+            })),
+          ).filter((county) => county.all.rows > 0);
         const veryHigh = of(VERY_HIGH);
         return (veryHigh.length > 0 ? veryHigh : of(HIGH))
           .slice(0, MOST_IN_SHOWN)
           .map(({ name, all: sum }) => ({ county: name, ...sumOf(sum) }));
       };
-      return { states: listOf(states, STATES_SHOWN), counties: listOf(counties, COUNTIES_SHOWN), all, mostIn };
+      return {
+        states: listOf(states, STATES_SHOWN),
+        counties: listOf(counties, COUNTIES_SHOWN),
+        all,
+        mostIn,
+      };
     },
   };
 }
 
 /** By value, in which losses are measured, then by locations. */
 function byValue<Of extends Pick<SummedArea, 'name' | 'all'>>(areas: readonly Of[]): Of[] {
-  return areas.toSorted((a, b) => b.all.value - a.all.value || b.all.rows - a.all.rows || (a.name < b.name ? -1 : 1));
+  return areas.toSorted(
+    (a, b) => b.all.value - a.all.value || b.all.rows - a.all.rows || (a.name < b.name ? -1 : 1),
+  );
 }

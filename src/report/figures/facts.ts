@@ -105,7 +105,9 @@ export function factsJson(facts: Facts): object {
 function snakeCased(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(snakeCased);
   if (data === null || typeof data !== 'object') return data;
-  return Object.fromEntries(Object.entries(data).map(([name, value]) => [snake(name), snakeCased(value)]));
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [snake(name), snakeCased(value)]),
+  );
 }
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

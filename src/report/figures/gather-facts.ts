@@ -48,7 +48,12 @@ export async function reportOfLatestRun(
   const run = await latestRun(job, store);
   // Threads would take 25 MB more, and save only a second for a million rows.
   const alone = { ...effects, rowThreads: 0 };
-  const context = await openContext(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
+  const context = await openContext(job, {
+    connection,
+    store,
+    effects: alone,
+    asOf: run?.startedAt ?? now,
+  });
   using scanned = await scanInput(context);
   // Before the answers are read, whose memory then takes the place of what this needs.
   const circles = findCircles(job, scanned);
@@ -59,7 +64,11 @@ export async function reportOfLatestRun(
     fieldsOf: (topic) => fields.get(topic)!,
     onComplete: (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields()),
   });
-  return await gatherFacts(prepared, now, { circles, complete, comparison: await compare?.(prepared, complete) });
+  return await gatherFacts(prepared, now, {
+    circles,
+    complete,
+    comparison: await compare?.(prepared, complete),
+  });
 }
 
 interface Gathered {
@@ -70,7 +79,11 @@ interface Gathered {
 }
 
 /** The facts and the map of a run. Reads the store, the ledger and, once more, the input. */
-export async function gatherFacts(prepared: Prepared, now: number, gathered: Gathered = {}): Promise<Report> {
+export async function gatherFacts(
+  prepared: Prepared,
+  now: number,
+  gathered: Gathered = {},
+): Promise<Report> {
   const { job, store, connection } = prepared;
   const { scan } = prepared.plan;
   const { rowFile } = scan;
@@ -83,7 +96,12 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
     complete = makeCellClasses(ratedTopics(job), scan.cells.size),
     comparison = null,
   } = gathered;
-  const { figures, atRisk, map, status, reasons } = await tallied(prepared, currencies, decimals, complete);
+  const { figures, atRisk, map, status, reasons } = await tallied(
+    prepared,
+    currencies,
+    decimals,
+    complete,
+  );
   const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
   const { labels, problems } = await namedRows(scan, shown);
   const ratings = await sumRatings(prepared, atRisk);
@@ -100,14 +118,19 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
     datasets: 'datasets' in prepared.summary.source ? prepared.summary.source.datasets : null,
     unit: rowFile.unit ?? 'line',
     units: job.units,
-    valueName: decimals === null ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
+    valueName:
+      decimals === null ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
     currency: currencies.shown,
     currencies: currencies.totals.map(({ currency, ...sum }) => ({ currency, ...sumOf(sum) })),
     rows: scan.rows,
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,
     ...figures,
-    circles: circles.map(({ cell, places, ...sum }) => ({ places, ...sumOf(sum), ...labels(cell) })),
+    circles: circles.map(({ cell, places, ...sum }) => ({
+      places,
+      ...sumOf(sum),
+      ...labels(cell),
+    })),
     locations: atRisk.map(({ cell, rows, value }) => ({
       ...sumOf({ rows, value }),
       ...labels(cell),
@@ -129,7 +152,12 @@ export async function gatherFacts(prepared: Prepared, now: number, gathered: Gat
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
-async function tallied(prepared: Prepared, values: FileCurrencies, decimals: number | null, classes: CellClasses) {
+async function tallied(
+  prepared: Prepared,
+  values: FileCurrencies,
+  decimals: number | null,
+  classes: CellClasses,
+) {
   const { topics, counts, units } = prepared.job;
   const { cells } = prepared.plan.scan;
   const order = nearOrder(cells);
@@ -157,7 +185,9 @@ const TILE = 5_000_000;
 function nearOrder(cells: CellTable): Uint32Array {
   return sortedBy(cells.size, (number) => {
     const { lat7, lng7 } = cells.cell(number);
-    return Math.floor((lat7 + 900_000_000) / TILE) * 1000 + Math.floor((lng7 + 1_800_000_000) / TILE);
+    return (
+      Math.floor((lat7 + 900_000_000) / TILE) * 1000 + Math.floor((lng7 + 1_800_000_000) / TILE)
+    );
   }).sorted;
 }
 
@@ -169,7 +199,10 @@ async function sumRatings(prepared: Prepared, listed: readonly CellAtRisk[]) {
   for await (const batch of enrichedCells(prepared, (cell) => !places.has(cell))) {
     for (const { number, fields } of batch) {
       const { veryHigh, high } = places.get(number)!;
-      const rated = (topics: readonly TopicSlug[], rating: PlaceAtRisk['ratings'][number]['rating']) =>
+      const rated = (
+        topics: readonly TopicSlug[],
+        rating: PlaceAtRisk['ratings'][number]['rating'],
+      ) =>
         topics.map((topic) => {
           const [, score = null, frequency = null] = fields.slice(firstField.get(topic)!);
           return { topic, rating, score, frequency };

@@ -41,7 +41,9 @@ export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
 const LINES_KEPT = 12;
 
 /** Of rows without a value the first line is enough: it is no reason to read all texts. */
-const READ_AGAIN: ReadonlySet<string> = new Set(Object.keys(VALUE_NOTES).filter((name) => name !== 'value_missing'));
+const READ_AGAIN: ReadonlySet<string> = new Set(
+  Object.keys(VALUE_NOTES).filter((name) => name !== 'value_missing'),
+);
 
 const ROWS_AT_ONCE = 16_384;
 
@@ -51,7 +53,10 @@ const ROWS_AT_ONCE = 16_384;
 async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns: readonly number[]) {
   const { rowFile, layout, cells, places, findings } = scan;
   /** By the number of the cell, with the texts of some columns. */
-  const first = new Map<number, Pick<Row, 'number' | 'line' | 'part'> & { readonly texts: readonly string[] }>();
+  const first = new Map<
+    number,
+    Pick<Row, 'number' | 'line' | 'part'> & { readonly texts: readonly string[] }
+  >();
   const noted = new Map<Finding['finding'], LineReference[]>();
   const note = (finding: Finding['finding'], row: Row) => {
     const lines = noted.get(finding);
@@ -66,7 +71,11 @@ async function notedRows(scan: Scan, wanted: ReadonlySet<number>, columns: reado
   const isWanted = readsAll ? undefined : (number: number) => rows.has(number);
   const allPlaces = readsValues ? places.placesFrom(cells.size) : null;
   let number = 0;
-  for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE), isWanted)) {
+  for await (const batch of rowFile.read(
+    [...before, ...columns],
+    Math.min(before.length, FIRST_VALUE),
+    isWanted,
+  )) {
     const targets = allPlaces?.(batch.length);
     for (const [index, row] of batch.entries()) {
       number = readsAll ? number + 1 : row.number;
@@ -88,7 +97,10 @@ function lineReference({ line, part }: { line: number; part?: string | undefined
 }
 
 /** By their numbers from 1, the first rows of the wanted cells and of each finding; with the number of the cell or the finding. */
-function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>): ReadonlyMap<number, number> {
+function rowsToNote(
+  { rows, cells, places }: Scan,
+  wanted: ReadonlySet<number>,
+): ReadonlyMap<number, number> {
   const wantedRows = new Map<number, number>();
   const seen = new Set<number>();
   const kept = new Map<Finding['finding'], number>();
@@ -112,12 +124,39 @@ function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>):
 
 /** Names of columns that identify a location in OED, CEDE and lists of sites; best first. */
 const NAMES = [
-  ...['locname', 'locationname', 'sitename', 'propertyname', 'buildingname', 'facilityname', 'stationname', 'name'],
+  ...[
+    'locname',
+    'locationname',
+    'sitename',
+    'propertyname',
+    'buildingname',
+    'facilityname',
+    'stationname',
+    'name',
+  ],
   ...['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'],
 ];
 const IDS = [
-  ...['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'],
-  ...['policyid', 'policynumber', 'policyno', 'policy', 'listingid', 'stationid', 'mlsnumber', 'mlsid'],
+  ...[
+    'locnumber',
+    'locationnumber',
+    'locationid',
+    'locid',
+    'siteid',
+    'propertyid',
+    'buildingid',
+    'facilityid',
+  ],
+  ...[
+    'policyid',
+    'policynumber',
+    'policyno',
+    'policy',
+    'listingid',
+    'stationid',
+    'mlsnumber',
+    'mlsid',
+  ],
   ...['id', 'uniqueid', 'key', 'reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'],
 ];
 /** Only if there is no better one, because an account has several locations. */
@@ -130,7 +169,10 @@ export function labelColumns(columns: readonly string[], id: number | null = nul
   const first = (names: readonly string[]): number | null =>
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
   const endsInId = columns.findIndex((name) => /[a-z]I[Dd]$|[ _-][iI][dD]$/.test(name.trim()));
-  return { id: id ?? first(IDS) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId), name: first(NAMES) };
+  return {
+    id: id ?? first(IDS) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
+    name: first(NAMES),
+  };
 }
 
 const LONGEST = 60;

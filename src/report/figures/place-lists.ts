@@ -18,11 +18,17 @@ type Ranked = CellAtRisk & { readonly rank: number };
 /** The places of largest value among those rated Relatively High or Very High, for each natural topic and for the highest of
  * all. Equal values (all, in a file without values) are ordered by rating, rows, and place in the file.
  * @param natural the natural topics with their indexes among the classes that `add` gets */
-export function makePlaceLists(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[]) {
+export function makePlaceLists(
+  natural: readonly { readonly slug: TopicSlug; readonly layer: number }[],
+) {
   /** By indexes among the classes: 0 for the highest rating, then the natural topics. */
-  const lists = [0, ...natural.map(({ layer }) => layer)].map((layer) => ({ layer, kept: [] as Ranked[] }));
+  const lists = [0, ...natural.map(({ layer }) => layer)].map((layer) => ({
+    layer,
+    kept: [] as Ranked[],
+  }));
   const placeAtRisk = ({ number, rows, value }: CellOfInput, classes: Uint8Array): CellAtRisk => {
-    const rated = (rating: number) => natural.filter(({ layer }) => classes[layer] === rating).map(({ slug }) => slug);
+    const rated = (rating: number) =>
+      natural.filter(({ layer }) => classes[layer] === rating).map(({ slug }) => slug);
     return { cell: number, rows, value, veryHigh: rated(VERY_HIGH), high: rated(HIGH) };
   };
   return {
@@ -43,8 +49,12 @@ export function makePlaceLists(natural: readonly { readonly slug: TopicSlug; rea
 
     /** The places of all lists, each once, the largest first. */
     places(): readonly CellAtRisk[] {
-      const all = new Map(lists.flatMap(({ kept }) => kept).map(({ rank: _, ...place }) => [place.cell, place]));
-      return [...all.values()].sort((a, b) => b.value - a.value || b.rows - a.rows || a.cell - b.cell);
+      const all = new Map(
+        lists.flatMap(({ kept }) => kept).map(({ rank: _, ...place }) => [place.cell, place]),
+      );
+      return [...all.values()].sort(
+        (a, b) => b.value - a.value || b.rows - a.rows || a.cell - b.cell,
+      );
     },
   };
 }

@@ -1,7 +1,12 @@
 import { columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import { RATINGS } from '../../contract/topic-values.ts';
-import { type MeasurementSlug, ofPollutants, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import {
+  type MeasurementSlug,
+  ofPollutants,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
 
 /** How a class is drawn: 1 to 6 from light to dark; greys for classes without an order. */
 export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';
@@ -35,7 +40,12 @@ interface ScaleParts extends Omit<Scale, 'ordered' | 'known' | 'classes'> {
   readonly tones?: readonly Tone[];
 }
 
-function makeScale({ ordered, others, tones = ['1', '2', '3', '4', '5', '6'], ...scale }: ScaleParts): Scale {
+function makeScale({
+  ordered,
+  others,
+  tones = ['1', '2', '3', '4', '5', '6'],
+  ...scale
+}: ScaleParts): Scale {
   const classes = ordered.map((name, index) => ({ name, tone: tones[index]! }));
   const unanswered: ScaleClass = { name: 'Not answered', tone: 'unanswered' };
   const known = ordered.length + others.length;
@@ -70,7 +80,14 @@ const BOUNDS = [10, 5, 2, 1, 0.5, 0];
 
 const DISTANCE: Readonly<Record<Units, Scale>> = {
   miles: distanceScale(METERS_PER_MILE, 'within 1 mile', [
-    ...['Beyond 10 miles', '5 to 10 miles', '2 to 5 miles', '1 to 2 miles', '½ to 1 mile', 'Within ½ mile'],
+    ...[
+      'Beyond 10 miles',
+      '5 to 10 miles',
+      '2 to 5 miles',
+      '1 to 2 miles',
+      '½ to 1 mile',
+      'Within ½ mile',
+    ],
   ]),
   kilometers: distanceScale(1000, 'within 1 km', [
     ...['Beyond 10 km', '5 to 10 km', '2 to 5 km', '1 to 2 km', '500 m to 1 km', 'Within 500 m'],
@@ -97,7 +114,14 @@ function distanceScale(unit: number, words: string, ordered: readonly string[]):
 }
 
 /** The categories of the US air quality index, and the upper bound of each (40 CFR 58 App. G). */
-const CATEGORIES = ['Good', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'];
+const CATEGORIES = [
+  'Good',
+  'Moderate',
+  'Unhealthy for Sensitive Groups',
+  'Unhealthy',
+  'Very Unhealthy',
+  'Hazardous',
+];
 const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 
 /** By the median index of the year, or the service's rating. */
@@ -112,7 +136,8 @@ function airScale(slug: MeasurementSlug): Scale {
     classOf: (fields, from) => {
       const rated = fields[from + shown] ?? null;
       if (rated === null) return fields[from] === null ? 7 : 6;
-      if (typeof rated === 'number') return AIR_REACHES.findIndex((reach) => Math.round(rated) <= reach);
+      if (typeof rated === 'number')
+        return AIR_REACHES.findIndex((reach) => Math.round(rated) <= reach);
       const index = CATEGORIES.indexOf(rated);
       return index < 0 ? 6 : index;
     },
@@ -140,7 +165,12 @@ const RADON = makeScale({
 const SPECIAL_ZONES = [/^A[OH]$/, /^A(E|[1-9]|[12]\d|30)$/, /^V/];
 
 const FLOOD_CLASSES = [
-  ...['Minimal', 'Moderate (0.2 %), levee or other X', 'Special area A or other', 'Special area AO, AH'],
+  ...[
+    'Minimal',
+    'Moderate (0.2 %), levee or other X',
+    'Special area A or other',
+    'Special area AO, AH',
+  ],
   ...['Special area AE', 'Special area V, VE'],
 ];
 

@@ -17,7 +17,10 @@ const storedSummary = z
   .nullable()
   .catch(null);
 
-export async function gatherCredits({ job, store, summary, connection }: Prepared, run: RunRecord | null) {
+export async function gatherCredits(
+  { job, store, summary, connection }: Prepared,
+  run: RunRecord | null,
+) {
   const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
   return {
     /** Of the sample, which charges none: these are what a paid service would charge. */
@@ -32,11 +35,13 @@ export async function gatherCredits({ job, store, summary, connection }: Prepare
     /** The plan's saving over all places. With `planned` it is the price without savings. */
     saved: { byCells: saved.by_cells, byCache: saved.by_cache, byAreas: saved.by_areas },
     /** The calls of each kind, over all runs of the job. `free` calls failed and cost nothing. */
-    ledger: (await store.statement({ by: 'kind', job: job.name })).map(({ name, calls, credits }) => ({
-      kind: name as CallKind,
-      calls,
-      credits,
-    })),
+    ledger: (await store.statement({ by: 'kind', job: job.name })).map(
+      ({ name, calls, credits }) => ({
+        kind: name as CallKind,
+        calls,
+        credits,
+      }),
+    ),
   };
 }
 

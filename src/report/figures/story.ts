@@ -10,7 +10,12 @@ import { type Rated, type Sum, sumMaker } from './sums.ts';
 export type RatingFinding = NonNullable<ReturnType<typeof ratingFinding>>;
 
 function ratingFinding(title: string, answered: Sum, veryHigh: Sum, severe: Sum) {
-  const finding = (rating: 'Very High' | 'Relatively High', rated: Sum) => ({ title, answered, rating, rated });
+  const finding = (rating: 'Very High' | 'Relatively High', rated: Sum) => ({
+    title,
+    answered,
+    rating,
+    rated,
+  });
   if (veryHigh.locations > 0) return finding('Very High', veryHigh);
   return severe.locations > 0 ? finding('Relatively High', severe) : null;
 }
@@ -29,7 +34,9 @@ export function findingsOfRun(
   ratings: readonly TopicRatings[],
 ): { readonly findings: readonly RatingFinding[]; readonly currency: string | null } {
   // Sums over several currencies mean nothing.
-  const sumOf = sumMaker(scan.layout.values === 0 || !hasOneCurrency(scan.findings) ? null : scan.cells.decimals);
+  const sumOf = sumMaker(
+    scan.layout.values === 0 || !hasOneCurrency(scan.findings) ? null : scan.cells.decimals,
+  );
   const findings = ratings.map(({ title, answered, highest: [veryHigh, high] }) => {
     const severe = { rows: veryHigh.rows + high.rows, value: veryHigh.value + high.value };
     return ratingFinding(title, sumOf(answered), sumOf(veryHigh), sumOf(severe));
@@ -43,7 +50,12 @@ type Headline = NonNullable<ReturnType<typeof findHeadline>>;
 /** The peril of the first sentence; null without a high rating. */
 export function findHeadline(facts: Pick<Facts, 'topics'>) {
   const findings = naturalOf(facts).flatMap((peril) => {
-    const finding = ratingFinding(peril.title, peril.answered, peril.classes[VERY_HIGH]!, peril.severe);
+    const finding = ratingFinding(
+      peril.title,
+      peril.answered,
+      peril.classes[VERY_HIGH]!,
+      peril.severe,
+    );
     return finding === null ? [] : [{ ...finding, peril }];
   });
   return findings.sort(compareFindings)[0] ?? null;
@@ -58,9 +70,15 @@ export function formatStory(facts: Omit<Facts, 'story'>): string {
   const [answered, lacking] = byAnswer(topics);
   if (answered.length === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
   const finding = findHeadline(facts);
-  if (finding === null && highest !== null) return sentence(quietClauses(naturalOf(facts), facts, highest, measure));
-  const clauses = finding === null ? severeClauses(answered[0]!, facts, measure) : highClauses(finding, facts, measure);
-  return lacking.length > 0 ? `${formatNames(lacking)}: not answered. ${sentence(clauses)}` : sentence(clauses);
+  if (finding === null && highest !== null)
+    return sentence(quietClauses(naturalOf(facts), facts, highest, measure));
+  const clauses =
+    finding === null
+      ? severeClauses(answered[0]!, facts, measure)
+      : highClauses(finding, facts, measure);
+  return lacking.length > 0
+    ? `${formatNames(lacking)}: not answered. ${sentence(clauses)}`
+    : sentence(clauses);
 }
 
 /** Clauses without words are left out. */
@@ -78,44 +96,74 @@ function byAnswer(topics: readonly TopicFacts[]): [answered: TopicFacts[], lacki
 }
 
 /** Where no rating is high. Only what is answered everywhere has none. */
-function quietClauses(natural: readonly TopicFacts[], { all }: Pick<Facts, 'all'>, highest: Rated, measure: Measure) {
+function quietClauses(
+  natural: readonly TopicFacts[],
+  { all }: Pick<Facts, 'all'>,
+  highest: Rated,
+  measure: Measure,
+) {
   if (natural.every(({ notAnswered }) => notAnswered.locations === 0)) {
     return [`None of the ${measure.words(all)} is rated Relatively High or Very High for a hazard`];
   }
   const [answered, lacking] = byAnswer(natural);
   if (answered.length === 0) return [`${formatNames(lacking)} not answered`];
   const sums = new Set(answered.map((topic) => measure.of(topic.answered)));
-  const where = sums.size === 1 ? `the ${measure.words(answered[0]!.answered)} answered` : 'what is answered';
+  const where =
+    sums.size === 1 ? `the ${measure.words(answered[0]!.answered)} answered` : 'what is answered';
   return [
     `${formatNames(answered)}: nothing high in ${where}`,
-    lacking.length > 0 ? `${formatNames(lacking).toLowerCase()} not answered` : unansweredClause(highest, measure),
+    lacking.length > 0
+      ? `${formatNames(lacking).toLowerCase()} not answered`
+      : unansweredClause(highest, measure),
   ];
 }
 
-function severeClauses(topic: TopicFacts, { units }: Pick<Facts, 'units'>, measure: Measure): string[] {
+function severeClauses(
+  topic: TopicFacts,
+  { units }: Pick<Facts, 'units'>,
+  measure: Measure,
+): string[] {
   const scale = scaleOf(topic.topic, units);
   const of = topic.category === 'proximity' ? 'of' : 'for';
-  const what = isZoneTopic(topic.topic) ? scale.severe.words : `${scale.severe.words} ${of} ${topic.title}`;
-  const open = topic.classes.slice(scale.known, unansweredClass(scale)).filter((sum) => measure.of(sum) > 0);
+  const what = isZoneTopic(topic.topic)
+    ? scale.severe.words
+    : `${scale.severe.words} ${of} ${topic.title}`;
+  const open = topic.classes
+    .slice(scale.known, unansweredClass(scale))
+    .filter((sum) => measure.of(sum) > 0);
   return [
-    topic.known.locations === 0 ? '' : shareText(topic.severe, topic.known, what, measure, knownWord(scale)),
-    ...open.map((sum) => `${measure.words(sum)} ${isOrAre(sum, measure)} ${sum.name.toLowerCase()}`),
+    topic.known.locations === 0
+      ? ''
+      : shareText(topic.severe, topic.known, what, measure, knownWord(scale)),
+    ...open.map(
+      (sum) => `${measure.words(sum)} ${isOrAre(sum, measure)} ${sum.name.toLowerCase()}`,
+    ),
     unansweredClause(topic, measure),
   ];
 }
 
-function highClauses(finding: Headline, facts: Pick<Facts, 'states' | 'counties'>, measure: Measure): string[] {
+function highClauses(
+  finding: Headline,
+  facts: Pick<Facts, 'states' | 'counties'>,
+  measure: Measure,
+): string[] {
   const { title, answered, rating, rated, peril } = finding;
   const high = shareText(rated, answered, `rated ${rating} for ${title.toLowerCase()}`, measure);
   return [high, countiesClause(finding, facts, measure), unansweredClause(peril, measure)];
 }
 
 /** `Miami-Dade and Orange hold 34 % of it`; '' where there are no other counties. */
-function countiesClause(finding: Headline, facts: Pick<Facts, 'states' | 'counties'>, measure: Measure): string {
+function countiesClause(
+  finding: Headline,
+  facts: Pick<Facts, 'states' | 'counties'>,
+  measure: Measure,
+): string {
   const { mostIn } = finding.peril;
   const shown = mostIn.slice(0, 2);
   if (facts.counties.count <= shown.length) return '';
-  const names = shown.map(({ county }) => (facts.states.count === 1 ? county.replace(/, .*/, '') : county));
+  const names = shown.map(({ county }) =>
+    facts.states.count === 1 ? county.replace(/, .*/, '') : county,
+  );
   const held = shown.reduce((sum, county) => sum + measure.of(county), 0);
   const all = measure.of(finding.rated);
   const share = percent(mostIn.length === shown.length ? all : held, all, 0);
@@ -136,7 +184,13 @@ function formatNames(topics: readonly TopicFacts[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function shareText(part: Sum, whole: Sum, words: string, measure: Measure, wholeIs = 'answered'): string {
+function shareText(
+  part: Sum,
+  whole: Sum,
+  words: string,
+  measure: Measure,
+  wholeIs = 'answered',
+): string {
   const share = percent(measure.of(part), measure.of(whole), 0);
   return `${share} of the ${measure.words(whole)} ${wholeIs} ${isOrAre(whole, measure)} ${words}`;
 }

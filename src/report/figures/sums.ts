@@ -21,7 +21,10 @@ export type SumOf = (counted: CountedSum) => Sum;
 
 /** @param decimals of the units; null where there are no values */
 export function sumMaker(decimals: number | null): SumOf {
-  return ({ rows, value }) => ({ locations: rows, value: decimals === null ? null : valueOfUnits(value, decimals) });
+  return ({ rows, value }) => ({
+    locations: rows,
+    value: decimals === null ? null : valueOfUnits(value, decimals),
+  });
 }
 
 /** The sums of a topic: the denominator of each share is the answered sum, of the severe one the known sum. */
@@ -49,7 +52,8 @@ export class LayerSums {
   }
 
   addAll(other: LayerSums): void {
-    for (let index = 0; index < this.#sums.length; index++) this.#sums[index]! += other.#sums[index]!;
+    for (let index = 0; index < this.#sums.length; index++)
+      this.#sums[index]! += other.#sums[index]!;
   }
 
   /** The rows or the value of each class. */
@@ -77,7 +81,9 @@ export class LayerSums {
       notAnswered: sum(unanswered, unanswered + 1),
       severe: sum(scale.severe.from, scale.ordered),
       /** In the order of the scale's classes, without the unanswered class. */
-      classes: scale.classes.slice(0, unanswered).map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
+      classes: scale.classes
+        .slice(0, unanswered)
+        .map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
     };
   }
 }
@@ -136,13 +142,19 @@ export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): 
   const [most, ...others] = byRows.map(({ code }) => code);
   const shown = currency ?? (most || others.find(Boolean)) ?? null;
   if (most === undefined) {
-    return { shown, totals: [{ currency: shown, rows: located, value: whole.total }], valueOfCell: whole.valueOf };
+    return {
+      shown,
+      totals: [{ currency: shown, rows: located, value: whole.total }],
+      valueOfCell: whole.valueOf,
+    };
   }
   const units = (value = 0) => wholeUnits(value, cells.decimals);
   const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
   const apart = currencies.flatMap(({ values }) => values ?? []);
   const valueAt = ({ values }: ScannedCurrency, cell: number): number =>
-    values === null ? cells.value(cell) - sum(apart.map((of) => units(of.get(cell)))) : units(values.get(cell));
+    values === null
+      ? cells.value(cell) - sum(apart.map((of) => units(of.get(cell))))
+      : units(values.get(cell));
   const totalOf = (values: ReadonlyMap<number, number>) => sum([...values.values()].map(units));
   const totals = byRows.map(({ code, rows, values }) => ({
     currency: code || null,

@@ -123,7 +123,12 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
           })),
           ...{ states, counties, oldest, newest },
         },
-        map: { frame, kind: binnings[0]!.kind, levels: levels.map((level) => level.drawn(slugs, sumOf)), notDrawn },
+        map: {
+          frame,
+          kind: binnings[0]!.kind,
+          levels: levels.map((level) => level.drawn(slugs, sumOf)),
+          notDrawn,
+        },
         atRisk: lists.places(),
         status: completeRows > 0 ? { ok: completeRows, ...others } : others,
         reasons: [...notes].map(([note, rows]) => ({ note, rows })).sort((a, b) => b.rows - a.rows),

@@ -3,7 +3,17 @@ import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList } from '../figures/concentration.ts';
 import { type Facts, lineText, measureOf, percent } from '../figures/facts.ts';
 import type { PlaceLabel } from '../figures/named-rows.ts';
-import { block, capital, type Html, type HtmlPart, heatCell, html, quoted, section, table } from './html.ts';
+import {
+  block,
+  capital,
+  type Html,
+  type HtmlPart,
+  heatCell,
+  html,
+  quoted,
+  section,
+  table,
+} from './html.ts';
 
 /** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */
 const PERILS_PRINTED = 10;
@@ -28,7 +38,10 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
   const perils = [...all.perils.keys()]
     .filter((peril) => atRisk(all, peril) > 0)
     .sort((a, b) => atRisk(all, b) - atRisk(all, a));
-  const most = Math.max(0, ...largest.flatMap((area) => perils.map((peril) => atRisk(area, peril))));
+  const most = Math.max(
+    0,
+    ...largest.flatMap((area) => perils.map((peril) => atRisk(area, peril))),
+  );
   const rated = facts.highest !== null;
   const sums = (area: AreaFacts) =>
     html`<td class="n">${grouped(area.locations)}</td>${
@@ -38,7 +51,8 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
       html`<td class="n">${percent(of(area.answered), of(area))}</td><td class="n">${percent(of(area.veryHigh), of(area.answered))}</td>`
     }`;
   const heads = html`<th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
-    rated && html`<th scope="col" class="n">With a rating</th><th scope="col" class="n">Very High for a hazard</th>`
+    rated &&
+    html`<th scope="col" class="n">With a rating</th><th scope="col" class="n">Very High for a hazard</th>`
   }`;
   const cells = (area: AreaFacts, isHot: boolean) =>
     perils.map((peril, at) => {
@@ -50,7 +64,9 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
     (peril, at) =>
       html`<th scope="col" class="tall${at >= PERILS_PRINTED && ' unprinted'}"><span>${topicOf(all.perils[peril]!.topic).title}</span></th>`,
   );
-  const known = all.perils.some(({ topic }) => isZoneTopic(topic)) ? 'answered or determined' : 'answered';
+  const known = all.perils.some(({ topic }) => isZoneTopic(topic))
+    ? 'answered or determined'
+    : 'answered';
   const by = `By ${head.toLowerCase()}`;
   const risk = `At risk ${by.toLowerCase()} and peril`;
   return html`${block(
@@ -92,7 +108,8 @@ function areaTable(
   heads: HtmlPart,
   cells: (area: AreaFacts, isHot: boolean) => HtmlPart,
 ): Html {
-  const line = (area: AreaFacts, isHot: boolean) => html`<th scope="row">${area.name}</th>${cells(area, isHot)}`;
+  const line = (area: AreaFacts, isHot: boolean) =>
+    html`<th scope="row">${area.name}</th>${cells(area, isHot)}`;
   const rest = others !== null && html`<tr class="rest">${line(others, false)}</tr>\n`;
   const lines = [...largest.map((area) => html`<tr>${line(area, true)}</tr>\n`), rest];
   const caption = `${title}: ${head === 'State' ? counted(count, 'state') : counted(count, 'county', 'counties')}`;

@@ -27,7 +27,8 @@ function atRiskTitle({ valueName }: Facts): string {
 function sharedAnswered(perils: readonly TopicFacts[], facts: Facts): string | null {
   const { of } = measureOf(facts);
   const [first, ...others] = perils.map(({ answered }) => answered);
-  const isShared = first && others.every((sum) => of(sum) === of(first) && sum.locations === first.locations);
+  const isShared =
+    first && others.every((sum) => of(sum) === of(first) && sum.locations === first.locations);
   return isShared ? percent(of(first), of(facts.all)) : null;
 }
 

@@ -13,7 +13,8 @@ export function changesSection(facts: Facts): Html | null {
   const changed = topics.filter(({ bridge }) => bridge.steps.length > 0);
   const { same = [], unanswered = [] } = Object.groupBy(
     topics.filter((topic) => !changed.includes(topic)),
-    ({ answeredThen, answeredNow }) => (answeredThen.rows + answeredNow.rows > 0 ? 'same' : 'unanswered'),
+    ({ answeredThen, answeredNow }) =>
+      answeredThen.rows + answeredNow.rows > 0 ? 'same' : 'unanswered',
   );
   const all = facts.valueName === null ? 'All rows' : 'All value';
   const bridges = [{ title: all, bridge: changes.bridge }, ...changed];
@@ -52,14 +53,19 @@ function signed(facts: Facts, { rows, value }: CountedSum): string {
 }
 
 /** Rows, with their values by currency and how many have none. */
-function sizeOf({ rows, value, withoutValue, otherCurrencies }: ComparedSum, { valueName, currency }: Facts): string {
+function sizeOf(
+  { rows, value, withoutValue, otherCurrencies }: ComparedSum,
+  { valueName, currency }: Facts,
+): string {
   const size = counted(rows, 'row');
   if (valueName === null || rows === 0) return size;
   const own = value === null ? [] : [amount(value, currency)];
   const totals = otherCurrencies.map(
-    ({ currency: code, value: total }) => `${amount(total, code)}${code === null ? ' without a currency' : ''}`,
+    ({ currency: code, value: total }) =>
+      `${amount(total, code)}${code === null ? ' without a currency' : ''}`,
   );
-  const lacking = withoutValue === rows ? 'no value known' : `${grouped(withoutValue)} without a value`;
+  const lacking =
+    withoutValue === rows ? 'no value known' : `${grouped(withoutValue)} without a value`;
   return `${size} (${[...own, ...totals, ...(withoutValue === 0 ? [] : [lacking])].join(', ')})`;
 }
 
@@ -84,7 +90,9 @@ function bridgeTable(facts: Facts, title: string, bridges: readonly NamedBridge[
 }
 
 function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
-  const sums = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
+  const sums = bridges.flatMap(({ title, bridge }) =>
+    bridge.steps.map((step) => ({ title, ...step })),
+  );
   const heads = html`<th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">The first of them, by ${facts.unit} and id</th>`;
   const lines = sums.map(
     ({ title, step, rows, change, examples }) =>

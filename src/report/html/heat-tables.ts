@@ -1,6 +1,13 @@
 import { grouped } from '../../base/format-numbers.ts';
 import { type Facts, type Measure, measureOf, percent } from '../figures/facts.ts';
-import { HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
+import {
+  HIGHEST,
+  knownWord,
+  reading,
+  type Scale,
+  scaleOf,
+  unansweredClass,
+} from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
 import { type Html, heatCell, html, scrolling, section, shareCell, swatch, table } from './html.ts';
@@ -44,8 +51,13 @@ const SECTIONS: Readonly<Record<Scale['id'], typeof MEASUREMENTS>> = {
 /** The sections of the job's topics, with a table for each scale. */
 export function heatSections(facts: Facts) {
   const { highest, topics, units } = facts;
-  const lines: Line[] = topics.map((rated) => ({ title: rated.title, scale: scaleOf(rated.topic, units), rated }));
-  if (highest !== null) lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest });
+  const lines: Line[] = topics.map((rated) => ({
+    title: rated.title,
+    scale: scaleOf(rated.topic, units),
+    rated,
+  }));
+  if (highest !== null)
+    lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest });
   const bySection = Map.groupBy(lines, ({ scale }) => SECTIONS[scale.id]);
   return [...new Set(Object.values(SECTIONS))]
     .filter((of) => bySection.has(of))
@@ -59,7 +71,8 @@ function heatSection(
 ): Html {
   const measure = measureOf(facts);
   const parts = Object.values(Object.groupBy(lines, ({ scale }) => scale.id)).map((of) => {
-    const name = of.length === lines.length ? title : `${title}, ${of.map((line) => line.title).join(', ')}`;
+    const name =
+      of.length === lines.length ? title : `${title}, ${of.map((line) => line.title).join(', ')}`;
     return html`${heatTable(facts, measure, name, of)}${details(measure, name, of)}`;
   });
   return section(
@@ -75,7 +88,8 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
   const used = reading(scale).filter(
     ({ index }) =>
       index < scale.ordered ||
-      (index < unansweredClass(scale) && lines.some(({ rated }) => rated.classes[index]!.locations > 0)),
+      (index < unansweredClass(scale) &&
+        lines.some(({ rated }) => rated.classes[index]!.locations > 0)),
   );
   const name = `${title}: share of each class`;
   const heads = html`<th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}${knownWord(scale) === 'answered' ? '' : `, of ${knownWord(scale)}`}</th><th scope="col" class="n">${answeredName(facts)}</th>`;
@@ -98,7 +112,11 @@ ${scrolling(
 <thead><tr><th scope="col">Topic</th><th scope="col">Class</th><th scope="col" class="n">Locations</th><th scope="col" class="n">Of answered</th>${valued && html`<th scope="col" class="n">${measure.name}</th><th scope="col" class="n">Of answered</th>`}</tr></thead>
 ${lines.map(({ title: topic, scale, rated: { answered, notAnswered, classes } }) => {
   const shown = reading(scale)
-    .map(({ index, of }) => ({ of, sum: classes[index] ?? notAnswered, isAnswered: index < classes.length }))
+    .map(({ index, of }) => ({
+      of,
+      sum: classes[index] ?? notAnswered,
+      isAnswered: index < classes.length,
+    }))
     .filter(({ sum }) => sum.locations > 0);
   return html`<tbody>
 ${shown.map(({ of, sum, isAnswered }, at) => {

@@ -16,7 +16,9 @@ export type HtmlPart = string | number | Html | null | false | readonly HtmlPart
 /** Markup with values, which are escaped unless they are `Html`. null and false render nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(
-    strings.map((text, index) => text + (index < values.length ? rendered(values[index]!) : '')).join(''),
+    strings
+      .map((text, index) => text + (index < values.length ? rendered(values[index]!) : ''))
+      .join(''),
   );
 }
 
@@ -47,7 +49,10 @@ const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Bidi_C}\ufeff]/gu;
 export function escaped(text: string): string {
   return text
     .toWellFormed()
-    .replace(UNSEEN, (unseen) => `⟨U+${unseen.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`)
+    .replace(
+      UNSEEN,
+      (unseen) => `⟨U+${unseen.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`,
+    )
     .replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
@@ -91,7 +96,13 @@ export function scrolling(title: string, table: Html): Html {
 }
 
 /** A table whose caption is for screen readers alone. */
-export function table(caption: string, heads: HtmlPart, lines: HtmlPart, style = '', foot: HtmlPart = null): Html {
+export function table(
+  caption: string,
+  heads: HtmlPart,
+  lines: HtmlPart,
+  style = '',
+  foot: HtmlPart = null,
+): Html {
   return html`<table${style !== '' && html` class="${style}"`}>
 <caption class="unseen">${caption}</caption>
 <thead><tr>${heads}</tr></thead>
@@ -114,13 +125,18 @@ export function bar(part: number, whole: number, tone: BarTone): Html {
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
 
-export function stackedBar(parts: readonly { readonly tone: BarTone; readonly part: number }[]): Html {
+export function stackedBar(
+  parts: readonly { readonly tone: BarTone; readonly part: number }[],
+): Html {
   const whole = parts.reduce((all, { part }) => all + part, 0);
   let before = 0;
   const rects = parts.map(({ tone, part }) => {
     const [x, width] = [before, 100 * (shareOf(part, whole) ?? 0)];
     before += width;
-    return width > 0 && html`<rect class="t-${tone}" x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="100%"/>`;
+    return (
+      width > 0 &&
+      html`<rect class="t-${tone}" x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="100%"/>`
+    );
   });
   return html`<svg class="bar" aria-hidden="true" focusable="false">${rects}</svg>`;
 }
@@ -148,12 +164,17 @@ export function toneStyle(): string {
     ([tone, of]) => `.t-${tone} { fill: var(--${of}); }`,
   );
   const mixed = (part: number) => `color-mix(in srgb, var(--heat) ${part}%, transparent)`;
-  return [...tones, ...HEATS.map((part, index) => `.h-${index + 1} { background: ${mixed(part)}; }`), ''].join('\n');
+  return [
+    ...tones,
+    ...HEATS.map((part, index) => `.h-${index + 1} { background: ${mixed(part)}; }`),
+    '',
+  ].join('\n');
 }
 
 /** A table cell whose background shows the size of its number, from 0 to 1. Some are for the screen only. */
 export function heatCell(text: string, heat: number, isUnprinted = false): Html {
   // By the square root: in most portfolios few cells are large, and all others would look empty.
-  const level = heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS.length));
+  const level =
+    heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS.length));
   return html`<td class="n h-${level}${isUnprinted && ' unprinted'}">${text}</td>`;
 }

@@ -1,6 +1,12 @@
 import { grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { type Facts, lineText, measureOf, type PlaceAtRisk, type TopicFacts } from '../figures/facts.ts';
+import {
+  type Facts,
+  lineText,
+  measureOf,
+  type PlaceAtRisk,
+  type TopicFacts,
+} from '../figures/facts.ts';
 import { PLACES_KEPT } from '../figures/place-lists.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { capital, type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
@@ -67,7 +73,8 @@ function formatLine(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
     return { rating, tone, titles: topics.map(({ topic }) => topicOf(topic).title).join(', ') };
   }).filter(({ titles }) => titles !== '');
   return html`<tr data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
-    value !== null && html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
+    value !== null &&
+    html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
   }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td>${shown.map(({ tone, rating, titles }) => html`<p class="rated-${tone}"><b>${rating}</b> ${titles}</p>`)}</td></tr>
 `;
 }

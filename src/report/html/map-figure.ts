@@ -1,7 +1,15 @@
 import { amount, counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Facts, measureOf, percent } from '../figures/facts.ts';
-import { CLASS_LETTERS, HIGHEST, knownWord, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
+import {
+  CLASS_LETTERS,
+  HIGHEST,
+  knownWord,
+  reading,
+  type Scale,
+  scaleOf,
+  unansweredClass,
+} from '../figures/scales.ts';
 import { findHeadline } from '../figures/story.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
@@ -37,8 +45,12 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
     kind: map.kind,
     levels,
     layers: layers.map(({ name, scale }) => ({ name, scale: scale.id })),
-    tones: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ tone }) => tone)])),
-    classes: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ name }) => name)])),
+    tones: Object.fromEntries(
+      scales.map((scale) => [scale.id, scale.classes.map(({ tone }) => tone)]),
+    ),
+    classes: Object.fromEntries(
+      scales.map((scale) => [scale.id, scale.classes.map(({ name }) => name)]),
+    ),
     known: Object.fromEntries(scales.map((scale) => [scale.id, knownWord(scale)])),
     counties: countyTexts(facts),
   })}</script>
@@ -62,7 +74,10 @@ function layersOf({ topics, units, highest }: Facts) {
     return { slug: topic, name: title, rated, scale: scaleOf(topic, units) };
   });
   if (highest === null) return all;
-  return [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST, rated: highest }, ...all];
+  return [
+    { slug: null, name: 'Highest rating of all hazards', scale: HIGHEST, rated: highest },
+    ...all,
+  ];
 }
 
 /** The smallest size of a mark is this part of the largest. */
@@ -77,7 +92,12 @@ const STEPS = 9;
 type LevelData = ReturnType<typeof levelData>;
 
 /** The script's data for a level. Most layers have the same answered locations, so these lists are stored once. */
-function levelData(kind: MapFigures['kind'], level: MapLevel, named: readonly NamedLayer[], facts: Facts) {
+function levelData(
+  kind: MapFigures['kind'],
+  level: MapLevel,
+  named: readonly NamedLayer[],
+  facts: Facts,
+) {
   const { radius, bins, layers } = level;
   const valued = facts.valueName !== null;
   const own = named.map(({ slug }) => layers.find((layer) => layer.slug === slug)!);
@@ -99,7 +119,10 @@ function levelData(kind: MapFigures['kind'], level: MapLevel, named: readonly Na
       rows: legendTexts(rows.full, (full) => counted(Math.ceil(full), 'location')),
       value: legendTexts(value.full, (full) => amount(full, facts.currency)),
     },
-    letters: { rows: own.map((layer) => layer.rows), value: valued ? own.map((layer) => layer.value) : null },
+    letters: {
+      rows: own.map((layer) => layer.rows),
+      value: valued ? own.map((layer) => layer.value) : null,
+    },
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
   };
@@ -113,12 +136,18 @@ function tenth(value: number): number {
 function sizesOf(amounts: readonly number[]): { readonly full: number; readonly digits: string } {
   const sorted = [...amounts].sort((a, b) => a - b);
   const full = sorted[Math.floor((sorted.length - 1) * 0.95)] || 1;
-  const part = (amount: number) => (full <= 1 && amount <= 1 ? 0 : Math.max(0, Math.min(1, amount / full)));
-  return { full, digits: amounts.map((amount) => Math.round(STEPS * Math.sqrt(part(amount)))).join('') };
+  const part = (amount: number) =>
+    full <= 1 && amount <= 1 ? 0 : Math.max(0, Math.min(1, amount / full));
+  return {
+    full,
+    digits: amounts.map((amount) => Math.round(STEPS * Math.sqrt(part(amount)))).join(''),
+  };
 }
 
 function legendTexts(full: number, shown: (amount: number) => string): string[] {
-  return full <= 1 ? ['', '', `${shown(full)} each`] : [`${shown(full)} or more`, shown(full / 4), 'hardly any'];
+  return full <= 1
+    ? ['', '', `${shown(full)} each`]
+    : [`${shown(full)} or more`, shown(full / 4), 'hardly any'];
 }
 
 /** Hidden until the script runs. */
@@ -137,7 +166,13 @@ ${
 `;
 }
 
-function drawing({ kind, frame }: MapFigures, level: LevelData, layer: number, scale: Scale, by: 'rows' | 'value') {
+function drawing(
+  { kind, frame }: MapFigures,
+  level: LevelData,
+  layer: number,
+  scale: Scale,
+  by: 'rows' | 'value',
+) {
   const { land, states, counties, names } = makeOutlines(frame, new Set(level.counties));
   // Dots are above the names, which the script keeps apart; a name stands on hexagons, which leave no room.
   const [below, above] = kind === 'point' ? [stateNames(names), ''] : ['', stateNames(names)];
@@ -222,6 +257,8 @@ function marksCaption({ kind }: MapFigures, scales: readonly Scale[]): string {
 function mapSummary({ states, all, places }: Facts): string {
   if (all.locations === 0) return 'No row has a location in the US.';
   const largest = [...states.largest].sort((a, b) => b.locations - a.locations).slice(0, 3);
-  const names = largest.map((state) => `${state.name} (${percent(state.locations, all.locations)} of locations)`);
+  const names = largest.map(
+    (state) => `${state.name} (${percent(state.locations, all.locations)} of locations)`,
+  );
   return `${counted(all.locations, 'location')} at ${counted(places, 'place')}, most in ${names.join(', ')}.`;
 }

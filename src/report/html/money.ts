@@ -36,21 +36,31 @@ function ledgerTable(ledger: Credits['ledger']): Html {
     ...(hasOpen ? [['In flight', ({ calls }: LedgerLine) => calls.inFlight] as const] : []),
     ['Credits charged', ({ credits }) => credits.charged],
     ['Credits unknown', ({ credits }) => credits.unknown],
-    ...(hasOpen ? [['Credits in flight', ({ credits }: LedgerLine) => credits.inFlight] as const] : []),
+    ...(hasOpen
+      ? [['Credits in flight', ({ credits }: LedgerLine) => credits.inFlight] as const]
+      : []),
   ];
   const cells = (of: (column: (line: LedgerLine) => number) => number) =>
     columns.map(([, column]) => html`<td class="n">${grouped(of(column))}</td>`);
   const heads = html`<th scope="col">Kind of call</th>${columns.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}`;
   const lines = ledger.map(
-    (line) => html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>\n`,
+    (line) =>
+      html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>\n`,
   );
   const foot = html`<th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}`;
-  return scrolling('The ledger', table('Calls and credits by kind of call', heads, lines, '', foot));
+  return scrolling(
+    'The ledger',
+    table('Calls and credits by kind of call', heads, lines, '', foot),
+  );
 }
 
 type LedgerLine = Credits['ledger'][number];
 
-const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise: 'Enterprise bundle' } as const;
+const KINDS = {
+  single: 'Single topic',
+  standard: 'Standard bundle',
+  enterprise: 'Enterprise bundle',
+} as const;
 
 function savings(planned: number, { byCells, byCache, byAreas }: Credits['saved']): Html {
   const all = planned + byCells + byCache + byAreas;

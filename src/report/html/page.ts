@@ -143,16 +143,25 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   const { all, places, rows, valueName, currency, currencies, complete, topics, credits } = facts;
   const measure = measureOf(facts);
   const list: (readonly [string, string, string])[] = [
-    ['Locations', grouped(all.locations), `of ${counted(rows, 'row')}, at ${counted(places, 'place')}`],
+    [
+      'Locations',
+      grouped(all.locations),
+      `of ${counted(rows, 'row')}, at ${counted(places, 'place')}`,
+    ],
   ];
   if (valueName !== null) {
     const others = currencies.length > 1 ? `; other currencies below` : '';
     const unknown = currency === null ? '; the file names no currency' : '';
     list.push(['Value', measure.words(all), `${valueName}${unknown}${others}`]);
   }
-  const ofValue = measure.by === 'value' ? `, ${percent(measure.of(complete), measure.of(all))} of value` : '';
+  const ofValue =
+    measure.by === 'value' ? `, ${percent(measure.of(complete), measure.of(all))} of value` : '';
   const inTopics = topics.length > 1 ? `, in all ${counted(topics.length, 'topic')}` : '';
-  list.push(['Answered', percent(complete.locations, all.locations), `of locations${ofValue}${inTopics}`]);
+  list.push([
+    'Answered',
+    percent(complete.locations, all.locations),
+    `of locations${ofValue}${inTopics}`,
+  ]);
   if (credits) {
     const name = credits.isMadeUp ? 'Credits at a paid service' : 'Credits spent';
     const none = credits.isMadeUp ? '; the sample charges none' : '';

@@ -45,7 +45,9 @@ export function missingSection({ rows, missing, datasets }: Facts): Html {
   const local = datasets !== null;
   const counts = new Map(missing.status.map((counted) => [counted.status, counted.rows]));
   const { account } = missing;
-  const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => counts.has(status));
+  const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) =>
+    counts.has(status),
+  );
   const title = 'Rows by status';
   const heads = html`<th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th>`;
   const lines = shown.map(
@@ -64,7 +66,8 @@ ${
     : missing.credits === 0
       ? html`<li>Nothing left to buy.</li>`
       : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.places, 'place')} left to buy.${
-          missing.resumeAfter !== null && html` Resume after <b>${dateTime(Date.parse(missing.resumeAfter))}</b>.`
+          missing.resumeAfter !== null &&
+          html` Resume after <b>${dateTime(Date.parse(missing.resumeAfter))}</b>.`
         }</li>`
 }
 ${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left${account.assumed !== null && ` (${account.assumed})`}; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
@@ -86,9 +89,13 @@ ${shown.map(
 /** The datasets of this machine that the answers come from, with their licences. */
 export function sourcesSection(datasets: readonly LocalDataset[]): Html {
   const licences = new Map(
-    datasets.filter(({ licence }) => licence !== '').map(({ licence, source }) => [licence, source]),
+    datasets
+      .filter(({ licence }) => licence !== '')
+      .map(({ licence, source }) => [licence, source]),
   );
-  const heads = ['Dataset', 'Vintage', 'States', 'Source'].map((head) => html`<th scope="col">${head}</th>`);
+  const heads = ['Dataset', 'Vintage', 'States', 'Source'].map(
+    (head) => html`<th scope="col">${head}</th>`,
+  );
   const lines = datasets.map(
     ({ name, level, vintage, states, source }) =>
       html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>\n`,

@@ -33,8 +33,18 @@ type Corners = readonly [west: number, north: number, east: number, south: numbe
 
 /** The territories, which us-atlas's projection leaves out: insets below Florida, in the Gulf, beside Alaska and Hawaii. */
 export const TERRITORIES = [
-  inset('Puerto Rico and Virgin Islands', ['72', '78'], [-67.4, 18.6, -64.5, 17.6], [862, 566, 958, 600]),
-  inset('Guam and Northern Mariana Islands', ['66', '69'], [144.5, 20.6, 146.2, 13.1], [556, 532, 576, 608]),
+  inset(
+    'Puerto Rico and Virgin Islands',
+    ['72', '78'],
+    [-67.4, 18.6, -64.5, 17.6],
+    [862, 566, 958, 600],
+  ),
+  inset(
+    'Guam and Northern Mariana Islands',
+    ['66', '69'],
+    [144.5, 20.6, 146.2, 13.1],
+    [556, 532, 576, 608],
+  ),
   inset('American Samoa', ['60'], [-171.2, -11, -168.1, -14.7], [650, 560, 692, 606]),
 ];
 
@@ -45,13 +55,20 @@ function inset(name: string, codes: readonly string[], degrees: Corners, plane: 
     [east, south],
   ];
   const extent = { type: 'MultiPoint', coordinates: pointsOf(degrees) } as const;
-  return { name, codes, degrees, plane, projection: geoMercator().fitExtent(pointsOf(plane), extent) };
+  return {
+    name,
+    codes,
+    degrees,
+    plane,
+    projection: geoMercator().fitExtent(pointsOf(plane), extent),
+  };
 }
 
 /** The territory of a location; undefined for the states. */
 function territoryAt({ lat, lng }: Location) {
   return TERRITORIES.find(
-    ({ degrees: [west, north, east, south] }) => lat > south && lat < north && lng > west && lng < east,
+    ({ degrees: [west, north, east, south] }) =>
+      lat > south && lat < north && lng > west && lng < east,
   );
 }
 
@@ -70,7 +87,8 @@ export function drawnPoint({ x0, y0, k }: Frame, [x, y]: MapPoint): MapPoint {
 export function fitFrame(locations: Iterable<Location>): Frame {
   let [west, north, east, south] = [Infinity, Infinity, -Infinity, -Infinity];
   const territories = new Set<string>();
-  const widthOf = () => Math.max(SMALLEST, east - west, ((south - north) * WIDTH) / HEIGHT) * MARGIN;
+  const widthOf = () =>
+    Math.max(SMALLEST, east - west, ((south - north) * WIDTH) / HEIGHT) * MARGIN;
   let isWhole = false;
   for (const location of locations) {
     const territory = territoryAt(location);
@@ -80,11 +98,21 @@ export function fitFrame(locations: Iterable<Location>): Frame {
     const point = project(location);
     if (point === null) continue;
     const [x, y] = point;
-    [west, east, north, south] = [Math.min(west, x), Math.max(east, x), Math.min(north, y), Math.max(south, y)];
+    [west, east, north, south] = [
+      Math.min(west, x),
+      Math.max(east, x),
+      Math.min(north, y),
+      Math.max(south, y),
+    ];
     isWhole = widthOf() * WHOLE.k > LARGEST_PART * WIDTH;
   }
   if (isWhole || west > east) return { ...WHOLE, territories: [...territories] };
   const width = widthOf();
   const k = WIDTH / width;
-  return { x0: (west + east - width) / 2, y0: (north + south) / 2 - HEIGHT / k / 2, k, territories: [...territories] };
+  return {
+    x0: (west + east - width) / 2,
+    y0: (north + south) / 2 - HEIGHT / k / 2,
+    k,
+    territories: [...territories],
+  };
 }

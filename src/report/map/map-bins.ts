@@ -42,7 +42,10 @@ const POINTS: Binning = {
 };
 
 /** The hexagon (corner up) of a point: the nearer of the centers in the two nearest rows. */
-function findHexagon([x, y]: MapPoint, radius: number): { readonly key: number; readonly at: MapPoint } {
+function findHexagon(
+  [x, y]: MapPoint,
+  radius: number,
+): { readonly key: number; readonly at: MapPoint } {
   const dx = radius * Math.sqrt(3);
   const dy = radius * 1.5;
   const centre = (row: number): readonly [row: number, column: number, x: number, y: number] => {
@@ -65,7 +68,11 @@ function keyOf(a: number, b: number): number {
 /** The binnings for a number of distinct places, from coarse to fine. */
 export function binningsOf(places: number): readonly Binning[] {
   if (places <= MOST_POINTS) return [POINTS];
-  return HEXAGON_RADII.map((radius) => ({ kind: 'hexagon', radius, binOf: (point) => findHexagon(point, radius) }));
+  return HEXAGON_RADII.map((radius) => ({
+    kind: 'hexagon',
+    radius,
+    binOf: (point) => findHexagon(point, radius),
+  }));
 }
 
 interface Bin {
@@ -95,7 +102,12 @@ export class MapBins {
   }
 
   /** Adds the rows of a cell at a point of the drawing, with their class in each layer. */
-  add(point: MapPoint, { number, rows, value }: CellOfInput, county: County | null, classes: Uint8Array): void {
+  add(
+    point: MapPoint,
+    { number, rows, value }: CellOfInput,
+    county: County | null,
+    classes: Uint8Array,
+  ): void {
     const { key, at } = this.#binning.binOf(point);
     const bin = this.#last?.key === key ? this.#last : this.#binAt(key, at, number);
     this.#last = bin;
@@ -131,7 +143,11 @@ export class MapBins {
       /** The size of a hexagon; 0 for points. */
       radius: this.#binning.radius,
       /** With the county of each bin's most valuable place; '' for none. */
-      bins: bins.map(({ at, county, ...counted }) => ({ at, county: countyName(county), ...sumOf(counted) })),
+      bins: bins.map(({ at, county, ...counted }) => ({
+        at,
+        county: countyName(county),
+        ...sumOf(counted),
+      })),
       /** Of the highest rating and then each topic: the typical class in each bin as one letter of `CLASS_LETTERS`, by rows and by value, and
        * the rows whose answers do not leave open what the place is. */
       layers: [null, ...topics].map((slug, layer) => {
@@ -143,7 +159,9 @@ export class MapBins {
           slug,
           rows: byRows.map(letter).join(''),
           // Answered rows without a value must not look unanswered.
-          value: byValue.map((weights, bin) => letter(knownOf(weights, scale) > 0 ? weights : byRows[bin]!)).join(''),
+          value: byValue
+            .map((weights, bin) => letter(knownOf(weights, scale) > 0 ? weights : byRows[bin]!))
+            .join(''),
           answered: byRows.map((weights) => knownOf(weights, scale)),
         };
       }),
@@ -151,7 +169,10 @@ export class MapBins {
   }
 }
 
-function addTo(bin: Bin, { first, rows, value, county, most }: Omit<Bin, 'key' | 'at' | 'sums'>): void {
+function addTo(
+  bin: Bin,
+  { first, rows, value, county, most }: Omit<Bin, 'key' | 'at' | 'sums'>,
+): void {
   bin.first = Math.min(bin.first, first);
   bin.rows += rows;
   bin.value += value;

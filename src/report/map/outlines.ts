@@ -3,7 +3,15 @@ import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
 import { CITIES } from '../../geo/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
-import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, TERRITORIES, WIDTH } from './frame.ts';
+import {
+  drawnPoint,
+  type Frame,
+  HEIGHT,
+  type MapPoint,
+  project,
+  TERRITORIES,
+  WIDTH,
+} from './frame.ts';
 
 export interface MapName {
   readonly kind: 'state' | 'city' | 'county';
@@ -25,13 +33,16 @@ const PAPER = 12;
  * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
 export function makeOutlines(frame: Frame, named: ReadonlySet<string>) {
   // The same shapes on the projected plane of the map.
-  const atlas: ReturnType<typeof usAtlas> = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json');
+  const atlas: ReturnType<typeof usAtlas> = createRequire(import.meta.url)(
+    'us-atlas/counties-albers-10m.json',
+  );
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
   const { features: areas } = feature(atlas, states);
   const stateNames = new Map(areas.map((state) => [stateOf(state), state.properties.name]));
-  const isNamed = (county: NamedArea) => named.has(`${county.properties.name}, ${stateNames.get(stateOf(county))}`);
+  const isNamed = (county: NamedArea) =>
+    named.has(`${county.properties.name}, ${stateNames.get(stateOf(county))}`);
   const nationPaths = feature(atlas, nation).features.map(({ geometry }) =>
     linesPath(polygonsOf(geometry).flat(), frame, true),
   );
@@ -81,7 +92,10 @@ function territoryNames(frame: Frame): MapName[] {
     // Above Samoa: below it, the name would overlap that of Guam.
     const isAbove = name === 'American Samoa';
     const [x, y] = drawnPoint(frame, [(west + east) / 2, isAbove ? north : south]);
-    const at = [Math.min(x, WIDTH - HALF_NAME), Math.min(isAbove ? y : y + 16, HEIGHT - PAPER)] as const;
+    const at = [
+      Math.min(x, WIDTH - HALF_NAME),
+      Math.min(isAbove ? y : y + 16, HEIGHT - PAPER),
+    ] as const;
     return { kind: 'state', name: name.replace(/ and .*/, ''), at, width: WIDTH };
   });
 }
@@ -105,13 +119,17 @@ function areaNames(kind: MapName['kind'], areas: readonly NamedArea[], frame: Fr
   return areas.flatMap((area): MapName[] => {
     const [[west], [east]] = path.bounds(area);
     const at = drawnPoint(frame, path.centroid(area) as [number, number]);
-    return isSeenAt(at) ? [{ kind, name: area.properties.name, at, width: (east - west) * frame.k }] : [];
+    return isSeenAt(at)
+      ? [{ kind, name: area.properties.name, at, width: (east - west) * frame.k }]
+      : [];
   });
 }
 
 /** Lines as one path in tenths of a unit. Relative coordinates take a third of the size of absolute ones. */
 function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed: boolean): string {
-  return lines.map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed)).join('');
+  return lines
+    .map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed))
+    .join('');
 }
 
 function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): string {
@@ -122,7 +140,8 @@ function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): str
     // Between two points beyond a side, one beyond it changes nothing that is seen. The one before is the last that stays: compared with
     // one that is left out, a line around a corner of the drawing lost the corner, and crossed the land.
     const [before, after] = [points.at(-1), drawn[index + 1]];
-    const isUnseen = (isBeyond: (typeof SIDES)[number]) => isBeyond(before!) && isBeyond(point) && isBeyond(after!);
+    const isUnseen = (isBeyond: (typeof SIDES)[number]) =>
+      isBeyond(before!) && isBeyond(point) && isBeyond(after!);
     if (!before || !after || !SIDES.some(isUnseen)) points.push(point);
   }
   let path = '';
@@ -132,10 +151,13 @@ function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): str
     const [tenX, tenY] = [Math.round(x * 10), Math.round(y * 10)];
     if (!isEnd && Math.hypot(tenX - lastX, tenY - lastY) < FINEST * 10) continue;
     if (index === 0) path = `M${tenX / 10} ${tenY / 10}l`;
-    else if (tenX !== lastX || tenY !== lastY) path += ` ${tenths(tenX - lastX)} ${tenths(tenY - lastY)}`;
+    else if (tenX !== lastX || tenY !== lastY)
+      path += ` ${tenths(tenX - lastX)} ${tenths(tenY - lastY)}`;
     [lastX, lastY] = [tenX, tenY];
   }
-  return path.endsWith('l') ? '' : path.replaceAll('l ', 'l').replaceAll(' -', '-') + (closed ? 'z' : '');
+  return path.endsWith('l')
+    ? ''
+    : path.replaceAll('l ', 'l').replaceAll(' -', '-') + (closed ? 'z' : '');
 }
 
 /** Beyond each side of the drawing, with the width of a line. */

@@ -4,11 +4,31 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
 import { encodedOnce, putPlace } from '../placed-fields.ts';
-import type { OpenOptions, PieceReader, RowFile, RowPiece, RowPieces, WriteRequest, WriteResult } from '../port.ts';
+import type {
+  OpenOptions,
+  PieceReader,
+  RowFile,
+  RowPiece,
+  RowPieces,
+  WriteRequest,
+  WriteResult,
+} from '../port.ts';
 import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, FieldEncoder, textFormatter } from './field-bytes.ts';
-import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder, writeInThreads } from './place-bytes.ts';
-import { type BatchRequest, CUT_WIDTH, csvBatches, cutRecord, readNumbers } from './record-batches.ts';
+import {
+  addBatch,
+  bytesOfNextRows,
+  bytesOfPlaces,
+  placeAdder,
+  writeInThreads,
+} from './place-bytes.ts';
+import {
+  type BatchRequest,
+  CUT_WIDTH,
+  csvBatches,
+  cutRecord,
+  readNumbers,
+} from './record-batches.ts';
 
 export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   const dialect = readDialect(input, options);
@@ -18,7 +38,8 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
     note: unnamedNote(dialect),
     columnsHint: dialect.columnsHint,
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
-    read: (columns, needed, isWanted) => readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
+    read: (columns, needed, isWanted) =>
+      readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
     write: (request) => writeCsv(input, dialect, request),
     inPieces: csvPieces(input, dialect),
   };
@@ -46,7 +67,11 @@ async function* readRows(input: InputFile, dialect: Dialect, request: BatchReque
   }
 }
 
-async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
+async function writeCsv(
+  input: InputFile,
+  dialect: Dialect,
+  request: WriteRequest,
+): Promise<WriteResult> {
   const { dropFrom, signal, placed, decimal } = request;
   const { delimiter, quoting } = dialect;
   const encoding = await encodingToWrite(input, dialect, placed.inThreads?.pieces);
@@ -56,9 +81,17 @@ async function writeCsv(input: InputFile, dialect: Dialect, request: WriteReques
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, separator, textFormatter(format));
     const how = `csv ${JSON.stringify({ ...format, separator })}`;
-    const made = await encodedOnce(request, how, (all) => bytesOfPlaces(all, request, format, separator !== ''));
+    const made = await encodedOnce(request, how, (all) =>
+      bytesOfPlaces(all, request, format, separator !== ''),
+    );
     if (placed.inThreads && made) {
-      return await writeInThreads(gathered, input, { dialect, dropFrom, separator, made }, placed, signal);
+      return await writeInThreads(
+        gathered,
+        input,
+        { dialect, dropFrom, separator, made },
+        placed,
+        signal,
+      );
     }
     const nextFields = made
       ? (count: number) => placeAdder(made, placed.next(count))
@@ -102,17 +135,30 @@ const PIECE_BYTES = 512 * 1024;
 /** The file in pieces of half a mebibyte. Only the earlier bytes show whether a byte is inside a quoted field, so each piece begins with
  * a guess: its first line. The guess is right if the previous piece ends there; otherwise the caller reads the piece again from the
  * right byte. Counting quotes first would be an extra pass, and wrong for stray quotes. */
-export function csvPieces(input: InputFile, dialect: Dialect, pieceBytes = PIECE_BYTES): RowPieces | undefined {
+export function csvPieces(
+  input: InputFile,
+  dialect: Dialect,
+  pieceBytes = PIECE_BYTES,
+): RowPieces | undefined {
   if (!isPlainFile(input)) return undefined;
   const { header, firstLine } = dialect;
   const pieces: RowPiece[] = [];
   for (let from = header.next; from < input.size; from += pieceBytes) {
     const isFirst = from === header.next;
     const to = Math.min(input.size, from + pieceBytes);
-    pieces.push({ file: 0, from, to, isGuess: !isFirst, line: isFirst ? firstLine : 0, rows: 0, lines: 0 });
+    pieces.push({
+      file: 0,
+      from,
+      to,
+      isGuess: !isFirst,
+      line: isFirst ? firstLine : 0,
+      rows: 0,
+      lines: 0,
+    });
   }
   const reader: PieceReader = {
-    read: (piece, columns, needed) => readRows(input, dialect, { columns, needed, dropFrom: null, piece }),
+    read: (piece, columns, needed) =>
+      readRows(input, dialect, { columns, needed, dropFrom: null, piece }),
     readNumbers: (piece, columns, needed) => readNumbers(input, dialect, piece, columns, needed),
   };
   const assertSame = () => assertSameFile(input);

@@ -60,28 +60,41 @@ export function readDialect(input: InputFile, options: OpenOptions): Dialect {
   const manner = { delimiter, quoting, columnsHint, encoding, isEncodingGuessed: stated === null };
   const { record, linesBefore } = findHeader(head, delimiter, quoting);
   if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
-    throw unreadable(name, `has nothing on line ${options.headerLine}, which should name the columns`, HEADER_LINE);
+    throw unreadable(
+      name,
+      `has nothing on line ${options.headerLine}, which should name the columns`,
+      HEADER_LINE,
+    );
   }
   if (options.header === false) {
     const { start: at } = record;
     const header = { ...record, end: at, next: at, fields: 0, lineEnds: 0 };
-    const columns = Array.from({ length: usualWidth(head, delimiter, quoting) }, (_, i) => String(i + 1));
+    const columns = Array.from({ length: usualWidth(head, delimiter, quoting) }, (_, i) =>
+      String(i + 1),
+    );
     return { ...manner, columns, header, hasHeader: false, firstLine: 1 + linesBefore };
   }
   const width = Math.max(record.fields, widthWithUnnamed(head, delimiter, quoting));
-  const columns = Array.from({ length: width }, (_, i) => fieldText(bytes, record, i, encoding).trim());
+  const columns = Array.from({ length: width }, (_, i) =>
+    fieldText(bytes, record, i, encoding).trim(),
+  );
   const firstLine = 1 + linesBefore + record.lineEnds;
   return { ...manner, columns, header: record, hasHeader: true, firstLine };
 }
 
-function statedEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, hasBom: boolean): TextEncoding | null {
+function statedEncoding(
+  { utf16 }: InputFile,
+  named: FileEncoding | undefined,
+  hasBom: boolean,
+): TextEncoding | null {
   // UTF-16 was already converted to UTF-8, whatever its bytes look like.
   if (utf16) return 'utf-8';
   if (named === 'utf-8' || named === 'windows-1252') return named;
   return hasBom ? 'utf-8' : null;
 }
 
-const HEADER_LINE = 'Name another line: --header-line N (header_line: N in the job file), counted from 1.';
+const HEADER_LINE =
+  'Name another line: --header-line N (header_line: N in the job file), counted from 1.';
 
 /** The first byte of the header line. @throws USAGE, INPUT_UNREADABLE */
 function linesAbove({ name, head }: InputFile, { headerLine = 1, header }: OpenOptions) {
@@ -103,7 +116,11 @@ const [LF, CR] = [10, 13];
 const TITLE_LINES = 20;
 
 /** The first line after the header whose fields could be column names; null if there is none. */
-export function likelyHeader(input: InputFile, options: OpenOptions, isHeader: (fields: readonly string[]) => boolean) {
+export function likelyHeader(
+  input: InputFile,
+  options: OpenOptions,
+  isHeader: (fields: readonly string[]) => boolean,
+) {
   for (let headerLine = 1; headerLine <= TITLE_LINES; headerLine++) {
     if (headerLine === (options.headerLine ?? 1)) continue;
     try {
@@ -116,12 +133,20 @@ export function likelyHeader(input: InputFile, options: OpenOptions, isHeader: (
   return null;
 }
 
-function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter: string, quoting: Quoting) {
+function findHeader(
+  { name, bytes, from, linesAbove, isWhole }: Head,
+  delimiter: string,
+  quoting: Quoting,
+) {
   const record = newRecordSpan(quoting);
   let linesBefore = linesAbove;
   for (let at = from; at < bytes.length; at = record.next) {
     if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), record)) {
-      throw unreadable(name, 'has no line end in its first mebibyte', 'Perilbook reads CSV with one record a line.');
+      throw unreadable(
+        name,
+        'has no line end in its first mebibyte',
+        'Perilbook reads CSV with one record a line.',
+      );
     }
     if (!isBlank(record)) return { record, linesBefore };
     linesBefore += record.lineEnds;
@@ -130,7 +155,10 @@ function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter:
 }
 
 /** The delimiter that gives the most header fields, weighted by the records that agree. */
-function findDelimiter(head: Head, given: string | undefined): { delimiter: string; hint: string | null } {
+function findDelimiter(
+  head: Head,
+  given: string | undefined,
+): { delimiter: string; hint: string | null } {
   if (given !== undefined) return { delimiter: checkedDelimiter(given), hint: null };
   let best: { delimiter: string; score: number } = { delimiter: ',', score: 0 };
   for (const delimiter of DELIMITERS) {
@@ -152,7 +180,8 @@ function scoreDelimiter(head: Head, delimiter: string): number {
 /** The most frequent width of the first records; of two, the larger. */
 function usualWidth(head: Head, delimiter: string, quoting: Quoting): number {
   const counts = new Map<number, number>();
-  for (const width of firstWidths(head, delimiter, quoting)) counts.set(width, (counts.get(width) ?? 0) + 1);
+  for (const width of firstWidths(head, delimiter, quoting))
+    counts.set(width, (counts.get(width) ?? 0) + 1);
   const [usual] = [...counts].sort(([a, times], [b, others]) => others - times || b - a);
   return usual?.[0] ?? 0;
 }
@@ -161,7 +190,9 @@ function usualWidth(head: Head, delimiter: string, quoting: Quoting): number {
  * and some programs end each row with a delimiter. A single long row is not accepted: one of its texts may lack quotes. */
 function widthWithUnnamed(head: Head, delimiter: string, quoting: Quoting): number {
   const [named = 0, ...widths] = firstWidths(head, delimiter, quoting);
-  return widths.length > 0 && widths.every((width) => width > named) ? usualWidth(head, delimiter, quoting) : 0;
+  return widths.length > 0 && widths.every((width) => width > named)
+    ? usualWidth(head, delimiter, quoting)
+    : 0;
 }
 
 function firstWidths(head: Head, delimiter: string, quoting: Quoting): number[] {
@@ -193,7 +224,11 @@ interface Head {
 }
 
 /** The records in the head of a file, in one span. */
-function* recordsOf({ bytes, from, isWhole }: Head, delimiter: string, quoting: Quoting): Generator<RecordSpan> {
+function* recordsOf(
+  { bytes, from, isWhole }: Head,
+  delimiter: string,
+  quoting: Quoting,
+): Generator<RecordSpan> {
   const span = newRecordSpan(quoting);
   for (let at = from; at < bytes.length; at = span.next) {
     if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), span)) return;
@@ -209,7 +244,8 @@ const BACKSLASHED: Quoting = { quote: '"', escape: '\\' };
 function guessQuoting(head: Head, delimiter: string): Quoting {
   const text = head.bytes.toString('latin1', head.from);
   if (text.includes('\\"') && isRegular(head, delimiter, BACKSLASHED)) {
-    if (hasQuoteWithin(text, delimiter) || !isRegular(head, delimiter, RFC_QUOTING)) return BACKSLASHED;
+    if (hasQuoteWithin(text, delimiter) || !isRegular(head, delimiter, RFC_QUOTING))
+      return BACKSLASHED;
   }
   const isSingle = text.includes("'") && isRegular(head, delimiter, SINGLE, hasSingleQuotes);
   return isSingle ? SINGLE : RFC_QUOTING;
@@ -219,7 +255,8 @@ function guessQuoting(head: Head, delimiter: string): Quoting {
 function hasQuoteWithin(text: string, delimiter: string): boolean {
   for (let at = text.indexOf('\\"'); at >= 0; at = text.indexOf('\\"', at + 2)) {
     const follower = text[at + 2] ?? '\n';
-    if (follower !== delimiter && follower !== '\n' && follower !== '\r' && follower !== '"') return true;
+    if (follower !== delimiter && follower !== '\n' && follower !== '\r' && follower !== '"')
+      return true;
   }
   return false;
 }
@@ -245,7 +282,9 @@ function hasSingleQuotes(bytes: Buffer, span: RecordSpan): boolean {
     const end = index + 1 < span.fields ? span.starts[index + 1]! - 1 : span.end;
     return bytes.toString('latin1', span.starts[index]!, end).trim();
   });
-  return fields.some((text) => /^'[\s\S]*'$/.test(text)) && !fields.some((text) => text.startsWith('"'));
+  return (
+    fields.some((text) => /^'[\s\S]*'$/.test(text)) && !fields.some((text) => text.startsWith('"'))
+  );
 }
 
 /** Marks that separate fields in some files, and stand in texts and names too: Hive writes \x01, ASCII has \x1c to \x1f for it. */
@@ -253,7 +292,9 @@ function hasSingleQuotes(bytes: Buffer, span: RecordSpan): boolean {
 const RARE = /[\x01-\x08\x0b\x0c\x0e-\x1f^~`!#$%&*:;=?@/\\<>{} ]/g;
 
 /** The delimiter of a file without a usual one: read where all records have one width and the names are those of a location; else a hint, or null. */
-function otherDelimiter(head: Head): { readonly delimiter: string | null; readonly hint: string | null } | null {
+function otherDelimiter(
+  head: Head,
+): { readonly delimiter: string | null; readonly hint: string | null } | null {
   const lines = firstLines(head);
   const [header = ''] = lines;
   const isAligned = lines.some((line) => /^ | {2}/.test(line));
@@ -264,8 +305,11 @@ function otherDelimiter(head: Head): { readonly delimiter: string | null; readon
   });
   const certain = candidates.filter(({ names }) => mayHaveLocation(names));
   if (certain.length === 1) return { delimiter: certain[0]!.delimiter, hint: null };
-  if (isAligned && mayHaveLocation(header.trim().split(/ +/))) return { delimiter: null, hint: alignedHint(header) };
-  const [likely] = [...certain, ...candidates].filter(({ delimiter }) => delimiter !== ' ' || certain.length > 0);
+  if (isAligned && mayHaveLocation(header.trim().split(/ +/)))
+    return { delimiter: null, hint: alignedHint(header) };
+  const [likely] = [...certain, ...candidates].filter(
+    ({ delimiter }) => delimiter !== ' ' || certain.length > 0,
+  );
   if (likely === undefined) return null;
   const given = typed(likely.delimiter);
   const hint = `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`;
@@ -285,7 +329,9 @@ function namesIn(head: Head, delimiter: string): string[] | null {
   const quoting = guessQuoting(head, delimiter);
   let names: string[] | null = null;
   for (const span of recordsOf(head, delimiter, quoting)) {
-    names ??= Array.from({ length: span.fields }, (_, index) => fieldText(head.bytes, span, index, 'utf-8').trim());
+    names ??= Array.from({ length: span.fields }, (_, index) =>
+      fieldText(head.bytes, span, index, 'utf-8').trim(),
+    );
     if (span.fields !== names.length) return null;
   }
   return names !== null && names.length > 1 ? names : null;
@@ -301,7 +347,11 @@ function alignedHint(header: string): string {
 function typed(delimiter: string): { name: string; option: string; yaml: string } {
   const code = delimiter.charCodeAt(0);
   if (code > 32)
-    return { name: delimiter, option: delimiter === '\\' ? "'\\'" : `'${delimiter}'`, yaml: `'${delimiter}'` };
+    return {
+      name: delimiter,
+      option: delimiter === '\\' ? "'\\'" : `'${delimiter}'`,
+      yaml: `'${delimiter}'`,
+    };
   if (code === 32) return { name: 'a space', option: "' '", yaml: "' '" };
   const written = `\\x${code.toString(16).padStart(2, '0')}`;
   return { name: `the character ${written}`, option: `$'${written}'`, yaml: `"${written}"` };

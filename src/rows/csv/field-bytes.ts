@@ -42,7 +42,12 @@ export class FieldEncoder implements PlaceSink {
   #fields = 0;
 
   /** @param leads whether a delimiter comes before the first field */
-  constructor(format: FieldFormat, columns: readonly TableColumn[], leads: boolean, take: TakePlace) {
+  constructor(
+    format: FieldFormat,
+    columns: readonly TableColumn[],
+    leads: boolean,
+    take: TakePlace,
+  ) {
     this.#take = take;
     this.#formatText = textFormatter(format);
     this.#isOwn = columns.map((column) => !isWritten(column));
@@ -56,14 +61,19 @@ export class FieldEncoder implements PlaceSink {
     const from = this.#beginField();
     if (typeof field === 'number') this.#endNumber(from, putNumber(this.#bytes, from, field));
     else if (field !== null) {
-      this.#addText(this.#isOwn[this.#fields - 1] ? this.#formatText(field, false) : this.#formatOnce(field));
+      this.#addText(
+        this.#isOwn[this.#fields - 1] ? this.#formatText(field, false) : this.#formatOnce(field),
+      );
     }
   }
 
   putMillionths(millionths: number): void {
     const from = this.#beginField();
     if (millionths < 0) this.#bytes[from] = MINUS;
-    this.#endNumber(from, putDecimal(this.#bytes, millionths < 0 ? from + 1 : from, Math.abs(millionths)));
+    this.#endNumber(
+      from,
+      putDecimal(this.#bytes, millionths < 0 ? from + 1 : from, Math.abs(millionths)),
+    );
   }
 
   putText(text: string, number: number): void {
@@ -198,14 +208,21 @@ export function textFormatter({
   const options = { delimiter, eof: false, ...quoting };
   return (given, isWritten) => {
     if (PLAIN.test(given) && !given.includes(delimiter)) return given;
-    return encodeText(stringify([[isWritten ? harmless(printable(given)) : given]], options), encoding);
+    return encodeText(
+      stringify([[isWritten ? harmless(printable(given)) : given]], options),
+      encoding,
+    );
   };
 }
 
 /** The encoding in which added text is written. If the head of a large file is ASCII, the rest decides, because one `µg/m³` in UTF-8 among
  * rows of windows-1252 would make the file unreadable. The first byte beyond ASCII decides.
  * @param scanned the pieces of the file as the scan has read them; without them, the file is searched (under a second for a gigabyte) */
-export async function encodingToWrite(input: InputFile, dialect: Dialect, scanned: readonly RowPiece[] | undefined) {
+export async function encodingToWrite(
+  input: InputFile,
+  dialect: Dialect,
+  scanned: readonly RowPiece[] | undefined,
+) {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;
   if (scanned !== undefined && scanned.length > 0)
     return scanned.find(({ encoding }) => encoding)?.encoding ?? dialect.encoding;
@@ -222,6 +239,9 @@ export async function encodingToWrite(input: InputFile, dialect: Dialect, scanne
 }
 
 /** Formats a small table as CSV: commas, LF, quotes only where needed. */
-export function plainCsv(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
+export function plainCsv(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
   return stringify([[...head], ...rows.map((row) => [...row])]);
 }

@@ -3,7 +3,13 @@ import { inOrder } from '../../threads/thread-pool.ts';
 import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, openInput } from '../files/input-file.ts';
 import { assertPlaceCount, placeEntries } from '../placed-fields.ts';
-import { type AllPlaces, assertFieldCount, type PlacedFields, type RowPiece, type WriteRequest } from '../port.ts';
+import {
+  type AllPlaces,
+  assertFieldCount,
+  type PlacedFields,
+  type RowPiece,
+  type WriteRequest,
+} from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { FieldEncoder, type FieldFormat } from './field-bytes.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches } from './record-batches.ts';
@@ -56,8 +62,10 @@ function placeStore(request: WriteRequest, format: FieldFormat, leads: boolean, 
   let used = 0;
   const sink = new FieldEncoder(format, request.added, leads, (added, length, fields) => {
     assertFieldCount(request, fields);
-    if (count === ends.length) ends = grown(ends, new Uint32Array(new SharedArrayBuffer(8 * count)));
-    if (used + length > bytes.length) bytes = grown(bytes, Buffer.from(new SharedArrayBuffer(2 * (used + length))));
+    if (count === ends.length)
+      ends = grown(ends, new Uint32Array(new SharedArrayBuffer(8 * count)));
+    if (used + length > bytes.length)
+      bytes = grown(bytes, Buffer.from(new SharedArrayBuffer(2 * (used + length))));
     used += added.copy(bytes, used, 0, length);
     ends[count++] = used;
   });
@@ -82,7 +90,11 @@ type AddFields = (gathered: ByteBuffer, row: number) => void;
 
 /** Makes a function that copies the bytes of places to their rows.
  * @param places the places of the rows, which begin at the index `first` */
-export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Array, first = 0): AddFields {
+export function placeAdder(
+  { ends, bytes: shared }: PlaceBytes,
+  places: Int32Array,
+  first = 0,
+): AddFields {
   // A message between threads turns a Buffer into a Uint8Array.
   const bytes = Buffer.from(shared.buffer, shared.byteOffset, shared.length);
   return (gathered, row) => {
@@ -143,7 +155,11 @@ export async function writeInThreads(
 ): Promise<number> {
   const { pool, pieces } = inThreads!;
   await assertSameFile(input);
-  await using work = pool.begin(import.meta.url, { ...setup, file: input.name }, pieceWriter(input, setup));
+  await using work = pool.begin(
+    import.meta.url,
+    { ...setup, file: input.name },
+    pieceWriter(input, setup),
+  );
   const free: ArrayBuffer[] = [];
   const write = (piece: RowPiece) => {
     const memory = free.pop() ?? new ArrayBuffer(PIECE_BYTES);
@@ -161,7 +177,10 @@ export async function writeInThreads(
   return rows;
 }
 
-function pieceWriter(input: InputFile, { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>) {
+function pieceWriter(
+  input: InputFile,
+  { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>,
+) {
   return async ({ piece, places, memory }: PieceToWrite): Promise<WrittenPiece> => {
     // Never flushed: a piece is passed on as a whole.
     const gathered = byteBuffer(async () => {}, memory);

@@ -26,7 +26,12 @@ export interface CsvBatch {
   /** Three numbers a row: the end of its kept fields, the delimiters to add for missing fields, its end. */
   readonly cuts: Int32Array;
   /** Makes a row of the batch by the offset of its first byte. */
-  readonly rowFrom: (start: number, position: RecordPosition, columns: readonly number[], needed?: number) => Row;
+  readonly rowFrom: (
+    start: number,
+    position: RecordPosition,
+    columns: readonly number[],
+    needed?: number,
+  ) => Row;
 }
 
 export interface BatchRequest {
@@ -61,7 +66,12 @@ let spareWindow: Buffer | null = null;
  * for a longer record. Returns the piece that it read. */
 export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest) {
   const { header, firstLine } = dialect;
-  const whole = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine };
+  const whole = {
+    from: header.next,
+    to: Number.POSITIVE_INFINITY,
+    isGuess: false,
+    line: firstLine,
+  };
   const { piece = { file: 0, ...whole, rows: 0, lines: 0 } } = request;
   await using pass = await input.startPass(request.piece !== undefined);
   const start = piece.isGuess ? piece.from - 1 : piece.from;
@@ -81,14 +91,22 @@ export async function* csvBatches(input: InputFile, dialect: Dialect, request: B
       // While the bytes are in the processor's cache: a pass of its own took 8 % of a run.
       if (encoding === null) encoding = beyondAscii(batch.bytes.subarray(batch.from, batch.to));
       yield batch;
-    } else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, position.line);
+    } else if (window.to - window.from > LONGEST_RECORD)
+      throw withoutEnd(input.name, position.line);
     // The window holds at most the beginning of a record.
     else await window.refill();
   }
   await pass.assertSame();
   if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
   const read = { rows: position.number, lines: position.line - piece.line };
-  return { ...piece, ...read, encoding, from: begin, to: window.start + window.from, isGuess: false };
+  return {
+    ...piece,
+    ...read,
+    encoding,
+    from: begin,
+    to: window.start + window.from,
+    isGuess: false,
+  };
 }
 
 /** The encoding of the bytes beyond ASCII in some whole records; null where there are none. */
@@ -145,7 +163,8 @@ function takeBatch(
 }
 
 /** Some programs fill fields with them, or leave them where they failed to write. */
-const NUL = "The latitude or the longitude has a NUL byte in it: remove it, for instance with tr -d '\\000'.";
+const NUL =
+  "The latitude or the longitude has a NUL byte in it: remove it, for instance with tr -d '\\000'.";
 
 function makeRow(
   bytes: Buffer,
@@ -186,7 +205,13 @@ function makeRow(
 
 /** Decides which bytes of a record stay and how many fields it lacks before the added ones. If the header drops an earlier run's
  * columns, a record with too many fields drops as many fields at its end. */
-export function cutRecord(span: RecordSpan, width: number, dropFrom: number | null, cuts: Int32Array, at: number) {
+export function cutRecord(
+  span: RecordSpan,
+  width: number,
+  dropFrom: number | null,
+  cuts: Int32Array,
+  at: number,
+) {
   const kept = dropFrom ?? width;
   const keep = span.fields > width ? span.fields - (width - kept) : Math.min(span.fields, kept);
   cuts[at] = keep >= span.fields ? span.end : keep === 0 ? span.start : span.starts[keep]! - 1;
@@ -224,13 +249,23 @@ export async function* readNumbers(
     lines[next] = position.line;
     next++;
   };
-  await using batches = csvBatches(input, dialect, { columns: null, dropFrom: null, piece, onRecord });
+  await using batches = csvBatches(input, dialect, {
+    columns: null,
+    dropFrom: null,
+    piece,
+    onRecord,
+  });
   for (;;) {
     next = 0;
     const { done, value } = await batches.next();
     if (done) return value;
     const rowAt = (index: number) =>
-      value.rowFrom(starts[index]!, { number: order[index]!, line: lines[index]! }, columns, needed);
+      value.rowFrom(
+        starts[index]!,
+        { number: order[index]!, line: lines[index]! },
+        columns,
+        needed,
+      );
     if (value.count > 0) yield { count: value.count, numbers, rowAt };
   }
 }
@@ -261,9 +296,17 @@ function numberIn(bytes: Buffer, span: RecordSpan, column: number): number {
   const whole = (point < 0 ? to : point) - first;
   const decimals = point < 0 ? 0 : to - point - 1;
   // A text with leading zeros is a code; one that ends with a point is not a plain number.
-  if (whole < 1 || (whole > MOST_WHOLE && to - from > LONGEST) || (whole > 1 && bytes[first] === ZERO))
+  if (
+    whole < 1 ||
+    (whole > MOST_WHOLE && to - from > LONGEST) ||
+    (whole > 1 && bytes[first] === ZERO)
+  )
     return Number.NaN;
-  if ((point >= 0 && decimals === 0) || decimals >= POWERS.length || digits > Number.MAX_SAFE_INTEGER)
+  if (
+    (point >= 0 && decimals === 0) ||
+    decimals >= POWERS.length ||
+    digits > Number.MAX_SAFE_INTEGER
+  )
     return Number.NaN;
   return (isNegative ? -digits : digits) / POWERS[decimals]!;
 }

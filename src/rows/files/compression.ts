@@ -1,7 +1,11 @@
 import { basename, extname } from 'node:path';
 import type { Compression } from '../../formats/bytes/unpack.ts';
 
-const BY_EXTENSION: Readonly<Record<string, Compression>> = { '.gz': 'gzip', '.zst': 'zstd', '.zstd': 'zstd' };
+const BY_EXTENSION: Readonly<Record<string, Compression>> = {
+  '.gz': 'gzip',
+  '.zst': 'zstd',
+  '.zstd': 'zstd',
+};
 
 /** The extension of a name, with that of a compression: `.csv`, `.csv.gz`. */
 export function extensionOf(name: string): string {

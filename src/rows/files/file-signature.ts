@@ -23,7 +23,11 @@ export function isParquet(head: Buffer): boolean {
 
 /** The first bytes of files that are not CSV, as latin1 text; no header begins like this. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
-const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; readonly hint: string }[] = [
+const SIGNATURES: readonly {
+  readonly start: RegExp;
+  readonly what: string;
+  readonly hint: string;
+}[] = [
   { start: PARQUET, what: 'a Parquet file that was compressed again', hint: UNPACK },
   { start: /^ARROW1\0/, what: 'an Arrow file', hint: EXPORT },
   { start: /^(?:\x1f\x8b|\x28\xb5\x2f\xfd)/, what: 'compressed twice', hint: UNPACK },
@@ -52,7 +56,11 @@ const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; read
   { start: /^SQLite format 3\0/, what: 'an SQLite database', hint: EXPORT },
   { start: /^\0\0\x27\x0a\0{20}/, what: 'the shapes of a shapefile (.shp)', hint: SAVE_LAYER },
   // A year, a month and a day follow the version.
-  { start: /^[\x03\x83\x8b][\s\S][\x01-\x0c][\x01-\x1f]/, what: 'a dBASE table (.dbf)', hint: SAVE_LAYER },
+  {
+    start: /^[\x03\x83\x8b][\s\S][\x01-\x0c][\x01-\x1f]/,
+    what: 'a dBASE table (.dbf)',
+    hint: SAVE_LAYER,
+  },
   { start: /^%PDF-/, what: 'a PDF document', hint: 'Look for the table as a CSV file.' },
   { start: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, what: 'text in UTF-32', hint: SAVE_AS },
   {
@@ -60,7 +68,11 @@ const SIGNATURES: readonly { readonly start: RegExp; readonly what: string; read
     what: 'a web page or XML',
     hint: 'If Excel opens it as a table, save it there as .xlsx or CSV. Else fetch the CSV file again.',
   },
-  { start: /^(?:\xef\xbb\xbf)?\s*\[\s*\[/, what: 'JSON whose rows are arrays', hint: arraysHint('.[] | @csv') },
+  {
+    start: /^(?:\xef\xbb\xbf)?\s*\[\s*\[/,
+    what: 'JSON whose rows are arrays',
+    hint: arraysHint('.[] | @csv'),
+  },
   {
     start: /^(?:\xef\xbb\xbf)?\s*\[[^\r\n]*\]\s*(?:[\r\n]\s*\[|$)/,
     what: 'JSON with an array on each line',
@@ -81,7 +93,8 @@ export function refuseOtherFormats(file: string, head: Buffer): void {
   const start = head.toString('latin1', 0, isContainer ? head.length : 4096);
   const signature = SIGNATURES.find((format) => format.start.test(start));
   if (signature) throw unreadable(file, `is ${signature.what}`, signature.hint);
-  if (isBinary(start)) throw unreadable(file, 'is binary data', 'Check that this is the right file.');
+  if (isBinary(start))
+    throw unreadable(file, 'is binary data', 'Check that this is the right file.');
 }
 
 /** Text has almost no control characters, except one that separates fields. Zero bytes stand between its characters, or fill fields; a

@@ -26,7 +26,12 @@ import { openUnnamed } from './temporary-files.ts';
 import type { Utf16 } from './text-encoding.ts';
 
 /** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first would warn. */
-const [openFd, readFd, statFd, closeFd] = [promisify(open), promisify(read), promisify(fstat), promisify(close)];
+const [openFd, readFd, statFd, closeFd] = [
+  promisify(open),
+  promisify(read),
+  promisify(fstat),
+  promisify(close),
+];
 const appendFd = promisify<number, Buffer>(writeFile);
 
 /** The bytes of the head, which show format, delimiter and encoding. */
@@ -73,19 +78,27 @@ export interface InputStreams {
 export async function openInput(file: string, streams?: InputStreams): Promise<InputFile> {
   if (file === '-') {
     const { stdin, interrupt } = streams ?? {};
-    if (!stdin) throw new PerilbookError('USAGE', 'There is no standard input to read', 'Give the name of a file.');
+    if (!stdin)
+      throw new PerilbookError(
+        'USAGE',
+        'There is no standard input to read',
+        'Give the name of a file.',
+      );
     const name = 'standard input';
     // A terminal is a device too, but its user ends it.
-    if (stdin.fd !== undefined && stdin.isTTY !== true && isEndless(await statFd(stdin.fd))) throw endless(name);
+    if (stdin.fd !== undefined && stdin.isTTY !== true && isEndless(await statFd(stdin.fd)))
+      throw endless(name);
     return makeInput(name, await spool(interruptible(stdin, name, interrupt), name), null);
   }
   try {
     const before = await stat(file);
-    if (before.isDirectory()) throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
+    if (before.isDirectory())
+      throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
     if (isEndless(before)) throw endless(file);
     // Of the devices only /dev/null is left, an empty file.
     const isRead = before.isFile() || before.isCharacterDevice();
-    if (!isRead) return await makeInput(file, await spool(readPipe(file, streams?.interrupt), file), null);
+    if (!isRead)
+      return await makeInput(file, await spool(readPipe(file, streams?.interrupt), file), null);
     const fd = await openFd(file, 'r');
     try {
       return await makeInput(file, fd, await statFd(fd));
@@ -97,7 +110,11 @@ export async function openInput(file: string, streams?: InputStreams): Promise<I
   }
 }
 
-async function makeInput(name: string, fd: number, identity: FileIdentity | null): Promise<InputFile> {
+async function makeInput(
+  name: string,
+  fd: number,
+  identity: FileIdentity | null,
+): Promise<InputFile> {
   const size = identity?.size ?? (await statFd(fd)).size;
   const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
   let filled = 0;
@@ -120,7 +137,12 @@ async function makeInput(name: string, fd: number, identity: FileIdentity | null
   };
 }
 
-function startPass(name: string, spooled: number, identity: FileIdentity | null, isShort = false): BytePass {
+function startPass(
+  name: string,
+  spooled: number,
+  identity: FileIdentity | null,
+  isShort = false,
+): BytePass {
   const orRefused = <T>(work: () => T, refusal = asUnreadable): T => {
     try {
       return work();
@@ -129,11 +151,18 @@ function startPass(name: string, spooled: number, identity: FileIdentity | null,
     }
   };
   // A pipe that took the file's name would block the whole program until another one writes.
-  const fd = identity ? orRefused(() => openSync(name, constants.O_RDONLY | constants.O_NONBLOCK), asGone) : spooled;
+  const fd = identity
+    ? orRefused(() => openSync(name, constants.O_RDONLY | constants.O_NONBLOCK), asGone)
+    : spooled;
   const isSame = () => {
     if (identity === null) return true;
     const { dev, ino, size, mtimeMs } = fstatSync(fd);
-    return dev === identity.dev && ino === identity.ino && size === identity.size && mtimeMs === identity.mtimeMs;
+    return (
+      dev === identity.dev &&
+      ino === identity.ino &&
+      size === identity.size &&
+      mtimeMs === identity.mtimeMs
+    );
   };
   const end = () => {
     if (identity) closeSync(fd);
@@ -173,7 +202,11 @@ async function spool(stream: Readable, name: string): Promise<number> {
 }
 
 function endless(name: string): PerilbookError {
-  return unreadable(name, 'is a device, not a file', 'Give the name of a file, or - to read standard input.');
+  return unreadable(
+    name,
+    'is a device, not a file',
+    'Give the name of a file, or - to read standard input.',
+  );
 }
 
 function changed(file: string): PerilbookError {
@@ -182,7 +215,12 @@ function changed(file: string): PerilbookError {
 }
 
 /** @param what a clause about the file, such as `is empty` */
-export function unreadable(file: string, what: string, hint: string, cause?: unknown): PerilbookError {
+export function unreadable(
+  file: string,
+  what: string,
+  hint: string,
+  cause?: unknown,
+): PerilbookError {
   return new PerilbookError('INPUT_UNREADABLE', `${file} ${what}`, hint, { file }, cause);
 }
 
@@ -196,20 +234,46 @@ export function requireFile(file: string): void {
 }
 
 function asUnreadable(file: string, error: unknown): unknown {
-  if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
+  if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error))
+    return error;
   if (error.code === 'ENOENT') {
-    return unreadable(file, `does not exist${didYouMeanFile(file)}`, 'Check the name of the file.', error);
+    return unreadable(
+      file,
+      `does not exist${didYouMeanFile(file)}`,
+      'Check the name of the file.',
+      error,
+    );
   }
   if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return unreadable(file, 'may not be read by this user', 'Change its permissions, or copy it.', error);
+    return unreadable(
+      file,
+      'may not be read by this user',
+      'Change its permissions, or copy it.',
+      error,
+    );
   }
   if (error.code === 'EBUSY') {
-    return unreadable(file, 'is held by another program', 'Close it there, or give a copy of it.', error);
+    return unreadable(
+      file,
+      'is held by another program',
+      'Close it there, or give a copy of it.',
+      error,
+    );
   }
   if (error.code === 'ENOSPC') {
-    return unreadable(file, 'does not fit in the temporary folder', 'Set TMPDIR to a folder with more room.', error);
+    return unreadable(
+      file,
+      'does not fit in the temporary folder',
+      'Set TMPDIR to a folder with more room.',
+      error,
+    );
   }
-  return unreadable(file, `cannot be read (${error.message})`, 'Check the file and the disk that it is on.', error);
+  return unreadable(
+    file,
+    `cannot be read (${error.message})`,
+    'Check the file and the disk that it is on.',
+    error,
+  );
 }
 
 /** `; did you mean X?` for a missing file, if its folder has a file with a similar name. */

@@ -1,5 +1,14 @@
 import { createWriteStream, fstatSync, lstatSync, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  open,
+  readlink,
+  realpath,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, parse, resolve, win32 } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -76,15 +85,26 @@ export function isSameFile(a: ResolvedPath, b: ResolvedPath): boolean {
 }
 
 /** Whether two files are one, by whatever names; none is never the same. */
-function isSameInode(a: InputIdentity | null | undefined, b: InputIdentity | null | undefined): boolean {
+function isSameInode(
+  a: InputIdentity | null | undefined,
+  b: InputIdentity | null | undefined,
+): boolean {
   return a?.ino !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
 /** Opens the output: a path, or `-` for `stdout`. */
-export async function openOutput(target: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
+export async function openOutput(
+  target: TableTarget,
+  input: InputIdentity | null,
+): Promise<OutputFile> {
   const { output, stdout, signal } = target;
   if (output !== '-') return await openFile(target, input);
-  if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
+  if (!stdout)
+    throw new PerilbookError(
+      'USAGE',
+      'There is no standard output to write to',
+      'Give the name of a file.',
+    );
   const { fd } = stdout as { fd?: unknown };
   if (typeof fd === 'number') refuseInput('standard output', fstatSync(fd), input);
   return streamOutput(stdout, 'standard output', signal);
@@ -107,7 +127,10 @@ export async function writeWhole<Result>(
   }
 }
 
-async function openFile({ output, signal, interrupt }: TableTarget, input: InputIdentity | null): Promise<OutputFile> {
+async function openFile(
+  { output, signal, interrupt }: TableTarget,
+  input: InputIdentity | null,
+): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
     refuseWindowsName(output);
     await refusePlanted(output);
@@ -123,20 +146,30 @@ async function openFile({ output, signal, interrupt }: TableTarget, input: Input
     if (old) await refuseHeld(output, target);
     await removeAbandoned(target);
     const temporary = temporaryName(target);
-    const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o600 | ((input?.mode ?? 0o666) & 0o066));
+    const handle = await open(
+      temporary,
+      'wx',
+      old ? old.mode & 0o777 : 0o600 | ((input?.mode ?? 0o666) & 0o066),
+    );
     if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
     return renamedOutput(output, handle, temporary, target);
   });
 }
 
 function refuseInput(output: string, stats: Stats | undefined, input: InputIdentity | null): void {
-  if (isSameInode(stats, input)) throw unwritable(output, 'is the input itself', 'Choose another output file.');
+  if (isSameInode(stats, input))
+    throw unwritable(output, 'is the input itself', 'Choose another output file.');
 }
 
 /** Syncs while rows are still written: a single sync at the end of a large file takes long. */
 const BYTES_A_SYNC = 32 * 1024 * 1024;
 
-function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): OutputFile {
+function renamedOutput(
+  output: string,
+  handle: FileHandle,
+  temporary: string,
+  target: string,
+): OutputFile {
   let left = false;
   let unsynced = 0;
   let syncing: Promise<void> = Promise.resolve();
@@ -159,7 +192,12 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
         if (isHeld) await rename(temporary, besideOf(target));
         left = true;
         endTemporary(temporary);
-        if (isHeld) throw unwritable(output, `${HELD}: the rows are in ${besideOf(target)}`, CLOSE_AND_RENAME);
+        if (isHeld)
+          throw unwritable(
+            output,
+            `${HELD}: the rows are in ${besideOf(target)}`,
+            CLOSE_AND_RENAME,
+          );
         await syncFolder(dirname(target));
       }),
     async discard() {
@@ -180,7 +218,11 @@ function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): Outpu
     pipe.end();
     await finished(pipe);
   };
-  return { ...stream, commit: () => orUnwritable(output, end), discard: async () => void pipe.destroy() };
+  return {
+    ...stream,
+    commit: () => orUnwritable(output, end),
+    discard: async () => void pipe.destroy(),
+  };
 }
 
 function streamOutput(stdout: Writable, name: string, signal?: AbortSignal): OutputFile {
@@ -230,7 +272,8 @@ async function syncFolder(folder: string): Promise<void> {
 
 const HELD = 'is held by another program';
 const IS_HELD = [HELD, 'Close it there, or choose another output file.'] as const;
-const CLOSE_AND_RENAME = 'Close it there, then give it the rows: move the new file over it, or run again.';
+const CLOSE_AND_RENAME =
+  'Close it there, then give it the rows: move the new file over it, or run again.';
 
 /** Whether a file could not be replaced because another program has it open: a workbook in Excel. @throws any other error, also that of
  * a folder, to which Windows gives the same code */
@@ -249,7 +292,11 @@ function besideOf(target: string): string {
 /** Windows finds a file that another program holds only when it is opened, so an old output is opened before anything is bought. */
 async function refuseHeld(output: string, target: string): Promise<void> {
   const handle = await open(target, 'r+').catch((error: unknown) => {
-    if (hasSystemCode(error, 'EBUSY') || (process.platform === 'win32' && heldByOther(error, target))) return null;
+    if (
+      hasSystemCode(error, 'EBUSY') ||
+      (process.platform === 'win32' && heldByOther(error, target))
+    )
+      return null;
     return undefined;
   });
   if (handle === null) throw unwritable(output, ...IS_HELD);
@@ -267,7 +314,8 @@ const NO_FILE_NAME = /[<>:"|?*\u0000-\u001f]/;
 export function refuseWindowsName(output: string, system = process.platform): void {
   if (system !== 'win32') return;
   const name = win32.basename(output);
-  if (DEVICE_NAME.test(name)) throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
+  if (DEVICE_NAME.test(name))
+    throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
   if (!NO_FILE_NAME.test(name)) return;
   const hint = 'Choose a name without < > : " | ? * and control characters.';
   throw unwritable(output, 'is no name of a file on Windows', hint);
@@ -286,16 +334,31 @@ const ROOM = 'Make room or choose another output file, then run again: nothing i
 const NO_ROOM = ['does not fit on its disk', ROOM] as const;
 
 const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
-  ENOENT: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
-  ENOTDIR: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
-  EACCES: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
-  EPERM: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
+  ENOENT: [
+    'lies in a folder that does not exist',
+    'Create the folder, or choose another output file.',
+  ],
+  ENOTDIR: [
+    'lies in a folder that does not exist',
+    'Create the folder, or choose another output file.',
+  ],
+  EACCES: [
+    'may not be written by this user',
+    'Choose another output file, or change the permissions of its folder.',
+  ],
+  EPERM: [
+    'may not be written by this user',
+    'Choose another output file, or change the permissions of its folder.',
+  ],
   EBUSY: IS_HELD,
   EROFS: ['lies on a disk that is read-only', 'Choose another output file.'],
   ENOSPC: NO_ROOM,
   EDQUOT: NO_ROOM,
   EFBIG: NO_ROOM,
-  EPIPE: ['was closed by its reader', 'Run again with a reader that takes all rows: nothing is bought twice.'],
+  EPIPE: [
+    'was closed by its reader',
+    'Run again with a reader that takes all rows: nothing is bought twice.',
+  ],
 };
 
 async function orUnwritable<T>(file: string, work: () => Promise<T>): Promise<T> {
@@ -308,7 +371,8 @@ async function orUnwritable<T>(file: string, work: () => Promise<T>): Promise<T>
 
 /** What is thrown in place of an error of the system. */
 export function asUnwritable(file: string, error: unknown): unknown {
-  if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
+  if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error))
+    return error;
   const other = [`cannot be written (${error.message})`, 'Choose another output file.'] as const;
   const [what, hint] = REASONS[String(error.code)] ?? other;
   return unwritable(file, what, hint, error);

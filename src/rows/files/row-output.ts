@@ -9,7 +9,11 @@ import { type InputIdentity, type OutputFile, openOutput, writeWhole } from './o
 import { inOrder, type Utf16, unfinishedBytes, utf16Of } from './text-encoding.ts';
 
 /** Writes a table as a new file. @param source the file that the rows are from; null for none */
-export type WriteNewFile = (table: NewTable, target: TableTarget, source: InputFile | null) => Promise<WriteResult>;
+export type WriteNewFile = (
+  table: NewTable,
+  target: TableTarget,
+  source: InputFile | null,
+) => Promise<WriteResult>;
 
 /** Writes rows whole or not at all, from small pieces; `writeAll` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
@@ -68,7 +72,9 @@ export async function writeNewText(
     gathered.addText(end);
     return rows;
   };
-  return await writeRows(target, source?.identity ?? null, write, (file) => compressedOutput(file, compression));
+  return await writeRows(target, source?.identity ?? null, write, (file) =>
+    compressedOutput(file, compression),
+  );
 }
 
 const BYTES_A_CHUNK = 256 * 1024;

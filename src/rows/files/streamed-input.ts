@@ -24,7 +24,11 @@ export async function utf8Input(input: InputFile, named?: FileEncoding): Promise
   return await streamedInput(input, (pass) => utf8Chunks(pass, input.name, utf16), { utf16 });
 }
 
-async function* utf8Chunks(pass: BytePass, name: string, utf16: Utf16): AsyncGenerator<Buffer, void, void> {
+async function* utf8Chunks(
+  pass: BytePass,
+  name: string,
+  utf16: Utf16,
+): AsyncGenerator<Buffer, void, void> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunksFrom(pass, 0)) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
@@ -35,7 +39,8 @@ async function* utf8Chunks(pass: BytePass, name: string, utf16: Utf16): AsyncGen
     rest = Buffer.from(bytes.subarray(end));
     if (end > 0) yield utf8Of(inOrder(bytes.subarray(0, end), utf16));
   }
-  if (rest.length % 2 === 1) throw unreadable(name, 'ends within a UTF-16 character', 'Fetch or copy the file again.');
+  if (rest.length % 2 === 1)
+    throw unreadable(name, 'ends within a UTF-16 character', 'Fetch or copy the file again.');
   if (rest.length > 0) yield utf8Of(inOrder(rest, utf16));
 }
 

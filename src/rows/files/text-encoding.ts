@@ -48,7 +48,9 @@ export function utf8Of(units: Buffer): Buffer {
     // A lone surrogate becomes a piece of its own.
     text
       .split(/(\p{Surrogate})/u)
-      .map((piece) => (piece.isWellFormed() ? Buffer.from(piece, 'utf8') : threeBytes(piece.charCodeAt(0)))),
+      .map((piece) =>
+        piece.isWellFormed() ? Buffer.from(piece, 'utf8') : threeBytes(piece.charCodeAt(0)),
+      ),
   );
 }
 
@@ -65,7 +67,10 @@ export function utf16Of(bytes: Buffer): Buffer {
     // ED A0 80 to ED BF BF are the halves; ED 80 80 to ED 9F BF are Korean.
     if (bytes[at + 1]! < 0xa0) continue;
     const half = 0xd000 | ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f);
-    pieces.push(Buffer.from(bytes.toString('utf8', from, at), 'utf16le'), Buffer.of(half & 0xff, half >> 8));
+    pieces.push(
+      Buffer.from(bytes.toString('utf8', from, at), 'utf16le'),
+      Buffer.of(half & 0xff, half >> 8),
+    );
     from = at + 3;
   }
   pieces.push(Buffer.from(bytes.toString('utf8', from), 'utf16le'));

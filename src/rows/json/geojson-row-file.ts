@@ -13,7 +13,13 @@ import {
   withMembers,
 } from '../../formats/json/json-members.ts';
 import { fieldOf, type Value } from '../../formats/typed-value.ts';
-import { DEGREES, degreesOfPoint, INSIDE_OUTLINE, innerPoint, TOO_LARGE_OUTLINE } from '../../geo/geometry-points.ts';
+import {
+  DEGREES,
+  degreesOfPoint,
+  INSIDE_OUTLINE,
+  innerPoint,
+  TOO_LARGE_OUTLINE,
+} from '../../geo/geometry-points.ts';
 import { positionOf } from '../../geo/place-in-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
@@ -21,7 +27,15 @@ import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-out
 import { haveLocation } from '../location-columns.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { isObject, type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
+import {
+  isObject,
+  type JsonColumn,
+  jsonColumns,
+  jsonText,
+  jsonType,
+  memberAt,
+  parseObject,
+} from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
 
 /** The whole file is held in memory. */
@@ -41,14 +55,24 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
   const { features, columns, hasPoints, outlines, hasIds, shapes } = orNotJson(
     () => survey(bytes),
-    (error) => input.refused('is GeoJSON that is damaged or cut off', 'Write or fetch the file again.', error),
+    (error) =>
+      input.refused(
+        'is GeoJSON that is damaged or cut off',
+        'Write or fetch the file again.',
+        error,
+      ),
   );
   // Without points, the location is two columns of degrees among the properties.
-  const before = [...(hasPoints || features.length === 0 ? POINT_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
+  const before = [
+    ...(hasPoints || features.length === 0 ? POINT_COLUMNS : []),
+    ...(hasIds ? [ID_COLUMN.name] : []),
+  ];
   const firstProperty = before.length;
   const points = [...before.keys()].filter((i) => POINT_COLUMNS.includes(before[i]!));
   const ids = [...before.keys()].filter((i) => !points.includes(i));
-  const properties = [...columns.keys()].filter((i) => columns[i]!.path.length === 1).map((i) => i + firstProperty);
+  const properties = [...columns.keys()]
+    .filter((i) => columns[i]!.path.length === 1)
+    .map((i) => i + firstProperty);
   // In a table, the degrees of an earlier file stand before those of the geometries that were made of them.
   const hasOwnDegrees = haveLocation(columns.map(({ name }) => name));
   const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
@@ -56,13 +80,18 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     const whole = featureAt(bytes, feature);
     const { point, problem, remark } = parsePoint(whole.geometry);
     const values = wanted.map((index) => {
-      if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
+      if (index >= before.length)
+        return memberAt(whole.properties, columns[index - before.length]!);
       const axis = axisOf(index);
       return axis < 0 ? memberAt(whole, ID_COLUMN) : point[axis];
     });
     const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
     if (!wanted.some((index) => axisOf(index) >= 0)) return row;
-    return { ...row, ...(problem !== null && { problem }), ...(remark !== undefined && { remark }) };
+    return {
+      ...row,
+      ...(problem !== null && { problem }),
+      ...(remark !== undefined && { remark }),
+    };
   };
   return {
     format: 'geojson',
@@ -75,7 +104,9 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     hasRemarks: hasPoints && outlines > 0,
     shapes: shapes.length === 0 ? undefined : { column: null, kinds: shapes },
     columns: [...before, ...columns.map(({ name }) => name)],
-    wholeColumns: hasOwnDegrees ? [...ids, ...properties, ...points] : [...points, ...ids, ...properties],
+    wholeColumns: hasOwnDegrees
+      ? [...ids, ...properties, ...points]
+      : [...points, ...ids, ...properties],
     async *read(wanted) {
       for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
         const batch = features.slice(from, from + ROWS_A_BATCH);
@@ -83,8 +114,16 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
       }
     },
     write: (request) => {
-      const dropped = columns.slice(Math.max(0, (request.dropFrom ?? Number.POSITIVE_INFINITY) - firstProperty));
-      return writeFeatures(input, bytes, features, new Set(dropped.map(({ name }) => name)), request);
+      const dropped = columns.slice(
+        Math.max(0, (request.dropFrom ?? Number.POSITIVE_INFINITY) - firstProperty),
+      );
+      return writeFeatures(
+        input,
+        bytes,
+        features,
+        new Set(dropped.map(({ name }) => name)),
+        request,
+      );
     },
   };
 }
@@ -97,8 +136,13 @@ async function wholeFile(input: InputFile): Promise<Buffer> {
     chunks.push(chunk);
     size += chunk.length;
     if (size > LARGEST_FILE) {
-      const hint = 'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
-      throw unreadable(input.name, `is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`, hint);
+      const hint =
+        'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
+      throw unreadable(
+        input.name,
+        `is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`,
+        hint,
+      );
     }
   }
   await pass.assertSame();
@@ -150,7 +194,8 @@ function survey(bytes: Buffer) {
       const { point, remark } = parsePoint(whole.geometry);
       if (remark !== undefined) outlines++;
       else hasPoints ||= point[0] != null;
-      if (isObject(whole.geometry) && whole.geometry.type !== 'Point') shapes.add(String(whole.geometry.type));
+      if (isObject(whole.geometry) && whole.geometry.type !== 'Point')
+        shapes.add(String(whole.geometry.type));
       hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
     }
@@ -166,7 +211,9 @@ function otherSystemNote(bytes: Buffer): string | null {
   const start = bytes.toString('latin1', 0, 4_096);
   const end = bytes.toString('latin1', Math.max(4_096, bytes.length - 4_096));
   const [, name] =
-    /"crs"\s*:\s*\{[^{}]*"properties"\s*:\s*\{[^{}]*"name"\s*:\s*"([^"]*)"/.exec(`${start}\n${end}`) ?? [];
+    /"crs"\s*:\s*\{[^{}]*"properties"\s*:\s*\{[^{}]*"name"\s*:\s*"([^"]*)"/.exec(
+      `${start}\n${end}`,
+    ) ?? [];
   if (name === undefined || DEGREES.test(name)) return null;
   return `The file says that its coordinates are in ${name} (crs), not in degrees: convert it to EPSG:4326.`;
 }
@@ -176,14 +223,21 @@ function outlinesNote(outlines: number): string {
 }
 
 /** Latitude and longitude as in the file, or a point inside a small outline; a text is no coordinate. */
-function parsePoint(geometry: unknown): { point: readonly unknown[]; problem: string | null; remark?: string } {
+function parsePoint(geometry: unknown): {
+  point: readonly unknown[];
+  problem: string | null;
+  remark?: string;
+} {
   if (!isObject(geometry)) return { point: [], problem: null };
   const { type, coordinates } = geometry;
   if (type === 'Polygon' || type === 'MultiPolygon') {
     const inner = resultOrNull(() => innerPoint(plainNumbers(geometry)));
     if (inner !== null && inner !== 'too_large')
       return { point: [inner.lat, inner.lng], problem: null, remark: INSIDE_OUTLINE };
-    return { point: [], problem: inner === null ? `The geometry is a ${type} without an inside.` : TOO_LARGE_OUTLINE };
+    return {
+      point: [],
+      problem: inner === null ? `The geometry is a ${type} without an inside.` : TOO_LARGE_OUTLINE,
+    };
   }
   const position = positionOf(type, coordinates);
   if (type !== 'Point' && position === coordinates)
@@ -198,7 +252,8 @@ function plainNumbers(geometry: Readonly<Record<string, unknown>>): Polygon | Mu
 }
 
 /** A text in JSON quotes, so that it is not read as a number. */
-const quotedText = (value: unknown): unknown => (typeof value === 'string' ? JSON.stringify(value) : value);
+const quotedText = (value: unknown): unknown =>
+  typeof value === 'string' ? JSON.stringify(value) : value;
 
 async function writeFeatures(
   input: InputFile,
@@ -239,9 +294,15 @@ function addFeature(
   const made = `{${added.join(',')}}`;
   if (properties) {
     const { valueFrom, valueTo } = properties;
-    const changed = bytes[valueFrom] === 0x7b ? withMembers(bytes, valueFrom, dropped, added).pieces : [made];
+    const changed =
+      bytes[valueFrom] === 0x7b ? withMembers(bytes, valueFrom, dropped, added).pieces : [made];
     addPieces(gathered, bytes, [{ from, to: valueFrom }, ...changed, { from: valueTo, to }]);
-  } else addPieces(gathered, bytes, withMembers(bytes, from, new Set(), [`"properties":${made}`]).pieces);
+  } else
+    addPieces(
+      gathered,
+      bytes,
+      withMembers(bytes, from, new Set(), [`"properties":${made}`]).pieces,
+    );
 }
 
 /** Writes a table as a collection of features (RFC 7946), one per line: the point is the geometry (or null), other columns are properties. */
@@ -253,7 +314,9 @@ export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
   const begin: Parameters<typeof writeNewText>[3] = (gathered) => {
     gathered.addText('{"type":"FeatureCollection","features":[');
     return (values, row) =>
-      gathered.addText(`${row === 0 ? '' : ','}\n${Buffer.from(featureOf(values)).toString('latin1')}`);
+      gathered.addText(
+        `${row === 0 ? '' : ','}\n${Buffer.from(featureOf(values)).toString('latin1')}`,
+      );
   };
   return await writeNewText(table, target, source, begin, '\n]}\n');
 };

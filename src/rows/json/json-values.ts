@@ -24,7 +24,11 @@ export function jsonColumns(objects: Iterable<Readonly<Record<string, unknown>>>
 
 const newShape = (): JsonShape => ({ names: [], inside: new Map() });
 
-function addShape({ names, inside }: JsonShape, object: Readonly<Record<string, unknown>>, depth: number): void {
+function addShape(
+  { names, inside }: JsonShape,
+  object: Readonly<Record<string, unknown>>,
+  depth: number,
+): void {
   let next: string | null = null;
   for (const [name, value] of Object.entries(object).reverse()) {
     if (!inside.has(name)) {
@@ -46,7 +50,8 @@ function listColumns({ names, inside }: JsonShape, above: readonly string[]): Js
 /** The value of an object in a column; undefined for none. */
 export function memberAt(object: unknown, { path }: JsonColumn): unknown {
   let value = object;
-  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  for (const name of path)
+    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return value;
 }
 
@@ -64,13 +69,21 @@ export function jsonType(value: unknown): ValueType {
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !exactJson.isRawJSON(value)
+  );
 }
 
 interface ExactJson {
   rawJSON(text: string): unknown;
   isRawJSON(value: unknown): boolean;
-  parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown;
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source: string }) => unknown,
+  ): unknown;
 }
 
 /** TypeScript's library lacks these functions. */
@@ -82,7 +95,9 @@ const LONG_NUMBER = /\d{16}|[\d.]{17}|\de[+-]?\d/i;
 /** Reads an object; null for anything else. Numbers that JavaScript would round keep their digits. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = LONG_NUMBER.test(text) ? exactJson.parse(text, keepDigits) : JSON.parse(text);
+    const value: unknown = LONG_NUMBER.test(text)
+      ? exactJson.parse(text, keepDigits)
+      : JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -25,7 +25,15 @@ import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-out
 import { mayHaveLocation } from '../location-columns.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { isObject, type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
+import {
+  isObject,
+  type JsonColumn,
+  jsonColumns,
+  jsonText,
+  jsonType,
+  memberAt,
+  parseObject,
+} from './json-values.ts';
 
 /** Types of objects that are whole documents, not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
@@ -80,16 +88,27 @@ interface ObjectFormat {
   readonly problem: string;
 }
 
-const LINES: ObjectFormat = { format: 'ndjson', batches: lineBatches, problem: 'The line is not a JSON object.' };
+const LINES: ObjectFormat = {
+  format: 'ndjson',
+  batches: lineBatches,
+  problem: 'The line is not a JSON object.',
+};
 function objectsFile(input: InputFile, objects: ObjectFormat, texts: readonly string[]): RowFile {
   const columns = jsonColumns(texts.map(parseObject).filter((object) => object !== null));
   const rowFile = makeRowFile(input, objects, columns);
   return input.isWhole
     ? rowFile
-    : { ...rowFile, entire: async () => makeRowFile(input, objects, await allColumns(input, objects, columns)) };
+    : {
+        ...rowFile,
+        entire: async () => makeRowFile(input, objects, await allColumns(input, objects, columns)),
+      };
 }
 
-function makeRowFile(input: InputFile, objects: ObjectFormat, columns: readonly JsonColumn[]): RowFile {
+function makeRowFile(
+  input: InputFile,
+  objects: ObjectFormat,
+  columns: readonly JsonColumn[],
+): RowFile {
   return {
     format: objects.format,
     unit: objects.unit,
@@ -102,8 +121,14 @@ function makeRowFile(input: InputFile, objects: ObjectFormat, columns: readonly 
 }
 
 /** The columns of the first mebibyte, then those of members that appear only later: a table needs a column for them. */
-async function allColumns(input: InputFile, { batches }: ObjectFormat, firstColumns: readonly JsonColumn[]) {
-  const names = new Set(firstColumns.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
+async function allColumns(
+  input: InputFile,
+  { batches }: ObjectFormat,
+  firstColumns: readonly JsonColumn[],
+) {
+  const names = new Set(
+    firstColumns.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!),
+  );
   const late: JsonColumn[] = [];
   for await (const batch of batches(input)) {
     for (const { text } of textLines(batch)) {
@@ -140,19 +165,37 @@ async function* readRows(
 }
 
 /** The lines with rows: all except blank ones. */
-function textLines({ bytes, lines, firstLine }: LineBatch): { text: string; from: number; line: number }[] {
+function textLines({
+  bytes,
+  lines,
+  firstLine,
+}: LineBatch): { text: string; from: number; line: number }[] {
   return lines
-    .map(({ from, to }, i) => ({ text: withoutMark(bytes.toString('utf8', from, to)), from, line: firstLine + i }))
+    .map(({ from, to }, i) => ({
+      text: withoutMark(bytes.toString('utf8', from, to)),
+      from,
+      line: firstLine + i,
+    }))
     .filter(({ text }) => text.trim() !== '');
 }
 
 const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 
-function makeRows(batch: LineBatch, problem: string, wanted: readonly JsonColumn[], before: number): Row[] {
+function makeRows(
+  batch: LineBatch,
+  problem: string,
+  wanted: readonly JsonColumn[],
+  before: number,
+): Row[] {
   return textLines(batch).map(({ text, line }, i) => {
     const object = parseObject(text);
     const values = wanted.map((column) => memberAt(object, column));
-    const row = { number: before + i + 1, line, fields: values.map(jsonText), types: values.map(jsonType) };
+    const row = {
+      number: before + i + 1,
+      line,
+      fields: values.map(jsonText),
+      types: values.map(jsonType),
+    };
     return object ? row : { ...row, problem };
   });
 }
@@ -163,7 +206,9 @@ async function writeObjects(
   columns: readonly JsonColumn[],
   request: WriteRequest,
 ): Promise<WriteResult> {
-  const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
+  const dropped = new Set(
+    columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name),
+  );
   const added = new Set(request.added.map(({ name }) => name));
   return await writeTextRows(request, input, async (gathered) => {
     const nextFields = rowFields(request);
@@ -203,7 +248,8 @@ export function addPieces(gathered: ByteBuffer, bytes: Buffer, pieces: readonly 
 /** Only the first mebibyte is checked before a purchase. Readers keep the last of two members of one name: the user's value would be lost. */
 function clashIn(file: string, line: number, column: string): PerilbookError {
   const message = `The input already has a column ${column} on line ${line}`;
-  const hint = 'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.';
+  const hint =
+    'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.';
   return new PerilbookError('INPUT_COLUMNS', message, hint, { file, line, column });
 }
 
@@ -252,7 +298,8 @@ function listIn(head: Buffer, at: number): number | null {
   const lists = listsIn(head, at, 1);
   const located = lists.filter((list) => {
     const [first] = elementsIn(head, list + 1, 'array', 1).found;
-    const object = first === undefined ? null : parseObject(head.toString('utf8', first.from, first.to));
+    const object =
+      first === undefined ? null : parseObject(head.toString('utf8', first.from, first.to));
     return object !== null && hasLocation(object);
   });
   const [only, ...others] = located.length > 0 ? located : lists;
@@ -262,7 +309,9 @@ function listIn(head: Buffer, at: number): number | null {
 function listsIn(head: Buffer, at: number, depth: number): number[] {
   return knownMembers(head, at).members.flatMap(({ valueFrom }) => {
     if (isListOfObjects(head, valueFrom)) return [valueFrom];
-    return head[valueFrom] === OPEN_OBJECT && depth < DEEPEST ? listsIn(head, valueFrom, depth + 1) : [];
+    return head[valueFrom] === OPEN_OBJECT && depth < DEEPEST
+      ? listsIn(head, valueFrom, depth + 1)
+      : [];
   });
 }
 
@@ -276,7 +325,9 @@ function isRow(text: string): boolean {
 function isTable(object: JsonObject): boolean {
   const values = Object.values(object);
   if (values.length < 2) return false;
-  return values.every(Array.isArray) || values.every((value) => isObject(value) && hasLocation(value));
+  return (
+    values.every(Array.isArray) || values.every((value) => isObject(value) && hasLocation(value))
+  );
 }
 
 function hasLocation(object: JsonObject): boolean {

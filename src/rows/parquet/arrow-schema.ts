@@ -29,7 +29,11 @@ const ARROW_TYPES: Readonly<Record<AddedColumn['type'], readonly [number, Part]>
 
 /** The value of the key for a file that keeps its first columns and gets others after them.
  * @returns null if the value cannot be read or describes other columns: a file without the key is read by its own schema */
-export function extendArrowSchema(value: string, kept: readonly string[], added: readonly AddedColumn[]) {
+export function extendArrowSchema(
+  value: string,
+  kept: readonly string[],
+  added: readonly AddedColumn[],
+) {
   try {
     return extended(messageIn(Buffer.from(value, 'base64')), kept, added);
   } catch (error) {
@@ -45,7 +49,11 @@ function messageIn(bytes: Buffer): Buffer {
   return bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at));
 }
 
-function extended(bytes: Buffer, kept: readonly string[], added: readonly AddedColumn[]): string | null {
+function extended(
+  bytes: Buffer,
+  kept: readonly string[],
+  added: readonly AddedColumn[],
+): string | null {
   const message = referredAt(bytes, 0);
   const headerType = fieldAt(bytes, message, MESSAGE.headerType);
   const header = fieldAt(bytes, message, MESSAGE.header);
@@ -53,7 +61,8 @@ function extended(bytes: Buffer, kept: readonly string[], added: readonly AddedC
   const schema = referredAt(bytes, header);
   const fields = listAt(bytes, fieldAt(bytes, schema, SCHEMA.fields)).slice(0, kept.length);
   const names = fields.map((field) => textAt(bytes, fieldAt(bytes, field, FIELD.name)));
-  if (names.length !== kept.length || names.some((name, index) => name !== kept[index])) return null;
+  if (names.length !== kept.length || names.some((name, index) => name !== kept[index]))
+    return null;
   // The part that an earlier run wrote is replaced, unless one of its columns stays.
   const own = ownPart(bytes);
   const from = fields.every((field) => field >= own) ? own : 0;
@@ -67,10 +76,17 @@ function extended(bytes: Buffer, kept: readonly string[], added: readonly AddedC
   };
   const list = [...fields.map((field) => ({ old: field - from })), ...added.map(arrowField)];
   const schemaPart: Part = {
-    table: [number(schema, SCHEMA.endianness), { list }, same(schema, SCHEMA.metadata), same(schema, SCHEMA.features)],
+    table: [
+      number(schema, SCHEMA.endianness),
+      { list },
+      same(schema, SCHEMA.metadata),
+      same(schema, SCHEMA.features),
+    ],
   };
   const version = number(message, MESSAGE.version);
-  const root: Part = { table: [version, SCHEMA_HEADER, schemaPart, null, same(message, MESSAGE.metadata)] };
+  const root: Part = {
+    table: [version, SCHEMA_HEADER, schemaPart, null, same(message, MESSAGE.metadata)],
+  };
   const written = writtenBefore(root, bytes.subarray(from));
   const start = Buffer.alloc(8, 0xff);
   start.writeUInt32LE(written.length, 4);
@@ -143,7 +159,11 @@ function writtenBefore(root: Part, old: Buffer): Buffer {
   const length = 4 * words.length;
   words[2] = length;
   for (const { at, offset } of toOld) words[at] = length + offset - 4 * at;
-  return Buffer.concat([Buffer.from(Int32Array.from(words).buffer), old, Buffer.alloc(-old.length & 7)]);
+  return Buffer.concat([
+    Buffer.from(Int32Array.from(words).buffer),
+    old,
+    Buffer.alloc(-old.length & 7),
+  ]);
 }
 
 /** Writes the positions of a table's fields, and room for the fields. @returns the position of the table, in words */
@@ -152,7 +172,8 @@ function writeTable(words: number[], fields: readonly unknown[]): number {
   const offsets = fields.map((field) => (field === null ? 0 : 4 * ++present));
   const halves = [4 + 2 * fields.length, 4 + 4 * present, ...offsets, 0];
   const before = words.length;
-  for (let half = 0; half + 1 < halves.length; half += 2) words.push(halves[half]! | (halves[half + 1]! << 16));
+  for (let half = 0; half + 1 < halves.length; half += 2)
+    words.push(halves[half]! | (halves[half + 1]! << 16));
   const start = words.length;
   words.push(4 * (start - before), ...new Array<number>(present).fill(0));
   return start;

@@ -4,7 +4,13 @@ import { inOrder } from '../../threads/thread-pool.ts';
 import { byteBuffer } from '../files/byte-buffer.ts';
 import type { PlacedFields } from '../port.ts';
 import { type BuiltColumns, columnsAt, forThreads, type StoredColumn } from './column-builder.ts';
-import { numberValues, type ReusableArrays, reusableArrays, textValues, type Values } from './encode.ts';
+import {
+  numberValues,
+  type ReusableArrays,
+  reusableArrays,
+  textValues,
+  type Values,
+} from './encode.ts';
 import {
   CHUNK,
   CHUNK_META,
@@ -44,14 +50,29 @@ export interface ChunkFacts {
 
 /** Encodes one column of a row group: nulls as levels, the values with a dictionary if that is shorter. The result is
  * valid until the next column is encoded with the same arrays. */
-function encodeChunk(store: BuiltColumns, column: StoredColumn, presence: DefinitionLevels, arrays: ReusableArrays) {
+function encodeChunk(
+  store: BuiltColumns,
+  column: StoredColumn,
+  presence: DefinitionLevels,
+  arrays: ReusableArrays,
+) {
   const { entries } = presence;
-  const values = column.kind === 'text' ? textValues(column, entries, arrays) : numberValues(column, entries, arrays);
+  const values =
+    column.kind === 'text'
+      ? textValues(column, entries, arrays)
+      : numberValues(column, entries, arrays);
   const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
-    const detail = makeStruct(DICTIONARY_PAGE.values.make(count), DICTIONARY_PAGE.encoding.make(ENCODINGS.plain));
-    pages.push({ kind: PAGE_KINDS.dictionary, body: [bytes], detail: PAGE.dictionary.make(detail) });
+    const detail = makeStruct(
+      DICTIONARY_PAGE.values.make(count),
+      DICTIONARY_PAGE.encoding.make(ENCODINGS.plain),
+    );
+    pages.push({
+      kind: PAGE_KINDS.dictionary,
+      body: [bytes],
+      detail: PAGE.dictionary.make(detail),
+    });
   }
   const encoding = values.dictionary ? ENCODINGS.indexes : ENCODINGS.plain;
   let next = 0;
@@ -67,7 +88,13 @@ function encodeChunk(store: BuiltColumns, column: StoredColumn, presence: Defini
     next += count;
   }
   const isText = column.kind === 'text';
-  return assemble(column.name, { rows: store.rows, nulls: store.rows - entries.length }, values, pages, isText);
+  return assemble(
+    column.name,
+    { rows: store.rows, nulls: store.rows - entries.length },
+    values,
+    pages,
+    isText,
+  );
 }
 
 interface EncodedPage {
@@ -94,7 +121,12 @@ function assemble(
     const packed = codec === 'ZSTD' ? [compressed(Buffer.concat(body))] : body;
     const [packedLength, length] = [lengthOf(packed), lengthOf(body)];
     const head = writeThrift(
-      makeStruct(PAGE.kind.make(kind), PAGE.unpackedSize.make(length), PAGE.size.make(packedLength), detail),
+      makeStruct(
+        PAGE.kind.make(kind),
+        PAGE.unpackedSize.make(length),
+        PAGE.size.make(packedLength),
+        detail,
+      ),
     );
     pieces.push(head, ...packed);
     size += head.length + packedLength;
@@ -102,7 +134,10 @@ function assemble(
     if (kind === PAGE_KINDS.dictionary) dataStart = size;
   }
   const { type, least, greatest } = values;
-  return { pieces, facts: { name, type, codec, rows, nulls, size, unpackedSize, dataStart, least, greatest } };
+  return {
+    pieces,
+    facts: { name, type, codec, rows, nulls, size, unpackedSize, dataStart, least, greatest },
+  };
 }
 
 /** The entry of a chunk in the footer. */
@@ -129,7 +164,10 @@ export function describeChunk(chunk: ChunkFacts, start: number): ThriftStruct {
 }
 
 /** Encodes the columns of a row group. A chunk is valid until the next one is asked for. */
-export function* encodedChunks(store: BuiltColumns, arrays: ReusableArrays): Generator<EncodedChunk> {
+export function* encodedChunks(
+  store: BuiltColumns,
+  arrays: ReusableArrays,
+): Generator<EncodedChunk> {
   const readLevels = definitionLevels(store, arrays);
   for (const column of store.columns) yield encodeChunk(store, column, readLevels(column), arrays);
 }
@@ -138,7 +176,8 @@ export function* encodedChunks(store: BuiltColumns, arrays: ReusableArrays): Gen
 const compressed = (bytes: Buffer): Buffer =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 
-const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
+const lengthOf = (pieces: readonly Buffer[]): number =>
+  pieces.reduce((sum, piece) => sum + piece.length, 0);
 
 const SAMPLE_BYTES = 16 * 1024;
 
@@ -157,7 +196,10 @@ type DefinitionLevels = ReturnType<typeof readLevels>;
 /** Makes a function that returns the definition levels of the columns of a row group. Most columns have nulls in the same rows (those
  * that were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of the time of a
  * write. Valid until the next different column. */
-function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {
+function definitionLevels(
+  store: BuiltColumns,
+  arrays: ReusableArrays,
+): (column: StoredColumn) => DefinitionLevels {
   const full = readLevels(store, null, arrays);
   let last: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
   return ({ nulls, present: all }) => {
@@ -171,7 +213,11 @@ function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column:
 }
 
 /** Which rows of a row group have a value in a column: the entry of each, and the definition levels of each page, after their length. */
-function readLevels({ entryOf, rows }: BuiltColumns, present: Uint8Array | null, arrays: ReusableArrays) {
+function readLevels(
+  { entryOf, rows }: BuiltColumns,
+  present: Uint8Array | null,
+  arrays: ReusableArrays,
+) {
   const levels = present === null ? null : arrays.levels(rows);
   const entries = present === null ? entryOf : arrays.entries(rows);
   const pages: { rows: number; values: number; levels: Buffer[] }[] = [];
@@ -189,7 +235,8 @@ function readLevels({ entryOf, rows }: BuiltColumns, present: Uint8Array | null,
         count += level;
       }
     }
-    const bytes = levels === null ? encodeRun(1, to - from, 1) : encodeHybrid(levels.subarray(from, to), 1);
+    const bytes =
+      levels === null ? encodeRun(1, to - from, 1) : encodeHybrid(levels.subarray(from, to), 1);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(bytes.length);
     pages.push({ rows: to - from, values: count - before, levels: [length, bytes] });

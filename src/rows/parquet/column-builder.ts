@@ -66,7 +66,8 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
     },
     putText(text, number) {
       const column = columns[next++]!;
-      if (column.kind === 'text') column.ids[entries] = column.idByNumber[number] ??= internText(column, text);
+      if (column.kind === 'text')
+        column.ids[entries] = column.idByNumber[number] ??= internText(column, text);
       else putValue(column, entries, text);
     },
     endPlace() {
@@ -89,12 +90,17 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
 /** The columns without the data for building. Their values are in shared memory, so a message with them is small. */
 export function forThreads(built: BuiltColumns): BuiltColumns {
   const none = { idByText: new Map(), idByNumber: [] };
-  const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, ...none } : column));
+  const columns = built.columns.map((column) =>
+    column.kind === 'text' ? { ...column, ...none } : column,
+  );
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
 /** The columns of all places, with small codes for their values, which fit the processor's cache and are not searched for each row group. */
-export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
+export function codedColumns(
+  built: BuiltColumns,
+  codesOf: (values: Float64Array) => NumberCodes | null,
+): BuiltColumns {
   const columns = built.columns.map((column): StoredColumn => {
     if (column.kind !== 'text') {
       const codes = codesOf(column.values.subarray(0, built.entries));
@@ -186,7 +192,11 @@ function fits(kind: NumberColumn['kind'], value: number): boolean {
 }
 
 function misfit({ name, kind }: NumberColumn, field: Value): PerilbookError {
-  const names = { number: 'number', count: 'whole number of 32 bits', integer: 'whole number' } as const;
+  const names = {
+    number: 'number',
+    count: 'whole number of 32 bits',
+    integer: 'whole number',
+  } as const;
   const what = `a ${kind in names ? names[kind as 'count'] : kind}`;
   const message = `An answer has ${JSON.stringify(field)} in ${name}, which is not ${what}`;
   const hint = 'Choose a CSV output, which takes any value, and report this to the provider.';
@@ -200,6 +210,12 @@ function orTooLarge<T>(rows: number, make: () => T): T {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const message = `A row group of ${rows} rows is too large for the memory of this machine`;
-    throw new PerilbookError('INPUT_UNREADABLE', message, 'Write the file again with smaller row groups.', {}, error);
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      message,
+      'Write the file again with smaller row groups.',
+      {},
+      error,
+    );
   }
 }

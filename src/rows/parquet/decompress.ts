@@ -39,7 +39,9 @@ function decompressPage(bytes: Buffer, codec: number, size: number): Buffer {
     case 'LZ4_RAW':
       return unlz4(bytes, size);
     default:
-      throw new Damage(`it is compressed with ${name ?? `codec ${codec}`}, which Perilbook does not read`);
+      throw new Damage(
+        `it is compressed with ${name ?? `codec ${codec}`}, which Perilbook does not read`,
+      );
   }
 }
 

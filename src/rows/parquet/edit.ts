@@ -58,7 +58,11 @@ export function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): numb
   return file.leaves.filter((leaf) => leaf.to <= end).length;
 }
 
-function editSchema(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
+function editSchema(
+  file: ParquetFile,
+  kept: readonly SchemaNode[],
+  added: readonly AddedColumn[],
+): ThriftField {
   const elements = FOOTER.schema.read(file.footer)!;
   const root: ThriftStruct = { fields: [...elements[0]!.fields] };
   setField(root, ELEMENT.children.make(kept.length + added.length));
@@ -67,12 +71,17 @@ function editSchema(file: ParquetFile, kept: readonly SchemaNode[], added: reado
 }
 
 const momentOf = (isUtc: boolean): ThriftStruct =>
-  makeChoice(LOGICAL.timestamp, makeStruct(MOMENT.isUtc.make(isUtc), MOMENT.unit.make(makeChoice(UNITS.millis))));
+  makeChoice(
+    LOGICAL.timestamp,
+    makeStruct(MOMENT.isUtc.make(isUtc), MOMENT.unit.make(makeChoice(UNITS.millis))),
+  );
 
 const [CONVERTED_TO, LOGICALLY] = [ELEMENT.converted.make, ELEMENT.logical.make];
 
 /** The type of a written column. Both kinds of annotation are given: older readers know only the first. */
-const WRITTEN_TYPES: Readonly<Record<TableColumn['type'], readonly [PhysicalType, ...ThriftField[]]>> = {
+const WRITTEN_TYPES: Readonly<
+  Record<TableColumn['type'], readonly [PhysicalType, ...ThriftField[]]>
+> = {
   text: ['BYTE_ARRAY', CONVERTED_TO(CONVERTED.text), LOGICALLY(makeChoice(LOGICAL.text))],
   point: ['BYTE_ARRAY'],
   number: ['DOUBLE'],
@@ -97,14 +106,24 @@ export function schemaElement({ name, type }: TableColumn): ThriftStruct {
 }
 
 /** Makes a schema with the added columns; null if it describes other columns than the kept ones. */
-type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
+type ExtendSchema = (
+  value: string,
+  kept: readonly string[],
+  added: readonly AddedColumn[],
+) => string | null;
 
 /** The keys under which programs store the schema in their own form. If the added columns are missing there, they do not see them or
  * refuse the file (fastparquet). GeoParquet describes only points. */
 const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
   'ARROW:schema': extendArrowSchema,
   'org.apache.spark.sql.parquet.row.metadata': extendRecord((name, type) => {
-    const types = { text: 'string', point: 'binary', number: 'double', count: 'integer', time: 'timestamp' } as const;
+    const types = {
+      text: 'string',
+      point: 'binary',
+      number: 'double',
+      count: 'integer',
+      time: 'timestamp',
+    } as const;
     return { name, type: types[type], nullable: true, metadata: {} };
   }),
   pandas: extendPandas(),
@@ -129,14 +148,20 @@ function extendJson<Schema>(
 function extendRecord(describe: (name: string, type: AddedColumn['type']) => object): ExtendSchema {
   return extendJson<{ fields: { name: string }[] }>((schema, kept, added) => {
     const fields = schema.fields.slice(0, kept.length);
-    if (fields.length < kept.length || fields.some(({ name }, index) => name !== kept[index])) return null;
-    return { ...schema, fields: [...fields, ...added.map(({ name, type }) => describe(name, type))] };
+    if (fields.length < kept.length || fields.some(({ name }, index) => name !== kept[index]))
+      return null;
+    return {
+      ...schema,
+      fields: [...fields, ...added.map(({ name, type }) => describe(name, type))],
+    };
   });
 }
 
 /** How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet
  * format"). Pandas' own integers (`Int32`) may be null; NumPy's may not. */
-const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: string, numpy: string]>> = {
+const PANDAS_TYPES: Readonly<
+  Record<AddedColumn['type'], readonly [pandas: string, numpy: string]>
+> = {
   text: ['unicode', 'object'],
   point: ['bytes', 'object'],
   number: ['float64', 'float64'],
@@ -146,19 +171,27 @@ const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: strin
 
 /** Extends the columns in the metadata of pandas. They are in any order, and an index may have no name. */
 function extendPandas() {
-  return extendJson<{ columns: { name: string | null; field_name?: string }[] }>((metadata, kept, added) => {
-    const columns = metadata.columns.filter(({ name, field_name }) => kept.includes(field_name ?? name ?? ''));
-    const own = added.map(({ name, type }) => {
-      const [pandas_type, numpy_type] = PANDAS_TYPES[type];
-      const zone = type === 'time' ? { timezone: 'UTC' } : null;
-      return { name, field_name: name, pandas_type, numpy_type, metadata: zone };
-    });
-    return { ...metadata, columns: [...columns, ...own] };
-  });
+  return extendJson<{ columns: { name: string | null; field_name?: string }[] }>(
+    (metadata, kept, added) => {
+      const columns = metadata.columns.filter(({ name, field_name }) =>
+        kept.includes(field_name ?? name ?? ''),
+      );
+      const own = added.map(({ name, type }) => {
+        const [pandas_type, numpy_type] = PANDAS_TYPES[type];
+        const zone = type === 'time' ? { timezone: 'UTC' } : null;
+        return { name, field_name: name, pandas_type, numpy_type, metadata: zone };
+      });
+      return { ...metadata, columns: [...columns, ...own] };
+    },
+  );
 }
 
 /** Extends the other programs' copies of the schema. A copy that cannot be read is dropped: the programs then read Parquet's own. */
-function editSchemaCopies(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
+function editSchemaCopies(
+  file: ParquetFile,
+  kept: readonly SchemaNode[],
+  added: readonly AddedColumn[],
+): ThriftField {
   const names = kept.map(({ name }) => name);
   const entries = FOOTER.keyValues.read(file.footer)!.flatMap((entry): ThriftStruct[] => {
     const key = KEY_VALUE.key.read(entry) ?? '';
@@ -183,10 +216,12 @@ function editRowGroups(
     const chunks = addedTo[index]!;
     const added = sumSizes(chunks);
     setField(edited, ROW_GROUP.chunks.make([...copied[index]!.chunks, ...chunks]));
-    const unpacked = (ROW_GROUP.unpackedSize.read(group) ?? 0) + added.unpackedSize - dropped.unpackedSize;
+    const unpacked =
+      (ROW_GROUP.unpackedSize.read(group) ?? 0) + added.unpackedSize - dropped.unpackedSize;
     setField(edited, ROW_GROUP.unpackedSize.make(Math.max(0, unpacked)));
     const packed = ROW_GROUP.size.read(group);
-    if (packed !== undefined) setField(edited, ROW_GROUP.size.make(Math.max(0, packed + added.size - dropped.size)));
+    if (packed !== undefined)
+      setField(edited, ROW_GROUP.size.make(Math.max(0, packed + added.size - dropped.size)));
     const sorting = ROW_GROUP.sorting.read(group);
     if (sorting && leavesKept < own.length) {
       const left = sorting.filter((column) => (SORTING.leaf.read(column) ?? 0) < leavesKept);
@@ -226,8 +261,12 @@ export function setGeoMetadata(footer: ThriftStruct, points: readonly string[]):
   const geo = before === undefined ? null : parsed(KEY_VALUE.value.read(before));
   // Metadata in an unknown form stays unchanged.
   if (before !== undefined && geo === null) return;
-  const names = new Set((FOOTER.schema.read(footer) ?? []).map((element) => ELEMENT.name.read(element)));
-  const kept = Object.entries(geo?.columns ?? {}).filter(([name]) => names.has(name) && !points.includes(name));
+  const names = new Set(
+    (FOOTER.schema.read(footer) ?? []).map((element) => ELEMENT.name.read(element)),
+  );
+  const kept = Object.entries(geo?.columns ?? {}).filter(
+    ([name]) => names.has(name) && !points.includes(name),
+  );
   // Without a `crs` the coordinates are OGC:CRS84: longitude and latitude on WGS 84.
   const own = points.map((name) => [name, { encoding: 'WKB', geometry_types: ['Point'] }] as const);
   const columns = Object.fromEntries([...kept, ...own]);
@@ -246,6 +285,8 @@ export function setGeoMetadata(footer: ThriftStruct, points: readonly string[]):
 function parsed(text: string | undefined): GeoMetadata | null {
   const value: Partial<GeoMetadata> | null = resultOrNull(() => JSON.parse(text ?? ''));
   const isValid =
-    typeof value?.primary_column === 'string' && typeof value.columns === 'object' && value.columns !== null;
+    typeof value?.primary_column === 'string' &&
+    typeof value.columns === 'object' &&
+    value.columns !== null;
   return isValid ? (value as GeoMetadata) : null;
 }

@@ -24,12 +24,20 @@ const LARGEST_DICTIONARY = 4 * 1024 * 1024;
 const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
-export function textValues({ ids, texts, isPoint }: TextColumn, entries: Uint32Array, arrays: ReusableArrays): Values {
+export function textValues(
+  { ids, texts, isPoint }: TextColumn,
+  entries: Uint32Array,
+  arrays: ReusableArrays,
+): Values {
   const { indexes, used } = indexesOf(ids, texts.length + 1, entries, arrays);
-  const encoded = Array.from(used, (id) => Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
+  const encoded = Array.from(used, (id) =>
+    Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'),
+  );
   const bytes = withLengths(encoded);
   const bounds = textBounds(encoded);
-  const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > entries.length);
+  const isLarge =
+    encoded.length > 255 &&
+    (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > entries.length);
   if (encoded.length === 0 || isLarge) {
     const encode = (from: number, to: number) => [
       withLengths(Array.from(indexes.subarray(from, to), (index) => encoded[index]!)),
@@ -41,7 +49,12 @@ export function textValues({ ids, texts, isPoint }: TextColumn, entries: Uint32A
 }
 
 /** Numbers the values of some entries by their first use: a row group has few values of its column. @param ids are below `most` */
-function indexesOf(ids: Uint32Array | Uint16Array, most: number, entries: Uint32Array, arrays: ReusableArrays) {
+function indexesOf(
+  ids: Uint32Array | Uint16Array,
+  most: number,
+  entries: Uint32Array,
+  arrays: ReusableArrays,
+) {
   const numbers = arrays.slots(most).fill(0);
   const used = arrays.used(most);
   const indexes = arrays.ids(entries.length);
@@ -97,7 +110,11 @@ export function numberValues(
       ? null
       : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct);
-  return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...packedBounds(kind, plain) };
+  return {
+    dictionary: null,
+    encode: (from, to) => [pack(plain.subarray(from, to))],
+    ...packedBounds(kind, plain),
+  };
 }
 
 /** Distinct numbers, and the index of each value among them. */
@@ -108,7 +125,11 @@ interface IndexedNumbers {
 
 function withDictionary(kind: NumberColumn['kind'], { distinct, indexes }: IndexedNumbers): Values {
   const dictionary = { bytes: STORAGE[kind][1](distinct), count: distinct.length };
-  return { dictionary, encode: encodeIndexes(indexes, distinct.length), ...packedBounds(kind, distinct) };
+  return {
+    dictionary,
+    encode: encodeIndexes(indexes, distinct.length),
+    ...packedBounds(kind, distinct),
+  };
 }
 
 function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
@@ -119,7 +140,11 @@ function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
 }
 
 /** The values of some entries by the codes of all; null if they are too many for a shorter dictionary. */
-function codedNumbers(codes: NumberCodes, entries: Uint32Array, arrays: ReusableArrays): IndexedNumbers | null {
+function codedNumbers(
+  codes: NumberCodes,
+  entries: Uint32Array,
+  arrays: ReusableArrays,
+): IndexedNumbers | null {
   const { indexes, used } = indexesOf(codes.ids, codes.distinct.length, entries, arrays);
   if (used.length === 0 || used.length > mostDistinct(entries.length)) return null;
   return { distinct: Float64Array.from(used, (id) => codes.distinct[id]!), indexes };
@@ -191,10 +216,15 @@ function findBounds(values: Float64Array): { least: number | null; greatest: num
 const MOST_DISTINCT = 65_536;
 
 /** With more distinct values a dictionary is not shorter. */
-const mostDistinct = (values: number): number => Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
+const mostDistinct = (values: number): number =>
+  Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
 
 /** Numbers the distinct values by their first use, in an open hash table: a Map takes three times as long. Null for more than `most`. */
-function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArrays): IndexedNumbers | null {
+function distinctNumbers(
+  values: Float64Array,
+  most: number,
+  arrays: ReusableArrays,
+): IndexedNumbers | null {
   const mask = 2 ** bitsOf(most * 2) - 1;
   const slots = arrays.slots(mask + 1).fill(0);
   const distinct = arrays.distinct(most);
@@ -243,7 +273,9 @@ export function reusableArrays() {
   };
 }
 
-function growing<T extends Uint32Array | Float64Array>(make: (length: number) => T): (length: number) => T {
+function growing<T extends Uint32Array | Float64Array>(
+  make: (length: number) => T,
+): (length: number) => T {
   let array = make(0);
   return (length) => {
     if (array.length < length) array = make(length);

@@ -37,9 +37,17 @@ export function fileColumns({ root, footer }: ParquetFile, withOutlines = false)
     const otherSystem = geometries.get(field);
     return [
       { kind: 'whole', name, field, node: field },
-      ...listMembers(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
+      ...listMembers(field, name).map(
+        (member): FileColumn => ({ kind: 'member', field, ...member }),
+      ),
       ...(otherSystem === undefined ? [] : (['latitude', 'longitude'] as const)).map(
-        (axis): FileColumn => ({ kind: 'point', name: `${name}.${axis}`, field, otherSystem: otherSystem!, axis }),
+        (axis): FileColumn => ({
+          kind: 'point',
+          name: `${name}.${axis}`,
+          field,
+          otherSystem: otherSystem!,
+          axis,
+        }),
       ),
     ];
   });
@@ -67,18 +75,26 @@ export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | nu
 
 /** Finds the columns of points in well-known binary, and their systems (`otherSystem`): those in GeoParquet's metadata, those that the schema
  * calls a geometry, or else those with a usual name. A struct of x and y (GeoArrow) has two columns of its own. */
-function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct, withOutlines: boolean) {
+function findGeometries(
+  fields: readonly SchemaNode[],
+  footer: ThriftStruct,
+  withOutlines: boolean,
+) {
   const declared = declaredGeometries(footer);
   const systems = new Map<SchemaNode, string | null>();
   for (const field of fields) {
     const { leaf, meaning, name } = field;
     const listed = declared[name];
     if (leaf?.type !== 'BYTE_ARRAY') continue;
-    if (listed && !mayBe(withOutlines ? /^(?:Multi)?Po/ : /^Point/, listed.geometry_types)) continue;
+    if (listed && !mayBe(withOutlines ? /^(?:Multi)?Po/ : /^Point/, listed.geometry_types))
+      continue;
     const isListed = listed !== undefined && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB';
     const isNamed = meaning.kind === 'stored' && isGeometryName(name);
     if (!isListed && !isNamed && meaning.kind !== 'geometry') continue;
-    systems.set(field, otherSystem(isListed ? listed.crs : meaning.kind === 'geometry' && meaning.crs));
+    systems.set(
+      field,
+      otherSystem(isListed ? listed.crs : meaning.kind === 'geometry' && meaning.crs),
+    );
   }
   return systems;
 }
@@ -88,7 +104,8 @@ export function findOtherShapes({ root, footer }: ParquetFile): OtherShapes | un
   const declared = declaredGeometries(footer);
   for (const { name } of root.children) {
     const types = declared[name]?.geometry_types;
-    if (!mayBe(/^Point/, types)) return { column: name.trim(), kinds: (types as unknown[]).map(String) };
+    if (!mayBe(/^Point/, types))
+      return { column: name.trim(), kinds: (types as unknown[]).map(String) };
   }
   return undefined;
 }
@@ -108,7 +125,9 @@ function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Decla
 
 /** A column of lines holds no locations, but two columns of degrees beside it may. */
 function mayBe(kind: RegExp, types: unknown): boolean {
-  return !Array.isArray(types) || types.length === 0 || types.some((type) => kind.test(String(type)));
+  return (
+    !Array.isArray(types) || types.length === 0 || types.some((type) => kind.test(String(type)))
+  );
 }
 
 /** The name of a system whose coordinates are not degrees, or null. A missing system means degrees, in all these formats. */
@@ -124,9 +143,13 @@ function otherSystem(crs: unknown): string | null {
 }
 
 /** Refuses points that are not in degrees, before anything is bought. */
-export function assertDegrees(file: string, { field: { name: column }, otherSystem }: PointColumn): void {
+export function assertDegrees(
+  file: string,
+  { field: { name: column }, otherSystem }: PointColumn,
+): void {
   if (otherSystem === null) return;
   const message = `The points of column ${column} are in ${otherSystem}, not in longitude and latitude`;
-  const hint = 'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.';
+  const hint =
+    'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.';
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file, column });
 }

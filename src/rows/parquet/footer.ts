@@ -53,7 +53,10 @@ export async function orUnreadable<T>(file: string, work: () => Promise<T>): Pro
   }
 }
 
-async function readFooter(input: InputFile, pass: BytePass): Promise<{ footer: ThriftStruct; bodyEnd: number }> {
+async function readFooter(
+  input: InputFile,
+  pass: BytePass,
+): Promise<{ footer: ThriftStruct; bodyEnd: number }> {
   if (input.size < MAGIC.length + TAIL_BYTES) throw cutOff(input.name);
   const tail = await readAt(pass, input.size - TAIL_BYTES, TAIL_BYTES);
   const magic = tail.toString('latin1', 4);
@@ -61,8 +64,10 @@ async function readFooter(input: InputFile, pass: BytePass): Promise<{ footer: T
   if (magic !== MAGIC) throw cutOff(input.name);
   const length = tail.readUInt32LE(0);
   const bodyEnd = input.size - TAIL_BYTES - length;
-  if (bodyEnd < MAGIC.length) throw new Damage(`its footer would be ${length} bytes, more than the file`);
-  if (length > LARGEST_FOOTER) throw new Damage(`its footer of ${length} bytes is over ${LARGEST_FOOTER}`);
+  if (bodyEnd < MAGIC.length)
+    throw new Damage(`its footer would be ${length} bytes, more than the file`);
+  if (length > LARGEST_FOOTER)
+    throw new Damage(`its footer of ${length} bytes is over ${LARGEST_FOOTER}`);
   const { struct: footer, end } = readThrift(await readAt(pass, bodyEnd, length));
   if (FOOTER.encryption.read(footer)) throw encrypted(input.name);
   if (end !== length) throw new Damage('its footer is followed by other bytes');
@@ -87,10 +92,13 @@ function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): Parq
   const { root, leaves } = readSchema(elements);
   const rowGroups = (FOOTER.rowGroups.read(footer) ?? []).map((group): RowGroup => {
     const rows = readSize(group, ROW_GROUP.rows, 'the number of rows of a row group');
-    if (rows > MOST_ROWS_A_GROUP) throw new Damage(`a row group has ${rows} rows, over ${MOST_ROWS_A_GROUP}`);
+    if (rows > MOST_ROWS_A_GROUP)
+      throw new Damage(`a row group has ${rows} rows, over ${MOST_ROWS_A_GROUP}`);
     const chunks = ROW_GROUP.chunks.read(group) ?? [];
     if (chunks.length !== leaves.length) {
-      throw new Damage(`a row group has ${chunks.length} columns where the schema has ${leaves.length}`);
+      throw new Damage(
+        `a row group has ${chunks.length} columns where the schema has ${leaves.length}`,
+      );
     }
     return { rows, chunks };
   });
@@ -112,7 +120,9 @@ function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void 
   if (otherFile) throw new Damage(`column ${node.name} lies in another file (${otherFile})`);
   const { values } = chunkRange(file, group, node);
   if (node.maxRepetition === 0 && values !== group.rows) {
-    throw new Damage(`column ${node.name} has ${values} values in a row group of ${group.rows} rows`);
+    throw new Damage(
+      `column ${node.name} has ${values} values in a row group of ${group.rows} rows`,
+    );
   }
 }
 
@@ -129,7 +139,9 @@ export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode)
   const codec = CHUNK_META.codec.read(meta) ?? 0;
   if (values === 0 || size === 0) return { start: 0, end: 0, values, codec };
   if (start < MAGIC.length || start + size > file.bodyEnd) {
-    throw new Damage(`column ${node.name} would be outside the file (bytes ${start} to ${start + size})`);
+    throw new Damage(
+      `column ${node.name} would be outside the file (bytes ${start} to ${start + size})`,
+    );
   }
   return { start, end: start + size, values, codec };
 }

@@ -1,4 +1,16 @@
-import { flag, i16, i32, i64, makeStruct, numbers, struct, structs, type ThriftStruct, text, texts } from './thrift.ts';
+import {
+  flag,
+  i16,
+  i32,
+  i64,
+  makeStruct,
+  numbers,
+  struct,
+  structs,
+  type ThriftStruct,
+  text,
+  texts,
+} from './thrift.ts';
 
 /* The Parquet format by names (parquet.thrift of Apache Parquet): the fields of its descriptions, and the numbers that stand for types,
  * encodings, codecs and kinds of pages. Reading and writing use this table. Fields that are neither read nor written are left out. */
@@ -78,7 +90,12 @@ export const PAGE = {
   data2: struct(8),
 };
 
-export const DATA_PAGE = { values: i32(1), encoding: i32(2), definitions: i32(3), repetitions: i32(4) };
+export const DATA_PAGE = {
+  values: i32(1),
+  encoding: i32(2),
+  definitions: i32(3),
+  repetitions: i32(4),
+};
 
 export const DICTIONARY_PAGE = { values: i32(1), encoding: i32(2) };
 
@@ -105,7 +122,16 @@ export const ENCODINGS = {
   splitBytes: 9,
 } as const;
 
-export const CODECS = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'LZO', 'BROTLI', 'LZ4', 'ZSTD', 'LZ4_RAW'] as const;
+export const CODECS = [
+  'UNCOMPRESSED',
+  'SNAPPY',
+  'GZIP',
+  'LZO',
+  'BROTLI',
+  'LZ4',
+  'ZSTD',
+  'LZ4_RAW',
+] as const;
 export type PageCodec = (typeof CODECS)[number];
 
 export const PHYSICAL_TYPES = [
@@ -171,7 +197,8 @@ export const GEOMETRY = { crs: text(1) };
 const ORDER_OF_TYPE = 1;
 
 /** A struct with one field, which is a struct: how the format stores a choice. */
-export const makeChoice = (id: number, content = makeStruct()): ThriftStruct => makeStruct(struct(id).make(content));
+export const makeChoice = (id: number, content = makeStruct()): ThriftStruct =>
+  makeStruct(struct(id).make(content));
 
 /** The orders of added columns. Without them, readers ignore the least and the greatest value. */
 export const ordersOf = (columns: number): ThriftStruct[] =>

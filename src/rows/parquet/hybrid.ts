@@ -3,7 +3,12 @@ import { Damage } from './thrift.ts';
 /** Runs of equal values mixed with values packed into a fixed number of bits: how Parquet stores levels and indexes. */
 
 /** Reads `count` values of `width` bits. @throws Damage when the bytes end before, or a run is longer than the rest */
-export function decodeHybrid(bytes: Uint8Array, from: number, width: number, count: number): Uint32Array {
+export function decodeHybrid(
+  bytes: Uint8Array,
+  from: number,
+  width: number,
+  count: number,
+): Uint32Array {
   if (width > 32) throw new Damage(`it has values of ${width} bits`);
   const values = new Uint32Array(count);
   let at = from;
@@ -12,7 +17,8 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
     let header = 0;
     for (let scale = 1; ; scale *= 128) {
       const byte = bytes[at++];
-      if (byte === undefined || scale > 2 ** 28) throw new Damage('a page has fewer values than it states');
+      if (byte === undefined || scale > 2 ** 28)
+        throw new Damage('a page has fewer values than it states');
       header += (byte & 0x7f) * scale;
       if (byte < 0x80) break;
     }
@@ -20,7 +26,8 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
     if (header % 2 === 1) {
       const many = Math.min(run * 8, count - filled);
       // The padding of the last group may be missing, its values may not.
-      if (at + Math.ceil((many * width) / 8) > bytes.length) throw new Damage('a page has fewer values than it states');
+      if (at + Math.ceil((many * width) / 8) > bytes.length)
+        throw new Damage('a page has fewer values than it states');
       unpackBits(bytes, at, width, values, filled, many);
       at += run * width;
       filled += many;
@@ -72,7 +79,8 @@ export function packedValue(bytes: Uint8Array, from: number, width: number, inde
   const start = from + (firstBit >> 3);
   const skipped = firstBit & 7;
   let value = 0n;
-  for (let byte = 0; byte * 8 < skipped + width; byte++) value |= BigInt(bytes[start + byte]!) << BigInt(byte * 8);
+  for (let byte = 0; byte * 8 < skipped + width; byte++)
+    value |= BigInt(bytes[start + byte]!) << BigInt(byte * 8);
   return BigInt.asUintN(width, value >> BigInt(skipped));
 }
 

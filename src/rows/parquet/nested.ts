@@ -15,7 +15,9 @@ export interface LeafEntries {
 export function jsonForm(node: SchemaNode): (value: StoredValue) => unknown {
   const textOf = textForm(node);
   // Decimals are texts in JSON: its readers would drop trailing zeros.
-  const isNumber = node.meaning.kind === 'unsigned' || (node.meaning.kind === 'stored' && node.leaf!.type !== 'INT96');
+  const isNumber =
+    node.meaning.kind === 'unsigned' ||
+    (node.meaning.kind === 'stored' && node.leaf!.type !== 'INT96');
   return (value) => {
     if (typeof value === 'boolean') return value;
     const text = textOf(value);
@@ -27,7 +29,10 @@ export function jsonForm(node: SchemaNode): (value: StoredValue) => unknown {
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 /** Assembles the rows of a nested column, one after the other. */
-export function rowAssembler(field: SchemaNode, leaves: ReadonlyMap<SchemaNode, LeafEntries>): () => string {
+export function rowAssembler(
+  field: SchemaNode,
+  leaves: ReadonlyMap<SchemaNode, LeafEntries>,
+): () => string {
   const under = new Map<SchemaNode, readonly LeafEntries[]>();
   const gather = (node: SchemaNode): readonly LeafEntries[] => {
     const own = node.leaf ? [leaves.get(node)!] : node.children.flatMap(gather);
@@ -76,11 +81,17 @@ function makeContent(node: SchemaNode, under: EntriesUnder): unknown {
   }
   const [child] = node.children;
   const { kind } = node.meaning;
-  if (child && node.children.length === 1 && child.repetition === 'repeated' && (kind === 'list' || kind === 'map')) {
+  if (
+    child &&
+    node.children.length === 1 &&
+    child.repetition === 'repeated' &&
+    (kind === 'list' || kind === 'map')
+  ) {
     const items = assemble(child, under) as Record<string, unknown>[];
     if (kind === 'map') return makeMap(child, items);
     // Three levels with a wrapper around each element, or two as old writers made them.
-    const isWrapper = child.children.length === 1 && child.name !== 'array' && child.name !== `${node.name}_tuple`;
+    const isWrapper =
+      child.children.length === 1 && child.name !== 'array' && child.name !== `${node.name}_tuple`;
     return isWrapper ? items.map((item) => item[child.children[0]!.name]) : items;
   }
   return Object.fromEntries(node.children.map((part) => [part.name, assemble(part, under)]));
@@ -90,5 +101,7 @@ function makeContent(node: SchemaNode, under: EntriesUnder): unknown {
 function makeMap(entry: SchemaNode, items: readonly Record<string, unknown>[]): unknown {
   const [key, value] = entry.children;
   if (key?.meaning.kind !== 'text' || entry.children.length > 2) return items;
-  return Object.fromEntries(items.map((item) => [String(item[key.name]), value ? item[value.name] : null]));
+  return Object.fromEntries(
+    items.map((item) => [String(item[key.name]), value ? item[value.name] : null]),
+  );
 }

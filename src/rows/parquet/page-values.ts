@@ -33,14 +33,20 @@ interface Dictionary<T> {
 /** The entries of a small dictionary are converted once. Those of a large one serve a row or two each, and would stay in memory. */
 const LARGE_DICTIONARY = 8192;
 
-function makeEntries<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {
+function makeEntries<T>(
+  stored: ArrayLike<StoredValue>,
+  form: (value: StoredValue) => T,
+): (index: number) => T {
   if (stored.length > LARGE_DICTIONARY) return (index) => form(stored[index]!);
   const entries = formed(stored, form);
   return (index) => entries[index]!;
 }
 
 /** Decodes the pages of one column of one row group. `form` converts a stored value for the caller. */
-function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (page: Page) => DecodedPage<T> | null {
+function pageDecoder<T>(
+  node: SchemaNode,
+  form: (value: StoredValue) => T,
+): (page: Page) => DecodedPage<T> | null {
   const leaf = node.leaf!;
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
@@ -69,7 +75,8 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
     const { size, entryAt } = dictionary;
     const indexes = decodeHybrid(body, at + 1, width, count);
     for (const index of indexes) {
-      if (index >= size) throw new Damage('a page refers to values that its dictionary does not have');
+      if (index >= size)
+        throw new Damage('a page refers to values that its dictionary does not have');
     }
     return { valueAt: (index: number) => entryAt(indexes[index]!), stored: indexes };
   }
@@ -90,7 +97,12 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
     if (at + 4 > page.body.length) throw new Damage('a page is too short for its levels');
     const length = page.body.readUInt32LE(at);
     if (length > page.body.length - at - 4) throw new Damage('a page is too short for its levels');
-    const levels = decodeHybrid(page.body.subarray(at + 4, at + 4 + length), 0, bitsOf(most), page.values);
+    const levels = decodeHybrid(
+      page.body.subarray(at + 4, at + 4 + length),
+      0,
+      bitsOf(most),
+      page.values,
+    );
     at += 4 + length;
     return checked(levels, most);
   };
@@ -102,12 +114,17 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
 function checked(levels: Uint32Array, most: number): Uint32Array {
   // All that so many bits can be.
   if (most === 2 ** bitsOf(most) - 1) return levels;
-  for (const level of levels) if (level > most) throw new Damage(`a page has a level of ${level} over ${most}`);
+  for (const level of levels)
+    if (level > most) throw new Damage(`a page has a level of ${level} over ${most}`);
   return levels;
 }
 
 /** Decodes the pages of a column. */
-export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T) {
+export async function* decodedPages<T>(
+  at: GroupReader,
+  node: SchemaNode,
+  form: (value: StoredValue) => T,
+) {
   const decode = pageDecoder(node, form);
   for await (const page of pagesOf(at, node)) {
     const decoded = decode(page);
@@ -118,7 +135,12 @@ export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: 
 export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
 /** A column with at most one value per row: `missing` for rows without one. @throws Damage */
-export function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T, missing: T) {
+export function flatSource<T>(
+  at: GroupReader,
+  node: SchemaNode,
+  form: (value: StoredValue) => T,
+  missing: T,
+) {
   const pages = decodedPages(at, node, form);
   let page: DecodedPage<T> | null = null;
   let entry = 0;

@@ -2,7 +2,13 @@ import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { decompress } from './decompress.ts';
-import { chunkRange, MOST_ROWS_A_GROUP, type ParquetFile, type RowGroup, readAt } from './footer.ts';
+import {
+  chunkRange,
+  MOST_ROWS_A_GROUP,
+  type ParquetFile,
+  type RowGroup,
+  readAt,
+} from './footer.ts';
 import { DATA_PAGE, DATA_PAGE_2, DICTIONARY_PAGE, ENCODINGS, PAGE, PAGE_KINDS } from './format.ts';
 import type { SchemaNode } from './schema.ts';
 import { Damage, readSize, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
@@ -31,7 +37,10 @@ export interface GroupReader {
 }
 
 /** Streams the pages of a column of a row group; memory is bounded by its largest page. */
-export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaNode): AsyncGenerator<Page> {
+export async function* pagesOf(
+  { file, pass, group }: GroupReader,
+  node: SchemaNode,
+): AsyncGenerator<Page> {
   const range = chunkRange(file, group, node);
   const end = Math.min(range.end + SIZE_SLACK, file.bodyEnd);
   const window = windowOver(pass, end);
@@ -45,7 +54,12 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
     const bytes = await window(at + size, packed);
     at += size + packed;
     if (!matchesChecksum(header, bytes)) {
-      throw wrongChecksum(file.input.name, node.name, `page ${number}`, file.rowGroups.indexOf(group) + 1);
+      throw wrongChecksum(
+        file.input.name,
+        node.name,
+        `page ${number}`,
+        file.rowGroups.indexOf(group) + 1,
+      );
     }
     const page = pageFrom(header, bytes, range.codec, node);
     if (page === null) continue;
@@ -67,7 +81,11 @@ function windowOver(pass: BytePass, end: number): FileWindow {
   let start = 0;
   return async (position, length) => {
     if (position < start || position + length > start + bytes.length) {
-      bytes = await readAt(pass, position, Math.min(Math.max(length, WINDOW_BYTES), end - position));
+      bytes = await readAt(
+        pass,
+        position,
+        Math.min(Math.max(length, WINDOW_BYTES), end - position),
+      );
       start = position;
     }
     return bytes.subarray(position - start, position - start + length);
@@ -95,23 +113,47 @@ function matchesChecksum(header: ThriftStruct, bytes: Buffer): boolean {
   return expected === undefined || crc32(bytes) === expected >>> 0;
 }
 
-function wrongChecksum(file: string, column: string, page: string, rowGroup: number): PerilbookError {
+function wrongChecksum(
+  file: string,
+  column: string,
+  page: string,
+  rowGroup: number,
+): PerilbookError {
   const message = `${file} is damaged: ${page} of column ${column} in row group ${rowGroup} does not match its checksum`;
-  return new PerilbookError('INPUT_UNREADABLE', message, 'Copy or download the file again.', { file, column });
+  return new PerilbookError('INPUT_UNREADABLE', message, 'Copy or download the file again.', {
+    file,
+    column,
+  });
 }
 
 /** Null for index pages and unknown kinds of page: they hold no values. */
-function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number, node: SchemaNode): Page | null {
+function pageFrom(
+  header: ThriftStruct,
+  bytes: Buffer,
+  codec: number,
+  node: SchemaNode,
+): Page | null {
   const size = readSize(header, PAGE.unpackedSize, 'the unpacked size of a page');
   const values = 'the number of values of a page';
   const whole = (isDictionary: boolean, count: number, encoding = 0): Page => {
     const body = decompress(bytes, codec, size);
-    return { isDictionary, values: count, encoding, body, repetitionLevels: null, definitionLevels: null };
+    return {
+      isDictionary,
+      values: count,
+      encoding,
+      body,
+      repetitionLevels: null,
+      definitionLevels: null,
+    };
   };
   switch (PAGE.kind.read(header)) {
     case PAGE_KINDS.dictionary: {
       const detail = present(PAGE.dictionary.read(header));
-      return whole(true, readSize(detail, DICTIONARY_PAGE.values, values), DICTIONARY_PAGE.encoding.read(detail));
+      return whole(
+        true,
+        readSize(detail, DICTIONARY_PAGE.values, values),
+        DICTIONARY_PAGE.encoding.read(detail),
+      );
     }
     case PAGE_KINDS.data: {
       const { repetitions, definitions, encoding } = DATA_PAGE;
@@ -122,10 +164,19 @@ function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number, node: Sche
     }
     case PAGE_KINDS.data2: {
       const detail = present(PAGE.data2.read(header));
-      const definitions = readSize(detail, DATA_PAGE_2.definitionsSize, 'the size of the levels of a page');
-      const repetitions = readSize(detail, DATA_PAGE_2.repetitionsSize, 'the size of the levels of a page');
+      const definitions = readSize(
+        detail,
+        DATA_PAGE_2.definitionsSize,
+        'the size of the levels of a page',
+      );
+      const repetitions = readSize(
+        detail,
+        DATA_PAGE_2.repetitionsSize,
+        'the size of the levels of a page',
+      );
       const levels = definitions + repetitions;
-      if (levels > bytes.length || levels > size) throw new Damage('the levels of a page reach beyond it');
+      if (levels > bytes.length || levels > size)
+        throw new Damage('the levels of a page reach beyond it');
       const rest = bytes.subarray(levels);
       const isPacked = DATA_PAGE_2.isCompressed.read(detail) !== false && rest.length > 0;
       return {

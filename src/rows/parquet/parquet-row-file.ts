@@ -42,7 +42,11 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     coordinatesOf: (index) =>
       [...columns.keys()].filter((at) => {
         const column = columns[at]!;
-        return column.kind === 'point' && column.field === columns[index]!.field && column.otherSystem === null;
+        return (
+          column.kind === 'point' &&
+          column.field === columns[index]!.field &&
+          column.otherSystem === null
+        );
       }),
     read: (wanted) => readRows(file, picked(wanted, columns)),
     write: (request) => writeParquet(file, columns, request),
@@ -74,13 +78,22 @@ const LARGE_ROWS = 250_000;
 
 function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): RowPieces | undefined {
   if (!isPlainFile(file.input)) return undefined;
-  async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
+  async function* read(
+    piece: RowPiece,
+    wanted: readonly number[],
+  ): AsyncGenerator<readonly Row[], RowPiece> {
     await using pass = await file.input.startPass(true);
-    yield* rowsOfGroup({ file, pass, group: file.rowGroups[piece.from]! }, 0, picked(wanted, columns));
+    yield* rowsOfGroup(
+      { file, pass, group: file.rowGroups[piece.from]! },
+      0,
+      picked(wanted, columns),
+    );
     return piece;
   }
   const readNumbers: PieceReader['readNumbers'] = (piece, wanted) => {
-    const leaves = wanted.map((index) => numbersIn(columns[index]!)).filter((leaf) => leaf !== null);
+    const leaves = wanted
+      .map((index) => numbersIn(columns[index]!))
+      .filter((leaf) => leaf !== null);
     return leaves.length === wanted.length ? numbersOfGroup(file, piece, leaves) : null;
   };
   return {
@@ -126,7 +139,9 @@ async function* numbersOfGroup(file: ParquetFile, piece: RowPiece, leaves: reado
     });
     const rowAt = (index: number): Row => {
       const number = done + index + 1;
-      const fields = numbers.map((column, at) => (column[index] === null ? '' : texts[at]!(column[index]!)));
+      const fields = numbers.map((column, at) =>
+        column[index] === null ? '' : texts[at]!(column[index]!),
+      );
       return { number, line: number, fields };
     };
     yield { count, numbers, rowAt };
@@ -134,7 +149,10 @@ async function* numbersOfGroup(file: ParquetFile, piece: RowPiece, leaves: reado
   return piece;
 }
 
-async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): AsyncGenerator<readonly Row[]> {
+async function* readRows(
+  file: ParquetFile,
+  wanted: readonly FileColumn[],
+): AsyncGenerator<readonly Row[]> {
   await using pass = await file.input.startPass();
   let firstRow = 0;
   for (const group of file.rowGroups) {
@@ -153,7 +171,9 @@ async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly
     assertDegrees(file.input.name, column);
     pointSources.set(column.field, flatSource(at, column.field, pointOfWkb, NO_POINT));
   }
-  const types = columns.map((column) => (column.kind === 'point' ? 'number' : typeOfValues(column.node)));
+  const types = columns.map((column) =>
+    column.kind === 'point' ? 'number' : typeOfValues(column.node),
+  );
   const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
@@ -163,7 +183,11 @@ async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly
       for (const [field, source] of pointSources) points.set(field, await source(count));
       for (const [i, column] of columns.entries()) {
         const isPoint = column.kind === 'point';
-        parts.push(isPoint ? points.get(column.field)!.map((point) => point[column.axis]) : await texts[i]!(count));
+        parts.push(
+          isPoint
+            ? points.get(column.field)!.map((point) => point[column.axis])
+            : await texts[i]!(count),
+        );
       }
     });
     const places = [...points.values()];
@@ -184,7 +208,9 @@ async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly
 }
 
 function textSource(at: GroupReader, { node }: ValueColumn): ValueSource<string> {
-  return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
+  return node.leaf && node.maxRepetition === 0
+    ? flatSource(at, node, textForm(node), '')
+    : nestedSource(at, node);
 }
 
 function nestedSource(at: GroupReader, field: SchemaNode): ValueSource<string> {

@@ -23,7 +23,16 @@ export type Meaning =
   | { readonly kind: 'time' | 'timestamp'; readonly digits: 3 | 6 | 9; readonly utc: boolean }
   | { readonly kind: 'geometry'; readonly crs: string | null };
 
-type PlainKind = 'stored' | 'text' | 'unsigned' | 'date' | 'uuid' | 'float16' | 'interval' | 'list' | 'map';
+type PlainKind =
+  | 'stored'
+  | 'text'
+  | 'unsigned'
+  | 'date'
+  | 'uuid'
+  | 'float16'
+  | 'interval'
+  | 'list'
+  | 'map';
 
 /** A field of the schema with its children. */
 export interface SchemaNode {
@@ -51,7 +60,10 @@ export interface Leaf {
 const DEEPEST = 60;
 
 /** Makes the tree of a schema that is stored as a list. @throws Damage */
-export function readSchema(elements: readonly ThriftStruct[]): { root: SchemaNode; leaves: readonly SchemaNode[] } {
+export function readSchema(elements: readonly ThriftStruct[]): {
+  root: SchemaNode;
+  leaves: readonly SchemaNode[];
+} {
   const leaves: SchemaNode[] = [];
   const root = readNode(elements, 0, { definition: 0, repetition: 0, depth: 0 }, leaves);
   if (root.to !== elements.length) throw new Damage('its schema has fields without a parent');
@@ -64,13 +76,19 @@ interface Levels {
   readonly depth: number;
 }
 
-function readNode(elements: readonly ThriftStruct[], from: number, above: Levels, leaves: SchemaNode[]): SchemaNode {
+function readNode(
+  elements: readonly ThriftStruct[],
+  from: number,
+  above: Levels,
+  leaves: SchemaNode[],
+): SchemaNode {
   const element = elements[from];
   if (!element) throw new Damage('its schema has fewer fields than it states');
   if (above.depth > DEEPEST) throw new Damage('its schema is nested too deeply');
   const isRoot = from === 0;
   const repetition = isRoot ? 'required' : REPETITIONS[ELEMENT.repetition.read(element) ?? 0];
-  if (!repetition) throw new Damage(`its schema has the unknown repetition ${ELEMENT.repetition.read(element)}`);
+  if (!repetition)
+    throw new Damage(`its schema has the unknown repetition ${ELEMENT.repetition.read(element)}`);
   const levels: Levels = {
     definition: above.definition + (repetition === 'required' ? 0 : 1),
     repetition: above.repetition + (repetition === 'repeated' ? 1 : 0),
@@ -89,14 +107,17 @@ function readNode(elements: readonly ThriftStruct[], from: number, above: Levels
   if (!isRoot && childCount === 0 && typeNumber !== undefined) {
     const type = PHYSICAL_TYPES[typeNumber];
     if (!type) throw new Damage(`column ${common.name} has the unknown type ${typeNumber}`);
-    const typeLength = type === 'FIXED_LEN_BYTE_ARRAY' ? (ELEMENT.typeLength.read(element) ?? 0) : 0;
-    if (typeLength < 0) throw new Damage(`the values of column ${common.name} have a negative length`);
+    const typeLength =
+      type === 'FIXED_LEN_BYTE_ARRAY' ? (ELEMENT.typeLength.read(element) ?? 0) : 0;
+    if (typeLength < 0)
+      throw new Damage(`the values of column ${common.name} have a negative length`);
     const leaf = { index: leaves.length, type, typeLength };
     const node: SchemaNode = { ...common, children: [], leaf, to: from + 1 };
     leaves.push(node);
     return node;
   }
-  if (childCount < 0 || childCount > elements.length) throw new Damage('its schema states fields that are missing');
+  if (childCount < 0 || childCount > elements.length)
+    throw new Damage('its schema states fields that are missing');
   const children: SchemaNode[] = [];
   let to = from + 1;
   for (let i = 0; i < childCount; i++) {
@@ -138,12 +159,19 @@ const CONVERTED_MEANINGS: Readonly<Record<number, Meaning>> = {
   [CONVERTED.interval]: { kind: 'interval' },
 };
 
-const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = { [UNITS.millis]: 3, [UNITS.micros]: 6, [UNITS.nanos]: 9 };
+const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = {
+  [UNITS.millis]: 3,
+  [UNITS.micros]: 6,
+  [UNITS.nanos]: 9,
+};
 
 /** The logical type decides; older writers give only a converted type. */
 function readMeaning(element: ThriftStruct): Meaning {
   const logical = ELEMENT.logical.read(element)?.fields[0];
-  const detail = logical && 'fields' in (logical.value as object) ? (logical.value as ThriftStruct) : makeStruct();
+  const detail =
+    logical && 'fields' in (logical.value as object)
+      ? (logical.value as ThriftStruct)
+      : makeStruct();
   switch (logical?.id) {
     case LOGICAL.decimal:
       return decimal(DECIMAL.scale.read(detail));

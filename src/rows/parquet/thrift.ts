@@ -131,7 +131,11 @@ function readStruct(reader: Reader, depth: number): ThriftStruct {
     const type = header & 0x0f;
     if (type === 0) return { fields };
     id = header >> 4 === 0 ? readInteger(reader) : id + (header >> 4);
-    fields.push({ id, type, value: isBoolean(type) ? type === THRIFT.TRUE : readValue(reader, type, depth) });
+    fields.push({
+      id,
+      type,
+      value: isBoolean(type) ? type === THRIFT.TRUE : readValue(reader, type, depth),
+    });
   }
 }
 
@@ -179,7 +183,8 @@ function writeByte(writer: ByteBuffer, byte: number): void {
 }
 
 function readBytes(reader: Reader, length: number): Buffer {
-  if (length > reader.bytes.length - reader.at) throw new TooShort('it ends in the middle of a text');
+  if (length > reader.bytes.length - reader.at)
+    throw new TooShort('it ends in the middle of a text');
   reader.at += length;
   return reader.bytes.subarray(reader.at - length, reader.at);
 }
@@ -250,7 +255,8 @@ function define<Read, Made = Read>(
       const field = struct.fields.find((one) => one.id === id);
       if (field === undefined) return undefined;
       const value = parse(field);
-      if (value === null) throw new Damage(`one of its descriptions has a field (${id}) that is not ${what}`);
+      if (value === null)
+        throw new Damage(`one of its descriptions has a field (${id}) that is not ${what}`);
       return value;
     },
     make: (value) => ({ id, ...make(value) }),
@@ -263,7 +269,8 @@ function wholeNumber({ type, value }: ThriftField): number | null {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : null;
 }
 
-const number = (type: number) => define<number>('a number', wholeNumber, (value) => ({ type, value }));
+const number = (type: number) =>
+  define<number>('a number', wholeNumber, (value) => ({ type, value }));
 export const i16 = number(THRIFT.I16);
 export const i32 = number(THRIFT.I32);
 export const i64 = number(THRIFT.I64);
@@ -292,7 +299,9 @@ function list<Item extends ThriftValue>(elementType: number, what: string) {
       what,
       ({ type, value }) => {
         const { elementType: own, items } = value as ThriftList;
-        return type === THRIFT.LIST && (own === elementType || items.length === 0) ? (value as ThriftList) : null;
+        return type === THRIFT.LIST && (own === elementType || items.length === 0)
+          ? (value as ThriftList)
+          : null;
       },
       (value) => ({ type: THRIFT.LIST, value }),
     )(id);
@@ -311,7 +320,11 @@ export const texts = list<Buffer>(THRIFT.BINARY, 'a list of texts');
 export const makeStruct = (...fields: ThriftField[]): ThriftStruct => ({ fields });
 
 /** A size or a count: present, whole and not negative. @throws Damage */
-export function readSize(struct: ThriftStruct, field: FieldDefinition<number>, what: string): number {
+export function readSize(
+  struct: ThriftStruct,
+  field: FieldDefinition<number>,
+  what: string,
+): number {
   const value = field.read(struct);
   if (value === undefined) throw new Damage(`${what} is missing`);
   if (value < 0) throw new Damage(`${what} is negative (${value})`);
@@ -327,5 +340,6 @@ export function setField(struct: ThriftStruct, field: ThriftField): void {
   }
   const others = struct.fields.filter(({ id }) => id !== field.id);
   const at = others.findIndex(({ id }) => id > field.id);
-  struct.fields = at < 0 ? [...others, field] : [...others.slice(0, at), field, ...others.slice(at)];
+  struct.fields =
+    at < 0 ? [...others, field] : [...others.slice(0, at), field, ...others.slice(at)];
 }

@@ -5,7 +5,13 @@ import { Damage, readLong, readUnsigned } from './thrift.ts';
 
 /** Decodes values in any encoding except dictionaries (Apache Parquet, Encodings).
  * @throws Damage when the bytes end before, or the encoding does not fit the type */
-export function decodeValues(body: Buffer, at: number, encoding: number, leaf: Leaf, count: number) {
+export function decodeValues(
+  body: Buffer,
+  at: number,
+  encoding: number,
+  leaf: Leaf,
+  count: number,
+) {
   if (count === 0) return [];
   const { type } = leaf;
   const { plain, runs, differences, textLengths, sharedTexts, splitBytes } = ENCODINGS;
@@ -13,7 +19,8 @@ export function decodeValues(body: Buffer, at: number, encoding: number, leaf: L
   if (encoding === runs && type === 'BOOLEAN' && at + LENGTH_BYTES <= body.length) {
     return Array.from(decodeHybrid(body, at + LENGTH_BYTES, 1, count), Boolean);
   }
-  if (encoding === differences && type === 'INT32') return int32(deltaNumbers(body, at, count, 32).values);
+  if (encoding === differences && type === 'INT32')
+    return int32(deltaNumbers(body, at, count, 32).values);
   if (encoding === differences && type === 'INT64') return deltaNumbers(body, at, count, 64).values;
   if (encoding === textLengths || encoding === sharedTexts) {
     return deltaTexts(body, at, count, encoding === sharedTexts);
@@ -27,7 +34,15 @@ export function decodeValues(body: Buffer, at: number, encoding: number, leaf: L
 const TOO_SHORT = 'a page is too short for its values';
 
 /** Bytes of a value; 0 if values share bytes or differ in length. */
-const WIDTHS = { BOOLEAN: 0, INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8, BYTE_ARRAY: 0 } as const;
+const WIDTHS = {
+  BOOLEAN: 0,
+  INT32: 4,
+  INT64: 8,
+  INT96: 12,
+  FLOAT: 4,
+  DOUBLE: 8,
+  BYTE_ARRAY: 0,
+} as const;
 
 const LENGTH_BYTES = 4;
 
@@ -65,7 +80,9 @@ function splitValues(body: Buffer, at: number, leaf: Leaf, count: number): Array
   for (let byte = 0; byte < width; byte++) {
     for (let i = 0; i < count; i++) joined[i * width + byte] = body[at + byte * count + i]!;
   }
-  return leaf.type === 'FIXED_LEN_BYTE_ARRAY' ? slices(joined, width, count) : numbers(joined, leaf.type);
+  return leaf.type === 'FIXED_LEN_BYTE_ARRAY'
+    ? slices(joined, width, count)
+    : numbers(joined, leaf.type);
 }
 
 function numbers(bytes: Uint8Array, type: Leaf['type']): ArrayLike<StoredValue> {
@@ -110,9 +127,12 @@ const DAMAGED_HEADER = 'a page has a damaged header of differences';
  * requires: numbers of 32 bits are the low half of the result. */
 function deltaNumbers(body: Buffer, from: number, count: number, widest: 32 | 64) {
   const read = { bytes: body, at: from };
-  const [blockSize = 0, miniblocks = 0, total] = Array.from({ length: 3 }, () => Number(readUnsigned(read)));
+  const [blockSize = 0, miniblocks = 0, total] = Array.from({ length: 3 }, () =>
+    Number(readUnsigned(read)),
+  );
   const size = blockSize / miniblocks;
-  if (size === 0 || size % 8 !== 0 || miniblocks > MOST_MINIBLOCKS || total !== count) throw new Damage(DAMAGED_HEADER);
+  if (size === 0 || size % 8 !== 0 || miniblocks > MOST_MINIBLOCKS || total !== count)
+    throw new Damage(DAMAGED_HEADER);
   const values = new BigInt64Array(count);
   values[0] = readLong(read);
   for (let index = 1; index < count; ) {
@@ -124,7 +144,8 @@ function deltaNumbers(body: Buffer, from: number, count: number, widest: 32 | 64
       const width = widths[block]!;
       const many = Math.min(size, count - index);
       // The padding of the last miniblock may be missing, its values may not.
-      if (width > widest || read.at + Math.ceil((many * width) / 8) > body.length) throw new Damage(DAMAGED_HEADER);
+      if (width > widest || read.at + Math.ceil((many * width) / 8) > body.length)
+        throw new Damage(DAMAGED_HEADER);
       const short = new Uint32Array(many);
       if (width <= 32) unpackBits(body, read.at, width, short, 0, many);
       for (let i = 0; i < many; i++, index++) {
@@ -159,7 +180,8 @@ function deltaTexts(body: Buffer, from: number, count: number, shared: boolean):
       throw new Damage('a page has texts that reach beyond it');
     }
     if (prefix > 0) copied += prefix + length;
-    if (copied > MOST_COPIED) throw new Damage(`a page has texts of more than ${MOST_COPIED} bytes`);
+    if (copied > MOST_COPIED)
+      throw new Damage(`a page has texts of more than ${MOST_COPIED} bytes`);
     const rest = body.subarray(at, at + length);
     last = prefix === 0 ? rest : Buffer.concat([last.subarray(0, prefix), rest]);
     texts.push(last);

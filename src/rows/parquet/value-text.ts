@@ -25,7 +25,9 @@ export function textForm({ leaf, meaning }: SchemaNode): (value: StoredValue) =>
   const { type } = leaf!;
   return (value) => {
     if (typeof value === 'boolean') return String(value);
-    return typeof value === 'object' ? bytesText(value, type, meaning) : numberText(value, type, meaning);
+    return typeof value === 'object'
+      ? bytesText(value, type, meaning)
+      : numberText(value, type, meaning);
   };
 }
 
@@ -83,14 +85,17 @@ function bytesText(bytes: Uint8Array, type: Leaf['type'], meaning: Meaning): str
     case 'interval':
       return buffer.length === 12 ? intervalText(buffer) : buffer.toString('base64');
     case 'stored':
-      return type === 'BYTE_ARRAY' && isPlainText(buffer) ? buffer.toString('utf8') : buffer.toString('base64');
+      return type === 'BYTE_ARRAY' && isPlainText(buffer)
+        ? buffer.toString('utf8')
+        : buffer.toString('base64');
     default:
       return buffer.toString('base64');
   }
 }
 
 function isPlainText(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 13) return false;
+  for (const byte of bytes)
+    if (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 13) return false;
   return isUtf8(bytes);
 }
 
@@ -108,10 +113,13 @@ function floatText(value: number): string {
   return doubleText(Number.isFinite(value) ? Number(value.toPrecision(9)) : value);
 }
 
-const halfFloat = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset).getFloat16(0, true);
+const halfFloat = (bytes: Uint8Array): number =>
+  new DataView(bytes.buffer, bytes.byteOffset).getFloat16(0, true);
 
 function bigEndian(bytes: Buffer): bigint {
-  return bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
+  return bytes.length === 0
+    ? 0n
+    : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
 }
 
 function decimalText(unscaled: bigint, scale: number): string {
@@ -152,7 +160,11 @@ function int96Text(value: bigint): string {
 }
 
 function intervalText(bytes: Buffer): string {
-  const [months, days, millis] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
+  const [months, days, millis] = [
+    bytes.readUInt32LE(0),
+    bytes.readUInt32LE(4),
+    bytes.readUInt32LE(8),
+  ];
   return `P${months}M${days}DT${millis / 1000}S`;
 }
 

@@ -6,7 +6,14 @@ import { assertPlaceCount, encodedOnce, placeEntries } from '../placed-fields.ts
 import type { AllPlaces, TableColumn, WriteRequest } from '../port.ts';
 import { type ChunkFacts, columnsInThreads, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
-import { type CopiedGroup, editFooter, keptLeaves, schemaElement, setGeoMetadata, sumSizes } from './edit.ts';
+import {
+  type CopiedGroup,
+  editFooter,
+  keptLeaves,
+  schemaElement,
+  setGeoMetadata,
+  sumSizes,
+} from './edit.ts';
 import { numberCodes, reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { chunkRange, MAGIC, type ParquetFile, readAt } from './footer.ts';
@@ -19,7 +26,11 @@ const ROWS_A_BATCH = 4096;
 /** Writes a Parquet file with the added columns: the kept column chunks of the input byte for byte, the added chunks of each row group, then the
  * edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a
  * million rows of 57 columns), and less where rows share their fields. */
-export async function writeParquet(file: ParquetFile, columns: readonly FileColumn[], request: WriteRequest) {
+export async function writeParquet(
+  file: ParquetFile,
+  columns: readonly FileColumn[],
+  request: WriteRequest,
+) {
   return await writeRows(request, file.input.identity, async (gathered) => {
     await using pass = await file.input.startPass();
     const sink = parquetSink(gathered);
@@ -27,9 +38,15 @@ export async function writeParquet(file: ParquetFile, columns: readonly FileColu
     const copied = await copyBody(file, kept, pass, sink, request.signal);
     const addedTo: ThriftStruct[][] = file.rowGroups.map(() => []);
     const { placed } = request;
-    const all = await encodedOnce(request, 'parquet', (places) => columnsOfPlaces(places, request.added));
+    const all = await encodedOnce(request, 'parquet', (places) =>
+      columnsOfPlaces(places, request.added),
+    );
     if (placed.inThreads && all) {
-      for await (const { group, memory, used, chunks } of columnsInThreads(all, placed, request.signal)) {
+      for await (const { group, memory, used, chunks } of columnsInThreads(
+        all,
+        placed,
+        request.signal,
+      )) {
         addedTo[group]!.push(...sink.describe(chunks));
         await sink.addBlock(Buffer.from(memory, 0, used));
       }
@@ -93,7 +110,9 @@ async function copyBody(
 function movedChunk(chunk: ThriftStruct, to: number): ThriftStruct {
   const meta = CHUNK.meta.read(chunk)!;
   // Some writers give position 0 for a missing dictionary.
-  const parts = [CHUNK_META.dataStart, CHUNK_META.dictionaryStart].filter((field) => field.read(meta));
+  const parts = [CHUNK_META.dataStart, CHUNK_META.dictionaryStart].filter((field) =>
+    field.read(meta),
+  );
   const start = Math.min(...parts.map((field) => field.read(meta)!));
   const positions = parts.map((field) => field.make(field.read(meta)! - start + to));
   const { indexStart, bloomFilter, bloomFilterSize } = CHUNK_META;
@@ -129,7 +148,10 @@ async function columnsOfPlaces({ count, give, release }: AllPlaces, added: Write
 }
 
 /** Makes a function that returns the columns of the next row group, for files with too many places for memory. */
-function columnsOfNextRows({ rowGroups }: ParquetFile, request: WriteRequest): (rows: number) => Promise<BuiltColumns> {
+function columnsOfNextRows(
+  { rowGroups }: ParquetFile,
+  request: WriteRequest,
+): (rows: number) => Promise<BuiltColumns> {
   const mostRows = rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
   const builder = columnBuilder(request.added, mostRows);
   const entries = placeEntries(request, builder.sink, () => builder.built().entries);
@@ -238,7 +260,12 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
   });
 };
 
-function rowGroup(chunks: ThriftStruct[], rows: number, start: number, ordinal: number): ThriftStruct {
+function rowGroup(
+  chunks: ThriftStruct[],
+  rows: number,
+  start: number,
+  ordinal: number,
+): ThriftStruct {
   const { size, unpackedSize } = sumSizes(chunks);
   return makeStruct(
     ROW_GROUP.chunks.make(chunks),
@@ -250,7 +277,11 @@ function rowGroup(chunks: ThriftStruct[], rows: number, start: number, ordinal: 
   );
 }
 
-function newFooter(columns: readonly TableColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {
+function newFooter(
+  columns: readonly TableColumn[],
+  rows: number,
+  groups: ThriftStruct[],
+): ThriftStruct {
   const root = makeStruct(ELEMENT.name.make('schema'), ELEMENT.children.make(columns.length));
   return makeStruct(
     FOOTER.version.make(1),

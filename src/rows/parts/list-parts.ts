@@ -25,10 +25,12 @@ export function patternFolder(pattern: string): string {
 }
 
 /** Endings of files that a program is still writing or fetching: of Hadoop's `-put`, of browsers, rsync, FTP clients and others. */
-const UNFINISHED = /(?:\.(?:tmp|temp|part|partial|filepart|crdownload|download|inprogress|swp)|\._COPYING_)$/i;
+const UNFINISHED =
+  /(?:\.(?:tmp|temp|part|partial|filepart|crdownload|download|inprogress|swp)|\._COPYING_)$/i;
 
 /** Files that Spark, Hadoop and macOS put beside the data: `_SUCCESS`, `_temporary/`, `.part-0.csv.crc`, `.DS_Store`. */
-const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(segment) || segment === 'Thumbs.db';
+const isHidden = (segment: string) =>
+  /^[._]/.test(segment) || /\.crc$/i.test(segment) || segment === 'Thumbs.db';
 
 /** Lists the files of an input, sorted by name, and the names of temporary files that other programs seem to be writing, which are skipped. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files and names
  * that begin with `_` are skipped, as in Spark, Hive and DuckDB. Other files are not skipped: rows would be lost silently.
@@ -53,8 +55,10 @@ export async function listParts(folder: string, sources: readonly string[]) {
       if (!isNamed && UNFINISHED.test(path)) unfinished.add(name);
       else byName.set(name, { name, path, size: file.size, mtimeMs: Math.floor(file.mtimeMs) });
     }
-    if (isNamed && !stats.isFile()) throw unreadable(source, 'is not a regular file', 'Copy it to a file first.');
-    if (!isNamed && byName.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
+    if (isNamed && !stats.isFile())
+      throw unreadable(source, 'is not a regular file', 'Copy it to a file first.');
+    if (!isNamed && byName.size + unfinished.size === before)
+      throw nothingIn(source, stats !== undefined);
   }
   const parts = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   if (parts.length === 0) {
@@ -68,7 +72,9 @@ export async function listParts(folder: string, sources: readonly string[]) {
 async function filesBelow(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+    return entries
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name));
   } catch (error) {
     throw unreadable(folder, 'cannot be listed', 'Check the permissions of the folder.', error);
   }
@@ -90,12 +96,18 @@ function refuseSameNames(parts: readonly ListedPart[]): void {
 }
 
 function missing(path: string): PerilbookError {
-  const hint = existsSync(dirname(path)) ? 'Check the name of the file.' : 'Check the name of its folder.';
+  const hint = existsSync(dirname(path))
+    ? 'Check the name of the file.'
+    : 'Check the name of its folder.';
   return unreadable(path, `does not exist${didYouMeanFile(path)}`, hint);
 }
 
 function nothingIn(source: string, isFolder: boolean): PerilbookError {
   return isFolder
     ? unreadable(source, 'has no files', 'Hidden files, and files that begin with _, do not count.')
-    : unreadable(source, 'matches no file', `Check the pattern; ** stands for any folders: **/${basename(source)}.`);
+    : unreadable(
+        source,
+        'matches no file',
+        `Check the pattern; ** stands for any folders: **/${basename(source)}.`,
+      );
 }

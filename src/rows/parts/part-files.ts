@@ -6,7 +6,15 @@ import { type InputFile, openInput, unreadable } from '../files/input-file.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
 import { unpackedInput } from '../files/streamed-input.ts';
 import { openRowFile } from '../open-row-file.ts';
-import type { OpenOptions, Row, RowFile, RowPieces, RowSource, WriteRequest, WriteResult } from '../port.ts';
+import type {
+  OpenOptions,
+  Row,
+  RowFile,
+  RowPieces,
+  RowSource,
+  WriteRequest,
+  WriteResult,
+} from '../port.ts';
 import type { ListedPart } from './list-parts.ts';
 
 /** The format of a part without any bytes, which has no columns. */
@@ -30,7 +38,10 @@ export function isPartFiles(rows: RowSource): rows is PartFiles {
 /** Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and a program that
  * reads the parts as one table expects one header. An empty part becomes an empty output.
  * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts */
-export async function openPartFiles(listed: readonly ListedPart[], options: OpenOptions): Promise<PartFiles> {
+export async function openPartFiles(
+  listed: readonly ListedPart[],
+  options: OpenOptions,
+): Promise<PartFiles> {
   const parts: PartFile[] = [];
   const pieces: (Pick<RowPieces, 'pieces' | 'size'> | null)[] = [];
   let first: (PartFile & { readonly rowFile: RowFile }) | undefined;
@@ -44,7 +55,11 @@ export async function openPartFiles(listed: readonly ListedPart[], options: Open
     requireSame(first, part);
   }
   if (first === undefined)
-    throw unreadable(listed[0]!.path, 'is empty, as all parts are', 'Check that they were written.');
+    throw unreadable(
+      listed[0]!.path,
+      'is empty, as all parts are',
+      'Check that they were written.',
+    );
   const { format, unit, note, likelyHeader } = first.rowFile;
   const columns = formatNamed(format).isOfObjects ? mergedColumns(parts) : first.columns;
   return {
@@ -62,7 +77,10 @@ export async function openPartFiles(listed: readonly ListedPart[], options: Open
 const NO_PIECES: Pick<RowPieces, 'pieces' | 'size'> = { pieces: [], size: 0 };
 
 /** The pieces of all parts, one part after the other. */
-function piecesOfParts(parts: readonly PartFile[], ofParts: readonly Pick<RowPieces, 'pieces' | 'size'>[]): RowPieces {
+function piecesOfParts(
+  parts: readonly PartFile[],
+  ofParts: readonly Pick<RowPieces, 'pieces' | 'size'>[],
+): RowPieces {
   return {
     pieces: ofParts.flatMap(({ pieces }, file) => pieces.map((piece) => ({ ...piece, file }))),
     size: ofParts.reduce((sum, { size }) => sum + size, 0),
@@ -96,11 +114,19 @@ export async function openPart(part: ListedPart, options: OpenOptions): Promise<
 async function assertSamePart({ path, size, mtimeMs }: ListedPart): Promise<void> {
   const stats = await stat(path).catch(() => null);
   if (stats?.size === size && Math.floor(stats.mtimeMs) === mtimeMs) return;
-  throw unreadable(path, 'has changed since it was listed', 'Run again when no other program writes to it.');
+  throw unreadable(
+    path,
+    'has changed since it was listed',
+    'Run again when no other program writes to it.',
+  );
 }
 
 /** The index in a part of a column of all parts; -1 if the part lacks it. */
-export function columnIn({ columns: own }: PartFile, columns: readonly string[], column: number): number {
+export function columnIn(
+  { columns: own }: PartFile,
+  columns: readonly string[],
+  column: number,
+): number {
   return own[column] === columns[column] ? column : own.indexOf(columns[column]!);
 }
 
@@ -151,7 +177,8 @@ function requireSame(first: PartFile, other: PartFile): void {
     at < columns.length ? `${JSON.stringify(columns[at])} in ${name}` : `missing in ${name}`;
   const column = other.columns[at] ?? first.columns[at]!;
   const message = `The parts ${files} have different columns: column ${at + 1} is ${named(first)}, and ${named(other)}`;
-  const hint = 'All parts need the same columns in the same order. Run the others as an input of their own.';
+  const hint =
+    'All parts need the same columns in the same order. Run the others as an input of their own.';
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: other.path, column });
 }
 

@@ -34,7 +34,11 @@ export interface OpenSheet {
 
 /** Writes the workbook with the added cells in the XML of one sheet; all other parts and cells are copied unchanged. Libraries (exceljs,
  * SheetJS) drop what they do not know (charts, slicers, newer conditional formats), and hold all cells in memory. */
-export async function writeSheet(sheet: OpenSheet, widest: number, request: WriteRequest): Promise<WriteResult> {
+export async function writeSheet(
+  sheet: OpenSheet,
+  widest: number,
+  request: WriteRequest,
+): Promise<WriteResult> {
   const { input, workbook } = sheet;
   const region = findRegion(sheet, widest, request);
   return await writeRows(request, input.identity, async (gathered) => {
@@ -60,7 +64,9 @@ export function workbookWriter(gathered: ByteBuffer, file: string): ZipWriter {
   };
   return zipWriter(write, () => {
     const message = `${file} would be larger than a workbook can be (4 GiB)`;
-    return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Name the output .csv or .parquet.', { file });
+    return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Name the output .csv or .parquet.', {
+      file,
+    });
   });
 }
 
@@ -77,7 +83,9 @@ export function checkSheetRoom(file: string, rows: number, columns: number): voi
   if (rows < MOST_ROWS && columns <= MOST_COLUMNS) return;
   const what = rows < MOST_ROWS ? counted(columns, 'column') : counted(rows, 'row');
   const hint = 'Name the output .csv or .parquet.';
-  throw new PerilbookError('OUTPUT_UNWRITABLE', `A sheet of Excel has no room for ${what}`, hint, { file });
+  throw new PerilbookError('OUTPUT_UNWRITABLE', `A sheet of Excel has no room for ${what}`, hint, {
+    file,
+  });
 }
 
 /** @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS where the added columns have no room */
@@ -99,7 +107,12 @@ export function findRegion(
   return { from, to: dropFrom === null ? end : Math.max(end, columns.length), letters };
 }
 
-async function* editedSheet(sheet: OpenSheet, region: Region, request: WriteRequest, onRows: (count: number) => void) {
+async function* editedSheet(
+  sheet: OpenSheet,
+  region: Region,
+  request: WriteRequest,
+  onRows: (count: number) => void,
+) {
   /** The text that was read and not yet passed on, and the position of its first character. */
   let held = '';
   let start = 0;
@@ -125,7 +138,9 @@ async function* editedSheet(sheet: OpenSheet, region: Region, request: WriteRequ
         passTo(from);
         const xml = slice(from, to);
         out.push(
-          tag.endsWith('mergeCells') ? mergesXml(tag, refs, xml, region, isEdited) : widerRange(xml, refs[0]!, end),
+          tag.endsWith('mergeCells')
+            ? mergesXml(tag, refs, xml, region, isEdited)
+            : widerRange(xml, refs[0]!, end),
         );
         passed = to;
       }
@@ -157,7 +172,11 @@ async function* editedSheet(sheet: OpenSheet, region: Region, request: WriteRequ
 }
 
 /** New column names get the style of the last name before them. */
-function headerStyle({ headerLine }: OpenSheet, { line, cells }: SheetRow, { from }: Region): number {
+function headerStyle(
+  { headerLine }: OpenSheet,
+  { line, cells }: SheetRow,
+  { from }: Region,
+): number {
   if (line !== headerLine) return 0;
   return cells.findLast(({ column }) => column < from)?.style ?? 0;
 }
@@ -184,7 +203,9 @@ function editedRow(
     const kept = keeps === undefined ? undefined : cells.find(({ column }) => column === keeps);
     if (kept) parts.push(moved(slice(kept.from, kept.to), reference));
     else if (keeps === undefined) {
-      parts.push(cellXml(reference, fields[index]!, prefix, old.get(from + index)?.style ?? newStyle));
+      parts.push(
+        cellXml(reference, fields[index]!, prefix, old.get(from + index)?.style ?? newStyle),
+      );
     }
   }
   parts.push(slice(after?.from ?? end, row.to));
@@ -232,7 +253,11 @@ interface MergedRange {
  * Each part that is left is merged; a part of one cell is not.
  * @param region the columns of new cells
  * @param isEdited 1 for each row that has new cells */
-export function partedRanges(ref: string, region: Pick<MergedRange, 'from' | 'to'>, isEdited: Uint8Array<ArrayBuffer>) {
+export function partedRanges(
+  ref: string,
+  region: Pick<MergedRange, 'from' | 'to'>,
+  isEdited: Uint8Array<ArrayBuffer>,
+) {
   const range = parseRange(ref);
   if (range === null || range.to <= region.from || range.from >= region.to) return [ref];
   const edited = isEdited.subarray(range.top, range.bottom + 1);
@@ -245,14 +270,22 @@ export function partedRanges(ref: string, region: Pick<MergedRange, 'from' | 'to
     { ...range, top: bottom + 1 },
   ];
   return parts
-    .filter(({ from, to, top, bottom }) => to > from && bottom >= top && (to - from) * (bottom - top + 1) > 1)
+    .filter(
+      ({ from, to, top, bottom }) =>
+        to > from && bottom >= top && (to - from) * (bottom - top + 1) > 1,
+    )
     .map(rangeText);
 }
 
 function parseRange(ref: string): MergedRange | null {
   const [, left, top, right, bottom] = /^\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)$/i.exec(ref) ?? [];
   if (left === undefined || right === undefined) return null;
-  return { from: parseColumn(left), to: parseColumn(right) + 1, top: Number(top), bottom: Number(bottom) };
+  return {
+    from: parseColumn(left),
+    to: parseColumn(right) + 1,
+    top: Number(top),
+    bottom: Number(bottom),
+  };
 }
 
 function rangeText({ from, to, top, bottom }: MergedRange): string {

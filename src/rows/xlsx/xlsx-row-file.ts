@@ -21,7 +21,8 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   const workbook = await openWorkbook(input, options.sheet);
   const cells = await sheetCellReader(workbook);
   const isUsed = (cell: SheetCell) =>
-    isUncalculated(cell) || (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
+    isUncalculated(cell) ||
+    (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
   const first = await firstRows(workbook, isUsed, options.headerLine ?? 0);
   const header = findHeader(input.name, workbook, first, options);
   const widths = first.map((row) => usedWidth(row, isUsed));
@@ -33,7 +34,10 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   const sheet: OpenSheet = { input, workbook, headerLine, columns, isUsed, isRecord };
   /** The number of columns of the widest record, after all were read; null before. */
   let widest: number | null = null;
-  const read = async function* (wanted: readonly number[], needed = wanted.length): AsyncGenerator<readonly Row[]> {
+  const read = async function* (
+    wanted: readonly number[],
+    needed = wanted.length,
+  ): AsyncGenerator<readonly Row[]> {
     let number = 0;
     let width = columns.length;
     const neededColumns = new Set(wanted.slice(0, needed));
@@ -42,11 +46,14 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
       for (const row of rows) {
         if (!isRecord(row)) continue;
         width = Math.max(width, usedWidth(row, isUsed));
-        const uncalculated = row.cells.filter((cell) => cell.column < columns.length && isUncalculated(cell));
+        const uncalculated = row.cells.filter(
+          (cell) => cell.column < columns.length && isUncalculated(cell),
+        );
         const formulas = uncalculated.map(({ column }) => column);
         const read = { number: ++number, line: row.line, ...readFields(row, wanted, cells) };
         const needs = formulas.find((column) => neededColumns.has(column));
-        if (needs !== undefined) batch.push({ ...read, problem: uncalculatedNote(columns[needs]!) });
+        if (needs !== undefined)
+          batch.push({ ...read, problem: uncalculatedNote(columns[needs]!) });
         else batch.push(formulas.length === 0 ? read : { ...read, formulas });
       }
       if (batch.length > 0) yield batch;
@@ -64,7 +71,9 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     columns,
     note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
     likelyHeader: (isHeader) =>
-      first.find((row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)))?.line ?? null,
+      first.find(
+        (row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)),
+      )?.line ?? null,
     read,
     checkRoom: async (shape) => void findRegion(sheet, await widestRecord(), shape),
     write: async (request) => await writeSheet(sheet, await widestRecord(), request),
@@ -81,7 +90,11 @@ function sheetNote({ sheetName, sheetNumber, sheetCount }: Workbook): string {
 }
 
 /** The first rows that are not empty, and at least those up to `line`. */
-async function firstRows(workbook: Workbook, isUsed: OpenSheet['isUsed'], line: number): Promise<SheetRow[]> {
+async function firstRows(
+  workbook: Workbook,
+  isUsed: OpenSheet['isUsed'],
+  line: number,
+): Promise<SheetRow[]> {
   const filled: SheetRow[] = [];
   for await (const { rows } of sheetPieces(workbook)) {
     for (const row of rows) {
@@ -101,14 +114,18 @@ function findHeader(
   const named = first.find(({ line }) => line === headerLine);
   if (headerLine !== undefined ? named === undefined : first.length === 0) {
     const what =
-      headerLine === undefined ? 'is empty' : `has nothing in row ${headerLine}, which should name the columns`;
+      headerLine === undefined
+        ? 'is empty'
+        : `has nothing in row ${headerLine}, which should name the columns`;
     const others = otherSheets.map((name) => `"${name}"`).join(', ');
     const ways = [
       ...(others === '' ? [] : [`Name another sheet: --sheet NAME, of ${others}.`]),
       ...(headerLine === undefined ? [] : ['Name another row: --header-line N.']),
     ];
     const hint = ways.join(' ') || 'Check that this is the right file.';
-    throw new PerilbookError('INPUT_UNREADABLE', `Sheet "${sheetName}" of ${file} ${what}`, hint, { file });
+    throw new PerilbookError('INPUT_UNREADABLE', `Sheet "${sheetName}" of ${file} ${what}`, hint, {
+      file,
+    });
   }
   return header === false ? null : (named ?? first[0]!);
 }

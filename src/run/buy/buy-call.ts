@@ -15,7 +15,12 @@ import type { Key } from '../plan/api-keys.ts';
 import { addTo, countFailure, countSettled, setIn } from '../progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
-import { type Consequence, decideConsequence, makeSettlement, type NextStep } from './consequence.ts';
+import {
+  type Consequence,
+  decideConsequence,
+  makeSettlement,
+  type NextStep,
+} from './consequence.ts';
 
 /** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
 export interface CallRequest {
@@ -131,7 +136,8 @@ async function attemptCall(buying: Buying, attempt: Attempt): Promise<Charged<At
     const price = payer.priceOf(call);
     const key = payer.canPay(call) ? payer.keyFor(call) : null;
     if (key === null) return unspent({ kind: 'out_of_credits' });
-    if (call.kind === 'single' && health.isTopicDown(call.topic)) return unspent({ kind: 'replan' });
+    if (call.kind === 'single' && health.isTopicDown(call.topic))
+      return unspent({ kind: 'replan' });
     const over = health.turnOver(attempt.request) ?? payer.probes.running(key, call);
     if (over !== null) return unspent({ kind: 'probing', over });
     const claimedAt = effects.times.billing().earliest;
@@ -178,9 +184,19 @@ async function claimCall(
   price: number,
 ): Promise<Claim | { readonly outcome: 'store_moved' }> {
   const isPriceAssumed = payer.chargedFor(call) === null;
-  const request = { cell: work.cell, call, credits: price, isPriceAssumed, key: key.fingerprint, wanted, areas };
+  const request = {
+    cell: work.cell,
+    call,
+    credits: price,
+    isPriceAssumed,
+    key: key.fingerprint,
+    wanted,
+    areas,
+  };
   try {
-    const [claim] = await store.claim(claimLimits(job.account, effects.times.periods(), limits), [request]);
+    const [claim] = await store.claim(claimLimits(job.account, effects.times.periods(), limits), [
+      request,
+    ]);
     return claim!;
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;
@@ -197,7 +213,12 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   const sentAt = steadyTime(clock);
   addTo(progress, { callsInFlight: 1 });
   // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
-  const exchange = await service.client.send({ call, location, key: claimed.key.secret, isFresh: tried.inDoubt > 0 });
+  const exchange = await service.client.send({
+    call,
+    location,
+    key: claimed.key.secret,
+    isFresh: tried.inDoubt > 0,
+  });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const read = findVerdict(exchange, { call, price }, location, cameAt, (topic, result) =>
@@ -206,7 +227,11 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
   health.recordAttempt(call, verdict);
   const topics = wanted.map(({ topic }) => topic);
-  const before = { tried, policy: health.policyFor(call, policy), slowedDownSince: health.slowedDownSince };
+  const before = {
+    tried,
+    policy: health.policyFor(call, policy),
+    slowedDownSince: health.slowedDownSince,
+  };
   const consequence = decideConsequence(verdict, { call, price, topics, ...before, at, random });
   health.slowedDownSince = consequence.slowedDownSince;
   const { next } = consequence;
@@ -219,12 +244,17 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
     progress.onChange?.();
   }
   // A notice means that a cache may have answered, with an old date.
-  if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
+  if (date !== null && consequence.answer?.hasContents && notice === null)
+    times.learn(date, sentAt, at);
   const { credits } = consequence.ledger;
   // Before it is stored: a disk that is full does not hide what the call cost.
   countSettled(progress, consequence.ledger, price);
   // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
-  const settlement = makeSettlement(buying, { ...claimed, date, charged: payer.chargedFor(call) }, consequence);
+  const settlement = makeSettlement(
+    buying,
+    { ...claimed, date, charged: payer.chargedFor(call) },
+    consequence,
+  );
   await store.settle([settlement]).catch((error) => health.stopAtError(error));
   if (settlement.price) payer.probes.answered(call);
   if (consequence.ledger.charge === 'charged') payer.learnPrice(call.kind, credits);
@@ -235,7 +265,8 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
     const remaining = verdict.rate.remaining + claimed.byOthers;
     service.throttle.correct(remaining, verdict.rate.resetMs, permit);
   }
-  for (const message of [verdict.discrepancy, notice]) if (message !== null) effects.notice(message);
+  for (const message of [verdict.discrepancy, notice])
+    if (message !== null) effects.notice(message);
   return { outcome: carryOut(buying, claimed, consequence), credits };
 }
 
@@ -249,7 +280,8 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
     case 'use': {
       const { call } = claimed;
       if ([...answer!.results.values()].some(({ ok }) => ok)) addTo(progress, { callsAnswered: 1 });
-      if (call.kind !== 'single' && answer!.hasContents) payer.learnContents(call.kind, [...answer!.results.keys()]);
+      if (call.kind !== 'single' && answer!.hasContents)
+        payer.learnContents(call.kind, [...answer!.results.keys()]);
       return { kind: 'answered', results: answer!.results };
     }
     case 'out_of_credits':
@@ -263,20 +295,32 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
       return { kind: next.isRejected ? 'rejected' : 'given_up' };
     case 'stop':
       health.stop(
-        stopFor(next.reason, next.message, next.afterMs === null ? null : effects.clock.now() + next.afterMs),
+        stopFor(
+          next.reason,
+          next.message,
+          next.afterMs === null ? null : effects.clock.now() + next.afterMs,
+        ),
       );
       return { kind: 'stopped' };
   }
 }
 
 /** Stops the run if the account can pay for no other call. */
-function refuseCredits(buying: Buying, credits: number, limit: 'quota' | 'budget', at: number): void {
+function refuseCredits(
+  buying: Buying,
+  credits: number,
+  limit: 'quota' | 'budget',
+  at: number,
+): void {
   const { payer, health } = buying;
   if (payer.creditsRefused(credits, limit, at)) health.stop(shortageStop(buying, payer.shortage!));
 }
 
 /** The stop at a limit that allows no further call. */
-export function shortageStop({ payer, job, limits, progress }: Buying, limit: 'quota' | 'budget'): Stop {
+export function shortageStop(
+  { payer, job, limits, progress }: Buying,
+  limit: 'quota' | 'budget',
+): Stop {
   return limit === 'quota' ? payer.quotaUsedUp() : limitReached(job, limits, progress);
 }
 

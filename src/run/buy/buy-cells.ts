@@ -47,14 +47,22 @@ interface CellResult {
 
 /** Buys the missing topics of cells until all are bought or the buying is stopped. Only a bounded number of cells is in progress:
  * the throttle keeps all waiting calls in memory. */
-export async function buyCells(buying: Buying, queue: CellQueue, { order, topicsOf, credits }: CellPurchase) {
+export async function buyCells(
+  buying: Buying,
+  queue: CellQueue,
+  { order, topicsOf, credits }: CellPurchase,
+) {
   const { job, plan, effects, progress, payer, health } = buying;
   const reservations = new CreditReservations(credits);
   const purchaseOf = purchaseBySet(() => payer.priceList);
   const buyNumber = async (number: number): Promise<CellOutcome | null> => {
     const topics = topicsOf(number);
     const { calls, credits: price } = purchaseOf(topics);
-    if (topics === NO_TOPICS || calls.some((call) => payer.keyFor(call) === null || !payer.canPay(call))) return null;
+    if (
+      topics === NO_TOPICS ||
+      calls.some((call) => payer.keyFor(call) === null || !payer.canPay(call))
+    )
+      return null;
     if (!(await reservations.take(price))) return null;
     let result: CellResult | null = null;
     try {
@@ -71,7 +79,11 @@ export async function buyCells(buying: Buying, queue: CellQueue, { order, topics
     const claimed: number[] = [];
     const numbers = round[Symbol.iterator]();
     const worker = async () => {
-      for (let next = numbers.next(); !next.done && !health.stopped && payer.dearer === null; next = numbers.next()) {
+      for (
+        let next = numbers.next();
+        !next.done && !health.stopped && payer.dearer === null;
+        next = numbers.next()
+      ) {
         if ((await buyNumber(next.value)) === 'claimed_elsewhere') claimed.push(next.value);
       }
     };
@@ -84,7 +96,9 @@ export async function buyCells(buying: Buying, queue: CellQueue, { order, topics
 
 /** Waits for all workers even if one fails, so that no call is left in flight when the error is thrown. */
 async function all(workers: readonly Promise<void>[], { health }: Buying): Promise<void> {
-  const results = await Promise.allSettled(workers.map((worker) => worker.catch((error) => health.stopAtError(error))));
+  const results = await Promise.allSettled(
+    workers.map((worker) => worker.catch((error) => health.stopAtError(error))),
+  );
   const failed = results.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
@@ -121,7 +135,8 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
         break;
       case 'replan': {
         const missing = difference(work.missing, await answeredElsewhere(buying, work));
-        const priceOf = (topics: TopicSet) => cheapestCalls(topicsIn(topics), payer.priceList).credits;
+        const priceOf = (topics: TopicSet) =>
+          cheapestCalls(topicsIn(topics), payer.priceList).credits;
         addTo(progress, { creditsByOthers: priceOf(work.missing) - priceOf(missing) });
         work = { ...work, missing };
         break;
@@ -136,10 +151,16 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
   }
 }
 
-function afterAnswer(work: CellWork, call: Call, results: Extract<CallOutcome, { kind: 'answered' }>['results']) {
+function afterAnswer(
+  work: CellWork,
+  call: Call,
+  results: Extract<CallOutcome, { kind: 'answered' }>['results'],
+) {
   const answered = topicSet(results.keys());
   if (call.kind === 'single') return { ...work, missing: difference(work.missing, answered) };
-  const unavailable = [...results].filter(([, reading]) => !reading.ok && reading.reason !== 'no_data');
+  const unavailable = [...results].filter(
+    ([, reading]) => !reading.ok && reading.reason !== 'no_data',
+  );
   const again = topicSet(unavailable.map(([topic]) => topic));
   return {
     ...work,
@@ -155,8 +176,14 @@ async function answeredElsewhere(
   { number, cell, missing, forAreas }: CellWork,
 ): Promise<TopicSet> {
   const stored = await readCell(cell);
-  const served = await answeredMeanwhile(plan.scan.areas, number, forAreas, { ...limits, store, freshness });
-  const fresh = topicsIn(missing).filter((topic) => missingTopics(stored, [topic], freshness).length === 0);
+  const served = await answeredMeanwhile(plan.scan.areas, number, forAreas, {
+    ...limits,
+    store,
+    freshness,
+  });
+  const fresh = topicsIn(missing).filter(
+    (topic) => missingTopics(stored, [topic], freshness).length === 0,
+  );
   return union(topicSet(fresh), intersection(missing, served));
 }
 
@@ -171,6 +198,10 @@ function nextCall({ payer, health }: Buying, work: CellWork) {
       first.kind === 'single' ? first.topic === topic : priceList[first.kind].has(topic);
     return { call: first, topics: planned.filter(returns) };
   }
-  const single = possible.find((topic) => hasTopic(work.singlesOnly, topic) && priceList.singles(topic));
-  return single === undefined ? null : { call: { kind: 'single' as const, topic: single }, topics: [single] };
+  const single = possible.find(
+    (topic) => hasTopic(work.singlesOnly, topic) && priceList.singles(topic),
+  );
+  return single === undefined
+    ? null
+    : { call: { kind: 'single' as const, topic: single }, topics: [single] };
 }

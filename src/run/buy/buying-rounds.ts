@@ -7,7 +7,13 @@ import type { PeriodSpending } from '../../store/ledger/port.ts';
 import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../notices.ts';
 import { accountState } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
-import { isTrusted, LEVELS, readCells, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
+import {
+  isTrusted,
+  LEVELS,
+  readCells,
+  type StoredAreas,
+  verifyAreas,
+} from '../plan/area-verification.ts';
 import { bundleWith, type PriceList, purchaseBySet } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchasesFor } from '../plan/reach.ts';
@@ -35,7 +41,10 @@ export async function buyInRounds(context: BuyingContext): Promise<Stop | null> 
 }
 
 /** Explains a quota that ended earlier than the ledger expected, or covers no call: the ledger's figures, and what the user can do. */
-async function explained({ job, store, limits, effects, progress }: BuyingContext, stop: Stop | null) {
+async function explained(
+  { job, store, limits, effects, progress }: BuyingContext,
+  stop: Stop | null,
+) {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
   const { spending, available } = await accountState(job.account, store, now);
@@ -48,7 +57,10 @@ async function explained({ job, store, limits, effects, progress }: BuyingContex
     // The service has not refused a call: a clock that was ahead may have booked the credits in the wrong period.
     if (progress.calls > 0 || exhaustedAt !== null) return { ...stop, message: `The ${quota}.` };
     const booked = later ? `: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}` : '';
-    return { ...stop, message: `By the ledger, the ${quota}${booked}. ${quotaAdvice(job.account)}` };
+    return {
+      ...stop,
+      message: `By the ledger, the ${quota}${booked}. ${quotaAdvice(job.account)}`,
+    };
   }
   return {
     ...stop,
@@ -57,11 +69,16 @@ async function explained({ job, store, limits, effects, progress }: BuyingContex
 }
 
 /** The end at the job's ceiling for overage: what the period and this run cost beyond the allowance. Null where no overage was spent. */
-function ceilingText({ subscription, overageCredits }: JobAccount, spending: PeriodSpending, byRun: number) {
+function ceilingText(
+  { subscription, overageCredits }: JobAccount,
+  spending: PeriodSpending,
+  byRun: number,
+) {
   const spent = total(spending) + (spending.correction?.elsewhere ?? 0);
   const beyond = Math.max(0, spent - subscription.creditsPerMonth);
   if (overageCredits === 0 || beyond === 0) return null;
-  const inDollars = (credits: number) => `$${(credits * (subscription.overageRate ?? 0)).toFixed(2)}`;
+  const inDollars = (credits: number) =>
+    `$${(credits * (subscription.overageRate ?? 0)).toFixed(2)}`;
   const own = inDollars(Math.min(beyond, byRun));
   return `The ceiling of ${inDollars(overageCredits)} for overage is reached: this run cost ${own} of the ${inDollars(beyond)} of this period.`;
 }
@@ -98,9 +115,14 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;
-    const { isBought } = purchasesFor({ cells, order: all, missing, priceList: payer.priceList }, credits);
+    const { isBought } = purchasesFor(
+      { cells, order: all, missing, priceList: payer.priceList },
+      credits,
+    );
     const topicsOf = (cell: number) => missing.get(cell);
-    const order = Uint32Array.from(all).filter((cell) => isBought[cell] === 1 && topicsOf(cell) !== NO_TOPICS);
+    const order = Uint32Array.from(all).filter(
+      (cell) => isBought[cell] === 1 && topicsOf(cell) !== NO_TOPICS,
+    );
     if (order.length > 0) {
       const callsBefore = progress.calls;
       const { priceList } = payer;
@@ -115,11 +137,16 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
       if (!isEachPlace) {
         const stored = await readStoredAreas(plan.scan.areas, context.store, limits.source);
         isEachPlace = await areAreasWrong(context, stored);
-        const again = isEachPlace ? new Set(stored.keys()) : contradictingAreas(context, stored, replanned);
+        const again = isEachPlace
+          ? new Set(stored.keys())
+          : contradictingAreas(context, stored, replanned);
         if (again.size > 0) {
           const before = costOfRest();
           queue.replan(await missingInAreas(context, again));
-          const stop = await stopAtRise(before, 'Answers for whole areas do not hold at each of their places');
+          const stop = await stopAtRise(
+            before,
+            'Answers for whole areas do not hold at each of their places',
+          );
           if (stop !== null) return stop;
         }
         replanned = new Set([...replanned, ...again]);
@@ -146,7 +173,10 @@ function mayBuy(priceList: PriceList, topic: TopicSlug): boolean {
 }
 
 /** Whether too many of the verified areas differ: then each remaining place is bought for itself, and the user is told why. */
-async function areAreasWrong({ plan, store, limits, freshness, effects }: BuyingContext, stored: StoredAreas) {
+async function areAreasWrong(
+  { plan, store, limits, freshness, effects }: BuyingContext,
+  stored: StoredAreas,
+) {
   const request = { scan: plan.scan, store, source: limits.source, freshness };
   const verification = await verifyAreas(request, plan.areas!, stored);
   if (isTrusted(verification)) return false;
@@ -164,20 +194,28 @@ function contradictingAreas(
   for (const [area, { mismatchedAt }] of stored) {
     if ((mismatchedAt ?? 0) < freshness.startedAt || replanned.has(area)) continue;
     contradicting.add(area);
-    effects.notice(`Two locations of ${area} were answered differently: its locations are bought one by one.`);
+    effects.notice(
+      `Two locations of ${area} were answered differently: its locations are bought one by one.`,
+    );
   }
   return contradicting;
 }
 
 /** The missing topics of the areas' cells if each cell is bought for itself. The plan lacks them; the run's limit decides how many are bought. */
-async function missingInAreas({ job, plan, store, limits, freshness }: BuyingContext, inAreas: ReadonlySet<string>) {
+async function missingInAreas(
+  { job, plan, store, limits, freshness }: BuyingContext,
+  inAreas: ReadonlySet<string>,
+) {
   const missing = new Map<number, TopicSet>();
   const { cells, areas } = plan.scan;
   const isIn = (cell: number) => LEVELS.some((level) => inAreas.has(areas.of(cell, level) ?? ''));
   const numbers = Array.from({ length: cells.size }, (_, cell) => cell).filter(isIn);
   for await (const [cell, record] of readCells(store, limits.source, cells, numbers)) {
     // Calls that failed in this run are not repeated: they may have been charged.
-    missing.set(cell, difference(missingSet(record, job.topics, freshness), failedSet(record, freshness)));
+    missing.set(
+      cell,
+      difference(missingSet(record, job.topics, freshness), failedSet(record, freshness)),
+    );
   }
   return missing;
 }
@@ -189,5 +227,8 @@ async function available({ job, store, limits, progress, effects }: BuyingContex
   const { available: ofQuota } = await accountState(job.account, store, now);
   setIn(progress, { ledgerLeft: { credits: ofQuota, spent } });
   const ofBudget = Math.max(0, limits.budget - spent);
-  return { credits: Math.min(ofBudget, ofQuota), nearest: ofQuota < ofBudget ? 'quota' : 'budget' } as const;
+  return {
+    credits: Math.min(ofBudget, ofQuota),
+    nearest: ofQuota < ofBudget ? 'quota' : 'budget',
+  } as const;
 }

@@ -27,10 +27,17 @@ import { RunHealth } from './run-health.ts';
 
 /** The context of buying, which does not change. */
 export interface BuyingContext
-  extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | 'setAside' | keyof RunEnds> {
+  extends Pick<
+    RunContext,
+    'job' | 'store' | 'freshness' | 'progress' | 'setAside' | keyof RunEnds
+  > {
   readonly plan: Plan;
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
-  readonly service: { readonly client: Client; readonly throttle: Throttle; readonly apiKeys: ApiKeys };
+  readonly service: {
+    readonly client: Client;
+    readonly throttle: Throttle;
+    readonly apiKeys: ApiKeys;
+  };
   readonly effects: Pick<Effects, 'clock' | 'random' | 'notice'> & { readonly times: RunTimes };
 }
 

@@ -1,6 +1,12 @@
 import { timeSpan } from '../../base/format-numbers.ts';
 import type { TopicReading } from '../../client/envelope.ts';
-import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../client/retry.ts';
+import {
+  type Decision,
+  decide,
+  type RetryPolicy,
+  TOPIC_RETRY_POLICY,
+  type Tried,
+} from '../../client/retry.ts';
 import { DENIALS } from '../../client/status-kind.ts';
 import type { Verdict } from '../../client/verdict.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
@@ -45,7 +51,10 @@ export interface Consequence {
 }
 
 /** How the ledger counts an attempt. A call that may have been charged counts with its expected price. */
-export type LedgerEntry = Pick<Settlement, 'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'>;
+export type LedgerEntry = Pick<
+  Settlement,
+  'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'
+>;
 
 interface ReceivedAnswer {
   readonly results: ReadonlyMap<TopicSlug, TopicReading>;
@@ -62,17 +71,33 @@ interface ReceivedAnswer {
 export type NextStep =
   | { readonly step: 'use' | 'out_of_credits' }
   | { readonly step: 'replan'; readonly reason: string }
-  | ({ readonly step: 'retry' } & Pick<Extract<Decision, { next: 'retry' }>, 'afterMs' | 'rate' | 'tried'>)
-  | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
-  | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
+  | ({ readonly step: 'retry' } & Pick<
+      Extract<Decision, { next: 'retry' }>,
+      'afterMs' | 'rate' | 'tried'
+    >)
+  | {
+      readonly step: 'give_up';
+      readonly kind: Verdict['kind'];
+      readonly isRejected: boolean;
+      readonly message: string;
+    }
+  | {
+      readonly step: 'stop';
+      readonly reason: StopReason;
+      readonly message: string;
+      readonly afterMs: number | null;
+    };
 
 /** Decides the consequence of a call's verdict. */
 export function decideConsequence(verdict: Verdict, context: TriedCall): Consequence {
   const { call, price, topics, tried, policy, random, at } = context;
   const slowedDownSince =
-    verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
+    verdict.kind === 'answered'
+      ? null
+      : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
   const slowedDownMs = at - (slowedDownSince ?? at);
-  const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
+  const decision =
+    verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
   return {
     ledger: ledgerEntry(verdict, price),
     answer: answerOf(verdict, topics),
@@ -141,14 +166,23 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
 }
 
 function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
-  const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
-  const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => {
+  const topic = (isAvailable: boolean) =>
+    call.kind === 'single' ? { slug: call.topic, isAvailable } : null;
+  const signal = (
+    service: HealthSignal['service'],
+    about: HealthSignal['topic'] = null,
+    isPaid = false,
+  ) => {
     return { service, topic: about, isPaid };
   };
   switch (verdict.kind) {
     case 'answered': {
       const reading = call.kind === 'single' ? verdict.results.get(call.topic) : undefined;
-      return signal('answered', topic(reading === undefined || reading.ok || reading.reason === 'no_data'), true);
+      return signal(
+        'answered',
+        topic(reading === undefined || reading.ok || reading.reason === 'no_data'),
+        true,
+      );
     }
     case 'no_data':
       return signal('answered', topic(true));
@@ -199,7 +233,12 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
     case 'redirected':
       return stop('misdirected', `${message}.`);
     default:
-      return { step: 'give_up', kind: verdict.kind, isRejected: verdict.kind === 'rejected', message };
+      return {
+        step: 'give_up',
+        kind: verdict.kind,
+        isRejected: verdict.kind === 'rejected',
+        message,
+      };
   }
 }
 
@@ -225,8 +264,10 @@ export function makeSettlement(
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
-  const kept = answer === null ? { answers: [], failures: [] } : keepAnswers(answer, freshness, now, date);
-  const failures = failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
+  const kept =
+    answer === null ? { answers: [], failures: [] } : keepAnswers(answer, freshness, now, date);
+  const failures =
+    failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
   const comparableSince = freshness.startedAt - COMPARABLE_MS;
   return {
     ...ledger,
@@ -259,7 +300,12 @@ function priceLearned(
   return charge === 'free' && isAnswered && charged === null ? { kind, credits: null } : undefined;
 }
 
-function keepAnswers({ results, timestamp }: ReceivedAnswer, freshness: Freshness, now: number, date: number | null) {
+function keepAnswers(
+  { results, timestamp }: ReceivedAnswer,
+  freshness: Freshness,
+  now: number,
+  date: number | null,
+) {
   const isNear = timestamp !== null && timestamp >= now - BEHIND_MS && timestamp <= now + AHEAD_MS;
   // Where this machine's clock is ahead, or was never set, the service's `Date` agrees with its answer.
   const isAgreed = timestamp !== null && date !== null && Math.abs(timestamp - date) <= BEHIND_MS;
@@ -272,7 +318,12 @@ function keepAnswers({ results, timestamp }: ReceivedAnswer, freshness: Freshnes
     const since = freshness.freshSince(topic);
     const asOf = stated >= (isNear ? since : (since + now) / 2) ? stated : now;
     if (reading.ok) {
-      answers.push({ topic, asOf, fields: reading.result, ...(reading.stated && { stated: reading.stated }) });
+      answers.push({
+        topic,
+        asOf,
+        fields: reading.result,
+        ...(reading.stated && { stated: reading.stated }),
+      });
     } else if (reading.reason === 'no_data') {
       answers.push(noDataAnswer(topic, asOf, columnsOf(topic).length));
     } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });

@@ -1,5 +1,9 @@
 import { counted } from '../../base/format-numbers.ts';
-import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../contract/billing-period.ts';
+import {
+  billingPeriod,
+  CLOCKS_APART_MS,
+  refusalHoldsUntil,
+} from '../../contract/billing-period.ts';
 import {
   BUNDLE_KINDS,
   type BundleKind,
@@ -35,7 +39,13 @@ export class Payer {
   /** The same of the budget, which is not renewed. */
   #ofBudget = Number.POSITIVE_INFINITY;
 
-  constructor(job: Job, apiKeys: ApiKeys, times: RunTimes, contents: BundleContents, charged: ChargedPrices) {
+  constructor(
+    job: Job,
+    apiKeys: ApiKeys,
+    times: RunTimes,
+    contents: BundleContents,
+    charged: ChargedPrices,
+  ) {
     this.#job = job;
     this.#apiKeys = apiKeys;
     this.#times = times;
@@ -71,7 +81,9 @@ export class Payer {
 
   /** Whether the account has the credits for a call, as far as refusals have shown. */
   canPay(call: Call): boolean {
-    return this.priceOf(call) <= Math.min(this.#most, this.#job.account.subscription.creditsPerMinute);
+    return (
+      this.priceOf(call) <= Math.min(this.#most, this.#job.account.subscription.creditsPerMinute)
+    );
   }
 
   /** The key for a call; null where the service has refused all that may make it. */
@@ -111,22 +123,33 @@ export class Payer {
   /** The stop for a used-up quota, until its renewal by this machine's clock: after a refusal, the reset that follows it. */
   quotaUsedUp(): Stop {
     const { anniversaryDay } = this.#job.account;
-    const until = this.#ofQuota?.until ?? billingPeriod(anniversaryDay, this.#times.billing().earliest).end;
-    return stopFor('quota', 'The quota of this billing period is used up.', this.#times.wallAt(until));
+    const until =
+      this.#ofQuota?.until ?? billingPeriod(anniversaryDay, this.#times.billing().earliest).end;
+    return stopFor(
+      'quota',
+      'The quota of this billing period is used up.',
+      this.#times.wallAt(until),
+    );
   }
 
   /** Most credits that a call can still cost. */
   get #most(): number {
     const refused = this.#ofQuota;
     // The provider's clock may be behind ours.
-    const holds = refused !== null && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
+    const holds =
+      refused !== null && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
     return holds ? Math.min(this.#ofBudget, refused.cap) : this.#ofBudget;
   }
 
   /** A bundle was seen to return these slugs. */
   learnContents(kind: BundleKind, topics: readonly TopicSlug[]): void {
     const before = this.#contents[kind];
-    if (before !== null && before.length === topics.length && before.every((slug) => topics.includes(slug))) return;
+    if (
+      before !== null &&
+      before.length === topics.length &&
+      before.every((slug) => topics.includes(slug))
+    )
+      return;
     this.#contents = { ...this.#contents, [kind]: topics };
     this.#reprice(`The ${kind} bundle returns other topics than before`);
   }
@@ -136,12 +159,19 @@ export class Payer {
     const before = this.#priceList.credits[kind];
     if (this.#charged[kind]?.credits === credits) return;
     this.#charged = { ...this.#charged, [kind]: { credits, at: this.#times.now() } };
-    this.#reprice(`The service charges ${counted(credits, 'credit')} for a ${callName(kind)} instead of ${before}`);
+    this.#reprice(
+      `The service charges ${counted(credits, 'credit')} for a ${callName(kind)} instead of ${before}`,
+    );
   }
 
   #reprice(why: string): void {
     const before = this.#priceList;
-    this.#priceList = makePriceList(this.#job, this.#contents, this.#apiKeys, lastPrices(this.#charged));
+    this.#priceList = makePriceList(
+      this.#job,
+      this.#contents,
+      this.#apiKeys,
+      lastPrices(this.#charged),
+    );
     if (mayCostMore(before, this.#priceList, this.#job.topics)) this.#dearer ??= why;
   }
 }
@@ -154,7 +184,8 @@ function mayCostMore(before: PriceList, now: PriceList, topics: readonly TopicSl
     isLost(({ bundles }) => bundles) ||
     topics.some(
       (topic) =>
-        isLost(({ singles }) => singles(topic)) || BUNDLE_KINDS.some((kind) => isLost((list) => list[kind].has(topic))),
+        isLost(({ singles }) => singles(topic)) ||
+        BUNDLE_KINDS.some((kind) => isLost((list) => list[kind].has(topic))),
     )
   );
 }

@@ -1,4 +1,9 @@
-import { ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY, type RetryPolicy } from '../../client/retry.ts';
+import {
+  ONE_MORE_POLICY,
+  RESTART_POLICY,
+  RETRY_POLICY,
+  type RetryPolicy,
+} from '../../client/retry.ts';
 import type { Verdict } from '../../client/verdict.ts';
 import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -9,7 +14,14 @@ export interface HealthSignal {
   /** - `answered`. `responsive`: the service refused the call and said why (too fast, another key, another period).
    * - `refused`: rejected, or refused without a known reason. `no_news`: it says nothing about the service.
    * - `failed`: no usable answer; `paid_error`: the same, with an error that was charged like an answer; `topic_failed`: the same if only the single's topic may be the cause. */
-  readonly service: 'answered' | 'responsive' | 'refused' | 'failed' | 'paid_error' | 'topic_failed' | 'no_news';
+  readonly service:
+    | 'answered'
+    | 'responsive'
+    | 'refused'
+    | 'failed'
+    | 'paid_error'
+    | 'topic_failed'
+    | 'no_news';
   readonly isPaid: boolean;
   /** The topic of a single, and whether it was available; null if the call tells nothing about one topic. */
   readonly topic: { readonly slug: TopicSlug; readonly isAvailable: boolean } | null;
@@ -33,7 +45,12 @@ interface Breaker {
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
 
-const NO_FAILURES = { failures: 0, paidErrors: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
+const NO_FAILURES = {
+  failures: 0,
+  paidErrors: 0,
+  everywhere: false,
+  failingTopics: new Set<TopicSlug>(),
+};
 const HEALTHY: Breaker = {
   ...NO_FAILURES,
   rejections: 0,
@@ -53,7 +70,11 @@ export const ALL_REJECTED_AFTER = 25;
 
 /** Records a call once, after its retries, and not each attempt: a service that restarts breaks all calls in flight at the same instant. */
 function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal): Breaker {
-  const next = { ...breaker, ...afterService(breaker, service, topic?.slug), everPaid: breaker.everPaid || isPaid };
+  const next = {
+    ...breaker,
+    ...afterService(breaker, service, topic?.slug),
+    everPaid: breaker.everPaid || isPaid,
+  };
   if (topic === null) return next;
   const unavailable = new Map(breaker.unavailable);
   if (topic.isAvailable) unavailable.delete(topic.slug);
@@ -69,10 +90,17 @@ function isInDoubt({ failures, paidErrors, everywhere }: Breaker): boolean {
 /** Whether to stop buying this topic as a single in this run. */
 function isTopicDown(breaker: Breaker, topic: TopicSlug): boolean {
   const failures = breaker.unavailable.get(topic) ?? 0;
-  return failures >= TOPIC_DOWN_AFTER || (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic));
+  return (
+    failures >= TOPIC_DOWN_AFTER ||
+    (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic))
+  );
 }
 
-function afterService(breaker: Breaker, service: HealthSignal['service'], topic?: TopicSlug): Partial<Breaker> {
+function afterService(
+  breaker: Breaker,
+  service: HealthSignal['service'],
+  topic?: TopicSlug,
+): Partial<Breaker> {
   switch (service) {
     case 'answered':
       return { ...NO_FAILURES, rejections: 0, everAnswered: true };
@@ -83,9 +111,16 @@ function afterService(breaker: Breaker, service: HealthSignal['service'], topic?
     case 'failed':
       return { failures: breaker.failures + 1, everywhere: true };
     case 'paid_error':
-      return { failures: breaker.failures + 1, paidErrors: breaker.paidErrors + 1, everywhere: true };
+      return {
+        failures: breaker.failures + 1,
+        paidErrors: breaker.paidErrors + 1,
+        everywhere: true,
+      };
     case 'topic_failed':
-      return { failures: breaker.failures + 1, failingTopics: new Set([...breaker.failingTopics, topic!]) };
+      return {
+        failures: breaker.failures + 1,
+        failingTopics: new Set([...breaker.failingTopics, topic!]),
+      };
     case 'no_news':
       return {};
   }
@@ -101,7 +136,10 @@ export class RunHealth {
   /** Attempts at singles in a row, by topic, that the service failed to answer. */
   readonly #failedAttempts = new Map<TopicSlug, number>();
   /** The call whose turn it is, by what is asked. */
-  readonly #turns = new Map<string, { readonly of: object; readonly over: Promise<void>; readonly end: () => void }>();
+  readonly #turns = new Map<
+    string,
+    { readonly of: object; readonly over: Promise<void>; readonly end: () => void }
+  >();
   #isUnreachable = false;
   #breaker: Breaker = HEALTHY;
   #lastFailure = '';
@@ -133,7 +171,8 @@ export class RunHealth {
 
   /** Records an attempt, before its retries. */
   recordAttempt(call: Call, verdict: Verdict): void {
-    this.#isUnreachable = verdict.kind === 'transport' && ['CONNECT', 'CONNECT_TIMEOUT'].includes(verdict.code);
+    this.#isUnreachable =
+      verdict.kind === 'transport' && ['CONNECT', 'CONNECT_TIMEOUT'].includes(verdict.code);
     if (call.kind !== 'single') return;
     if (verdict.kind !== 'upstream') this.#failedAttempts.delete(call.topic);
     else this.#failedAttempts.set(call.topic, (this.#failedAttempts.get(call.topic) ?? 0) + 1);
@@ -167,7 +206,8 @@ export class RunHealth {
     if (this.#isUnreachable) {
       return failures > 0 && everywhere ? ONE_MORE_POLICY : everAnswered ? RESTART_POLICY : policy;
     }
-    const wasGivenUp = isInDoubt(this.#breaker) || (call.kind === 'single' && unavailable.has(call.topic));
+    const wasGivenUp =
+      isInDoubt(this.#breaker) || (call.kind === 'single' && unavailable.has(call.topic));
     return wasGivenUp ? ONE_MORE_POLICY : policy;
   }
 
@@ -201,7 +241,8 @@ export class RunHealth {
     if (signal.service === 'failed' || signal.topic?.isAvailable !== false) return;
     for (const topic of this.#breaker.unavailable.keys()) {
       // What a row says about it where it was not tried.
-      if (isTopicDown(this.#breaker, topic)) this.#setAside.set(topic, 'unavailable at the service');
+      if (isTopicDown(this.#breaker, topic))
+        this.#setAside.set(topic, 'unavailable at the service');
     }
   }
 

@@ -1,9 +1,17 @@
 import { existsSync } from 'node:fs';
 import { memo } from '../../base/memo.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { boundaryCounties, countiesWithoutRatings, createLeftOutCheck } from '../../data/tables/boundary-check.ts';
+import {
+  boundaryCounties,
+  countiesWithoutRatings,
+  createLeftOutCheck,
+} from '../../data/tables/boundary-check.ts';
 import type { CountyRatings } from '../../data/tables/county-ratings.ts';
-import { createDataVersion, type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
+import {
+  createDataVersion,
+  type DataDatabase,
+  openDataReadOnly,
+} from '../../data/tables/data-database.ts';
 import { describeData, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
@@ -48,7 +56,8 @@ export function readLocalData(file: string, now: number): LocalData | null {
 
 /** Describes an open data file. Call it within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
-  const { datasets, topics, removals, withoutRecords, countyRatings, sample } = describeData(database);
+  const { datasets, topics, removals, withoutRecords, countyRatings, sample } =
+    describeData(database);
   // If the clock was set back after a load or a removal, the present time is before that of the data, and answers would never be fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt), ...removals.values());
   return {
@@ -69,7 +78,11 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
 
 /** When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. If a needed dataset is
  * missing, it is a later time, because no answer counts then. */
-export function changedSince({ datasets, removals, topics }: LocalData, topic: TopicSlug, until: number): number {
+export function changedSince(
+  { datasets, removals, topics }: LocalData,
+  topic: TopicSlug,
+  until: number,
+): number {
   if (!topics.has(topic)) return until + 1;
   const names = datasetsOf([topic], true);
   const loads = datasets.map(({ name, loadedAt }) => [name, loadedAt] as const);
@@ -90,7 +103,10 @@ export interface PlacesLeftOut {
   readonly places: number;
 }
 
-type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryCounties' | 'countiesWithoutRatings'>;
+type LocalCoverage = Pick<
+  LocalData,
+  'datasets' | 'topics' | 'boundaryCounties' | 'countiesWithoutRatings'
+>;
 
 /** The places that a look-up cannot answer, because a dataset, or the boundaries, cover only other states or counties, or not all states
  * within the search radius; by the place's state, in alphabetical order. A topic without any data is not counted: the plan lists it apart.
@@ -101,9 +117,14 @@ export function placesWithoutData(
   topics: readonly TopicSlug[],
   order: CellNumbers,
   cells: CellTable,
-): { readonly withoutData: readonly StateWithoutData[]; readonly leftOut: readonly PlacesLeftOut[] } {
+): {
+  readonly withoutData: readonly StateWithoutData[];
+  readonly leftOut: readonly PlacesLeftOut[];
+} {
   const coverage = new PartCoverage(
-    data.datasets.flatMap(({ name, parts }) => parts.map(({ state, reach }) => ({ dataset: name, state, reach }))),
+    data.datasets.flatMap(({ name, parts }) =>
+      parts.map(({ state, reach }) => ({ dataset: name, state, reach })),
+    ),
   );
   const isLeftOut = createLeftOutCheck(data.boundaryCounties);
   const here = topics.filter((topic) => data.topics.has(topic));
@@ -114,7 +135,10 @@ export function placesWithoutData(
       (topicOf(topic).category === 'natural' && data.countiesWithoutRatings.has(code));
     const searches = here.flatMap((topic) =>
       neededSearches(topic)
-        .filter(({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters))
+        .filter(
+          ({ name, meters }) =>
+            coverage.covers(name, state) && coverage.hasBorders(name, state, meters),
+        )
         .map((search) => ({ ...search, topic })),
     );
     return { state, isLeftOut: isLeftOut(code), lacking: here.filter(isLacking), searches };
@@ -127,7 +151,9 @@ export function placesWithoutData(
     if (code === undefined) continue;
     const county = ofCounty(code);
     if (county.isLeftOut) leftOut.set(county.state, (leftOut.get(county.state) ?? 0) + 1);
-    const atBorder = county.searches.filter(({ name, meters }) => coverage.lacking(name, location, meters).length > 0);
+    const atBorder = county.searches.filter(
+      ({ name, meters }) => coverage.lacking(name, location, meters).length > 0,
+    );
     const lacking = [...county.lacking, ...atBorder.map(({ topic }) => topic)];
     if (lacking.length === 0) continue;
     const inState = states.get(county.state) ?? { places: 0, topics: new Set() };
@@ -137,7 +163,14 @@ export function placesWithoutData(
   }
   const byState = (a: PlacesLeftOut, b: PlacesLeftOut) => (a.state < b.state ? -1 : 1);
   const withoutData = [...states]
-    .map(([state, { places, topics }]) => ({ state, places, topics: here.filter((topic) => topics.has(topic)) }))
+    .map(([state, { places, topics }]) => ({
+      state,
+      places,
+      topics: here.filter((topic) => topics.has(topic)),
+    }))
     .sort(byState);
-  return { withoutData, leftOut: [...leftOut].map(([state, places]) => ({ state, places })).sort(byState) };
+  return {
+    withoutData,
+    leftOut: [...leftOut].map(([state, places]) => ({ state, places })).sort(byState),
+  };
 }

@@ -50,7 +50,10 @@ export async function lookUp(
   if (stop !== null) return stop;
   // After the listener is set, because the progress display may abort.
   enterPhase(progress, 'looking_up', { cells: order.length });
-  const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
+  const threads = Math.max(
+    1,
+    Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))),
+  );
   await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
   const setup: LookupSetup = {
     dataFile: data.file,

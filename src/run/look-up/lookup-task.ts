@@ -40,7 +40,9 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
   const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
   if (data.version !== setup.version) {
     const message = `The data in ${dataFile} was replaced while the run began`;
-    throw new PerilbookError('LOCAL_DATA', message, 'Run again: it begins with the new data.', { file: dataFile });
+    throw new PerilbookError('LOCAL_DATA', message, 'Run again: it begins with the new data.', {
+      file: dataFile,
+    });
   }
   // A file has few sets of missing topics and a million cells.
   const topicsOf = memo(topicsIn);
@@ -56,12 +58,15 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
         await write();
         return null;
       }
-      const answers: readonly CellAnswers[] = Array.from({ length: task.to - task.from }, (_, index) => {
-        const at = task.from + index;
-        const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
-        const topics = topicsOf(cells.missing[at] as TopicSet);
-        return answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), setup);
-      });
+      const answers: readonly CellAnswers[] = Array.from(
+        { length: task.to - task.from },
+        (_, index) => {
+          const at = task.from + index;
+          const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
+          const topics = topicsOf(cells.missing[at] as TopicSet);
+          return answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), setup);
+        },
+      );
       write = store.packAnswers(source, answers);
       return null;
     },

@@ -19,14 +19,22 @@ export interface LookupTerms {
 type CellFailure = CellAnswers['failures'][number];
 
 /** Converts the result of a place's look-up into the answers and failures of its cell. */
-export function answersOfPlace(cell: Cell, topics: readonly TopicSlug[], placeResult: PlaceResult, terms: LookupTerms) {
-  if (placeResult.kind !== 'covered') return { cell, answers: [], failures: notCovered(topics, placeResult, terms) };
+export function answersOfPlace(
+  cell: Cell,
+  topics: readonly TopicSlug[],
+  placeResult: PlaceResult,
+  terms: LookupTerms,
+) {
+  if (placeResult.kind !== 'covered')
+    return { cell, answers: [], failures: notCovered(topics, placeResult, terms) };
   const answers: Answer[] = [];
   const missing: { readonly topic: TopicSlug; readonly note: Lack }[] = [];
   for (const [index, result] of placeResult.results.entries()) {
     const topic = topics[index]!;
-    if (!('reason' in result)) answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
-    else if (result.reason === 'no_data') answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
+    if (!('reason' in result))
+      answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
+    else if (result.reason === 'no_data')
+      answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
     else missing.push({ topic, note: describeLack(topic, result) });
   }
   const groups = Map.groupBy(missing, ({ note }) => Object.values(note).join(' '));
@@ -46,7 +54,10 @@ interface Lack {
 }
 
 /** States that can be downloaded come first. */
-function describeLack(topic: TopicSlug, { cause, states }: Extract<MissingResult, { cause: string }>): Lack {
+function describeLack(
+  topic: TopicSlug,
+  { cause, states }: Extract<MissingResult, { cause: string }>,
+): Lack {
   const published = states.filter((state) => manualLoader(topic, state) === null);
   const loader = published.length > 0 ? null : manualLoader(topic, states[0]!);
   return { cause, states: (published.length > 0 ? published : states).join(), loader };
@@ -55,7 +66,8 @@ function describeLack(topic: TopicSlug, { cause, states }: Extract<MissingResult
 /** What is missing, and the command that gets it. */
 function formatNote({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
-  if (cause === 'no_tracts') return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;
+  if (cause === 'no_tracts')
+    return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;
   if (loader !== null) {
     return `no local data of ${states}, and none to download (perilbook data load ${loader} FILE --states ${states})`;
   }
@@ -71,13 +83,19 @@ function wholeFields(topic: TopicSlug, result: CountedResult): Field[] {
   return fields;
 }
 
-function notCovered(topics: readonly TopicSlug[], reason: WithoutArea, terms: LookupTerms): CellFailure[] {
+function notCovered(
+  topics: readonly TopicSlug[],
+  reason: WithoutArea,
+  terms: LookupTerms,
+): CellFailure[] {
   if (reason.kind === 'outside_coverage') {
     return listFailures(topics, 'rejected', 'no area of the local data holds this location', terms);
   }
   const { kind, state } = reason;
   const lack =
-    kind === 'no_areas' ? `no boundaries of ${state}` : `the loaded boundaries leave out this part of ${state}`;
+    kind === 'no_areas'
+      ? `no boundaries of ${state}`
+      : `the loaded boundaries leave out this part of ${state}`;
   const note = `${lack} (perilbook data get areas --states ${state})`;
   return listFailures(topics, 'unavailable', note, terms);
 }
@@ -97,7 +115,9 @@ export function topicsText(topics: readonly TopicSlug[]): string {
     ['all', PAID_SLUGS],
     ['natural', NATURAL_SLUGS],
   ] as const;
-  const [name, slugs] = groups.find(([, group]) => group.every((slug) => topics.includes(slug))) ?? [null, []];
+  const [name, slugs] = groups.find(([, group]) =>
+    group.every((slug) => topics.includes(slug)),
+  ) ?? [null, []];
   const others = topics.filter((topic) => !(slugs as readonly TopicSlug[]).includes(topic));
   return [...(name === null ? [] : [name]), ...others].join(' ');
 }

@@ -15,16 +15,28 @@ export interface AccountState {
   readonly available: number;
 }
 
-export async function accountState(account: JobAccount, store: Store, now: number): Promise<AccountState> {
+export async function accountState(
+  account: JobAccount,
+  store: Store,
+  now: number,
+): Promise<AccountState> {
   const period = billingPeriod(account.anniversaryDay, now);
   const spending = await store.spending(account.name, period);
   const left = periodLeft(spending, periodLimit(account));
-  return { account, period, spending, available: spending.exhaustedAt === null ? Math.max(0, left) : 0 };
+  return {
+    account,
+    period,
+    spending,
+    available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
+  };
 }
 
 /** Most credits of a period that a job may spend: the allowance and the overage that it allows, less the reserve. */
 export function periodLimit(account: JobAccount): number {
-  return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
+  return Math.max(
+    0,
+    account.subscription.creditsPerMonth + account.overageCredits - account.reserve,
+  );
 }
 
 /** Credits that are left before the provider bills overage. The reserve is taken from the overage first, then from the allowance. */
@@ -57,7 +69,10 @@ export interface JobOfAccount {
 }
 
 /** Takes over what the last run of the account used, which a user has named: plan, quota and run speak of one subscription. */
-export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts'>): Promise<JobOfAccount> {
+export async function withLastTerms(
+  job: Job,
+  store: Pick<Store, 'ledgerAccounts'>,
+): Promise<JobOfAccount> {
   // Local data and the sample have no terms to remember.
   if (job.service.kind !== 'remote') return { job, last: null };
   const last = (await store.ledgerAccounts()).find(({ name }) => name === job.account.name);
@@ -65,7 +80,9 @@ export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts
   const { isAssumed, isDayAssumed } = job.account;
   const account = {
     ...(isAssumed && !last.isAssumed ? subscribed(job.account, last) : job.account),
-    ...(isDayAssumed && !last.isDayAssumed ? { anniversaryDay: last.anniversaryDay, isDayAssumed: false } : {}),
+    ...(isDayAssumed && !last.isDayAssumed
+      ? { anniversaryDay: last.anniversaryDay, isDayAssumed: false }
+      : {}),
   };
   // A day that nobody named is no difference.
   const said = last.isDayAssumed ? { ...last, anniversaryDay: account.anniversaryDay } : last;

@@ -27,7 +27,11 @@ export function hashSecret(secret: string): string {
 /** Reads the keys of a job, in order.
  * @param interrupt ends the wait for a key that comes through a pipe
  * @throws KEY_MISSING when a key is not where the job says */
-export async function readKeys(sources: readonly KeySource[], environment: Variables, interrupt?: AbortSignal) {
+export async function readKeys(
+  sources: readonly KeySource[],
+  environment: Variables,
+  interrupt?: AbortSignal,
+) {
   const keys: Key[] = [];
   for (const [index, { env, file, scopes }] of sources.entries()) {
     const content = env !== undefined ? environment[env] : await readKeyFile(file!, interrupt);
@@ -36,16 +40,41 @@ export async function readKeys(sources: readonly KeySource[], environment: Varia
         ? undefined
         : keyIn(content, env === undefined ? `The key file ${file}` : `The variable ${env}`);
     if (!secret && env !== undefined) throw noKeyIn(env);
-    if (!secret) throw new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key into it.');
+    if (!secret)
+      throw new PerilbookError(
+        'KEY_MISSING',
+        `The key file ${file} is empty`,
+        'Put the key into it.',
+      );
     const name = keyName(index, sources.length, { env, file });
-    keys.push({ secret, fingerprint: hashSecret(secret), name, scopes: scopes ? new Set(scopes) : null });
+    keys.push({
+      secret,
+      fingerprint: hashSecret(secret),
+      name,
+      scopes: scopes ? new Set(scopes) : null,
+    });
   }
   return keys;
 }
 
-const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'];
+const ORDINALS = [
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+];
 
-function keyName(index: number, of: number, source: { env?: string | undefined; file?: string | undefined }): string {
+function keyName(
+  index: number,
+  of: number,
+  source: { env?: string | undefined; file?: string | undefined },
+): string {
   const shown = shownKeySource(source as { env?: string; file?: string });
   const which = of === 1 ? 'the key' : `the ${ORDINALS[index] ?? `${index + 1}th`} key`;
   if (shown === null) return which;
@@ -53,12 +82,22 @@ function keyName(index: number, of: number, source: { env?: string | undefined; 
 }
 
 function noKeyIn(env: string): PerilbookError {
-  const hint = 'Or name a key file: --api-key-file FILE, or service: {api_keys: [{file: …}]} in the job file.';
+  const hint =
+    'Or name a key file: --api-key-file FILE, or service: {api_keys: [{file: …}]} in the job file.';
   if (shownKeySource({ env }) === null) {
-    const message = 'The environment variable that the job names for its key looks like a key itself, and is not shown';
-    return new PerilbookError('KEY_MISSING', message, `Name the variable, not its content. ${hint}`);
+    const message =
+      'The environment variable that the job names for its key looks like a key itself, and is not shown';
+    return new PerilbookError(
+      'KEY_MISSING',
+      message,
+      `Name the variable, not its content. ${hint}`,
+    );
   }
-  return new PerilbookError('KEY_MISSING', `The environment variable ${env} holds no API key`, `Set ${env}. ${hint}`);
+  return new PerilbookError(
+    'KEY_MISSING',
+    `The environment variable ${env} holds no API key`,
+    `Set ${env}. ${hint}`,
+  );
 }
 
 /** A pipe such as `<(pass show perilbook)` gives its key once, and a process may read its keys again. */
@@ -75,11 +114,22 @@ async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<strin
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
     if (shownKeySource({ file }) === null) {
-      const message = 'The name of the key file looks like a key itself, and is not shown; there is no such file';
-      throw new PerilbookError('KEY_MISSING', message, 'Put the key into a file (chmod 600), and name that file.');
+      const message =
+        'The name of the key file looks like a key itself, and is not shown; there is no such file';
+      throw new PerilbookError(
+        'KEY_MISSING',
+        message,
+        'Put the key into a file (chmod 600), and name that file.',
+      );
     }
     const message = `The key file ${file} cannot be read${error instanceof Error && !('code' in error) ? `: ${error.message}` : ''}`;
-    throw new PerilbookError('KEY_MISSING', message, 'Check the path and that you may read it.', { file }, error);
+    throw new PerilbookError(
+      'KEY_MISSING',
+      message,
+      'Check the path and that you may read it.',
+      { file },
+      error,
+    );
   }
 }
 
@@ -109,7 +159,10 @@ function keyIn(content: string, what: string): string {
   const value = keys[0]?.[2] ?? lines[0] ?? '';
   const key = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
   if (/^\$(\w+|\{.*\})$/.test(key))
-    refuse('holds the name of a variable ($…), which nobody replaced', 'Put the key itself into it.');
+    refuse(
+      'holds the name of a variable ($…), which nobody replaced',
+      'Put the key itself into it.',
+    );
   if (/^["']|["']$/.test(key)) refuse('has a quote on one side alone');
   return key;
 }
@@ -128,14 +181,18 @@ export class ApiKeys {
   /** The keys with the refusals that earlier runs recorded. */
   static async open(keys: readonly Key[], store: Store, source: number): Promise<ApiKeys> {
     const denied = new Map<Key, Set<Scope>>();
-    for (const key of keys) denied.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
+    for (const key of keys)
+      denied.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
     return new ApiKeys(keys, denied);
   }
 
   /** The first valid key that has a scope, as far as the job says and the service has not denied it. */
   keyFor(scope: Scope): Key | null {
     const isDenied = (key: Key) => this.#invalid.has(key) || this.#denied.get(key)!.has(scope);
-    return this.#keys.find((key) => (key.scopes === null || key.scopes.has(scope)) && !isDenied(key)) ?? null;
+    return (
+      this.#keys.find((key) => (key.scopes === null || key.scopes.has(scope)) && !isDenied(key)) ??
+      null
+    );
   }
 
   get count(): number {

@@ -49,7 +49,11 @@ export interface AreaPlan extends VerifyPlan {
 }
 
 /** Reads all areas that the rows name from the store. */
-export async function readStoredAreas(areas: AreaTable, store: Store, source: number): Promise<StoredAreas> {
+export async function readStoredAreas(
+  areas: AreaTable,
+  store: Store,
+  source: number,
+): Promise<StoredAreas> {
   const stored = new Map<string, StoredArea>();
   for (let from = 0; from < areas.names.length; from += AREAS_PER_READ) {
     const names = areas.names.slice(from, from + AREAS_PER_READ);
@@ -100,7 +104,8 @@ export async function planAreas({
       const before = served.get(area) ?? freshTopics(record, freshness);
       served.set(area, union(before, lacking));
       const first = difference(lacking, before);
-      if (first !== NO_TOPICS) represents.set(cell, union(represents.get(cell) ?? NO_TOPICS, first));
+      if (first !== NO_TOPICS)
+        represents.set(cell, union(represents.get(cell) ?? NO_TOPICS, first));
       inAreas = union(inAreas, intersection(lacking, before));
     }
     if (inAreas === NO_TOPICS) continue;
@@ -110,13 +115,23 @@ export async function planAreas({
       spared++;
     }
   }
-  const plan = { topics, verifying, representatives: represents.size, verified, spared, verification, represents };
+  const plan = {
+    topics,
+    verifying,
+    representatives: represents.size,
+    verified,
+    spared,
+    verification,
+    represents,
+  };
   return { plan, missing };
 }
 
 function freshTopics(record: StoredArea | undefined, freshness: Freshness): TopicSet {
   if (!record) return NO_TOPICS;
-  const fresh = [...record.answers.values()].filter(({ topic, asOf }) => asOf >= freshness.freshSince(topic));
+  const fresh = [...record.answers.values()].filter(
+    ({ topic, asOf }) => asOf >= freshness.freshSince(topic),
+  );
   return topicSet(fresh.map(({ topic }) => topic));
 }
 
@@ -132,13 +147,22 @@ export function areasToSettle(
   const own = plan?.verifying.has(cell) ? (plan.represents.get(cell) ?? NO_TOPICS) : null;
   const isOwn = ({ topic }: Answer) => own === null || hasTopic(own, topic);
   const settle = (some: readonly Answer[], more: Partial<AreaAnswers> = {}) =>
-    byArea(areas, cell, some).map(({ area, of }) => ({ area, answers: of.map(areaAnswer), comparableSince, ...more }));
+    byArea(areas, cell, some).map(({ area, of }) => ({
+      area,
+      answers: of.map(areaAnswer),
+      comparableSince,
+      ...more,
+    }));
   const compared = answers.filter((answer) => !isOwn(answer));
   return [...settle(answers.filter(isOwn)), ...settle(compared, { isComparison: true })];
 }
 
 /** What is known of topics, by the area of a cell for which it holds. */
-function byArea<Of extends { readonly topic: TopicSlug }>(areas: AreaTable, cell: number, all: readonly Of[]) {
+function byArea<Of extends { readonly topic: TopicSlug }>(
+  areas: AreaTable,
+  cell: number,
+  all: readonly Of[],
+) {
   return LEVELS.flatMap((level) => {
     const area = areas.of(cell, level);
     const of = all.filter(({ topic }) => topicOf(topic).area === level);
@@ -147,7 +171,12 @@ function byArea<Of extends { readonly topic: TopicSlug }>(areas: AreaTable, cell
 }
 
 /** The topics of a call that are bought for the areas of its cell, for the claim of the call. */
-export function areasToClaim(areas: AreaTable, cell: number, represented: TopicSet, wanted: ClaimRequest['wanted']) {
+export function areasToClaim(
+  areas: AreaTable,
+  cell: number,
+  represented: TopicSet,
+  wanted: ClaimRequest['wanted'],
+) {
   const bought = wanted.filter(({ topic }) => hasTopic(represented, topic));
   return byArea(areas, cell, bought).map(({ area, of }) => ({ area, wanted: of }));
 }
@@ -157,7 +186,11 @@ export async function answeredMeanwhile(
   areas: AreaTable,
   cell: number,
   represented: TopicSet,
-  { store, source, freshness }: { readonly store: Store; readonly source: number; readonly freshness: Freshness },
+  {
+    store,
+    source,
+    freshness,
+  }: { readonly store: Store; readonly source: number; readonly freshness: Freshness },
 ): Promise<TopicSet> {
   let answered = NO_TOPICS;
   for (const level of LEVELS) {
@@ -165,7 +198,9 @@ export async function answeredMeanwhile(
     if (area === null || represented === NO_TOPICS) continue;
     const [record] = await store.readAreas(source, [area]);
     if (!record || record.mismatchedAt !== null) continue;
-    const ofLevel = topicsIn(freshTopics(record, freshness)).filter((topic) => topicOf(topic).area === level);
+    const ofLevel = topicsIn(freshTopics(record, freshness)).filter(
+      (topic) => topicOf(topic).area === level,
+    );
     answered = union(answered, intersection(represented, topicSet(ofLevel)));
   }
   return answered;
@@ -185,7 +220,11 @@ export function withAreas(
   for (const topic of job.topics) {
     const level = topicOf(topic).area;
     const own = record.answers.get(topic);
-    if (level === null || !areaSuffices(topic, job.counts) || (own && own.asOf >= freshness.freshSince(topic)))
+    if (
+      level === null ||
+      !areaSuffices(topic, job.counts) ||
+      (own && own.asOf >= freshness.freshSince(topic))
+    )
       continue;
     const area = areas.of(cell, level);
     const storedArea = area === null ? undefined : stored.get(area);
@@ -194,5 +233,7 @@ export function withAreas(
     answers.set(topic, answer);
     used.add(area!);
   }
-  return used.size === 0 ? { record, used: [] } : { record: { ...record, answers }, used: [...used] };
+  return used.size === 0
+    ? { record, used: [] }
+    : { record: { ...record, answers }, used: [...used] };
 }

@@ -35,7 +35,8 @@ export type AreaTopics = Readonly<Record<AreaLevel, TopicSet>>;
 
 export function areaTopics({ topics, counts }: Pick<Job, 'topics' | 'counts'>): AreaTopics {
   const shared = topics.filter((topic) => areaSuffices(topic, counts));
-  const of = (level: AreaLevel) => topicSet(shared.filter((topic) => topicOf(topic).area === level));
+  const of = (level: AreaLevel) =>
+    topicSet(shared.filter((topic) => topicOf(topic).area === level));
   return { tract: of('tract'), county: of('county') };
 }
 
@@ -113,7 +114,9 @@ export async function verifyAreas(
   const verified = new Set<string>();
   const differed = new Set<string>();
   const namesOf = (cell: number) => LEVELS.map((level) => scan.areas.of(cell, level));
-  const numbers = [...verifying].filter((cell) => namesOf(cell).some((name) => name !== null && stored.has(name)));
+  const numbers = [...verifying].filter((cell) =>
+    namesOf(cell).some((name) => name !== null && stored.has(name)),
+  );
   for await (const [cell, record] of readCells(store, source, scan.cells, numbers)) {
     for (const level of LEVELS) {
       const name = scan.areas.of(cell, level);
@@ -137,12 +140,18 @@ export async function* readCells(
   for (let from = 0; from < numbers.length; from += CELLS_PER_READ) {
     const some = numbers.slice(from, from + CELLS_PER_READ);
     const asked = some.map((cell) => cells.cell(cell));
-    for (const [index, record] of (await store.read(source, asked)).entries()) yield [some[index]!, record];
+    for (const [index, record] of (await store.read(source, asked)).entries())
+      yield [some[index]!, record];
   }
 }
 
 /** Whether a place's own answers are those of its area; null where nothing can be compared. */
-function agreement(record: CellRecord, area: StoredArea, topics: TopicSet, freshness: Freshness): boolean | null {
+function agreement(
+  record: CellRecord,
+  area: StoredArea,
+  topics: TopicSet,
+  freshness: Freshness,
+): boolean | null {
   let compared = false;
   for (const topic of topicsIn(topics)) {
     const [own, other] = [record.answers.get(topic), area.answers.get(topic)];

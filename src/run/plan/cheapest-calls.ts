@@ -39,10 +39,17 @@ export interface Purchase {
 
 /** What the standard bundle is assumed to return until it was seen: the contract lists 17 slugs, without avalanche, and speaks of
  * both 17 and 18. The more expensive reading is priced; a single that turns out to be unnecessary is not bought. */
-export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
+export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(
+  NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'),
+);
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(PAID_SLUGS);
 
-const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [[], ['standard'], ['enterprise'], BUNDLE_KINDS];
+const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
+  [],
+  ['standard'],
+  ['enterprise'],
+  BUNDLE_KINDS,
+];
 
 /** The cheapest bundle that returns a topic and that a key may buy. */
 export function bundleWith(priceList: PriceList, topic: TopicSlug): BundleKind | undefined {
@@ -61,8 +68,14 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
     const left = missing.filter((topic) => !bundles.some((kind) => priceList[kind].has(topic)));
     const singles = left.filter((topic) => priceList.singles(topic));
     const candidate: Purchase = {
-      calls: [...bundles.map((kind): Call => ({ kind })), ...singles.map((topic): Call => ({ kind: 'single', topic }))],
-      credits: bundles.reduce((sum, kind) => sum + priceList.credits[kind], singles.length * priceList.credits.single),
+      calls: [
+        ...bundles.map((kind): Call => ({ kind })),
+        ...singles.map((topic): Call => ({ kind: 'single', topic })),
+      ],
+      credits: bundles.reduce(
+        (sum, kind) => sum + priceList.credits[kind],
+        singles.length * priceList.credits.single,
+      ),
       unobtainable: left.filter((topic) => !priceList.singles(topic)),
     };
     if (best === null || isBetter(candidate, best, priceList.optimize)) best = candidate;
@@ -72,7 +85,12 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
 
 /** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call at this moment: a key that is
  * refused later does not change what a plan has saved. */
-export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKeys, credits: Prices): PriceList {
+export function makePriceList(
+  job: Job,
+  contents: BundleContents,
+  apiKeys: ApiKeys,
+  credits: Prices,
+): PriceList {
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const singles = new Set(job.topics.filter(may));
   const priceList: PriceList = {
@@ -84,7 +102,10 @@ export function makePriceList(job: Job, contents: BundleContents, apiKeys: ApiKe
   };
   // A bundle that costs more than the whole minute can never be sent.
   const { creditsPerMinute } = job.account.subscription;
-  return priceListWithout(priceList, new Set(BUNDLE_KINDS.filter((kind) => credits[kind] > creditsPerMinute)));
+  return priceListWithout(
+    priceList,
+    new Set(BUNDLE_KINDS.filter((kind) => credits[kind] > creditsPerMinute)),
+  );
 }
 
 /** What calls cost: as last charged, else by the contract. */
@@ -98,7 +119,10 @@ export function lastPrices(charged: ChargedPrices): Prices {
 }
 
 /** What the bundles were last seen to return; else what is assumed. */
-export function bundlesAsSeen({ standard, enterprise }: BundleContents): Pick<PriceList, BundleKind> {
+export function bundlesAsSeen({
+  standard,
+  enterprise,
+}: BundleContents): Pick<PriceList, BundleKind> {
   return {
     standard: standard === null ? ASSUMED_STANDARD : new Set(standard),
     enterprise: enterprise === null ? ASSUMED_ENTERPRISE : new Set(enterprise),
@@ -106,7 +130,10 @@ export function bundlesAsSeen({ standard, enterprise }: BundleContents): Pick<Pr
 }
 
 /** The price list as if these bundles returned nothing. */
-export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<BundleKind>): PriceList {
+export function priceListWithout(
+  priceList: PriceList,
+  bundles: ReadonlySet<BundleKind>,
+): PriceList {
   if (bundles.size === 0) return priceList;
   const left = (kind: BundleKind) => (bundles.has(kind) ? NOTHING : priceList[kind]);
   return { ...priceList, standard: left('standard'), enterprise: left('enterprise') };
@@ -115,7 +142,8 @@ export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<Bund
 const NOTHING: ReadonlySet<TopicSlug> = new Set();
 
 function isBetter(a: Purchase, b: Purchase, optimize: PriceList['optimize']): boolean {
-  if (a.unobtainable.length !== b.unobtainable.length) return a.unobtainable.length < b.unobtainable.length;
+  if (a.unobtainable.length !== b.unobtainable.length)
+    return a.unobtainable.length < b.unobtainable.length;
   const byCredits = a.credits - b.credits;
   const byCalls = a.calls.length - b.calls.length;
   const [first, second] = optimize === 'credits' ? [byCredits, byCalls] : [byCalls, byCredits];
@@ -123,9 +151,17 @@ function isBetter(a: Purchase, b: Purchase, optimize: PriceList['optimize']): bo
 }
 
 /** Most credits that retries can add: each topic of a bundle may be reported unavailable and be bought once more as a single. */
-function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, priceList: PriceList): number {
-  const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [priceList[call.kind]]));
-  const again = missing.filter((topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic)));
+function mostRetries(
+  missing: readonly TopicSlug[],
+  purchase: Purchase,
+  priceList: PriceList,
+): number {
+  const bundled = purchase.calls.flatMap((call) =>
+    call.kind === 'single' ? [] : [priceList[call.kind]],
+  );
+  const again = missing.filter(
+    (topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic)),
+  );
   return again.length * priceList.credits.single;
 }
 
@@ -153,14 +189,22 @@ export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
     for (const call of purchase.calls) calls[call.kind] += cells;
     credits += purchase.credits * cells;
     retryCredits += mostRetries(missing, purchase, priceList) * cells;
-    for (const topic of purchase.unobtainable) unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
+    for (const topic of purchase.unobtainable)
+      unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
   }
   return { calls, credits, retryCredits, unobtainable };
 }
 
 /** Prices one bundle for every cell that lacks anything, for comparison. */
-export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking, prices: Prices): Price {
-  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count), 0);
+export function priceBundle(
+  kind: 'standard' | 'enterprise',
+  lacking: Lacking,
+  prices: Prices,
+): Price {
+  const cells = [...lacking].reduce(
+    (sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count),
+    0,
+  );
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
     credits: cells * prices[kind],
@@ -171,6 +215,8 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking, p
 
 /** Remembers purchases by their set of missing topics: millions of cells share a handful of such sets. */
 export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
-  const purchaseAt = memo((prices: PriceList) => memo((missing: TopicSet) => cheapestCalls(topicsIn(missing), prices)));
+  const purchaseAt = memo((prices: PriceList) =>
+    memo((missing: TopicSet) => cheapestCalls(topicsIn(missing), prices)),
+  );
   return (missing) => purchaseAt(priceList())(missing);
 }

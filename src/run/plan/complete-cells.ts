@@ -55,16 +55,22 @@ export class CompleteCells {
 
   fields(cell: number, complete: CompleteFields): readonly Field[] {
     const { block, from, packer, width } = this.#place(cell);
-    return complete.of(this.#times[cell]!, packer.unpack(block, from, width), this.#stated.get(cell));
+    return complete.of(
+      this.#times[cell]!,
+      packer.unpack(block, from, width),
+      this.#stated.get(cell),
+    );
   }
 
   /** Puts the same fields into a sink, which takes half the time. */
   putFields(cell: number, complete: CompleteFields, sink: PlaceSink): void {
     // The note comes before the fields, but depends on them: it names the topics without data, zones that are near, and fields that have ended.
-    if (complete.isOwn(this.#times[cell]!) || this.#withNull.has(cell)) putFields(sink, this.fields(cell, complete));
+    if (complete.isOwn(this.#times[cell]!) || this.#withNull.has(cell))
+      putFields(sink, this.fields(cell, complete));
     else {
       const { block, from, packer, width } = this.#place(cell);
-      for (const field of complete.leading(this.#times[cell]!, this.#stated.get(cell))) sink.put(field);
+      for (const field of complete.leading(this.#times[cell]!, this.#stated.get(cell)))
+        sink.put(field);
       packer.put(block, from, width, sink);
     }
   }
@@ -82,6 +88,11 @@ export class CompleteCells {
   #place(cell: number) {
     const offset = this.#offsets[cell]! - 1;
     const { packer, width } = this.#form!;
-    return { block: this.#blocks[Math.floor(offset / BLOCK_BYTES)]!, from: offset % BLOCK_BYTES, packer, width };
+    return {
+      block: this.#blocks[Math.floor(offset / BLOCK_BYTES)]!,
+      from: offset % BLOCK_BYTES,
+      packer,
+      width,
+    };
   }
 }

@@ -29,27 +29,45 @@ const MOST_PERIODS = 1_200;
  * @param msPerCredit milliseconds that the calls take for a credit, with all connections in use (`callPace`) */
 export function minutesFor(credits: number, creditsPerMinute: number, msPerCredit: number): number {
   // The credits of the first minute may be spent at once.
-  return Math.max(0, Math.ceil(credits / creditsPerMinute) - 1, Math.round((credits * msPerCredit) / MINUTE_MS));
+  return Math.max(
+    0,
+    Math.ceil(credits / creditsPerMinute) - 1,
+    Math.round((credits * msPerCredit) / MINUTE_MS),
+  );
 }
 
 /** When `credits` will have been spent, if everything is bought as soon as rate, quota and the calls allow. */
-export function forecast(credits: number, allowance: Allowance, now: number, msPerCredit = 0): Forecast {
+export function forecast(
+  credits: number,
+  allowance: Allowance,
+  now: number,
+  msPerCredit = 0,
+): Forecast {
   const { available, perPeriod, creditsPerMinute, anniversaryDay } = allowance;
   const minutes = (amount: number) => minutesFor(amount, creditsPerMinute, msPerCredit);
   if (credits <= available) {
     const needed = minutes(credits);
-    return { fits: true, minutes: needed, periods: credits > 0 ? 1 : 0, finishBy: now + needed * MINUTE_MS };
+    return {
+      fits: true,
+      minutes: needed,
+      periods: credits > 0 ? 1 : 0,
+      finishBy: now + needed * MINUTE_MS,
+    };
   }
-  if (perPeriod <= 0) return { fits: false, minutes: minutes(credits), periods: null, finishBy: null };
+  if (perPeriod <= 0)
+    return { fits: false, minutes: minutes(credits), periods: null, finishBy: null };
   const later = credits - Math.max(0, available);
   const wholePeriods = Math.ceil(later / perPeriod);
-  if (wholePeriods > MOST_PERIODS) return { fits: false, minutes: minutes(credits), periods: null, finishBy: null };
+  if (wholePeriods > MOST_PERIODS)
+    return { fits: false, minutes: minutes(credits), periods: null, finishBy: null };
   let start = now;
-  for (let period = 0; period < wholePeriods; period++) start = billingPeriod(anniversaryDay, start).end;
+  for (let period = 0; period < wholePeriods; period++)
+    start = billingPeriod(anniversaryDay, start).end;
   const last = later - (wholePeriods - 1) * perPeriod;
   return {
     fits: false,
-    minutes: minutes(Math.max(0, available)) + (wholePeriods - 1) * minutes(perPeriod) + minutes(last),
+    minutes:
+      minutes(Math.max(0, available)) + (wholePeriods - 1) * minutes(perPeriod) + minutes(last),
     periods: wholePeriods + (available > 0 ? 1 : 0),
     finishBy: start + minutes(last) * MINUTE_MS,
   };
@@ -75,11 +93,16 @@ export const EMBEDDED_CALL_MS: ByKind = { single: 10, standard: 15, enterprise: 
 const LEAST_CALLS = 5;
 
 /** The median of the measured calls of each kind; a mean would follow the few that waited for a timeout. */
-export function callTimes(latest: readonly { readonly kind: CallKind; readonly ms: number }[], assumed: ByKind) {
+export function callTimes(
+  latest: readonly { readonly kind: CallKind; readonly ms: number }[],
+  assumed: ByKind,
+) {
   const ms = { ...assumed };
   const measured = new Set<CallKind>();
   for (const kind of CALL_KINDS) {
-    const times = latest.filter((call) => call.kind === kind && call.ms >= 0).map((call) => call.ms);
+    const times = latest
+      .filter((call) => call.kind === kind && call.ms >= 0)
+      .map((call) => call.ms);
     if (times.length < LEAST_CALLS) continue;
     ms[kind] = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
     measured.add(kind);
@@ -97,7 +120,12 @@ export interface CallPace {
 }
 
 /** How fast calls can be made without a limit of credits. @param atOnce most calls in flight */
-export function callPace(calls: ByKind, credits: number, { ms, measured }: CallTimes, atOnce: number): CallPace {
+export function callPace(
+  calls: ByKind,
+  credits: number,
+  { ms, measured }: CallTimes,
+  atOnce: number,
+): CallPace {
   const kinds = CALL_KINDS.filter((kind) => calls[kind] > 0);
   const count = kinds.reduce((sum, kind) => sum + calls[kind], 0);
   const inAll = kinds.reduce((sum, kind) => sum + calls[kind] * ms[kind], 0);

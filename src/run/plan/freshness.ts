@@ -14,7 +14,11 @@ export interface Freshness {
 }
 
 /** @param changedSince when a topic's local data last changed: older answers are from other data */
-export function makeFreshness(job: Job, startedAt: number, changedSince: Freshness['freshSince'] = () => 0): Freshness {
+export function makeFreshness(
+  job: Job,
+  startedAt: number,
+  changedSince: Freshness['freshSince'] = () => 0,
+): Freshness {
   return {
     startedAt,
     // Called for each topic of each cell, millions of times.
@@ -22,51 +26,82 @@ export function makeFreshness(job: Job, startedAt: number, changedSince: Freshne
       const timeToLive = job.timeToLive(topic);
       return Math.max(changedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
     }),
-    rejectedSince: Math.max(startedAt - REJECTION_HOLDS_MS, Math.min(...job.topics.map(changedSince))),
+    rejectedSince: Math.max(
+      startedAt - REJECTION_HOLDS_MS,
+      Math.min(...job.topics.map(changedSince)),
+    ),
   };
 }
 
 /** The topics without a fresh answer at a cell; none if the service rejected the location for any of them. */
-export function missingTopics(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness) {
+export function missingTopics(
+  record: CellRecord | null,
+  topics: readonly TopicSlug[],
+  freshness: Freshness,
+) {
   if (record === null) return [...topics];
   const missing = unanswered(record, topics, freshness);
   return isRejected(record, missing, freshness) ? [] : missing;
 }
 
 /** Whether a location is not asked for topics that it lacks, because the service rejected it for one of the job's. */
-export function isWithheld(record: CellRecord, topics: readonly TopicSlug[], freshness: Freshness): boolean {
+export function isWithheld(
+  record: CellRecord,
+  topics: readonly TopicSlug[],
+  freshness: Freshness,
+): boolean {
   return isRejected(record, unanswered(record, topics, freshness), freshness);
 }
 
-function unanswered({ answers }: CellRecord, topics: readonly TopicSlug[], { freshSince }: Freshness): TopicSlug[] {
+function unanswered(
+  { answers }: CellRecord,
+  topics: readonly TopicSlug[],
+  { freshSince }: Freshness,
+): TopicSlug[] {
   return topics.filter((topic) => {
     const answer = answers.get(topic);
     return answer === undefined || answer.asOf < freshSince(topic);
   });
 }
 
-function isRejected({ failures }: CellRecord, missing: readonly TopicSlug[], { rejectedSince }: Freshness): boolean {
+function isRejected(
+  { failures }: CellRecord,
+  missing: readonly TopicSlug[],
+  { rejectedSince }: Freshness,
+): boolean {
   return missing.some((topic) => {
     const failure = failures.get(topic);
     return failure?.reason === 'rejected' && failure.at >= rejectedSince;
   });
 }
 
-export function missingSet(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness): TopicSet {
+export function missingSet(
+  record: CellRecord | null,
+  topics: readonly TopicSlug[],
+  freshness: Freshness,
+): TopicSet {
   return topicSet(missingTopics(record, topics, freshness));
 }
 
 /** The topics that failed at a cell since the beginning of the run. */
 export function failedSet(record: CellRecord | null, { startedAt }: Freshness): TopicSet {
-  return topicSet([...(record?.failures ?? [])].flatMap(([topic, { at }]) => (at >= startedAt ? [topic] : [])));
+  return topicSet(
+    [...(record?.failures ?? [])].flatMap(([topic, { at }]) => (at >= startedAt ? [topic] : [])),
+  );
 }
 
 /** The topics for which the service has ever reported no data at a cell. */
 export function noDataSet({ answers }: CellRecord): TopicSet {
-  return topicSet([...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic));
+  return topicSet(
+    [...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic),
+  );
 }
 
 /** The answers that a row of the job's output needs. */
 export function wantedAnswers({ topics, counts }: Job, { freshSince }: Freshness): WantedAnswer[] {
-  return topics.map((topic) => ({ topic, freshSince: freshSince(topic), fields: wantedColumns(topic, counts).length }));
+  return topics.map((topic) => ({
+    topic,
+    freshSince: freshSince(topic),
+    fields: wantedColumns(topic, counts).length,
+  }));
 }

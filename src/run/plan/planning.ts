@@ -71,7 +71,11 @@ export interface PlanOptions {
 }
 
 /** Prices the missing answers. Reads the store, spends nothing. */
-export async function makePlan(context: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
+export async function makePlan(
+  context: RunContext,
+  scan: Scan,
+  options: PlanOptions,
+): Promise<Plan> {
   const { job, connection, store, source, apiKeys } = context;
   const { cells } = scan;
   const { origin = describeOrigin(context, cells) } = options;
@@ -83,11 +87,17 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const lackingOrder = cellsLacking(unanswered.missing, limited);
   if (job.orderBy.kind !== 'file') lackingOrder.sort(compare);
   const request = { context, scan, compare, order: lackingOrder, missing: unanswered.missing };
-  const spared = job.areas === null || connection.kind === 'local' ? null : await planAreas(request);
+  const spared =
+    job.areas === null || connection.kind === 'local' ? null : await planAreas(request);
   const missing = spared?.missing ?? unanswered.missing;
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const charged = await store.chargedPrices(source);
-  const priceList = makePriceList(job, await store.bundleContents(source), apiKeys, lastPrices(charged));
+  const priceList = makePriceList(
+    job,
+    await store.bundleContents(source),
+    apiKeys,
+    lastPrices(charged),
+  );
   const lacking = countSets(unanswered.missing);
   const asked = spared === null && limited === cells.size ? lacking : countSets(missing, limited);
   const spending = await planSpending(context, { cells, order, missing, priceList }, asked);
@@ -98,7 +108,10 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     origin,
     priceList,
     charged,
-    newKeys: connection.kind === 'local' || connection.sample ? [] : await newKeys(job, connection.keys, store),
+    newKeys:
+      connection.kind === 'local' || connection.sample
+        ? []
+        : await newKeys(job, connection.keys, store),
     complete,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,
@@ -126,7 +139,11 @@ function describeOrigin({ job, connection }: RunContext, cells: CellTable): Orig
   return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
 }
 
-function savingAt(before: ReadonlyTopicSets, after: ReadonlyTopicSets, priceList: PriceList): AreaSavings['savedAt'] {
+function savingAt(
+  before: ReadonlyTopicSets,
+  after: ReadonlyTopicSets,
+  priceList: PriceList,
+): AreaSavings['savedAt'] {
   const purchaseOf = purchaseBySet(() => priceList);
   return (cell) => purchaseOf(before.get(cell)).credits - purchaseOf(after.get(cell)).credits;
 }
@@ -160,7 +177,8 @@ function cellsLacking(missing: ReadonlyTopicSets, to: number, from = 0): Uint32A
 
 function countSets(missing: ReadonlyTopicSets, cells = missing.size): Lacking {
   const counts = new Map<TopicSet, number>();
-  for (let cell = 0; cell < cells; cell++) counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
+  for (let cell = 0; cell < cells; cell++)
+    counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
   return counts;
 }
 
@@ -213,13 +231,22 @@ async function findMissing(
   // A cell that is not in the store lacks all.
   const all = missingSet(null, job.topics, freshness);
   for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
-  const whole = await store.readAllWanted(source, wanted, (cell) => cells.numberOf(cell), MOST_UNASKED * cells.size);
+  const whole = await store.readAllWanted(
+    source,
+    wanted,
+    (cell) => cells.numberOf(cell),
+    MOST_UNASKED * cells.size,
+  );
   if (whole !== null) {
     for await (const page of whole) for (const { number, record } of page) put(number, record);
     return { missing, hadNoData, rejected };
   }
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
-    const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
+    const records = await store.readWanted(
+      source,
+      cells.cells(from, from + CELLS_PER_READ),
+      wanted,
+    );
     for (const [index, record] of records.entries()) if (record !== null) put(from + index, record);
   }
   return { missing, hadNoData, rejected };

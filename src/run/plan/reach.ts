@@ -38,7 +38,10 @@ export interface Purchases {
 }
 
 /** Spends credits on cells, in order. A cell that costs more than what is left is skipped, and cheaper ones after it are still bought. */
-export function purchasesFor({ cells, order, missing, priceList }: Demand, available: number): Purchases {
+export function purchasesFor(
+  { cells, order, missing, priceList }: Demand,
+  available: number,
+): Purchases {
   const isBought = new Uint8Array(cells.size);
   const purchaseOf = purchaseBySet(() => priceList);
   let left = available;

@@ -3,8 +3,20 @@ import type { CallKind } from '../../contract/credits.ts';
 import type { Job } from '../../job/settings.ts';
 import { purchaseJob } from '../connection-kinds.ts';
 import type { RunContext } from '../run-context.ts';
-import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
-import { type Lacking, type Price, type PriceList, priceBundle, priceCheapest } from './cheapest-calls.ts';
+import {
+  type AccountState,
+  accountState,
+  LEASE_MS,
+  leftOfAllowance,
+  periodLimit,
+} from './account-state.ts';
+import {
+  type Lacking,
+  type Price,
+  type PriceList,
+  priceBundle,
+  priceCheapest,
+} from './cheapest-calls.ts';
 import {
   ASSUMED_CALL_MS,
   type CallPace,
@@ -20,7 +32,9 @@ import { type Demand, findReach, type Reach, reachedBy } from './reach.ts';
 export interface PlannedSpending {
   readonly price: Price;
   /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
-  readonly ways: Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
+  readonly ways: Readonly<
+    Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>
+  >;
   /** What this run buys within its budget, quota and time. */
   readonly reach: Reach;
   /** The account that pays; null for local data. */
@@ -61,12 +75,18 @@ export async function planSpending(
     ? reachedBy(request, { isBought: new Uint8Array(demand.cells.size).fill(1), credits: 0 })
     : findReach(request, Math.min(limit, available, window));
   const withinAllowance = account === null ? 0 : leftOfAllowance(account);
-  const allowance = { available, perPeriod: periodLimit(job.account), creditsPerMinute, anniversaryDay };
+  const allowance = {
+    available,
+    perPeriod: periodLimit(job.account),
+    creditsPerMinute,
+    anniversaryDay,
+  };
   const weighed = (of: Price) => {
     const until = forecast(of.credits, allowance, freshness.startedAt, paceOf(of).msPerCredit);
     return weigh(of, { available, withinAllowance, overageRate }, until);
   };
-  const cheapest = (optimize: PriceList['optimize']) => weighed(priceCheapest(priced, { ...priceList, optimize }));
+  const cheapest = (optimize: PriceList['optimize']) =>
+    weighed(priceCheapest(priced, { ...priceList, optimize }));
   const ways = {
     planned: weighed(price),
     cheapest: cheapest('credits'),
@@ -79,7 +99,10 @@ export async function planSpending(
 
 /** Most credits for retries: the singles for topics that bundles may report unavailable; where there is a budget, also each call once more,
  * in case its answer is lost, since the service may have charged it. */
-export function retryLimit({ budget }: Pick<Job, 'budget'>, { credits, retryCredits }: Price): number {
+export function retryLimit(
+  { budget }: Pick<Job, 'budget'>,
+  { credits, retryCredits }: Price,
+): number {
   return retryCredits + (budget === null ? 0 : credits);
 }
 
@@ -89,10 +112,17 @@ export function spendingLimit(job: Pick<Job, 'budget'>, price: Price): number {
 }
 
 /** Most credits in the remaining time: those of the first minute, spent at once, and of each later one; fewer if the calls are slower. */
-function creditsWithin(leftMs: number | null, creditsPerMinute: number, { msPerCredit }: CallPace): number {
+function creditsWithin(
+  leftMs: number | null,
+  creditsPerMinute: number,
+  { msPerCredit }: CallPace,
+): number {
   if (leftMs === null) return Number.POSITIVE_INFINITY;
   if (leftMs <= 0) return 0;
-  return Math.min(creditsPerMinute * (Math.floor(leftMs / 60_000) + 1), Math.floor(leftMs / msPerCredit));
+  return Math.min(
+    creditsPerMinute * (Math.floor(leftMs / 60_000) + 1),
+    Math.floor(leftMs / msPerCredit),
+  );
 }
 
 /** The size of each kind of call's body, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (docs/developer/service-api.md, 2.7). The
@@ -130,7 +160,10 @@ export function weigh(price: Price, limits: WayLimits, forecast: Forecast): Way 
   return {
     price,
     calls: single + standard + enterprise,
-    bytes: single * BODY_BYTES.single + standard * BODY_BYTES.standard + enterprise * BODY_BYTES.enterprise,
+    bytes:
+      single * BODY_BYTES.single +
+      standard * BODY_BYTES.standard +
+      enterprise * BODY_BYTES.enterprise,
     forecast,
     // Whole cents: 3 × $0.04 is 0.12 and not 0.12000000000000001.
     overageDollars: Math.round(beyond * (limits.overageRate ?? 0) * 100) / 100,

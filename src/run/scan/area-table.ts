@@ -13,7 +13,10 @@ export class AreaTable {
     tract: { code: '', number: NONE },
     county: { code: '', number: NONE },
   };
-  readonly #cells: Record<AreaLevel, Int32Array> = { tract: new Int32Array(1024), county: new Int32Array(1024) };
+  readonly #cells: Record<AreaLevel, Int32Array> = {
+    tract: new Int32Array(1024),
+    county: new Int32Array(1024),
+  };
 
   /** Records the area of a cell; null if it has none. */
   record(cell: number, level: AreaLevel, code: string | null): void {

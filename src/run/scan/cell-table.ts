@@ -52,7 +52,8 @@ export class CellTable {
   /** The number of an added cell, else -1. Lookups in file order do not need the slots. */
   numberOf({ lat7, lng7 }: Cell): number {
     const next = this.#asked + 1;
-    const isNext = next < this.#size && this.#keys[2 * next] === lat7 && this.#keys[2 * next + 1] === lng7;
+    const isNext =
+      next < this.#size && this.#keys[2 * next] === lat7 && this.#keys[2 * next + 1] === lng7;
     this.#asked = isNext ? next : this.#slots[this.#find(lat7, lng7)]! - 1;
     return this.#asked;
   }
@@ -64,7 +65,8 @@ export class CellTable {
   /** The cells from number `from` up to, not including, `to`. */
   cells(from: number, to: number): Cell[] {
     const cells: Cell[] = [];
-    for (let number = from; number < Math.min(to, this.#size); number++) cells.push(this.cell(number));
+    for (let number = from; number < Math.min(to, this.#size); number++)
+      cells.push(this.cell(number));
     return cells;
   }
 
@@ -73,7 +75,8 @@ export class CellTable {
     let total = 0;
     for (let cell = 0; cell < this.#size; cell++) total += Math.abs(this.#values[cell]!);
     this.#decimals = decimalsFor(total);
-    for (let cell = 0; cell < this.#size; cell++) this.#values[cell] = wholeUnits(this.#values[cell]!, this.#decimals);
+    for (let cell = 0; cell < this.#size; cell++)
+      this.#values[cell] = wholeUnits(this.#values[cell]!, this.#decimals);
   }
 
   /** A unit of value is 10^-decimals of the file's unit. */
@@ -103,7 +106,8 @@ export class CellTable {
     let slot = hash(lat7, lng7) & mask;
     for (;;) {
       const number = this.#slots[slot]! - 1;
-      if (number < 0 || (this.#keys[2 * number] === lat7 && this.#keys[2 * number + 1] === lng7)) return slot;
+      if (number < 0 || (this.#keys[2 * number] === lat7 && this.#keys[2 * number + 1] === lng7))
+        return slot;
       slot = (slot + 1) & mask;
     }
   }
@@ -143,7 +147,10 @@ const SQUARES = 2 ** BITS;
 const MOST_CELLS = 2 ** 27;
 
 /** The numbers of cells in Z-order: neighbours in the list are neighbours on the map. */
-export function inMapOrder(numbers: ArrayLike<number> & Iterable<number>, cells: CellTable): Float64Array {
+export function inMapOrder(
+  numbers: ArrayLike<number> & Iterable<number>,
+  cells: CellTable,
+): Float64Array {
   const keyed = new Float64Array(numbers.length);
   let next = 0;
   for (const number of numbers) {

@@ -46,7 +46,10 @@ function isPlainNumber(text: string): boolean {
 }
 
 /** The type of a kept column in a typed format: its own if every text fits, else text. */
-function typeKept(wanted: AddedColumn['type'], { isNumber, isCount, isTime }: ColumnType): AddedColumn['type'] {
+function typeKept(
+  wanted: AddedColumn['type'],
+  { isNumber, isCount, isTime }: ColumnType,
+): AddedColumn['type'] {
   const fits = { text: true, number: isNumber, count: isCount, time: isTime, point: false }[wanted];
   return fits ? wanted : 'text';
 }
@@ -102,11 +105,16 @@ export class ColumnTypes {
   decimal(): 'point' | 'comma' {
     const coordinates = this.#layout.pair ? [] : this.types.slice(0, FIRST_VALUE);
     const hasComma = coordinates.some(({ hasDecimalComma }) => hasDecimalComma);
-    return hasComma && !coordinates.some(({ hasDecimalPoint }) => hasDecimalPoint) ? 'comma' : 'point';
+    return hasComma && !coordinates.some(({ hasDecimalPoint }) => hasDecimalPoint)
+      ? 'comma'
+      : 'point';
   }
 
   kept(): KeptColumn[] {
     const { columns, kept } = this.#layout;
-    return kept.map((column, at) => ({ ...column, type: typeKept(column.type, this.types[columns.length + at]!) }));
+    return kept.map((column, at) => ({
+      ...column,
+      type: typeKept(column.type, this.types[columns.length + at]!),
+    }));
   }
 }

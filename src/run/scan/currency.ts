@@ -33,7 +33,10 @@ export function valueCurrencies() {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
-  const byCode = new Map<string, { code: string; rows: number; values: Map<number, number> | null }>();
+  const byCode = new Map<
+    string,
+    { code: string; rows: number; values: Map<number, number> | null }
+  >();
   let current: ReturnType<typeof byCode.get>;
   return {
     /** Counts a row. @returns whether its currency differs from the first one */
@@ -45,7 +48,11 @@ export function valueCurrencies() {
         first ||= named;
         differs = named !== '' && named !== first;
         const code = byCode.has(named) || byCode.size < MOST_CODES ? named : 'other';
-        current = byCode.get(code) ?? { code, rows: 0, values: byCode.size === 0 ? null : new Map() };
+        current = byCode.get(code) ?? {
+          code,
+          rows: 0,
+          values: byCode.size === 0 ? null : new Map(),
+        };
         byCode.set(code, current);
       }
       current.rows++;

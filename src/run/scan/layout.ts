@@ -59,13 +59,19 @@ export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> 
   const ownColumns = perilbookColumns(prefix);
   const ofTopics = addedColumns(topics, prefix, job.counts);
   const point = geometryColumn(prefix);
-  const { names, dropFrom, lat, lng, note } = await readHeader(rowFile, job.location, ownColumns, file);
+  const { names, dropFrom, lat, lng, note } = await readHeader(
+    rowFile,
+    job.location,
+    ownColumns,
+    file,
+  );
   const format = formatOfOutput(job.output) ?? rowFile.format;
   // Rows of another format become features. Part files keep their format.
   const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
   if (geoparquet && format !== 'parquet') throw otherThanParquet(job.output);
   refuseTaken(names, geoparquet ? [...ofTopics, point] : ofTopics, file);
-  const hasPoints = geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
+  const hasPoints =
+    geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
   const values = valueColumns(names, job.orderBy, file);
   const currency = values.length === 0 ? null : currencyColumn(names);
   const nameOf = (index: number) => names[index] || String(index + 1);

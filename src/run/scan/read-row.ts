@@ -10,28 +10,46 @@ import type { RowFinding } from './row-places.ts';
 import { FIRST_VALUE, parseValue } from './value.ts';
 
 /** Findings that lenient parsing may resolve. */
-const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol', 'apostrophe'];
+const OF_NOTATION = [
+  'not_a_number',
+  'degrees_minutes_seconds',
+  'decimal_comma',
+  'degree_symbol',
+  'apostrophe',
+];
 
 export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
-export function locate(row: Row, { precision, coordinates }: LocateSettings, { pair }: Pick<Layout, 'pair'>) {
+export function locate(
+  row: Row,
+  { precision, coordinates }: LocateSettings,
+  { pair }: Pick<Layout, 'pair'>,
+) {
   if (row.problem !== undefined) {
     const finding: RowFinding = row.isTooLong ? 'too_many_fields' : 'unreadable';
     return { ok: false, finding, note: row.problem } as const;
   }
   const [lat = '', lng = ''] = row.fields;
-  const { parsed, isLenient } = pair ? readPair(lat, coordinates, pair) : readTexts(lat, lng, coordinates);
+  const { parsed, isLenient } = pair
+    ? readPair(lat, coordinates, pair)
+    : readTexts(lat, lng, coordinates);
   if (!parsed.ok) return parsed;
   const { location } = parsed;
   return { ok: true, cell: cellOf(location, precision), location, isLenient } as const;
 }
 
 /** The place of a row as its file has it, also outside the US; null for none. */
-export function placeOfRow(row: Row, settings: LocateSettings, layout: Pick<Layout, 'pair'>): Location | null {
+export function placeOfRow(
+  row: Row,
+  settings: LocateSettings,
+  layout: Pick<Layout, 'pair'>,
+): Location | null {
   const located = locate(row, settings, layout);
   if (located.ok) return located.location;
-  return located.finding === 'outside_us' && 'elsewhere' in located ? (located.elsewhere ?? null) : null;
+  return located.finding === 'outside_us' && 'elsewhere' in located
+    ? (located.elsewhere ?? null)
+    : null;
 }
 
 interface ReadLocation {
@@ -41,11 +59,16 @@ interface ReadLocation {
 
 function readTexts(lat: string, lng: string, coordinates: Job['coordinates']): ReadLocation {
   const strict = parseLocation(lat, lng, isCovered);
-  if (strict.ok || !OF_NOTATION.includes(strict.finding)) return { parsed: strict, isLenient: false };
+  if (strict.ok || !OF_NOTATION.includes(strict.finding))
+    return { parsed: strict, isLenient: false };
   return orLenient(strict, parseLenient(lat, lng, isCovered), coordinates);
 }
 
-function readPair(text: string, coordinates: Job['coordinates'], { given, assumed }: PairReading): ReadLocation {
+function readPair(
+  text: string,
+  coordinates: Job['coordinates'],
+  { given, assumed }: PairReading,
+): ReadLocation {
   const place = placeInValue(text, given, assumed);
   if (typeof place === 'string') {
     return { parsed: { ok: false, finding: place, note: LOCATION_NOTES[place] }, isLenient: false };
@@ -53,9 +76,14 @@ function readPair(text: string, coordinates: Job['coordinates'], { given, assume
   const strict = parseLocation(place?.lat ?? '?', place?.lng ?? '?', isCovered);
   if (strict.ok || !OF_NOTATION.includes(strict.finding)) {
     // Numbers whose form leaves the order open are read as the whole file decides: no one order would read those that differ.
-    const isOfFormat = given === null && place !== null && place.order !== assumed && place.order === 'lng,lat';
-    if (strict.ok || strict.finding !== 'swapped' || !isOfFormat) return { parsed: strict, isLenient: false };
-    return { parsed: { ...strict, note: `${strict.note} --location-order lat,lng would read it.` }, isLenient: false };
+    const isOfFormat =
+      given === null && place !== null && place.order !== assumed && place.order === 'lng,lat';
+    if (strict.ok || strict.finding !== 'swapped' || !isOfFormat)
+      return { parsed: strict, isLenient: false };
+    return {
+      parsed: { ...strict, note: `${strict.note} --location-order lat,lng would read it.` },
+      isLenient: false,
+    };
   }
   const halves = splitLenientPair(text, given ?? assumed);
   return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
@@ -83,7 +111,12 @@ export const OPTION_SUGGESTION = / (--(?:coordinates|location-order) \S+) would 
 export interface ScannedRow {
   readonly located:
     | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
-    | { readonly ok: false; readonly finding: RowFinding; readonly note: string; readonly elsewhere?: Location };
+    | {
+        readonly ok: false;
+        readonly finding: RowFinding;
+        readonly note: string;
+        readonly elsewhere?: Location;
+      };
   readonly value: number;
   /** Why a value counts as 0; null where it counts. */
   readonly valueProblem: ValueProblem | null;
@@ -91,7 +124,11 @@ export interface ScannedRow {
 
 /** The first field of a row that counts as 0. A sum insured is not negative; a column that the job names may be. */
 export interface ValueProblem {
-  readonly finding: 'value_not_a_number' | 'value_negative' | 'value_missing' | 'formula_not_calculated';
+  readonly finding:
+    | 'value_not_a_number'
+    | 'value_negative'
+    | 'value_missing'
+    | 'formula_not_calculated';
   readonly column: string;
   readonly text: string;
 }

@@ -52,7 +52,12 @@ export class RowPlaces implements Disposable {
   /** Gives rows with one finding another, as the whole file decides. */
   replaceFinding(finding: LocationFinding, by: LocationFinding): void {
     const number = this.#unlocated.findIndex((unlocated) => unlocated.finding === finding);
-    if (number >= 0) this.#unlocated[number] = { ...this.#unlocated[number]!, finding: by, note: LOCATION_NOTES[by] };
+    if (number >= 0)
+      this.#unlocated[number] = {
+        ...this.#unlocated[number]!,
+        finding: by,
+        note: LOCATION_NOTES[by],
+      };
   }
 
   addCell(cell: number): void {
@@ -126,7 +131,8 @@ export class RowPlaces implements Disposable {
       this.#file ??= openUnnamed();
       const bytes = bytesOf(this.#chunk);
       const start = (number - this.#chunksInMemory) * bytes.length;
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at, bytes.length - at, start + at);
+      for (let at = 0; at < bytes.length; )
+        at += writeSync(this.#file, bytes, at, bytes.length - at, start + at);
     } catch (error) {
       throw asDiskFull(error);
     }
@@ -139,7 +145,8 @@ export class RowPlaces implements Disposable {
     const chunk = new Int32Array(ROWS_A_CHUNK);
     const bytes = bytesOf(chunk);
     const start = (number - this.#chunksInMemory) * bytes.length;
-    for (let at = 0; at < bytes.length; ) at += readSync(this.#file!, bytes, at, bytes.length - at, start + at);
+    for (let at = 0; at < bytes.length; )
+      at += readSync(this.#file!, bytes, at, bytes.length - at, start + at);
     return chunk;
   }
 }
@@ -151,17 +158,32 @@ const bytesOf = (chunk: Int32Array<ArrayBuffer>): Buffer =>
 export function asDiskFull(error: unknown): unknown {
   if (!['ENOSPC', 'EFBIG', 'EDQUOT'].some((code) => hasSystemCode(error, code))) return error;
   const message = 'The temporary folder is full: the scan needs 4 bytes a row';
-  return new PerilbookError('INPUT_UNREADABLE', message, 'Set TMPDIR to a folder with more space.', {}, error);
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    message,
+    'Set TMPDIR to a folder with more space.',
+    {},
+    error,
+  );
 }
 
 /** The error of a file that has grown since the scan. */
 export function moreRows(file: string, scanned: number): PerilbookError {
   const message = `${file} has changed: it has more than the ${scanned} rows that were scanned`;
-  return new PerilbookError('INPUT_UNREADABLE', message, 'Run again when no other program writes to it.');
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    message,
+    'Run again when no other program writes to it.',
+  );
 }
 
 /** The error of a file that has another number of rows than the scan counted. */
 export function otherRows(file: string, rows: number, scanned: number): PerilbookError {
   const message = `${file} has ${rows} rows now, where ${scanned} were scanned`;
-  return new PerilbookError('INPUT_UNREADABLE', message, 'Run again when no other program writes to it.', { file });
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    message,
+    'Run again when no other program writes to it.',
+    { file },
+  );
 }

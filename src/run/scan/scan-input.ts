@@ -24,13 +24,20 @@ export interface Scan extends RowTally, Disposable {
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
  * @param rowFile the rows, where they are not in the job's input file
  * @throws INPUT_*, SERVICE_DATA where the boundaries are not here */
-export async function scan({ job, connection, effects, progress }: RunContext, rowFile?: RowFile): Promise<Scan> {
+export async function scan(
+  { job, connection, effects, progress }: RunContext,
+  rowFile?: RowFile,
+): Promise<Scan> {
   // Local answers are free, so areas save nothing.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
   using boundaries = scannedFor.areas === null ? null : effects.openAreas!(scannedFor);
   const input = rowFile ?? (await openJobInput(job, effects.streams));
   const onRows = (rows: number) => setIn(progress, { rows });
-  const scanned = await scanRows(input, scannedFor, { onRows, find: boundaries?.find, threads: effects.rowThreads });
+  const scanned = await scanRows(input, scannedFor, {
+    onRows,
+    find: boundaries?.find,
+    threads: effects.rowThreads,
+  });
   enterPhase(progress, 'pricing');
   return scanned;
 }
@@ -46,7 +53,10 @@ export async function openJobInput(
   const [first] = listed.unfinished;
   if (first === undefined) return files;
   const count = listed.unfinished.length;
-  const notes = [files.note, `${counted(count, 'temporary file')} left out (${first}${count > 1 ? ', …' : ''}).`];
+  const notes = [
+    files.note,
+    `${counted(count, 'temporary file')} left out (${first}${count > 1 ? ', …' : ''}).`,
+  ];
   return { ...files, note: notes.filter(Boolean).join(' ') };
 }
 
@@ -60,15 +70,24 @@ interface ScanOptions {
 }
 
 /** Scans rows by the settings of a job alone. */
-export async function scanRows(rowFile: RowFile | PartFiles, job: Job, options: ScanOptions = {}): Promise<Scan> {
+export async function scanRows(
+  rowFile: RowFile | PartFiles,
+  job: Job,
+  options: ScanOptions = {},
+): Promise<Scan> {
   const layout = await findLayout(rowFile, job);
   const scanned = await scanLaidOut(rowFile, job, layout, options);
   const { pair } = layout;
-  const isExchanged = scanned.located === 0 && scanned.findings.some(({ finding }) => finding === 'swapped');
+  const isExchanged =
+    scanned.located === 0 && scanned.findings.some(({ finding }) => finding === 'swapped');
   if (pair === null || pair.given !== null || !isExchanged) return scanned;
   // No place in the US is there with its numbers exchanged, so the other order holds for all rows.
   const note = `In column "${layout.used.lat}" the longitude comes first: only so are its places in the US.`;
-  const other: Layout = { ...layout, pair: { given: null, assumed: 'lng,lat' }, notes: [...layout.notes, note] };
+  const other: Layout = {
+    ...layout,
+    pair: { given: null, assumed: 'lng,lat' },
+    notes: [...layout.notes, note],
+  };
   const again = await scanLaidOut(rowFile, job, other, options);
   // Forms that say their order keep it.
   const [best, rest] = again.located > 0 ? [again, scanned] : [scanned, again];
@@ -96,7 +115,11 @@ async function scanLaidOut(
     const setup = { reading, settings: { precision, coordinates }, layout };
     for await (const { read, linesBefore } of scanInThreads(inPieces, setup, pool)) {
       pieces.push(read.piece);
-      tally.addPiece(read, linesBefore, isPartFiles(rowFile) ? rowFile.parts[read.piece.file]!.name : undefined);
+      tally.addPiece(
+        read,
+        linesBefore,
+        isPartFiles(rowFile) ? rowFile.parts[read.piece.file]!.name : undefined,
+      );
       onRows(tally.rows);
     }
   } else {

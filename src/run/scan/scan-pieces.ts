@@ -51,7 +51,8 @@ export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = (setu
   useCoverage(setup.coverage);
   return {
     run: pieceScanner(setup),
-    memoryOf: ({ cells, values }) => (values === null ? [cells.buffer] : [cells.buffer, values.buffer]),
+    memoryOf: ({ cells, values }) =>
+      values === null ? [cells.buffer] : [cells.buffer, values.buffer],
   };
 };
 
@@ -126,16 +127,26 @@ export interface PieceScan {
   readonly layout: Layout;
 }
 
-async function scanPiece(file: PieceReader, piece: RowPiece, { settings, layout }: PieceScan): Promise<ScannedPiece> {
+async function scanPiece(
+  file: PieceReader,
+  piece: RowPiece,
+  { settings, layout }: PieceScan,
+): Promise<ScannedPiece> {
   const pieceRows = new PieceRows(settings, layout);
   const { columns } = pieceRows.types;
   const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && layout.pair === null;
   const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns, FIRST_VALUE) ?? null) : null;
-  if (numbers !== null) return pieceRows.ended(await takeAll(numbers, (batch) => pieceRows.addNumbers(batch)));
-  return pieceRows.ended(await takeAll(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));
+  if (numbers !== null)
+    return pieceRows.ended(await takeAll(numbers, (batch) => pieceRows.addNumbers(batch)));
+  return pieceRows.ended(
+    await takeAll(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)),
+  );
 }
 
-async function takeAll<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (batch: Batch) => void): Promise<End> {
+async function takeAll<Batch, End>(
+  batches: AsyncGenerator<Batch, End>,
+  take: (batch: Batch) => void,
+): Promise<End> {
   for (;;) {
     const { done, value } = await batches.next();
     if (done) return value;
@@ -146,7 +157,8 @@ async function takeAll<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (b
 /** A number whose text is a plain decimal that a double keeps, so that the text is not needed: degrees, whole numbers, amounts with cents. */
 function plainOrNaN(number: number | null = Number.NaN): number {
   const size = Math.abs(number ?? Number.NaN);
-  const isPlain = (size < 1_000 && size >= 1e-6) || (size < 1e9 && Math.round(size * 100) / 100 === size);
+  const isPlain =
+    (size < 1_000 && size >= 1e-6) || (size < 1e9 && Math.round(size * 100) / 100 === size);
   return isPlain ? number! : Number.NaN;
 }
 
@@ -188,7 +200,12 @@ class PieceRows {
       // A place at 0, 0 is a missing one. Other rows are checked by their texts.
       const isPlace = isWhole && location.lat !== 0 && isCovered(location);
       if (
-        !(isPlace || (isWhole && this.#elsewhere !== null && this.#isMoreElsewhere(checkLocation(location, isCovered))))
+        !(
+          isPlace ||
+          (isWhole &&
+            this.#elsewhere !== null &&
+            this.#isMoreElsewhere(checkLocation(location, isCovered)))
+        )
       ) {
         this.#addRow(rowAt(index));
         continue;
@@ -203,7 +220,11 @@ class PieceRows {
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
     const cells = this.#cells.slice(0, 2 * this.#rows);
-    const found = { others: this.#others, moreMissing: this.#moreMissing, elsewhere: this.#elsewhere };
+    const found = {
+      others: this.#others,
+      moreMissing: this.#moreMissing,
+      elsewhere: this.#elsewhere,
+    };
     return { piece, cells, values, ...found, types: this.types.types };
   }
 
@@ -217,7 +238,8 @@ class PieceRows {
     const isPlain = located.ok && !located.isLenient;
     if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;
     else if (this.#isMoreElsewhere(located)) this.#addCell(ELSEWHERE);
-    else if (!isPlain || valueProblem !== null) this.#others.push({ ...scanned, index: this.#rows, line: row.line });
+    else if (!isPlain || valueProblem !== null)
+      this.#others.push({ ...scanned, index: this.#rows, line: row.line });
     this.#hasMissing ||= isMissing;
     this.#rows++;
   }

@@ -40,7 +40,9 @@ export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cel
   return hasOneCurrency(findings) ? cells.total() : 0;
 }
 
-export const VALUE_NOTES: Readonly<Record<ValueProblem['finding'], (problem: ValueProblem) => string>> = {
+export const VALUE_NOTES: Readonly<
+  Record<ValueProblem['finding'], (problem: ValueProblem) => string>
+> = {
   value_not_a_number: ({ column, text }) =>
     `The value is not a number and counts as 0, for example ${shortened(text)} in column ${column}. Correct it, or name another column: --order-by COLUMN.`,
   value_negative: ({ column, text }) =>
@@ -94,7 +96,11 @@ export class ScanTally implements Disposable {
       const scanned = scannedRow(row, this.#job, this.#layout);
       const cell = this.#add(scanned, row);
       // In its own format the formula stays.
-      if (isConverted && row.formulas !== undefined && scanned.valueProblem?.finding !== 'formula_not_calculated') {
+      if (
+        isConverted &&
+        row.formulas !== undefined &&
+        scanned.valueProblem?.finding !== 'formula_not_calculated'
+      ) {
         const column = this.#source.columns[row.formulas[0]!]!;
         this.#findInValue({ finding: 'formula_not_calculated', column, text: '' }, row);
       }
@@ -127,7 +133,10 @@ export class ScanTally implements Disposable {
     if (outside > 0) this.#findings.get('outside_us')!.rows += outside;
     if (elsewhere === null) return;
     const { north, south, east, west } = elsewhere;
-    this.#elsewhere = boxWith(boxWith(this.#elsewhere, { lat: north, lng: east }), { lat: south, lng: west });
+    this.#elsewhere = boxWith(boxWith(this.#elsewhere, { lat: north, lng: east }), {
+      lat: south,
+      lng: west,
+    });
   }
 
   /** The result, after the last row. @param find finds the areas of the cells */
@@ -176,7 +185,8 @@ export class ScanTally implements Disposable {
       return this.#addCell(located.cell.lat7, located.cell.lng7, value);
     }
     this.#places.addUnlocated(located.finding, located.note);
-    if (located.elsewhere !== undefined) this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere);
+    if (located.elsewhere !== undefined)
+      this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere);
     this.#find(located.finding, located.note, at);
     return null;
   }
@@ -206,12 +216,20 @@ export class ScanTally implements Disposable {
       earlier.rows++;
       // Rows may have too many fields in many ways.
       if (finding === 'too_many_fields' || finding === 'unreadable') this.#noteFirst(earlier, note);
-    } else this.#findings.set(key, { finding, note, rows: 1, firstLine: line, ...(part !== undefined && { part }) });
+    } else
+      this.#findings.set(key, {
+        finding,
+        note,
+        rows: 1,
+        firstLine: line,
+        ...(part !== undefined && { part }),
+      });
   }
 
   /** Says of a note that does not fit all rows that it is the first row's. */
   #noteFirst(finding: { note: string }, note: string): void {
-    if (finding.note !== note && !finding.note.startsWith(OF_THE_FIRST)) finding.note = OF_THE_FIRST + finding.note;
+    if (finding.note !== note && !finding.note.startsWith(OF_THE_FIRST))
+      finding.note = OF_THE_FIRST + finding.note;
   }
 
   #countPart(part: string | undefined, rows: number): void {
@@ -226,7 +244,11 @@ export class ScanTally implements Disposable {
     this.#places.replaceFinding('sign_lost', 'outside_us');
     this.#findings.delete('sign_lost');
     if (outside === undefined) {
-      this.#findings.set('outside_us', { ...lost, finding: 'outside_us', note: LOCATION_NOTES.outside_us });
+      this.#findings.set('outside_us', {
+        ...lost,
+        finding: 'outside_us',
+        note: LOCATION_NOTES.outside_us,
+      });
     } else {
       if (lost.firstLine < outside.firstLine) outside.firstLine = lost.firstLine;
       outside.rows += lost.rows;

@@ -37,17 +37,27 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
     }
   }
   const message = 'order_by tiv: no column BuildingTIV, OtherTIV, ContentsTIV, BITIV or TIV';
-  const hint = 'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.';
+  const hint =
+    'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.';
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file });
 }
 
 /** The column that a setting names: by its exact name, else without regard to case. @throws INPUT_COLUMNS */
-export function columnByName(columns: readonly string[], name: string, setting: string, file: string): number {
+export function columnByName(
+  columns: readonly string[],
+  name: string,
+  setting: string,
+  file: string,
+): number {
   const exact = columns.indexOf(name);
-  const index = exact >= 0 ? exact : columns.findIndex((column) => column.toLowerCase() === name.toLowerCase());
+  const index =
+    exact >= 0 ? exact : columns.findIndex((column) => column.toLowerCase() === name.toLowerCase());
   if (index >= 0) return index;
   const message = `${setting}: no column ${name}${didYouMean(name, columns)}`;
-  throw new PerilbookError('INPUT_COLUMNS', message, `The columns are: ${columns.join(', ')}`, { file, column: name });
+  throw new PerilbookError('INPUT_COLUMNS', message, `The columns are: ${columns.join(', ')}`, {
+    file,
+    column: name,
+  });
 }
 
 /** A name in small letters without its unit: `Price (USD)`, `price_usd` and `PRICE $` are one name. Other currencies stay. */
@@ -55,7 +65,10 @@ const withoutDollars = (name: string): string =>
   name
     .trim()
     .toLowerCase()
-    .replace(/[\s._-]*(?:\((?:us[d$]|\$)\)|\[(?:us[d$]|\$)\]|us[d$]|\$)(?=[\s._-]*(?:\d{2,4})?$)/, '');
+    .replace(
+      /[\s._-]*(?:\((?:us[d$]|\$)\)|\[(?:us[d$]|\$)\]|us[d$]|\$)(?=[\s._-]*(?:\d{2,4})?$)/,
+      '',
+    );
 
 /** `Building TIV`, `building_tiv` and `BuildingTIV` are one name. */
 const letters = (name: string): string => withoutDollars(name).replace(/[\s._-]+/g, '');
@@ -85,7 +98,10 @@ const LIKELY_VALUES = [
 /** What `order_by` could be for a file with these columns: `tiv`, the name of a column that looks like a value, or null. */
 export function likelyOrder(names: readonly string[]): string | null {
   const plain = names.map((name) => withoutDollars(name).replace(/[\s.-]+/g, '_'));
-  if (names.map(letters).some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
+  if (
+    names.map(letters).some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)
+  )
+    return 'tiv';
   for (const pattern of LIKELY_VALUES) {
     const matches = [...names.keys()].filter((index) => pattern.test(plain[index]!));
     const newest = matches.sort((a, b) => parseYear(plain[b]!) - parseYear(plain[a]!) || a - b)[0];
@@ -103,7 +119,8 @@ function parseYear(name: string): number {
 }
 
 /** A sign, a currency before or after the number, and the sign again: it may follow the currency. */
-const AMOUNT = /^([-+]?)\s*(\p{Sc}|[A-Z]{3}(?![A-Za-z]))?\s*([-+]?[\d.,].*?)\s*(\p{Sc}|(?<![A-Za-z])[A-Z]{3})?$/u;
+const AMOUNT =
+  /^([-+]?)\s*(\p{Sc}|[A-Z]{3}(?![A-Za-z]))?\s*([-+]?[\d.,].*?)\s*(\p{Sc}|(?<![A-Za-z])[A-Z]{3})?$/u;
 
 /** Groups of three digits stand between commas (in a file of decimal commas: dots) or blanks: one kind in a number. */
 const NUMBERS = {
@@ -129,15 +146,21 @@ export function parseValue(text: string, decimal: 'point' | 'comma' = 'point'): 
   if (decimal === 'point' && PLAIN.test(text)) return finiteOrNull(Number(text));
   const plain = text.trim();
   if (plain === '') return 0;
-  const number = /^[$€£]?[\d.,]+$/.test(plain) ? plain.replace(/^[$€£]/, '') : withoutCurrency(plain);
+  const number = /^[$€£]?[\d.,]+$/.test(plain)
+    ? plain.replace(/^[$€£]/, '')
+    : withoutCurrency(plain);
   if (!NUMBERS[decimal].test(number) || !/\d/.test(number)) return null;
-  return finiteOrNull(Number(number.replace(decimal === 'point' ? /[,\s]/g : /[.\s]/g, '').replace(',', '.')));
+  return finiteOrNull(
+    Number(number.replace(decimal === 'point' ? /[,\s]/g : /[.\s]/g, '').replace(',', '.')),
+  );
 }
 
 /** The number of an amount with its sign; '' for no amount. */
 function withoutCurrency(text: string): string {
   const [, sign, before, digits, after] = AMOUNT.exec(text) ?? [];
-  return digits === undefined || (before && after) || !isCurrency(before ?? after ?? '') ? '' : `${sign}${digits}`;
+  return digits === undefined || (before && after) || !isCurrency(before ?? after ?? '')
+    ? ''
+    : `${sign}${digits}`;
 }
 
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);

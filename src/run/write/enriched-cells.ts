@@ -19,24 +19,35 @@ export interface EnrichedCell extends CellOfInput {
 }
 
 /** Cells of the input with their present fields of the output, in batches, but those that are skipped. Buys nothing, writes nothing. */
-export async function* enrichedCells(prepared: Prepared, isSkipped: (cell: number) => boolean = () => false) {
+export async function* enrichedCells(
+  prepared: Prepared,
+  isSkipped: (cell: number) => boolean = () => false,
+) {
   const { plan } = prepared;
   const { cells } = plan.scan;
   const outputFields = await openOutputFields(prepared, plan);
   let next = 0;
   for (;;) {
     const numbers: number[] = [];
-    for (; next < cells.size && numbers.length < PLACES_PER_READ; next++) if (!isSkipped(next)) numbers.push(next);
+    for (; next < cells.size && numbers.length < PLACES_PER_READ; next++)
+      if (!isSkipped(next)) numbers.push(next);
     if (numbers.length === 0) return;
     const enriched: EnrichedCell[] = [];
-    const sink = placeFields((index, fields) => enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }));
+    const sink = placeFields((index, fields) =>
+      enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }),
+    );
     await outputFields.put(sink, numbers);
     yield enriched;
   }
 }
 
 export function cellOfInput(cells: CellTable, number: number): CellOfInput {
-  return { number, location: locationOf(cells.cell(number)), rows: cells.rows(number), value: cells.value(number) };
+  return {
+    number,
+    location: locationOf(cells.cell(number)),
+    rows: cells.rows(number),
+    value: cells.value(number),
+  };
 }
 
 /** The locations of the cells, in file order. */

@@ -1,5 +1,10 @@
 import { memo } from '../../base/memo.ts';
-import { bareFields, type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
+import {
+  bareFields,
+  type CompleteFields,
+  completeFields,
+  enrichedFields,
+} from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
 import type { OriginNotes, PlaceOrigin } from '../../data/topics/origin-notes.ts';
@@ -62,11 +67,28 @@ export async function openOutputFields(
       : { record: own, used: [] };
     const record = origin === null ? held : withoutReplaced(held);
     const texts = origin === null ? undefined : LOOKED_UP;
-    const result = cellStatus(record, topics, freshness.freshSince, freshness.startedAt, texts, setAside);
+    const result = cellStatus(
+      record,
+      topics,
+      freshness.freshSince,
+      freshness.startedAt,
+      texts,
+      setAside,
+    );
     const answered = topics.filter((topic) => record.answers.has(topic));
-    const from = origin !== null && answered.length > 0 ? origin.noteOf(answered, origin.originOf(cell)) : '';
-    const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    const fields = enrichedFields(record, topics, { ...result, note }, sampleRows.has, counts, freshness.startedAt);
+    const from =
+      origin !== null && answered.length > 0 ? origin.noteOf(answered, origin.originOf(cell)) : '';
+    const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : '']
+      .filter(Boolean)
+      .join('; ');
+    const fields = enrichedFields(
+      record,
+      topics,
+      { ...result, note },
+      sampleRows.has,
+      counts,
+      freshness.startedAt,
+    );
     return { status: result.status, hasAnswers: answered.length > 0, fields };
   };
   const bare = places.unlocated.map((kind) =>
@@ -75,10 +97,15 @@ export async function openOutputFields(
   const completeOf = completeCellFields(job, sampleRows.has, freshness.startedAt, origin);
   const read = async (numbers: readonly number[]) => {
     const asked = numbers.map((cell) => cells.cell(cell));
-    const records = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    const records =
+      stored !== null
+        ? await store.read(source, asked)
+        : await store.readWanted(source, asked, wanted);
     return records.map((record, index) => {
       const cell = numbers[index]!;
-      return record === null || !('fields' in record) ? fieldsOf(record ?? EMPTY_RECORD, cell) : record;
+      return record === null || !('fields' in record)
+        ? fieldsOf(record ?? EMPTY_RECORD, cell)
+        : record;
     });
   };
   return new OutputFields(job, plan, { bare, completeOf, read });
@@ -128,7 +155,9 @@ export class OutputFields {
   async put(sink: PlaceSink, places: readonly number[], keeps = false): Promise<void> {
     const { size } = this.#scan.cells;
     const { bare, completeOf, read } = this.#makers;
-    const unread = places.filter((place) => place < size && !this.#complete.has(place) && !this.#kept.has(place));
+    const unread = places.filter(
+      (place) => place < size && !this.#complete.has(place) && !this.#kept.has(place),
+    );
     const fieldsRead = new Map<number, readonly Field[]>();
     for (const [index, cell] of (unread.length === 0 ? [] : await read(unread)).entries()) {
       const number = unread[index]!;
@@ -144,7 +173,8 @@ export class OutputFields {
       }
     }
     for (const place of places) {
-      const fields = place < size ? (fieldsRead.get(place) ?? this.#kept.get(place)) : bare[place - size];
+      const fields =
+        place < size ? (fieldsRead.get(place) ?? this.#kept.get(place)) : bare[place - size];
       if (fields === undefined) this.#complete.putFields(place, completeOf(place), sink);
       else putFields(sink, fields);
       // The point of each row replaces it: rows of one place may differ.
@@ -181,7 +211,10 @@ export class OutputFields {
 
   *#batches(): Generator<readonly number[]> {
     for (let from = 0; from < this.count; from += PLACES_PER_READ) {
-      yield Array.from({ length: Math.min(PLACES_PER_READ, this.count - from) }, (_, index) => from + index);
+      yield Array.from(
+        { length: Math.min(PLACES_PER_READ, this.count - from) },
+        (_, index) => from + index,
+      );
     }
   }
 }
@@ -208,7 +241,10 @@ function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
 /** The rows and their value by status, from the sums that the scan has kept. */
-function sumStatuses({ cells, places }: Scan, statuses: Uint8Array): Omit<OutputSums, 'ratings' | 'hasAnswers'> {
+function sumStatuses(
+  { cells, places }: Scan,
+  statuses: Uint8Array,
+): Omit<OutputSums, 'ratings' | 'hasAnswers'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
   let cellsComplete = 0;

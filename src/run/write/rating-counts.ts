@@ -31,7 +31,11 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
   /** By field: the topic whose rating it is. */
   const topicAt: (TopicRatings | undefined)[] = names.map(() => undefined);
   for (const slug of job.topics.filter((slug) => topicOf(slug).category === 'natural')) {
-    const topic: TopicRatings = { title: topicOf(slug).title, answered: none(), highest: [none(), none()] };
+    const topic: TopicRatings = {
+      title: topicOf(slug).title,
+      answered: none(),
+      highest: [none(), none()],
+    };
     ratings.push(topic);
     // The rating is the first column of a natural topic.
     topicAt[names.indexOf(wantedColumns(slug, job.counts)[0]!.name)] = topic;

@@ -3,7 +3,13 @@ import { pointText } from '../../geo/geometry-points.ts';
 import type { Job } from '../../job/settings.ts';
 import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
-import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
+import {
+  columnIn,
+  isPartFiles,
+  openPart,
+  type PartFile,
+  type PartFiles,
+} from '../../rows/parts/part-files.ts';
 import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { outputOfPart } from '../job-outputs.ts';
 import { addTo } from '../progress.ts';
@@ -21,7 +27,8 @@ export type Written = WriteResult & OutputSums;
 const PARTS_AT_ONCE = 2;
 
 /** A file to write, with the scan's results of it. */
-interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers' | 'own'> {
+interface ScannedFile
+  extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers' | 'own'> {
   /** Its name in errors. */
   readonly name: string;
   readonly open: () => RowFile | Promise<RowFile>;
@@ -53,7 +60,10 @@ export async function writeOutput(
   const pieces = Map.groupBy(inThreads?.pieces ?? [], ({ file }) => file);
 
   /** @throws INPUT_UNREADABLE where the file has changed since the scan */
-  async function write({ name, open, rows, rowsBefore, file, ...own }: ScannedFile, signal: AbortSignal) {
+  async function write(
+    { name, open, rows, rowsBefore, file, ...own }: ScannedFile,
+    signal: AbortSignal,
+  ) {
     const places = scan.places.placesFrom(scan.cells.size, rowsBefore);
     let given = 0;
     const next = (count: number) => {
@@ -62,7 +72,8 @@ export async function writeOutput(
       addTo(progress, { rows: count });
       return places(count);
     };
-    const threads = inThreads === null ? undefined : { pool: inThreads.pool, pieces: pieces.get(file) ?? [] };
+    const threads =
+      inThreads === null ? undefined : { pool: inThreads.pool, pieces: pieces.get(file) ?? [] };
     const placed = { next, give, all, inThreads: threads };
     const request = { ...own, added, types, decimal, placed, signal, interrupt };
     const result = await (await open()).write(request);
@@ -102,15 +113,34 @@ function scannedFiles(job: Job, scan: Scan): ScannedFile[] {
   return isPartFiles(rowFile) ? scannedParts(job, scan, rowFile) : [singleFile(job, scan, rowFile)];
 }
 
-function singleFile(job: Job, { rows, layout, kept, numbers }: Scan, rowFile: RowFile): ScannedFile {
+function singleFile(
+  job: Job,
+  { rows, layout, kept, numbers }: Scan,
+  rowFile: RowFile,
+): ScannedFile {
   const { input: name, output } = job;
   const { dropFrom } = layout;
   const own = ownFields(job, layout);
-  return { name, output, open: () => rowFile, rows, rowsBefore: 0, file: 0, dropFrom, kept, numbers, own };
+  return {
+    name,
+    output,
+    open: () => rowFile,
+    rows,
+    rowsBefore: 0,
+    file: 0,
+    dropFrom,
+    kept,
+    numbers,
+    own,
+  };
 }
 
 /** The fields in which rows of one place differ: each row's own place, unrounded, and what is said of it. */
-function ownFields(job: Job, layout: Layout, own = (column: number) => column): WriteRequest['own'] {
+function ownFields(
+  job: Job,
+  layout: Layout,
+  own = (column: number) => column,
+): WriteRequest['own'] {
   if (!layout.hasPoints && !layout.hasRemarks) return undefined;
   const { added } = layout;
   const note = added.findIndex(({ name }) => name === `${job.prefix}hazard_note`);
@@ -127,7 +157,11 @@ function ownFields(job: Job, layout: Layout, own = (column: number) => column): 
   };
 }
 
-function scannedParts(job: Job, { layout, kept, numbers, partRows }: Scan, { parts, columns }: PartFiles) {
+function scannedParts(
+  job: Job,
+  { layout, kept, numbers, partRows }: Scan,
+  { parts, columns }: PartFiles,
+) {
   const ownColumns = perilbookColumns(job.prefix);
   let rowsBefore = 0;
   return parts.map((part: PartFile, file) => {
@@ -143,7 +177,9 @@ function scannedParts(job: Job, { layout, kept, numbers, partRows }: Scan, { par
       rowsBefore: before,
       file,
       dropFrom: layout.dropFrom === null ? null : findPerilbookColumns(part.columns, ownColumns),
-      kept: kept.map((column) => ({ ...column, keeps: own(column.keeps) })).filter(({ keeps }) => keeps >= 0),
+      kept: kept
+        .map((column) => ({ ...column, keeps: own(column.keeps) }))
+        .filter(({ keeps }) => keeps >= 0),
       numbers: new Set([...numbers].map(own)),
       own: ownFields(job, layout, own),
     };

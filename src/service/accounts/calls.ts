@@ -30,7 +30,10 @@ import { hashOfKey, type KeyTimes, stateOf } from './service-keys.ts';
 
 /** Whether the accounts' database is unreachable or unusable. A running service reports this once, not for each call. */
 export function isAccountsFailure(error: unknown): boolean {
-  return error instanceof PerilbookError && (error.code === 'ACCOUNTS_UNAVAILABLE' || error.code === 'SERVICE_ACCOUNT');
+  return (
+    error instanceof PerilbookError &&
+    (error.code === 'ACCOUNTS_UNAVAILABLE' || error.code === 'SERVICE_ACCOUNT')
+  );
 }
 
 /** A received call: its key, and the requested call; null if that is unknown. */
@@ -47,7 +50,9 @@ export interface Caller {
 }
 
 /** The check of a call before it is answered. `invalid`: its key is missing, malformed, unknown, revoked, expired or retired. */
-export type CallCheck = 'invalid' | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
+export type CallCheck =
+  | 'invalid'
+  | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
 
 export interface Chargeable {
   readonly caller: Caller;
@@ -72,7 +77,11 @@ interface KeyRow extends KeyTimes {
 }
 
 /** The callers of a batch, and the limit that would refuse each call. Keys are read after their calls: a revocation takes effect at once. */
-export function* checkCalls(dialect: EngineDialect, lastCall: LastCall, calls: readonly PresentedCall[]) {
+export function* checkCalls(
+  dialect: EngineDialect,
+  lastCall: LastCall,
+  calls: readonly PresentedCall[],
+) {
   // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it takes
   // reveals nothing about the keys. Computing the SHA-256 for each call would take as long as finding its tract.
   const hashes = new Map(calls.map(({ key = '' }) => [key, null as Buffer | null]));
@@ -83,7 +92,10 @@ export function* checkCalls(dialect: EngineDialect, lastCall: LastCall, calls: r
   const selectAccount = selectUsage(dialect, '(SELECT account FROM keys WHERE hash = $1)');
   const rows = yield* readTogether(
     ...asked.map(({ hash }) =>
-      together(readRows(statement<KeyRow>(selectKey, [hash])), readRows(statement<UsageRow>(selectAccount, [hash]))),
+      together(
+        readRows(statement<KeyRow>(selectKey, [hash])),
+        readRows(statement<UsageRow>(selectAccount, [hash])),
+      ),
     ),
   );
   const callers = new Map(asked.map(({ key, hash }, at) => [key, findCaller(rows[at]!, hash)]));
@@ -102,7 +114,8 @@ export function* checkCalls(dialect: EngineDialect, lastCall: LastCall, calls: r
 }
 
 function findCaller([[key], [usage]]: readonly [KeyRow[], UsageRow[]], hash: Buffer) {
-  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'invalid' as const;
+  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash))
+    return 'invalid' as const;
   const state = stateOf(key, key.now);
   if (state !== 'active' && state !== 'rotating') return 'invalid' as const;
   const scopes = new Set(key.scopes.split(','));
@@ -120,7 +133,12 @@ export interface ChargeOrder {
 const NEWEST_ID = "(SELECT seq FROM sqlite_sequence WHERE name = 'charges')";
 
 /** Checks and charges calls in order, by the present terms of their accounts. The first round trip locks and reads, the last one writes. */
-export function* chargeCalls(dialect: EngineDialect, presence: Presence, lastCall: LastCall, order: ChargeOrder) {
+export function* chargeCalls(
+  dialect: EngineDialect,
+  presence: Presence,
+  lastCall: LastCall,
+  order: ChargeOrder,
+) {
   const { calls, instance } = order;
   const [usage, isDue, numbers] = yield* readTogether(
     lockedUsage(dialect, listAccounts(calls)),
@@ -158,7 +176,9 @@ export function listAccounts(calls: readonly Chargeable[]): number[] {
 
 /** Writes charges as pending, at most 64 in a batch. As many VALUES as rows: SQLite takes three times as long to read them from JSON. */
 function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
-  const tuples = rows.map((row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(', ')})`);
+  const tuples = rows.map(
+    (row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(', ')})`,
+  );
   const sql = `INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
     VALUES ${tuples.join(', ')}`;
   return statement(sql, rows.flat());
@@ -180,7 +200,16 @@ function additions({ account, before, credits, calls }: BatchTotal): SqlStatemen
        ON CONFLICT (account, period_start) DO UPDATE SET credits = old.credits + excluded.credits,
          single = old.single + excluded.single, standard = old.standard + excluded.standard,
          enterprise = old.enterprise + excluded.enterprise, allowance = excluded.allowance, overage_rate = excluded.overage_rate`,
-      [account.id, before.periodStart, credits, single, standard, enterprise, creditsPerMonth, overageRate],
+      [
+        account.id,
+        before.periodStart,
+        credits,
+        single,
+        standard,
+        enterprise,
+        creditsPerMonth,
+        overageRate,
+      ],
     ),
   ];
 }

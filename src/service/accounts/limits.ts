@@ -1,7 +1,19 @@
 import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import { type EngineDialect, read, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import { ACCOUNT_COLUMNS, type AccountRow, parseAccount, periodStartOf } from './service-account.ts';
+import {
+  type EngineDialect,
+  read,
+  type SqlReading,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
+import {
+  ACCOUNT_COLUMNS,
+  type AccountRow,
+  parseAccount,
+  periodStartOf,
+} from './service-account.ts';
 
 /** The rule for a call that costs more than the rest of the period, with overages off: it is refused or, in another reading of
  * the contract (docs/developer/service-api.md, 7.9), served while any credit is left. */
@@ -90,17 +102,25 @@ export function selectUsage({ now }: EngineDialect, account: string): string {
 }
 
 /** Locks accounts in the given order, and then reads the usage of each by statements that see what was committed before the lock. */
-export function lockedUsage(dialect: EngineDialect, accounts: readonly number[]): SqlReading<UsageRow[]> {
+export function lockedUsage(
+  dialect: EngineDialect,
+  accounts: readonly number[],
+): SqlReading<UsageRow[]> {
   const sql = selectUsage(dialect, '$1');
   return {
-    statements: [...lockAccounts(dialect, accounts), ...accounts.map((account) => statement(sql, [account]))],
+    statements: [
+      ...lockAccounts(dialect, accounts),
+      ...accounts.map((account) => statement(sql, [account])),
+    ],
     take: (rows) => rows.slice(-accounts.length).flat() as UsageRow[],
   };
 }
 
 /** Lock an account before charging it or reversing a charge. Lock several in the order of their ids, or two processes could deadlock. */
 export function lockAccounts({ forUpdate }: EngineDialect, accounts: readonly number[]) {
-  return accounts.map((account) => statement(`SELECT id FROM accounts WHERE id = $1 ${forUpdate}`, [account]));
+  return accounts.map((account) =>
+    statement(`SELECT id FROM accounts WHERE id = $1 ${forUpdate}`, [account]),
+  );
 }
 
 /** Whether the clock was set back, so that the running sum of the minute is useless. */
@@ -119,7 +139,13 @@ export function totalOfRow(
   const periodStart = periodStartOf(account, now);
   const periodCredits = row.periodStart === periodStart ? row.periodCredits! : 0;
   // New charges are of the time `now`. Those after `minuteFrom` count in the minute.
-  const before = { now, periodStart, periodCredits, minuteFrom: now - RATE_WINDOW_MS, minuteCredits };
+  const before = {
+    now,
+    periodStart,
+    periodCredits,
+    minuteFrom: now - RATE_WINDOW_MS,
+    minuteCredits,
+  };
   const calls: Record<CallKind, number> = { single: 0, standard: 0, enterprise: 0 };
   return { account, before, credits: 0, calls };
 }
@@ -135,15 +161,20 @@ export function* lockedTotal(row: UsageRow): SqlWork<BatchTotal> {
 function* creditsAfterSetBack({ id, now }: UsageRow): SqlWork<number> {
   const minuteFrom = now - RATE_WINDOW_MS;
   const [[newest]] = yield* read(
-    statement<{ readonly at: number | null }>('SELECT max(charged_at) AS at FROM charges WHERE account = $1', [id]),
+    statement<{ readonly at: number | null }>(
+      'SELECT max(charged_at) AS at FROM charges WHERE account = $1',
+      [id],
+    ),
   );
   const ahead = (newest!.at ?? now) - now;
   const isAhead = ahead > CLOCK_DIFFERENCE_MS;
   if (isAhead) {
-    const sql = 'UPDATE charges SET charged_at = charged_at - $2 WHERE account = $1 AND charged_at > $3';
+    const sql =
+      'UPDATE charges SET charged_at = charged_at - $2 WHERE account = $1 AND charged_at > $3';
     yield* write(statement(sql, [id, ahead, now]));
   }
-  const sql = 'SELECT coalesce(sum(credits), 0) AS credits FROM charges WHERE account = $1 AND charged_at > $2';
+  const sql =
+    'SELECT coalesce(sum(credits), 0) AS credits FROM charges WHERE account = $1 AND charged_at > $2';
   const [[sum]] = yield* read(statement<{ readonly credits: number }>(sql, [id, minuteFrom]));
   const { credits } = sum!;
   if (isAhead) {

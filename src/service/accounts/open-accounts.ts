@@ -52,7 +52,12 @@ export function openAccounts(file: string): AccountsDatabase {
   }
 }
 
-function unusable(file: string, reason: string, context: PerilbookError['context'], cause?: unknown): PerilbookError {
+function unusable(
+  file: string,
+  reason: string,
+  context: PerilbookError['context'],
+  cause?: unknown,
+): PerilbookError {
   const message = `Cannot open the accounts file "${file}": ${reason}`;
   const hint =
     'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.';
@@ -61,7 +66,11 @@ function unusable(file: string, reason: string, context: PerilbookError['context
 
 /** The accounts of a SQLite file. Everything happens before the promise is returned, by the clock of this machine.
  * @param close called when they are disposed of; by default the file stays open */
-export function sqliteAccounts(file: AccountsDatabase, clock: Clock, close?: () => void): ServiceAccounts {
+export function sqliteAccounts(
+  file: AccountsDatabase,
+  clock: Clock,
+  close?: () => void,
+): ServiceAccounts {
   const database = sqliteDriver(file, clock);
   const presence = lockPresence(database, file.memory ? null : file.name);
   // SQLite's batches are synchronous: the next begins after the last.
@@ -98,7 +107,10 @@ const BATCHES_AT_ONCE = 2;
 export async function openPostgresAccounts(
   text: string,
   clock: Clock,
-  { leaseMs = LEASE_MS, patienceMs = PATIENCE_MS }: { readonly leaseMs?: number; readonly patienceMs?: number } = {},
+  {
+    leaseMs = LEASE_MS,
+    patienceMs = PATIENCE_MS,
+  }: { readonly leaseMs?: number; readonly patienceMs?: number } = {},
 ): Promise<ServiceAccounts> {
   const location = locatePostgres(text, ACCOUNTS_DATABASE);
   const pool = new PostgresPool(location, clock, {

@@ -25,17 +25,40 @@ export function* readStatement(account: ServiceAccount, now: number): SqlWork<Pe
 /** The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
  * period keeps the allowance and rate of its last call; the current period has the account's.
  * @param rows the periods in which it was charged, the oldest first */
-export function makeStatements(rows: readonly ChargedPeriod[], account: ServiceAccount, now: number) {
+export function makeStatements(
+  rows: readonly ChargedPeriod[],
+  account: ServiceAccount,
+  now: number,
+) {
   const day = new Date(account.signedUpAt).getUTCDate();
   const current = periodStartOf(account, now);
-  const charged = rows.map((row) => makeStatement(row, account, billingPeriod(day, row.periodStart).end, now));
+  const charged = rows.map((row) =>
+    makeStatement(row, account, billingPeriod(day, row.periodStart).end, now),
+  );
   if (rows.some((row) => row.periodStart === current)) return charged;
-  const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: 0, overageRate: null };
-  const own = makeStatement({ ...unused, periodStart: current }, account, billingPeriod(day, current).end, now);
+  const unused = {
+    credits: 0,
+    single: 0,
+    standard: 0,
+    enterprise: 0,
+    allowance: 0,
+    overageRate: null,
+  };
+  const own = makeStatement(
+    { ...unused, periodStart: current },
+    account,
+    billingPeriod(day, current).end,
+    now,
+  );
   return [...charged, own].sort((a, b) => a.periodStart - b.periodStart);
 }
 
-function makeStatement(row: ChargedPeriod, { subscription }: ServiceAccount, periodEnd: number, now: number) {
+function makeStatement(
+  row: ChargedPeriod,
+  { subscription }: ServiceAccount,
+  periodEnd: number,
+  now: number,
+) {
   const { periodStart, single, standard, enterprise, credits: creditsCharged } = row;
   const isClosed = now >= periodEnd;
   const allowance = isClosed ? row.allowance : subscription.creditsPerMonth;

@@ -60,10 +60,13 @@ export function leasePresence(database: SqlDatabase, leaseMs: number): Presence 
           ),
         );
         const sql = `INSERT INTO instances (started_at, leased_until) SELECT ${now}, ${now} + $1 RETURNING id, started_at AS now`;
-        const [[row]] = yield* read(statement<{ readonly id: number; readonly now: number }>(sql, [leaseMs]));
+        const [[row]] = yield* read(
+          statement<{ readonly id: number; readonly now: number }>(sql, [leaseMs]),
+        );
         return row!;
       }),
-    end: (instance) => database.transact(() => write(statement('DELETE FROM instances WHERE id = $1', [instance]))),
+    end: (instance) =>
+      database.transact(() => write(statement('DELETE FROM instances WHERE id = $1', [instance]))),
     renewEveryMs: third,
     renewal: (instance) => [
       statement(
@@ -75,7 +78,10 @@ export function leasePresence(database: SqlDatabase, leaseMs: number): Presence 
     // An id is never reused, so an instance can renew a lease that has ended and was removed.
     isDue: (instance) => ({
       statements: [
-        statement(`SELECT id FROM instances WHERE id = $1 AND leased_until > ${now} + $2`, [instance, third]),
+        statement(`SELECT id FROM instances WHERE id = $1 AND leased_until > ${now} + $2`, [
+          instance,
+          third,
+        ]),
       ],
       take: ([rows]) => rows!.length === 0,
     }),
@@ -106,13 +112,17 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
       const row = await database.transact(function* () {
         const sql =
           'SELECT id, token FROM instances WHERE NOT EXISTS (SELECT 1 FROM charges WHERE pending_by = instances.id)';
-        const [others] = yield* read(statement<{ readonly id: number; readonly token: string }>(sql));
+        const [others] = yield* read(
+          statement<{ readonly id: number; readonly token: string }>(sql),
+        );
         for (const other of others.filter((instance) => !isRunning(instance.token))) {
           yield* write(statement('DELETE FROM instances WHERE id = $1', [other.id]));
           if (file !== null) rmSync(lockFile(file, other.token), { force: true });
         }
         const insert = `INSERT INTO instances (token, started_at) VALUES ($1, ${now}) RETURNING id, started_at AS now`;
-        const [[added]] = yield* read(statement<{ readonly id: number; readonly now: number }>(insert, [token]));
+        const [[added]] = yield* read(
+          statement<{ readonly id: number; readonly now: number }>(insert, [token]),
+        );
         return added!;
       });
       held.set(row.id, lock);
@@ -121,7 +131,9 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
     async end(instance) {
       using _ = held.get(instance);
       held.delete(instance);
-      await database.transact(() => write(statement('DELETE FROM instances WHERE id = $1', [instance])));
+      await database.transact(() =>
+        write(statement('DELETE FROM instances WHERE id = $1', [instance])),
+      );
     },
     renewEveryMs: null,
     renewal: () => [],
@@ -132,7 +144,10 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
         WHERE pending_by IS NOT NULL`;
       const [rows] = yield* read(statement<PendingCharge & { readonly token: string | null }>(sql));
       const running = new Map(
-        rows.map(({ instance, token }) => [instance, token !== null && (held.has(instance) || isRunning(token))]),
+        rows.map(({ instance, token }) => [
+          instance,
+          token !== null && (held.has(instance) || isRunning(token)),
+        ]),
       );
       return byInstance(rows.filter(({ instance }) => !running.get(instance)));
     },

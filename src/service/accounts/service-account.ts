@@ -56,10 +56,15 @@ export function accountError(message: string, hint: string): PerilbookError {
  * @param charged credits that the account was charged in the current billing period
  * @throws PerilbookError SERVICE_ACCOUNT when a figure is no whole number of credits above 0, or credits that the old
  *   allowance included would be beyond the new one: they would be billed although the account did not agree to overages */
-function changedAccount(account: ServiceAccount, change: AccountChange, charged: number): ServiceAccount {
+function changedAccount(
+  account: ServiceAccount,
+  change: AccountChange,
+  charged: number,
+): ServiceAccount {
   const { overages = account.overages, figures } = change;
   const agreed = change.subscription ?? account.subscription;
-  const subscription: Subscription = figures === undefined ? agreed : { ...agreed, name: 'custom', ...figures };
+  const subscription: Subscription =
+    figures === undefined ? agreed : { ...agreed, name: 'custom', ...figures };
   checkSubscription(subscription);
   const { creditsPerMonth: before } = account.subscription;
   const included = Math.min(charged, before);
@@ -72,7 +77,10 @@ function changedAccount(account: ServiceAccount, change: AccountChange, charged:
 
 /** A row with ACCOUNT_COLUMNS. */
 export type AccountRow = Omit<ServiceAccount, 'subscription' | 'overages'> &
-  Omit<Subscription, 'name'> & { readonly subscription: SubscriptionName; readonly overages: 0 | 1 };
+  Omit<Subscription, 'name'> & {
+    readonly subscription: SubscriptionName;
+    readonly overages: 0 | 1;
+  };
 
 /** The columns of `accounts a` for `parseAccount`. */
 export const ACCOUNT_COLUMNS = `a.id, a.name, a.subscription, a.credits_per_month AS "creditsPerMonth",
@@ -80,7 +88,16 @@ export const ACCOUNT_COLUMNS = `a.id, a.name, a.subscription, a.credits_per_mont
   a.signed_up_at AS "signedUpAt"`;
 
 export function parseAccount(row: AccountRow): ServiceAccount {
-  const { id, name, subscription, creditsPerMonth, creditsPerMinute, overageRate, overages, signedUpAt } = row;
+  const {
+    id,
+    name,
+    subscription,
+    creditsPerMonth,
+    creditsPerMinute,
+    overageRate,
+    overages,
+    signedUpAt,
+  } = row;
   const terms = { name: subscription, creditsPerMonth, creditsPerMinute, overageRate };
   return { id, name, subscription: terms, overages: overages === 1, signedUpAt };
 }
@@ -91,7 +108,10 @@ export function instant({ now }: EngineDialect) {
 }
 
 /** @throws PerilbookError SERVICE_ACCOUNT when the name is empty or in use, and as `checkSubscription` does */
-export function* createAccount({ now }: EngineDialect, account: NewAccount): SqlWork<ServiceAccount> {
+export function* createAccount(
+  { now }: EngineDialect,
+  account: NewAccount,
+): SqlWork<ServiceAccount> {
   const { name, subscription, overages = false, signedUpAt = null } = account;
   if (name.trim() === '') {
     throw accountError('Cannot make an account without a name', 'Give the account a name.');
@@ -99,7 +119,9 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
   checkSubscription(subscription);
   const sql = `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
     VALUES ($1, $2, $3, $4, $5, $6, coalesce(CAST($7 AS bigint), ${now})) ON CONFLICT (name) DO NOTHING RETURNING id`;
-  const [added] = yield* read(statement(sql, [name, ...parseTerms(subscription, overages), signedUpAt]));
+  const [added] = yield* read(
+    statement(sql, [name, ...parseTerms(subscription, overages), signedUpAt]),
+  );
   if (added.length === 0) {
     throw accountError(`Cannot make account "${name}": the name is taken`, 'Choose another name.');
   }
@@ -108,7 +130,11 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
 
 /** Changes the terms of an account, and of its open billing period: a period is billed by its last terms.
  * @throws PerilbookError SERVICE_ACCOUNT as `findAccount` and `changedAccount` do */
-export function* changeAccount(dialect: EngineDialect, name: string, change: AccountChange): SqlWork<ServiceAccount> {
+export function* changeAccount(
+  dialect: EngineDialect,
+  name: string,
+  change: AccountChange,
+): SqlWork<ServiceAccount> {
   const before = yield* findAccount(name, dialect.forUpdate);
   const [[instantRow]] = yield* read(instant(dialect));
   const period = [before.id, periodStartOf(before, instantRow!.now)];
@@ -118,7 +144,8 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
   const { subscription, overages } = after;
   const ofAccount = `UPDATE accounts SET subscription = $2, credits_per_month = $3, credits_per_minute = $4, overage_rate = $5,
     overages = $6 WHERE id = $1`;
-  const ofPeriod = 'UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2';
+  const ofPeriod =
+    'UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2';
   yield* write(
     statement(ofAccount, [after.id, ...parseTerms(subscription, overages)]),
     statement(ofPeriod, [...period, subscription.creditsPerMonth, subscription.overageRate]),
@@ -127,7 +154,10 @@ export function* changeAccount(dialect: EngineDialect, name: string, change: Acc
 }
 
 /** The values of subscription, credits_per_month, credits_per_minute, overage_rate and overages. */
-function parseTerms({ name, creditsPerMonth, creditsPerMinute, overageRate }: Subscription, overages: boolean) {
+function parseTerms(
+  { name, creditsPerMonth, creditsPerMinute, overageRate }: Subscription,
+  overages: boolean,
+) {
   return [name, creditsPerMonth, creditsPerMinute, overageRate, overages ? 1 : 0];
 }
 
@@ -137,9 +167,14 @@ const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
  * @param lock `dialect.forUpdate`, if it will be changed
  * @throws PerilbookError SERVICE_ACCOUNT when there is none */
 export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
-  const [[row]] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]));
+  const [[row]] = yield* read(
+    statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]),
+  );
   if (row === undefined) {
-    throw accountError(`Cannot find account "${name}"`, '`perilbook service account list` shows the accounts.');
+    throw accountError(
+      `Cannot find account "${name}"`,
+      '`perilbook service account list` shows the accounts.',
+    );
   }
   return parseAccount(row);
 }

@@ -12,7 +12,14 @@ import {
   type ServiceAccount,
 } from './service-account.ts';
 import { type AccountsStore, releaseCrashed, ServiceInstance } from './service-instance.ts';
-import { createKey, type KeyInfo, listKeys, type NewKey, revokeKey, rotateKey } from './service-keys.ts';
+import {
+  createKey,
+  type KeyInfo,
+  listKeys,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+} from './service-keys.ts';
 
 /** The accounts, keys and charges of a service: in a SQLite file, or in PostgreSQL for instances on several machines.
  * Errors: SERVICE_ACCOUNT for an invalid request, ACCOUNTS_UNAVAILABLE while the database does not answer. */
@@ -46,8 +53,14 @@ export class ServiceAccounts implements AsyncDisposable {
   }
 
   /** Makes a key with scopes; it expires after its lifetime, in milliseconds, or never. */
-  createKey(account: string, scopes: readonly string[], lifetimeMs: number | null): Promise<NewKey> {
-    return this.#database.transact(() => createKey(this.#database.dialect, account, scopes, lifetimeMs));
+  createKey(
+    account: string,
+    scopes: readonly string[],
+    lifetimeMs: number | null,
+  ): Promise<NewKey> {
+    return this.#database.transact(() =>
+      createKey(this.#database.dialect, account, scopes, lifetimeMs),
+    );
   }
 
   /** Makes a key's successor; the old key works until the grace period ends. */
@@ -76,7 +89,10 @@ export class ServiceAccounts implements AsyncDisposable {
   }
 
   /** Registers a running service, and releases the pending charges of crashed ones. */
-  register(onError: (error: unknown) => void, lastCall: LastCall = 'refused'): Promise<ServiceInstance> {
+  register(
+    onError: (error: unknown) => void,
+    lastCall: LastCall = 'refused',
+  ): Promise<ServiceInstance> {
     return ServiceInstance.register(this.#store, onError, lastCall);
   }
 

@@ -40,17 +40,27 @@ export class ServiceInstance implements AsyncDisposable {
   /** Batches that were given up although they may have been charged. */
   readonly #doubtful: ChargeOrder[] = [];
 
-  private constructor(store: AccountsStore, id: number, onError: (error: unknown) => void, lastCall: LastCall) {
+  private constructor(
+    store: AccountsStore,
+    id: number,
+    onError: (error: unknown) => void,
+    lastCall: LastCall,
+  ) {
     this.#store = store;
     this.#id = id;
     this.#lastCall = lastCall;
     this.#onError = onError;
     const { renewEveryMs } = store.presence;
-    if (renewEveryMs !== null) this.#renewal = setInterval(() => this.#renewInTurn(), renewEveryMs).unref();
+    if (renewEveryMs !== null)
+      this.#renewal = setInterval(() => this.#renewInTurn(), renewEveryMs).unref();
   }
 
   /** Registers a running service, and releases the pending charges of crashed ones. */
-  static async register(store: AccountsStore, onError: (error: unknown) => void, lastCall: LastCall) {
+  static async register(
+    store: AccountsStore,
+    onError: (error: unknown) => void,
+    lastCall: LastCall,
+  ) {
     await releaseCrashed(store);
     const { id, now } = await store.presence.begin();
     const instance = new ServiceInstance(store, id, onError, lastCall);
@@ -72,8 +82,12 @@ export class ServiceInstance implements AsyncDisposable {
     return this.#track(async () => {
       const checks = await this.#checkOnce(calls);
       // Credits that a crashed instance left pending must not cause a refusal.
-      const isRefused = checks.some((result) => typeof result === 'object' && result.refusal !== null);
-      return isRefused && (await releaseCrashed(this.#store)) ? await this.#checkOnce(calls) : checks;
+      const isRefused = checks.some(
+        (result) => typeof result === 'object' && result.refusal !== null,
+      );
+      return isRefused && (await releaseCrashed(this.#store))
+        ? await this.#checkOnce(calls)
+        : checks;
     });
   }
 
@@ -143,7 +157,9 @@ export class ServiceInstance implements AsyncDisposable {
 
   async #checkOnce(calls: readonly PresentedCall[]): Promise<CallCheck[]> {
     const { database } = this.#store;
-    const { checks, now } = await database.read(() => checkCalls(database.dialect, this.#lastCall, calls));
+    const { checks, now } = await database.read(() =>
+      checkCalls(database.dialect, this.#lastCall, calls),
+    );
     if (now !== null) this.#setClock(now);
     return checks;
   }

@@ -25,7 +25,10 @@ export interface KeyInfo {
 export type KeyTimes = Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>;
 
 /** A stored key, without its hash. */
-type StoredKey = Omit<KeyInfo, 'scopes' | 'state'> & { readonly accountId: number; readonly scopes: string };
+type StoredKey = Omit<KeyInfo, 'scopes' | 'state'> & {
+  readonly accountId: number;
+  readonly scopes: string;
+};
 
 /** A new key. `key` is shown once: only its hash is stored. */
 export interface NewKey {
@@ -53,7 +56,12 @@ export function stateOf(row: KeyTimes, now: number): KeyState {
  * @param scopes `bundle` and topic slugs, at least one
  * @param lifetimeMs after which it stops working; null for never
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such account, a scope is unknown, or the lifetime is not above 0 */
-export function* createKey(dialect: EngineDialect, name: string, scopes: readonly string[], lifetimeMs: number | null) {
+export function* createKey(
+  dialect: EngineDialect,
+  name: string,
+  scopes: readonly string[],
+  lifetimeMs: number | null,
+) {
   const { id } = yield* findAccount(name);
   const unknown = scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope));
   if (scopes.length === 0 || unknown.length > 0) {
@@ -61,18 +69,30 @@ export function* createKey(dialect: EngineDialect, name: string, scopes: readonl
     throw accountError(`Cannot make a key ${what}`, 'Give `bundle`, topic slugs, or both.');
   }
   if (lifetimeMs !== null && lifetimeMs <= 0) {
-    throw accountError('Cannot make a key that has already expired', 'Give a time in the future, or none.');
+    throw accountError(
+      'Cannot make a key that has already expired',
+      'Give a time in the future, or none.',
+    );
   }
   const [[instantRow]] = yield* read(instant(dialect));
   const { now } = instantRow!;
-  return yield* insertKey(id, [...new Set(scopes)].join(','), now, lifetimeMs === null ? null : now + lifetimeMs);
+  return yield* insertKey(
+    id,
+    [...new Set(scopes)].join(','),
+    now,
+    lifetimeMs === null ? null : now + lifetimeMs,
+  );
 }
 
 /** Rotates a key: makes its successor with the same scopes; the old key works until the grace period ends. With 0 seconds,
  * for a lost key, it stops at once. The successor of a key that expires gets the same lifetime.
  * @param graceSeconds length of the grace period, 0 or more
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already */
-export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: number): SqlWork<NewKey> {
+export function* rotateKey(
+  dialect: EngineDialect,
+  keyId: number,
+  graceSeconds: number,
+): SqlWork<NewKey> {
   if (!(graceSeconds >= 0 && graceSeconds < Number.POSITIVE_INFINITY)) {
     const hint = 'Give a number of seconds, 0 or more.';
     throw accountError(`Cannot rotate key ${keyId} with a grace of ${graceSeconds} seconds`, hint);
@@ -86,7 +106,8 @@ export function* rotateKey(dialect: EngineDialect, keyId: number, graceSeconds: 
   const { now } = instantRow!;
   const state = stateOf(old, now);
   if (state !== 'active') {
-    const hint = state === 'rotating' ? `Rotate its successor, key ${old.replacedBy}.` : 'Make a new key.';
+    const hint =
+      state === 'rotating' ? `Rotate its successor, key ${old.replacedBy}.` : 'Make a new key.';
     throw accountError(`Cannot rotate key ${keyId}: it is ${state}`, hint);
   }
   const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt);
@@ -118,7 +139,12 @@ const SELECT_KEYS = `SELECT k.id, k.account AS "accountId", a.name AS account, k
   k.expires_at AS "expiresAt", k.retires_at AS "retiresAt", k.revoked_at AS "revokedAt", k.replaced_by AS "replacedBy"
   FROM keys k JOIN accounts a ON a.id = k.account`;
 
-function* insertKey(account: number, scopes: string, now: number, expiresAt: number | null): SqlWork<NewKey> {
+function* insertKey(
+  account: number,
+  scopes: string,
+  now: number,
+  expiresAt: number | null,
+): SqlWork<NewKey> {
   const key = `pb_${randomBytes(SECRET_BYTES).toString('base64url')}`;
   const sql =
     'INSERT INTO keys (account, hash, scopes, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id';

@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../../base/format-numbers.ts';
 import { CREDITS, formatPath } from '../../contract/credits.ts';
-import { bundleEnvelope, location as locationShape, singleEnvelope } from '../../contract/envelopes.ts';
+import {
+  bundleEnvelope,
+  location as locationShape,
+  singleEnvelope,
+} from '../../contract/envelopes.ts';
 import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { distanceMeters } from '../../geo/coordinates.ts';
@@ -41,7 +45,9 @@ export const CALL_STATEMENTS: readonly Statement[] = [
       for (const name of [HEADERS.rateLimit, HEADERS.rateRemaining, HEADERS.rateReset]) {
         expect(count(headers[name]) !== null, `${name} is ${headers[name] ?? 'missing'}`);
       }
-      const [limit, remaining] = [headers[HEADERS.rateLimit], headers[HEADERS.rateRemaining]].map(Number);
+      const [limit, remaining] = [headers[HEADERS.rateLimit], headers[HEADERS.rateRemaining]].map(
+        Number,
+      );
       const before = first!.reply.headers[HEADERS.rateLimit];
       expect(Number(before) === limit, `the limit is ${limit}, and was ${before} before`);
       const price = CREDITS[call.kind];
@@ -58,31 +64,52 @@ export const CALL_STATEMENTS: readonly Statement[] = [
     statement: 'X-RateLimit-Remaining falls by the credits of each call',
     check: checkRemaining,
   },
-  ofReplies(['1.5'], 'Bodies are JSON and say so', ({ request, reply: { status, headers, body } }) => {
-    // No endpoint accepts POST, and a gateway may answer for a service that is down.
-    if (request.method === 'POST' || status >= 500) return;
-    expect(body !== null, 'the body is not JSON');
-    const type = headers['content-type'] ?? 'missing';
-    expect(/^application\/([\w.-]+\+)?json *(;|$)/i.test(type), `the content type is ${type}`);
-  }),
+  ofReplies(
+    ['1.5'],
+    'Bodies are JSON and say so',
+    ({ request, reply: { status, headers, body } }) => {
+      // No endpoint accepts POST, and a gateway may answer for a service that is down.
+      if (request.method === 'POST' || status >= 500) return;
+      expect(body !== null, 'the body is not JSON');
+      const type = headers['content-type'] ?? 'missing';
+      expect(/^application\/([\w.-]+\+)?json *(;|$)/i.test(type), `the content type is ${type}`);
+    },
+  ),
   ofReplies(['3.3'], 'meta.request_id is another for each request', ({ reply }, all) => {
     const id = partOf(reply.body, 'meta').request_id;
     if (id === undefined) return;
     const others = all.filter((exchange) => exchange.reply !== reply);
-    const isOther = others.every((exchange) => partOf(exchange.reply.body, 'meta').request_id !== id);
+    const isOther = others.every(
+      (exchange) => partOf(exchange.reply.body, 'meta').request_id !== id,
+    );
     expect(isOther, `${id} is that of another`);
   }),
-  ofReplies(['3.3'], 'meta.timestamp is the time of the answer, by the clock of this machine', ({ reply, at }) => {
-    const { timestamp } = partOf(reply.body, 'meta');
-    if (timestamp === undefined) return;
-    const apart = Math.abs(Date.parse(String(timestamp)) - at);
-    expect(apart <= CLOCKS_APART_MS, `it is ${timestamp}, and here it is ${new Date(at).toISOString()}`);
-  }),
-  ofSuccesses(['3.7'], 'data.location is the location that was asked about', ({ request, reply }) => {
-    const resolved = expectShape(locationShape, partOf(reply.body, 'data').location, 'data.location');
-    const meters = distanceMeters(request.location, resolved);
-    expect(meters <= RESOLVED_METERS, `it is ${Math.round(meters)} m away`);
-  }),
+  ofReplies(
+    ['3.3'],
+    'meta.timestamp is the time of the answer, by the clock of this machine',
+    ({ reply, at }) => {
+      const { timestamp } = partOf(reply.body, 'meta');
+      if (timestamp === undefined) return;
+      const apart = Math.abs(Date.parse(String(timestamp)) - at);
+      expect(
+        apart <= CLOCKS_APART_MS,
+        `it is ${timestamp}, and here it is ${new Date(at).toISOString()}`,
+      );
+    },
+  ),
+  ofSuccesses(
+    ['3.7'],
+    'data.location is the location that was asked about',
+    ({ request, reply }) => {
+      const resolved = expectShape(
+        locationShape,
+        partOf(reply.body, 'data').location,
+        'data.location',
+      );
+      const meters = distanceMeters(request.location, resolved);
+      expect(meters <= RESOLVED_METERS, `it is ${Math.round(meters)} m away`);
+    },
+  ),
   {
     numbers: ['3.8'],
     statement: 'A topic has the same value in the single call and in both bundles',
@@ -95,15 +122,26 @@ export const CALL_STATEMENTS: readonly Statement[] = [
     const header = headers[HEADERS.creditCost] ?? '0';
     expect(header === '0', `X-Credit-Cost is ${header}`);
   }),
-  ofReplies(['5.3'], 'A key that is accepted once is accepted each time', ({ request, reply }, all) => {
-    const isAccepted = all.some((exchange) => exchange.request.key === request.key && exchange.reply.status === 200);
-    expect(reply.status !== 401 || !isAccepted, 'the status is 401, and another call with this key was answered');
-  }),
+  ofReplies(
+    ['5.3'],
+    'A key that is accepted once is accepted each time',
+    ({ request, reply }, all) => {
+      const isAccepted = all.some(
+        (exchange) => exchange.request.key === request.key && exchange.reply.status === 200,
+      );
+      expect(
+        reply.status !== 401 || !isAccepted,
+        'the status is 401, and another call with this key was answered',
+      );
+    },
+  ),
 ];
 
 /** The calls with the check's own key that were answered. */
 function successesOf({ exchanges, key }: CheckContext): CheckedExchange[] {
-  return exchanges.filter(({ request, reply }) => reply.status === 200 && request.key === key && isCall(request));
+  return exchanges.filter(
+    ({ request, reply }) => reply.status === 200 && request.key === key && isCall(request),
+  );
 }
 
 type Look = (exchange: CheckedExchange, all: readonly CheckedExchange[]) => void;
@@ -125,7 +163,8 @@ function ofReplies(
     statement,
     check(context) {
       const chosen = choose(context);
-      if (!chosen.some(({ reply: { status } }) => status === 200)) throw new NotChecked('no call was answered');
+      if (!chosen.some(({ reply: { status } }) => status === 200))
+        throw new NotChecked('no call was answered');
       for (const exchange of chosen) naming(nameOf(exchange), () => look(exchange, chosen));
     },
   };
@@ -160,9 +199,13 @@ function checkRemaining(context: CheckContext): void {
     comparable += 1;
     if (to < from) fallen += 1;
     const isBroken = to <= from && from - to < price - returned;
-    expect(!isBroken, `${nameOf(after)}: ${counted(from, 'credit')} remain before and ${to} after a call of ${price}`);
+    expect(
+      !isBroken,
+      `${nameOf(after)}: ${counted(from, 'credit')} remain before and ${to} after a call of ${price}`,
+    );
   }
-  if (comparable === 0) throw new NotChecked('the calls took so long that their credits may have come back');
+  if (comparable === 0)
+    throw new NotChecked('the calls took so long that their credits may have come back');
   expect(fallen > 0, 'it never falls');
 }
 
@@ -176,7 +219,10 @@ function checkValuesAgree(context: CheckContext): void {
       if (first === undefined) firsts.set(slug, { name: exchange.request.call.kind, value });
       else if (haveSameTime(first.value, value)) {
         const isSame = isDeepStrictEqual(first.value, value);
-        expect(isSame, `${slug}: the value of the ${first.name} call is another than that of the ${name} bundle`);
+        expect(
+          isSame,
+          `${slug}: the value of the ${first.name} call is another than that of the ${name} bundle`,
+        );
       }
     }
   }
@@ -184,14 +230,19 @@ function checkValuesAgree(context: CheckContext): void {
 }
 
 /** The values of the topics of an answer; empty if it has another shape. */
-function valuesOf({ request: { call }, reply: { body } }: CheckedExchange): [slug: string, value: unknown][] {
+function valuesOf({
+  request: { call },
+  reply: { body },
+}: CheckedExchange): [slug: string, value: unknown][] {
   if (call.kind === 'single') {
     const { data, success } = singleEnvelope.safeParse(body);
     return success ? [[data.data.topic, data.data.result.value]] : [];
   }
   const { data, success } = bundleEnvelope.safeParse(body);
   const topics = success ? Object.entries(data.data.topics) : [];
-  return topics.filter(([, { error }]) => error === undefined).map(([slug, { value }]) => [slug, value]);
+  return topics
+    .filter(([, { error }]) => error === undefined)
+    .map(([slug, { value }]) => [slug, value]);
 }
 
 /** A pollutant may be measured anew between two calls. */

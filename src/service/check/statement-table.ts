@@ -1,4 +1,10 @@
-import { BUNDLE_KINDS, type BundleKind, type Call, CREDITS, formatPath } from '../../contract/credits.ts';
+import {
+  BUNDLE_KINDS,
+  type BundleKind,
+  type Call,
+  CREDITS,
+  formatPath,
+} from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope, UNAVAILABLE } from '../../contract/envelopes.ts';
 import {
   NATURAL_SLUGS,
@@ -51,7 +57,10 @@ export const STATEMENTS: readonly Statement[] = [
   bundleCall('enterprise', ['1.1', '2.3'], 'all 37 topics', (slugs) => {
     const missing = PAID_SLUGS.filter((slug) => !slugs.includes(slug));
     expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
-    expect(slugs.length === PAID_SLUGS.length, `it returns more than the ${PAID_SLUGS.length} topics`);
+    expect(
+      slugs.length === PAID_SLUGS.length,
+      `it returns more than the ${PAID_SLUGS.length} topics`,
+    );
   }),
   {
     numbers: ['4.8'],
@@ -59,7 +68,9 @@ export const STATEMENTS: readonly Statement[] = [
     credits: CREDITS.single,
     async check({ ask, elsewhere, exchanges }) {
       const reply = await ask({ kind: 'single', topic: 'radon' }, { location: elsewhere });
-      const descriptions = new Set(exchanges.flatMap(({ reply: { body } }) => radonDescriptions(body)));
+      const descriptions = new Set(
+        exchanges.flatMap(({ reply: { body } }) => radonDescriptions(body)),
+      );
       expect(descriptions.size <= 1, 'it differs');
       expectAnswered(reply);
     },
@@ -73,7 +84,8 @@ export const STATEMENTS: readonly Statement[] = [
       const [oldest] = old.filter(({ isSample }) => !isSample);
       expect(oldest === undefined, `${oldest?.slug}: timestamp is ${oldest?.timestamp}`);
       if (measured.length === 0) throw new NotChecked('the service answered none of them');
-      if (old.length > 0) throw new NotChecked('the service says that its data is made up: the measurements are old');
+      if (old.length > 0)
+        throw new NotChecked('the service says that its data is made up: the measurements are old');
     },
   },
   wrongKey('A missing key is 401', null),
@@ -87,20 +99,30 @@ export const STATEMENTS: readonly Statement[] = [
       expect(wrong === undefined, `the status is ${wrong}, not 403`);
     },
   ),
-  narrowKey('A key of one topic is 403 for the others', [DROUGHT, { ...DROUGHT, topic: 'hail' }], (statuses) => {
-    const refused = statuses.filter((status) => status === 403);
-    expect(refused.length > 0, `drought and hail are ${statuses.join(' and ')}, not 403`);
-  }),
+  narrowKey(
+    'A key of one topic is 403 for the others',
+    [DROUGHT, { ...DROUGHT, topic: 'hail' }],
+    (statuses) => {
+      const refused = statuses.filter((status) => status === 403);
+      expect(refused.length > 0, `drought and hail are ${statuses.join(' and ')}, not 403`);
+    },
+  ),
   refused(['6.8'], 'A topic that is none of the 37 slugs is refused', (path) => ({
     path: path.replace('/drought/', '/noSuchTopic/'),
   })),
   refused(['2.4', '6.8'], 'lat is required', (path) => ({ path: path.replace(/lat=[^&]*&/, '') })),
   refused(['2.4', '6.8'], 'lng is required', (path) => ({ path: path.replace(/&lng=.*/, '') })),
-  refused(['2.4', '6.8'], 'lat and lng are numbers', (path) => ({ path: path.replace(/lat=[^&]*/, 'lat=north') })),
+  refused(['2.4', '6.8'], 'lat and lng are numbers', (path) => ({
+    path: path.replace(/lat=[^&]*/, 'lat=north'),
+  })),
   refused(['2.4', '2.8'], 'A location outside the US is refused', () => ({ path: AT_SEA })),
   refused(['1.3', '2.11'], 'All endpoints use GET', () => ({ method: 'POST' })),
   ...CALL_STATEMENTS,
-  unchecked(['6.3', '7.4', '7.9'], 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota'),
+  unchecked(
+    ['6.3', '7.4', '7.9'],
+    'A used-up quota is 429 with QUOTA_EXCEEDED',
+    'it would take the whole quota',
+  ),
   unchecked(
     ['6.4', '6.9', '7.7'],
     'More credits a minute than the plan allows are refused',
@@ -130,11 +152,14 @@ export async function runChecks(options: CheckOptions) {
     statements.push(checked);
     options.onStatement?.(checked);
   }
-  const count = (wanted: CheckedStatement['outcome']) => statements.filter(({ outcome }) => outcome === wanted).length;
+  const count = (wanted: CheckedStatement['outcome']) =>
+    statements.filter(({ outcome }) => outcome === wanted).length;
   return { statements, passed: count('pass'), failed: count('fail'), skipped: count('skipped') };
 }
 
-async function runCheck(check: () => Promise<void> | void): Promise<Pick<CheckedStatement, 'outcome' | 'reason'>> {
+async function runCheck(
+  check: () => Promise<void> | void,
+): Promise<Pick<CheckedStatement, 'outcome' | 'reason'>> {
   try {
     await check();
     return { outcome: 'pass', reason: '' };
@@ -160,7 +185,10 @@ function singleCall(topic: Topic): Statement {
       expectAnswered(reply);
       const { data } = expectShape(singleEnvelope, reply.body, 'body');
       expect(data.topic === topic.slug, `data.topic is ${data.topic}`);
-      expect(data.result.error === undefined, `data.result.error is ${JSON.stringify(data.result.error)}`);
+      expect(
+        data.result.error === undefined,
+        `data.result.error is ${JSON.stringify(data.result.error)}`,
+      );
       checkResult(topic, data.result, context);
     },
   };
@@ -183,7 +211,11 @@ function bundleCall(
       checkSlugs(Object.keys(data.topics));
       for (const [slug, entry] of Object.entries(data.topics)) {
         if (entry.error === undefined) checkResult(topicOf(slug as TopicSlug), entry, context);
-        else expect(entry.error === UNAVAILABLE, `${slug}: error is "${entry.error}", not "${UNAVAILABLE}"`);
+        else
+          expect(
+            entry.error === UNAVAILABLE,
+            `${slug}: error is "${entry.error}", not "${UNAVAILABLE}"`,
+          );
       }
     },
   };
@@ -196,18 +228,24 @@ const CURRENT_MS = 7 * 24 * 3_600_000;
 function measurementsIn({ reply: { body }, at }: CheckedExchange) {
   const single = singleEnvelope.safeParse(body).data;
   const bundle = bundleEnvelope.safeParse(body).data;
-  const results = single === undefined ? (bundle?.data.topics ?? {}) : { [single.data.topic]: single.data.result };
+  const results =
+    single === undefined
+      ? (bundle?.data.topics ?? {})
+      : { [single.data.topic]: single.data.result };
   const isSample = (single ?? bundle)?.meta.sample_data === true;
   return POLLUTANTS.flatMap((slug) => {
-    const timestamp = (results[slug] as { value?: { timestamp?: unknown } | null } | undefined)?.value?.timestamp;
+    const timestamp = (results[slug] as { value?: { timestamp?: unknown } | null } | undefined)
+      ?.value?.timestamp;
     return typeof timestamp === 'string' ? [{ slug, timestamp, at, isSample }] : [];
   });
 }
 
 function radonDescriptions(body: unknown): unknown[] {
   const { topic, result, topics } = partOf(body, 'data');
-  const radon = topic === 'radon' ? result : (topics as { radon?: unknown } | null | undefined)?.radon;
-  const description = (radon as { value?: { description?: unknown } | null } | null | undefined)?.value?.description;
+  const radon =
+    topic === 'radon' ? result : (topics as { radon?: unknown } | null | undefined)?.radon;
+  const description = (radon as { value?: { description?: unknown } | null } | null | undefined)
+    ?.value?.description;
   return description === undefined ? [] : [description];
 }
 

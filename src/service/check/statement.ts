@@ -35,7 +35,8 @@ export interface Statement {
   readonly check: (context: CheckContext) => Promise<void> | void;
 }
 
-export interface CheckContext extends Pick<CheckOptions, 'key' | 'narrowKey' | 'location' | 'elsewhere'> {
+export interface CheckContext
+  extends Pick<CheckOptions, 'key' | 'narrowKey' | 'location' | 'elsewhere'> {
   readonly ask: Ask;
   /** All requests of the check so far, with their replies. */
   readonly exchanges: readonly CheckedExchange[];
@@ -97,7 +98,8 @@ export function createAsk(check: CheckOptions, exchanges: CheckedExchange[]): As
       const reply = await send(request);
       exchanges.push({ request, reply, sentAt, receivedAt: steadyTime(clock), at: clock.now() });
       const seconds = Number(reply.headers[HEADERS.retryAfter] ?? Number.NaN);
-      if (reply.status !== 429 || !(seconds <= LONGEST_WAIT_S) || waits === MOST_RATE_WAITS) return reply;
+      if (reply.status !== 429 || !(seconds <= LONGEST_WAIT_S) || waits === MOST_RATE_WAITS)
+        return reply;
       await clock.sleep(Math.max(1, seconds) * 1_000, interrupt);
     }
   };
@@ -123,7 +125,9 @@ export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: strin
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Broken(`${what}${issue!.path.length ? `.${issue!.path.join('.')}` : ''}: ${issue!.message}`);
+  throw new Broken(
+    `${what}${issue!.path.length ? `.${issue!.path.join('.')}` : ''}: ${issue!.message}`,
+  );
 }
 
 /** Puts the name of the checked part before the problem. */

@@ -7,7 +7,12 @@ import {
   RESULT_SCHEMAS,
   type TopicResult,
 } from '../../contract/topic-values.ts';
-import { type DetailsKind, ofPollutants, type Topic, type TopicSlug } from '../../contract/topics.ts';
+import {
+  type DetailsKind,
+  ofPollutants,
+  type Topic,
+  type TopicSlug,
+} from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../geo/nearest.ts';
 import { type CheckContext, expect, expectShape } from './statement.ts';
@@ -42,14 +47,16 @@ const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
     expect(isObject(details), `${slug}: details is not an object`);
     // It may be empty if there is no fire.
     if (Object.keys(details).length === 0) return;
-    for (const list of ['current', 'historical', 'perimeters']) checkRecords(`${slug}: details.${list}`, details[list]);
+    for (const list of ['current', 'historical', 'perimeters'])
+      checkRecords(`${slug}: details.${list}`, details[list]);
   },
   features(slug, { value, details }, { location }) {
     expect(isObject(details), `${slug}: details is not a FeatureCollection`);
     const features = details.features as unknown[];
     const isCounted = features.length === 0 || features.length === value;
     expect(isCounted, `${slug}: ${features.length} features and a count of ${value}`);
-    for (const [index, feature] of features.entries()) checkFeature(`${slug}: feature ${index + 1}`, feature, location);
+    for (const [index, feature] of features.entries())
+      checkFeature(`${slug}: feature ${index + 1}`, feature, location);
   },
 };
 

@@ -49,7 +49,10 @@ export function createCallAnswers(
 ): (asked: readonly AskedCall[]) => Promise<(PaidAnswer | FailureReply)[]> {
   const readAnswers = createAnswerReader(data, options);
   return async (calls) => {
-    const presented = calls.map(({ key, asked }) => ({ key, call: isValidCall(asked) ? asked : null }));
+    const presented = calls.map(({ key, asked }) => ({
+      key,
+      call: isValidCall(asked) ? asked : null,
+    }));
     const checks = await instance.check(presented);
     const results = readAnswers(calls, checks, instance.now());
     const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
@@ -77,28 +80,36 @@ function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
   const areaAt = createAreaFinder(data, version.held, boundaries);
   const { single, bundle } = createTopicAnswers(data, options.failures, version.held, boundaries);
   const isSample = createSampleWatch(data, version.held);
-  const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(PAID_SLUGS) };
+  const bundles = {
+    standard: bundle(options.standardTopics ?? NATURAL_SLUGS),
+    enterprise: bundle(PAID_SLUGS),
+  };
 
   function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {
     if (check === 'invalid') return UNAUTHENTICATED;
     const { caller, refusal } = check;
     const { asked: call, query, requestId } = asked;
-    if (!isValidCall(call)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
+    if (!isValidCall(call))
+      return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
     const scope = scopeOf(call);
-    if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
+    if (!caller.may(scope))
+      return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
     const location = locationOfQuery(query);
     if ('failure' in location) return location;
     const area = areaAt(location);
     if (area === null) {
       // A location in the US is not outside of it, even if its area is not here.
-      return boundaries.withoutArea(location).kind === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
+      return boundaries.withoutArea(location).kind === 'outside_coverage'
+        ? OUTSIDE_COVERAGE
+        : UPSTREAM_UNAVAILABLE;
     }
     if (refusal !== null) return failureOf(refusal);
     const sample = isSample();
     const read = { caller, call, requestId, location, sample };
     if (call.kind === 'single') {
       const result = single(call.topic, location, area, now);
-      if (isMissing(result)) return result === 'unavailable' ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+      if (isMissing(result))
+        return result === 'unavailable' ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
       return { ...read, answer: resultText(result) };
     }
     const { parts, answered, isIncomplete } = bundles[call.kind](location, area, now);
@@ -107,18 +118,26 @@ function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
     return { ...read, answer: parts };
   }
 
-  return data.transaction((calls: readonly AskedCall[], checks: readonly CallCheck[], now: number) => {
-    version.read();
-    return calls.map((asked, index) => readCall(asked, checks[index]!, now));
-  });
+  return data.transaction(
+    (calls: readonly AskedCall[], checks: readonly CallCheck[], now: number) => {
+      version.read();
+      return calls.map((asked, index) => readCall(asked, checks[index]!, now));
+    },
+  );
 }
 
 const UNAUTHENTICATED: FailureReply = {
   failure: 'UNAUTHENTICATED',
   message: 'The X-API-Key header must carry a valid key',
 };
-const OUTSIDE_COVERAGE: FailureReply = { failure: 'OUTSIDE_COVERAGE', message: 'The location lies outside the US' };
-const NO_DATA: FailureReply = { failure: 'NO_DATA', message: 'The publisher has no data on this location' };
+const OUTSIDE_COVERAGE: FailureReply = {
+  failure: 'OUTSIDE_COVERAGE',
+  message: 'The location lies outside the US',
+};
+const NO_DATA: FailureReply = {
+  failure: 'NO_DATA',
+  message: 'The publisher has no data on this location',
+};
 const UPSTREAM_UNAVAILABLE: FailureReply = {
   failure: 'UPSTREAM_UNAVAILABLE',
   message: 'The data for this answer is not available now',
@@ -158,5 +177,7 @@ function parseDegrees(query: AskedCall['query'], name: string, bound: number): n
   if (!DECIMAL.test(number)) return `Parameter "${name}" must be decimal degrees, like 39.7392`;
   // + 0 turns -0 into 0.
   const degrees = Number(number) + 0;
-  return Math.abs(degrees) <= bound ? degrees : `Parameter "${name}" must lie between -${bound} and ${bound}`;
+  return Math.abs(degrees) <= bound
+    ? degrees
+    : `Parameter "${name}" must lie between -${bound} and ${bound}`;
 }

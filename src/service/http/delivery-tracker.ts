@@ -19,7 +19,10 @@ export class DeliveryTracker implements AsyncDisposable {
   #cancel: (() => void) | undefined;
   #settling: Promise<void> = Promise.resolve();
 
-  constructor(settle: (outcomes: DeliveryOutcomes) => Promise<void>, onError: (error: unknown) => void) {
+  constructor(
+    settle: (outcomes: DeliveryOutcomes) => Promise<void>,
+    onError: (error: unknown) => void,
+  ) {
     this.#settle = settle;
     this.#onError = onError;
   }

@@ -14,28 +14,43 @@ import { PAID_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.t
 
 /** The description of the service as OpenAPI 3.1. Its bodies are the schemas that client and service share. */
 export function openApiDocument(standardTopics: readonly TopicSlug[]): unknown {
-  const topic = parameter('topic', 'path', z.enum(TOPIC_SLUGS), 'The key needs the scope of the same name.');
+  const topic = parameter(
+    'topic',
+    'path',
+    z.enum(TOPIC_SLUGS),
+    'The key needs the scope of the same name.',
+  );
   return {
     openapi: '3.1.0',
     info: {
       title: 'Location Hazard and Environment Lookup Service',
       version: '1',
-      description: 'Hazard ratings, nearby sites and environmental measurements of a US location, metered in credits.',
+      description:
+        'Hazard ratings, nearby sites and environmental measurements of a US location, metered in credits.',
     },
     // Relative, because the service does not know its public name.
     servers: [{ url: '/', description: 'The service that gives this document.' }],
     security: [{ key: [] }],
     paths: {
       '/v1/{topic}/risk': { get: lookup('single', 'One topic', singleEnvelope(), [topic]) },
-      '/v1/bundle/standard': { get: lookup('standard', 'The natural topics', bundleEnvelope(standardTopics)) },
-      '/v1/bundle/enterprise': { get: lookup('enterprise', 'All topics', bundleEnvelope(PAID_SLUGS)) },
-      '/healthz': { get: free('health', 'Whether the service runs, and how many topics it can answer', HEALTH) },
+      '/v1/bundle/standard': {
+        get: lookup('standard', 'The natural topics', bundleEnvelope(standardTopics)),
+      },
+      '/v1/bundle/enterprise': {
+        get: lookup('enterprise', 'All topics', bundleEnvelope(PAID_SLUGS)),
+      },
+      '/healthz': {
+        get: free('health', 'Whether the service runs, and how many topics it can answer', HEALTH),
+      },
       '/openapi.json': { get: free('openapi', 'This document', z.looseObject({})) },
     },
     components: {
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       responses: Object.fromEntries(
-        FAILURES.map(({ status, codes }) => [`Failure${status}`, response(codes.join(', '), errorEnvelope)]),
+        FAILURES.map(({ status, codes }) => [
+          `Failure${status}`,
+          response(codes.join(', '), errorEnvelope),
+        ]),
       ),
     },
   };
@@ -63,16 +78,30 @@ function singleEnvelope(): z.ZodType {
 function bundleEnvelope(slugs: readonly TopicSlug[]): z.ZodType {
   const unavailable = z.looseObject({
     error: z.literal(UNAVAILABLE),
-    reason: z.literal(NO_DATA_REASON).optional().describe('The publisher has nothing on this location, which lasts.'),
+    reason: z
+      .literal(NO_DATA_REASON)
+      .optional()
+      .describe('The publisher has nothing on this location, which lasts.'),
   });
   const entries = slugs.map((slug) => [slug, z.union([RESULT_SCHEMAS.get(slug)!, unavailable])]);
-  return z.looseObject({ data: z.looseObject({ location, topics: z.looseObject(Object.fromEntries(entries)) }), meta });
+  return z.looseObject({
+    data: z.looseObject({ location, topics: z.looseObject(Object.fromEntries(entries)) }),
+    meta,
+  });
 }
 
-function lookup(kind: CallKind, summary: string, envelope: z.ZodType, path: readonly unknown[] = []): unknown {
+function lookup(
+  kind: CallKind,
+  summary: string,
+  envelope: z.ZodType,
+  path: readonly unknown[] = [],
+): unknown {
   const headers = [HEADERS.creditCost, HEADERS.rateLimit, HEADERS.rateRemaining, HEADERS.rateReset];
   const integers = headers.map((name) => [name, { required: true, schema: { type: 'integer' } }]);
-  const failures = FAILURES.map(({ status }) => [status, { $ref: `#/components/responses/Failure${status}` }]);
+  const failures = FAILURES.map(({ status }) => [
+    status,
+    { $ref: `#/components/responses/Failure${status}` },
+  ]);
   return {
     operationId: kind,
     summary,
@@ -97,7 +126,12 @@ function degrees(name: string, bound: number): unknown {
   return parameter(name, 'query', z.number().min(-bound).max(bound), 'Decimal degrees.');
 }
 
-function parameter(name: string, place: 'path' | 'query', schema: z.ZodType, description: string): unknown {
+function parameter(
+  name: string,
+  place: 'path' | 'query',
+  schema: z.ZodType,
+  description: string,
+): unknown {
   return { name, in: place, required: true, description, schema: jsonSchema(schema) };
 }
 

@@ -1,6 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Call } from '../../contract/credits.ts';
-import { type ErrorEnvelope, type Meta, SERVICE_FAILURES, type ServiceFailure } from '../../contract/envelopes.ts';
+import {
+  type ErrorEnvelope,
+  type Meta,
+  SERVICE_FAILURES,
+  type ServiceFailure,
+} from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { joinedText, type TextPart } from '../../data/topics/result-text.ts';
@@ -20,20 +25,38 @@ export interface FailureReply {
   readonly status?: number;
 }
 
-export function makeMeta(requestId: string, timestamp: string, credits: number, sample = false): Meta {
-  return { request_id: requestId, timestamp, credit_cost: credits, ...(sample ? { sample_data: true } : {}) };
+export function makeMeta(
+  requestId: string,
+  timestamp: string,
+  credits: number,
+  sample = false,
+): Meta {
+  return {
+    request_id: requestId,
+    timestamp,
+    credit_cost: credits,
+    ...(sample ? { sample_data: true } : {}),
+  };
 }
 
 /** The body of an error (docs/developer/service-api.md, 6.7). */
-function failureEnvelope({ failure, message, sample }: FailureReply, requestId: string, now: number): ErrorEnvelope {
-  const meta = { ...makeMeta(requestId, new Date(now).toISOString(), 0, sample), credit_cost: 0 as const };
+function failureEnvelope(
+  { failure, message, sample }: FailureReply,
+  requestId: string,
+  now: number,
+): ErrorEnvelope {
+  const meta = {
+    ...makeMeta(requestId, new Date(now).toISOString(), 0, sample),
+    credit_cost: 0 as const,
+  };
   return { error: { code: failure, message }, meta };
 }
 
 export function sendFailure(reply: FastifyReply, failure: FailureReply, now: number): FastifyReply {
   if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
   if (failure.sample) reply.header(HEADERS.sampleData, 'true');
-  if (failure.failure === 'UNAUTHENTICATED') reply.header('www-authenticate', 'ApiKey realm="perilbook"');
+  if (failure.failure === 'UNAUTHENTICATED')
+    reply.header('www-authenticate', 'ApiKey realm="perilbook"');
   return reply
     .code(failure.status ?? SERVICE_FAILURES[failure.failure])
     .header('cache-control', 'no-store')
@@ -77,7 +100,12 @@ export function sendSuccess(
 }
 
 /** The body of a success: the envelope of a single topic, or of a bundle (docs/developer/service-api.md, 3.1 and 3.2). */
-export function successText(call: Call, location: Location, answer: readonly TextPart[], meta: Meta): string | Buffer {
+export function successText(
+  call: Call,
+  location: Location,
+  answer: readonly TextPart[],
+  meta: Meta,
+): string | Buffer {
   const locationText = `{"lat":${location.lat},"lng":${location.lng}}`;
   const [start, end] =
     call.kind === 'single'

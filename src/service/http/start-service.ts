@@ -49,13 +49,19 @@ export async function startService(options: ServiceOptions) {
   await using starting = new AsyncDisposableStack();
   const instance = starting.use(await accounts.register(onError, options.lastCall));
   const onOther = (error: unknown) => isAccountsFailure(error) || onError(error);
-  const tracker = starting.use(new DeliveryTracker((outcomes) => instance.settle(outcomes), onOther));
+  const tracker = starting.use(
+    new DeliveryTracker((outcomes) => instance.settle(outcomes), onOther),
+  );
   const answerCalls = createCallAnswers(data, instance, options);
   const app = createWebServer(instance, onError, options.limits);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
   // An answer with all topics takes so long that it gets a batch of its own.
   const isAlone = ({ asked }: AskedCall) => asked.kind === 'enterprise';
-  const answerCall = inBatches(answerCalls, { most: MOST_CALLS, isAlone, atOnce: instance.batchesAtOnce });
+  const answerCall = inBatches(answerCalls, {
+    most: MOST_CALLS,
+    isAlone,
+    atOnce: instance.batchesAtOnce,
+  });
   addRoutes(app, options, instance, tracker, answerCall);
   await app.listen({ port: options.port, host }).catch((error) => {
     throw listenFailure(error, host, options.port);
@@ -104,7 +110,9 @@ function addRoutes(
   }
 
   for (const kind of BUNDLE_KINDS) {
-    addReading(app, clock, `/v1/bundle/${kind}`, 'refused', (request, reply) => answer(request, reply, { kind }));
+    addReading(app, clock, `/v1/bundle/${kind}`, 'refused', (request, reply) =>
+      answer(request, reply, { kind }),
+    );
   }
   addReading(app, clock, '/v1/:topic/risk', 'refused', (request, reply) =>
     answer(request, reply, { kind: 'single', topic: (request.params as { topic: string }).topic }),
@@ -113,5 +121,7 @@ function addRoutes(
     const { topics, sample } = describeData(data);
     return reply.send({ status: 'ok', topics: topics.length, sample });
   });
-  addReading(app, clock, '/openapi.json', 'as GET', (_, reply) => reply.send(openApiDocument(standardTopics)));
+  addReading(app, clock, '/openapi.json', 'as GET', (_, reply) =>
+    reply.send(openApiDocument(standardTopics)),
+  );
 }

@@ -17,7 +17,11 @@ export interface ConnectionLimits {
   readonly idleTimeout?: number;
 }
 
-const DEFAULT_LIMITS = { connections: 1_000, receiveTimeout: 10_000, idleTimeout: 120_000 } as const;
+const DEFAULT_LIMITS = {
+  connections: 1_000,
+  receiveTimeout: 10_000,
+  idleTimeout: 120_000,
+} as const;
 /** Longer than the minute for which a client may wait for its rate limit, so that its connection is still open. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
@@ -58,9 +62,14 @@ export function createWebServer(
   });
   app.server.maxConnections = connections;
   limitConnections(app.server, ofAddress);
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  for (const method of METHODS)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setNotFoundHandler((_request, reply) =>
-    sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, clock.now()),
+    sendFailure(
+      reply,
+      { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' },
+      clock.now(),
+    ),
   );
   app.setErrorHandler((error, _request, reply) => {
     const failure = failureOfError(error);
@@ -83,7 +92,11 @@ export function addReading(
   const allow = allowed.join(', ');
   const refuse = (reply: FastifyReply) => {
     const message = `The method ${reply.request.method} is not allowed here; allowed: ${allow}`;
-    return sendFailure(reply.header('allow', allow), { failure: 'METHOD_NOT_ALLOWED', message }, clock.now());
+    return sendFailure(
+      reply.header('allow', allow),
+      { failure: 'METHOD_NOT_ALLOWED', message },
+      clock.now(),
+    );
   };
   app.route({ method: allowed, url, handler });
   app.route({
@@ -101,7 +114,10 @@ function failureOfError(error: unknown): FailureReply {
     return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };
   }
   if (isAccountsFailure(error)) {
-    return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service cannot reach its accounts now' };
+    return {
+      failure: 'UPSTREAM_UNAVAILABLE',
+      message: 'The service cannot reach its accounts now',
+    };
   }
   // Another process holds the accounts file; this passes.
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {

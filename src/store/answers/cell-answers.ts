@@ -1,6 +1,13 @@
 import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import { answerFinder, answersIn, damagedCell, endOfFields, mergedAnswers, statedIn } from './packed-answers.ts';
+import {
+  answerFinder,
+  answersIn,
+  damagedCell,
+  endOfFields,
+  mergedAnswers,
+  statedIn,
+} from './packed-answers.ts';
 import { FieldPacker, type Texts } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 
@@ -37,7 +44,8 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     return { answers, failures: unpackFailures(failures) };
   }
 
-  const statedText = (bytes: Buffer, at: number): string => String(packer.unpack(bytes, at, 1)[0] ?? '');
+  const statedText = (bytes: Buffer, at: number): string =>
+    String(packer.unpack(bytes, at, 1)[0] ?? '');
 
   /** Makes a function that copies the wanted fields of a cell, where it has all wanted answers, none of them too old; else it unpacks all. */
   function picker(wanted: readonly WantedAnswer[]) {
@@ -90,7 +98,9 @@ export function mergedCell(
 
 /** Stored failures without rejections; null if none are left. @throws STORE_UNUSABLE */
 export function withoutRejections(failures: string): string | null {
-  const left = Object.entries(parsedFailures(failures)).filter(([, [reason]]) => reason !== 'rejected');
+  const left = Object.entries(parsedFailures(failures)).filter(
+    ([, [reason]]) => reason !== 'rejected',
+  );
   return left.length > 0 ? JSON.stringify(Object.fromEntries(left)) : null;
 }
 

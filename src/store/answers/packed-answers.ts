@@ -40,7 +40,15 @@ export function* answersIn(bytes: Buffer): Generator<PackedAnswer> {
     if (to > bytes.length) throw damagedCell();
     const count = bytes[start + 8]!;
     const [width, isStated] = [count % STATED, count >= STATED];
-    yield { slug: uint16(bytes, start), asOf: uint48(bytes, start + 2), width, isStated, start, from, to };
+    yield {
+      slug: uint16(bytes, start),
+      asOf: uint48(bytes, start + 2),
+      width,
+      isStated,
+      start,
+      from,
+      to,
+    };
     start = to;
   }
 }
@@ -51,7 +59,11 @@ export function damagedCell(): PerilbookError {
 }
 
 /** The answers of a cell as they are stored; each has fewer than 128 fields. @param packer its texts have a number for each topic */
-export function packAnswers(answers: readonly Answer[], packer: FieldPacker, numberOf: Texts['numberOf']): Buffer {
+export function packAnswers(
+  answers: readonly Answer[],
+  packer: FieldPacker,
+  numberOf: Texts['numberOf'],
+): Buffer {
   const newest = new Map(answers.map((answer) => [answer.topic, answer]));
   let packed: Buffer = Buffer.alloc(0);
   for (const answer of newest.values()) {
@@ -131,7 +143,11 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
       const states = bytes[header + 8]! >= STATED;
       const width = bytes[header + 8]! % STATED;
       const fields = fieldCounts[index]!;
-      if (asOf < freshSince[index]! || width < fields || (widths[index]! >= 0 && width !== widths[index]!))
+      if (
+        asOf < freshSince[index]! ||
+        width < fields ||
+        (widths[index]! >= 0 && width !== widths[index]!)
+      )
         return false;
       statedAt[index] = states ? statedIn(bytes, { from, to, width }) : 0;
       isStated ||= states;
@@ -178,7 +194,9 @@ function uint16(bytes: Uint8Array, at: number): number {
 }
 
 function uint32(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  return (
+    (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+  );
 }
 
 function uint48(bytes: Uint8Array, at: number): number {
@@ -192,7 +210,10 @@ export interface Checked {
 
 /** The CRC-32 of a row's parts, as the signed number that takes four bytes in both databases. It finds a changed bit, not a forgery. The
  * key is a part: an answer that came under another place is found, too. */
-export function checksumOf(key: readonly number[], ...parts: readonly (Buffer | string | null)[]): number {
+export function checksumOf(
+  key: readonly number[],
+  ...parts: readonly (Buffer | string | null)[]
+): number {
   // Numbers are mixed, not joined as text, which would take as long as the checksum of a cell.
   let mixed = 0;
   for (let at = 0; at < key.length; at++) mixed = (Math.imul(mixed, 31) + key[at]!) | 0;

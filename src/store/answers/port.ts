@@ -80,7 +80,9 @@ export interface AnswersPort {
     wanted: readonly WantedAnswer[],
     numberOf: (cell: Cell) => number,
     most: number,
-  ): Promise<AsyncIterable<readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[]> | null>;
+  ): Promise<AsyncIterable<
+    readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[]
+  > | null>;
   /** The stored answers of each area, in the given order; null for an area without a record. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */

@@ -1,6 +1,13 @@
 import type { Answer, Field } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import { read, type SqlDatabase, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import {
+  read,
+  type SqlDatabase,
+  type SqlReading,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
 import type { SettledCall } from '../ledger/ledger-moves.ts';
 import { type Checked, checksumOf, damagedStore } from './packed-answers.ts';
 import type { AreaAnswers, StoredArea, Wanted } from './port.ts';
@@ -37,13 +44,20 @@ function parseAnswers(json: string): Map<TopicSlug, Answer> {
 
 /** When two answers of the area last differed; null if that no longer counts. */
 function markOf({ mismatchedAt }: AreaRow, now: number): number | null {
-  return mismatchedAt !== null && Math.abs(now - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
+  return mismatchedAt !== null && Math.abs(now - mismatchedAt) < MARK_HOLDS_MS
+    ? mismatchedAt
+    : null;
 }
 
 /** Whether an area has a fresh answer to a wanted topic. An area whose answers differ is not used. */
-export function isAreaAnswered(stored: StoredArea | null | undefined, wanted: readonly Wanted[]): boolean {
+export function isAreaAnswered(
+  stored: StoredArea | null | undefined,
+  wanted: readonly Wanted[],
+): boolean {
   if (!stored || stored.mismatchedAt !== null) return false;
-  return wanted.some(({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince);
+  return wanted.some(
+    ({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince,
+  );
 }
 
 /** The row of an area after an answer at one of its locations. If a comparable answer of the area differs, the area is marked:
@@ -57,7 +71,8 @@ function mergedArea(
   let mismatchedAt = row ? markOf(row, now) : null;
   for (const answer of answers) {
     const before = merged.get(answer.topic);
-    const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
+    const differs =
+      before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
     // Not before the answer's time: if the clock was set back, a mark with the present time would look old.
     if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(now, answer.asOf);
     if (!isComparison) merged.set(answer.topic, answer);
@@ -91,16 +106,28 @@ export function groupAreas(
       new Map(
         (rows as (StoredAreaRow & { now: number })[]).map((row) => {
           if (!isIntactArea(row)) throw damagedStore(`the answers of ${row.area}`);
-          return [row.area, { answers: parseAnswers(row.answers), mismatchedAt: markOf(row, row.now) }];
+          return [
+            row.area,
+            { answers: parseAnswers(row.answers), mismatchedAt: markOf(row, row.now) },
+          ];
         }),
       ),
   };
 }
 
 /** Stores the answers at single locations of areas, in the caller's transaction. */
-export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledCall[], now: number): SqlWork<void> {
+export function* mergeAreas(
+  { dialect }: SqlDatabase,
+  settled: readonly SettledCall[],
+  now: number,
+): SqlWork<void> {
   const changes = settled.flatMap(({ settlement, call: { source } }) =>
-    (settlement.areas ?? []).map((change) => ({ source, area: change.area, change, key: `${source} ${change.area}` })),
+    (settlement.areas ?? []).map((change) => ({
+      source,
+      area: change.area,
+      change,
+      key: `${source} ${change.area}`,
+    })),
   );
   if (changes.length === 0) return;
   const distinct = new Map(changes.map(({ key, source, area }) => [key, { source, area }]));
@@ -115,7 +142,10 @@ export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledC
   );
   const rows = (yield* read(...inserts)).flat();
   const merged = new Map<string, AreaOfSource>(
-    rows.map((row) => [`${row.source} ${row.area}`, isIntactArea(row) ? row : { ...row, answers: '{}' }]),
+    rows.map((row) => [
+      `${row.source} ${row.area}`,
+      isIntactArea(row) ? row : { ...row, answers: '{}' },
+    ]),
   );
   for (const { key, change } of changes) {
     const row = merged.get(key)!;

@@ -14,8 +14,19 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import type { StoreStats } from '../port.ts';
-import { type AnswerReader, mergedCell, type PackedCell, withoutRejections } from './cell-answers.ts';
-import { answersIn, answersSince, type Checked, checksumOf, damagedStore } from './packed-answers.ts';
+import {
+  type AnswerReader,
+  mergedCell,
+  type PackedCell,
+  withoutRejections,
+} from './cell-answers.ts';
+import {
+  answersIn,
+  answersSince,
+  type Checked,
+  checksumOf,
+  damagedStore,
+} from './packed-answers.ts';
 import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
@@ -34,13 +45,20 @@ type CheckedCell = PackedCell & Checked & Cell;
 type AskedRow = CheckedCell | { readonly answers: null };
 
 /** A row as it was written. @throws STORE_UNUSABLE where its checksum differs */
-function intact<Row extends CheckedCell>({ texts }: Pick<StoredCells, 'texts'>, source: number, row: Row): Row {
+function intact<Row extends CheckedCell>(
+  { texts }: Pick<StoredCells, 'texts'>,
+  source: number,
+  row: Row,
+): Row {
   if (isIntact(source, row)) return row;
   const { lat, lng } = locationOf(row);
   throw damagedStore(`what is stored at ${lat}, ${lng}`, texts.store);
 }
 
-function isIntact(source: number, { lat7, lng7, answers, failures, checksum }: CheckedCell): boolean {
+function isIntact(
+  source: number,
+  { lat7, lng7, answers, failures, checksum }: CheckedCell,
+): boolean {
   return checksum === null || checksum === checksumOf([source, lat7, lng7], answers, failures);
 }
 
@@ -51,7 +69,11 @@ const CELLS_A_PAGE = 1_000;
 /** The statement that reads cells in the given order, with a row of NULL for a missing cell. Each engine has its own, because this decides
  * the speed of a plan. SQLite reads a JSON object with one latitude and longitude per member (its names may repeat) in two thirds of the
  * time of an array of pairs; PostgreSQL reads two arrays. LEFT JOIN, because the planner may reverse a JOIN and read all cells. */
-function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Cell[]): SqlStatement<AskedRow> {
+function cellsAsked(
+  { dialect }: SqlDatabase,
+  source: number,
+  cells: readonly Cell[],
+): SqlStatement<AskedRow> {
   const columns = 'cells.lat7, cells.lng7, answers, failures, checksum';
   if (dialect.engine === 'sqlite') {
     return statement(
@@ -63,7 +85,11 @@ function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Ce
   return statement(
     `SELECT ${columns} FROM unnest($1::integer[], $2::integer[]) AS asked (lat7, lng7)
      LEFT JOIN cells ON cells.source = $3 AND cells.lat7 = asked.lat7 AND cells.lng7 = asked.lng7`,
-    [`{${cells.map(({ lat7 }) => lat7).join(',')}}`, `{${cells.map(({ lng7 }) => lng7).join(',')}}`, source],
+    [
+      `{${cells.map(({ lat7 }) => lat7).join(',')}}`,
+      `{${cells.map(({ lng7 }) => lng7).join(',')}}`,
+      source,
+    ],
   );
 }
 
@@ -90,7 +116,8 @@ function readingCells<Result>(
         for (const row of rows) {
           const cell = cells[made.length]!;
           if (row.answers === null) made.push(null);
-          else if (row.lat7 === cell.lat7 && row.lng7 === cell.lng7) made.push(make(intact({ texts }, source, row)));
+          else if (row.lat7 === cell.lat7 && row.lng7 === cell.lng7)
+            made.push(make(intact({ texts }, source, row)));
           // SQL promises no order without ORDER BY: paid answers must never go to another cell.
           else throw new Error('The store gave cells in another order than they were asked for');
         }
@@ -127,7 +154,10 @@ export function* wantedPage(
   wanted: readonly WantedAnswer[],
   after: number,
   numberOf: (cell: Cell) => number,
-): SqlWork<{ readonly after: number | null; readonly cells: { number: number; record: CompleteCell | CellRecord }[] }> {
+): SqlWork<{
+  readonly after: number | null;
+  readonly cells: { number: number; record: CompleteCell | CellRecord }[];
+}> {
   const [rows, newer] = yield* read(
     // Source + 0: without the index by source, whose rows would be sorted for each page.
     statement<CheckedCell & { readonly id: number }>(
@@ -148,17 +178,25 @@ export function* wantedPage(
 
 /** The highest number of a stored cell; there are at most as many. */
 export function* highestCell(): SqlWork<number> {
-  const [[row]] = yield* read(statement<{ highest: number | null }>('SELECT max(id) AS highest FROM cells'));
+  const [[row]] = yield* read(
+    statement<{ highest: number | null }>('SELECT max(id) AS highest FROM cells'),
+  );
   return row!.highest ?? 0;
 }
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
 
-const hasContent = ({ answers, failures }: CellAnswers) => answers.length > 0 || failures.length > 0;
+const hasContent = ({ answers, failures }: CellAnswers) =>
+  answers.length > 0 || failures.length > 0;
 
 /** Packs the answers of cells before the transaction that merges them; null if they need a new text. */
-export function packedBefore({ texts }: StoredCells, changes: readonly CellChange[]): readonly Buffer[] | null {
-  const { packed, missing } = texts.tryPack(changes.filter(hasContent).map(({ answers }) => answers));
+export function packedBefore(
+  { texts }: StoredCells,
+  changes: readonly CellChange[],
+): readonly Buffer[] | null {
+  const { packed, missing } = texts.tryPack(
+    changes.filter(hasContent).map(({ answers }) => answers),
+  );
   return missing.size === 0 ? packed : null;
 }
 
@@ -174,23 +212,35 @@ export function* mergeCells(
   const answers = real.map((change) => change.answers);
   // Before the rows are locked, because numbering texts waits for other writers of texts.
   const packed = before ?? (yield* stored.texts.pack(stored.database, answers));
-  const distinct = [...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values()];
+  const distinct = [
+    ...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values(),
+  ];
   const rows = yield* lockedCells(stored.database, distinct);
   const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));
   for (const [index, { source, cell, answers, failures }] of real.entries()) {
     const key = keyOf(source, cell);
     const { lat7, lng7 } = cell;
-    merged.set(key, { source, lat7, lng7, ...mergedCell(merged.get(key), packed[index]!, answers, failures) });
+    merged.set(key, {
+      source,
+      lat7,
+      lng7,
+      ...mergedCell(merged.get(key), packed[index]!, answers, failures),
+    });
   }
   yield* writeCells(stored.database, [...merged.values()]);
 }
 
 /** The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing
  * rows so that they can be locked too. SQLite has one writer, and would write each new row twice. */
-function* lockedCells(database: SqlDatabase, asked: readonly Omit<CellRow, keyof PackedCell>[]): SqlWork<CellRow[]> {
+function* lockedCells(
+  database: SqlDatabase,
+  asked: readonly Omit<CellRow, keyof PackedCell>[],
+): SqlWork<CellRow[]> {
   if (database.dialect.engine === 'sqlite') {
     const bySource = [...Map.groupBy(asked, ({ source }) => source)];
-    const results = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
+    const results = yield* read(
+      ...bySource.map(([source, cells]) => cellsAsked(database, source, cells)),
+    );
     return results.flatMap((rows, at) =>
       rows.flatMap((row) => (row.answers === null ? [] : [lockedRow(bySource[at]![0], row)])),
     );
@@ -210,7 +260,9 @@ function* lockedCells(database: SqlDatabase, asked: readonly Omit<CellRow, keyof
 /** Damaged answers are replaced by the new ones: they were reported when the plan read them. */
 function lockedRow(source: number, row: CheckedCell): CellRow {
   const { lat7, lng7, answers, failures } = row;
-  return isIntact(source, row) ? { source, lat7, lng7, answers, failures } : { source, lat7, lng7, ...NOTHING_STORED };
+  return isIntact(source, row)
+    ? { source, lat7, lng7, answers, failures }
+    : { source, lat7, lng7, ...NOTHING_STORED };
 }
 
 const NOTHING_STORED: PackedCell = { answers: Buffer.alloc(0), failures: null };
@@ -281,7 +333,9 @@ export function countOlder(
   }
 }
 
-type SourceStats = { -readonly [Key in keyof StoreStats['sources'][number]]: StoreStats['sources'][number][Key] };
+type SourceStats = {
+  -readonly [Key in keyof StoreStats['sources'][number]]: StoreStats['sources'][number][Key];
+};
 
 /** Adds cells to the number of answers of each source, and the age of the oldest. */
 export function addToStats(sums: Map<string, SourceStats>, cells: readonly CellOfStore[]): void {
@@ -324,7 +378,9 @@ export function* prunePage(
 
 /** The cells of a page that have changed since they were written, or that have a text that has. */
 export function damagedIn({ reader }: StoredCells, cells: readonly CellOfStore[]): CellOfStore[] {
-  return cells.filter((cell) => !isIntact(cell.number, cell) || resultOrNull(() => reader.unpack(cell)) === null);
+  return cells.filter(
+    (cell) => !isIntact(cell.number, cell) || resultOrNull(() => reader.unpack(cell)) === null,
+  );
 }
 
 /** Deletes cells, and all areas whose answers have changed since they were written. */
@@ -346,7 +402,10 @@ export function* forgetRejections(stored: StoredCells): SqlWork<number> {
        ${database.dialect.forUpdate}`,
     ),
   );
-  const left = rows.map((row) => ({ ...intact(stored, row.source, row), failures: withoutRejections(row.failures) }));
+  const left = rows.map((row) => ({
+    ...intact(stored, row.source, row),
+    failures: withoutRejections(row.failures),
+  }));
   yield* writeCells(database, left);
   return rows.length;
 }

@@ -1,5 +1,12 @@
 import type { Answer } from '../../contract/answer.ts';
-import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import {
+  read,
+  type SqlDatabase,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
 import { type Checked, checksumOf, damagedStore, packAnswers } from './packed-answers.ts';
 import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
 
@@ -25,9 +32,10 @@ export class TextTable implements Texts {
 
   /** Reads the texts numbered since the last call. Sent after the statement that reads cells, it finds all their texts. */
   newer(): SqlStatement<NumberedText> {
-    return statement('SELECT number, text, checksum FROM texts WHERE number >= $1 ORDER BY number', [
-      this.#texts.length,
-    ]);
+    return statement(
+      'SELECT number, text, checksum FROM texts WHERE number >= $1 ORDER BY number',
+      [this.#texts.length],
+    );
   }
 
   /** Keeps the rows of `newer`. */
@@ -52,10 +60,15 @@ export class TextTable implements Texts {
 
   /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it
    * packs first and then checks for missing texts. */
-  *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<readonly Buffer[]> {
+  *pack(
+    database: SqlDatabase,
+    answers: readonly (readonly Answer[])[],
+  ): SqlWork<readonly Buffer[]> {
     const { packed, missing } = this.tryPack(answers);
     if (missing.size === 0) return packed;
-    const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
+    const slugs = new Set(
+      answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)),
+    );
     const given = yield* this.#give(database, missing, slugs);
     return this.#packedBy(answers, (text) => given.get(text) ?? this.numberOf(text));
   }
@@ -71,13 +84,20 @@ export class TextTable implements Texts {
     return { packed: this.#packedBy(answers, noting), missing: missing as ReadonlySet<string> };
   }
 
-  #packedBy(answers: readonly (readonly Answer[])[], numberOf: Texts['numberOf']): readonly Buffer[] {
+  #packedBy(
+    answers: readonly (readonly Answer[])[],
+    numberOf: Texts['numberOf'],
+  ): readonly Buffer[] {
     const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
     return answers.map((cellAnswers) => packAnswers(cellAnswers, packer, numberOf));
   }
 
   /** Numbers texts; slugs even if there are too many texts. */
-  *#give(database: SqlDatabase, missing: Iterable<string>, slugs: ReadonlySet<string>): SqlWork<Map<string, number>> {
+  *#give(
+    database: SqlDatabase,
+    missing: Iterable<string>,
+    slugs: ReadonlySet<string>,
+  ): SqlWork<Map<string, number>> {
     const { dialect } = database;
     yield* write(...dialect.lockInserts('texts'));
     const [newer] = yield* read(this.newer());

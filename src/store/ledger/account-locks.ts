@@ -1,4 +1,9 @@
-import { type SqlDatabase, type SqlReading, type SqlStatement, statement } from '../../sql/sql-work.ts';
+import {
+  type SqlDatabase,
+  type SqlReading,
+  type SqlStatement,
+  statement,
+} from '../../sql/sql-work.ts';
 
 export interface LedgerTime {
   readonly database: SqlDatabase;
@@ -19,7 +24,11 @@ interface LockedAccounts {
 }
 
 /** Locks the accounts that a subselect names until the end of the transaction, always in the same order. */
-export function accountLock({ database: { dialect } }: LedgerTime, accounts: string, value: string): SqlStatement {
+export function accountLock(
+  { database: { dialect } }: LedgerTime,
+  accounts: string,
+  value: string,
+): SqlStatement {
   const sql = `SELECT account, ahead, latest FROM accounts WHERE account IN ${accounts} ORDER BY account ${dialect.forUpdate}`;
   return statement(sql, [value]);
 }
@@ -28,7 +37,10 @@ export function accountLock({ database: { dialect } }: LedgerTime, accounts: str
  *
  * The server's clock may be set back by its administrator's NTP service: the sums of the minute need
  * settlement times that never decrease, so the account's time continues from its last value. */
-export function lockAccounts(ledger: LedgerTime, accounts: Iterable<string>): SqlReading<LockedAccounts> {
+export function lockAccounts(
+  ledger: LedgerTime,
+  accounts: Iterable<string>,
+): SqlReading<LockedAccounts> {
   const { dialect } = ledger.database;
   const names = [...new Set(accounts)].sort();
   const rows = names.map((account) => ({ account }));
@@ -36,7 +48,8 @@ export function lockAccounts(ledger: LedgerTime, accounts: Iterable<string>): Sq
     rows,
     'new',
     { account: 'text' },
-    (table) => `INSERT INTO accounts (account) SELECT account FROM ${table} WHERE true ON CONFLICT DO NOTHING`,
+    (table) =>
+      `INSERT INTO accounts (account) SELECT account FROM ${table} WHERE true ON CONFLICT DO NOTHING`,
   );
   return {
     statements: [
@@ -51,7 +64,9 @@ export function lockAccounts(ledger: LedgerTime, accounts: Iterable<string>): Sq
       const behind = locked.flatMap(({ account, ahead, latest }) =>
         latest > time + ahead ? [{ account, ahead: latest - time }] : [],
       );
-      const times = new Map(locked.map(({ account, ahead, latest }) => [account, Math.max(time + ahead, latest)]));
+      const times = new Map(
+        locked.map(({ account, ahead, latest }) => [account, Math.max(time + ahead, latest)]),
+      );
       return {
         now,
         timeOf: (account) => times.get(account) ?? time,
@@ -59,7 +74,8 @@ export function lockAccounts(ledger: LedgerTime, accounts: Iterable<string>): Sq
           behind,
           'new',
           { account: 'text', ahead: 'bigint' },
-          (table) => `UPDATE accounts SET ahead = new.ahead FROM ${table} WHERE accounts.account = new.account`,
+          (table) =>
+            `UPDATE accounts SET ahead = new.ahead FROM ${table} WHERE accounts.account = new.account`,
         ),
       };
     },

@@ -30,7 +30,8 @@ export function refusal(
   for (const call of usage.recent.calls()) {
     const ms = call.settledAt + COUNTED_MS - now;
     inWindow -= call.credits;
-    if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };
+    if (inWindow + credits <= limits.creditsPerMinute)
+      return { outcome: 'wait', ms: Math.max(1, ms) };
   }
   // The minute is full of calls in flight, which settle at an unknown time.
   return { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
@@ -89,7 +90,8 @@ export class RecentCalls {
    * guarantees that settlement times never decrease. */
   add(newer: readonly RecentCall[]): void {
     const { latest } = this;
-    while (this.#calls.length > this.#first && this.latest === latest) this.#count(this.#calls.pop()!, -1);
+    while (this.#calls.length > this.#first && this.latest === latest)
+      this.#count(this.#calls.pop()!, -1);
     for (const call of newer) {
       this.#calls.push(call);
       this.#count(call, 1);

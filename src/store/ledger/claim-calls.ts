@@ -49,7 +49,8 @@ export function* claimCalls(
   const { account, source } = asked[0]!.terms;
   const requests = asked.map(({ request }) => request);
   const terms = asked.map((claim) => claim.terms);
-  const around = () => together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
+  const around = () =>
+    together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
   const [locked, , first, prices, numbers] = yield* readTogether(
     lockAccounts(table, [account]),
     // Two accounts may claim the same cell.
@@ -70,12 +71,15 @@ export function* claimCalls(
     windows.clear();
   }
   const priceOf = new Map(prices.map(({ kind, credits }) => [kind, credits]));
-  const isFirst = ({ call, isPriceAssumed = false }: ClaimRequest) => isPriceAssumed && !priceOf.has(call.kind);
+  const isFirst = ({ call, isPriceAssumed = false }: ClaimRequest) =>
+    isPriceAssumed && !priceOf.has(call.kind);
   const kinds = new Set<CallKind>();
   // While the price of a kind is not known, its first call goes out alone.
   if (requests.some(isFirst)) {
     const sql = `SELECT id, run, owner, lease_until, kind FROM calls WHERE source = $1 AND charge = 'sent'`;
-    const [open] = yield* read(statement<CallInFlight & { readonly kind: CallKind }>(sql, [source]));
+    const [open] = yield* read(
+      statement<CallInFlight & { readonly kind: CallKind }>(sql, [source]),
+    );
     for (const call of open) if (!isDead(call)) kinds.add(call.kind);
   }
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
@@ -109,7 +113,8 @@ export function* claimCalls(
       lease: time + terms.leaseMs,
       left: periodLeft(now.period, terms.periodLimit),
     });
-    for (const area of areas) areaClaims.push({ call: id, source, area: area.area, topics: topicsOf(area) });
+    for (const area of areas)
+      areaClaims.push({ call: id, source, area: area.area, topics: topicsOf(area) });
     usage.spend(terms, credits);
     calls.grant(terms.run, request);
     kinds.add(call.kind);
@@ -119,15 +124,32 @@ export function* claimCalls(
   yield* write(...locked.setBack);
   if (granted.length > 0) {
     const ids = granted.map(({ id }) => id);
-    yield* write(...dialect.eachRow(granted, 'new', GRANTED, INSERT_CALLS), ...addToSums(database, ids, 1));
+    yield* write(
+      ...dialect.eachRow(granted, 'new', GRANTED, INSERT_CALLS),
+      ...addToSums(database, ids, 1),
+    );
   }
   yield* write(...dialect.eachRow(areaClaims, 'new', AREA_CLAIMS, INSERT_AREA_CLAIMS));
   return claims;
 }
 
 const GRANTED = {
-  ...({ id: 'bigint', run: 'bigint', source: 'integer', account: 'text', period: 'bigint', key: 'text' } as const),
-  ...({ kind: 'text', topic: 'text', lat7: 'integer', lng7: 'integer', price: 'integer', owner: 'text' } as const),
+  ...({
+    id: 'bigint',
+    run: 'bigint',
+    source: 'integer',
+    account: 'text',
+    period: 'bigint',
+    key: 'text',
+  } as const),
+  ...({
+    kind: 'text',
+    topic: 'text',
+    lat7: 'integer',
+    lng7: 'integer',
+    price: 'integer',
+    owner: 'text',
+  } as const),
   ...({ now: 'bigint', lease: 'bigint', left: 'bigint' } as const),
 };
 const INSERT_CALLS = (table: string) =>
@@ -146,11 +168,16 @@ type OfArea = OfRun & { readonly area: string; readonly topics: TopicSet };
 function aroundCalls(table: ClaimTable, source: number, requests: readonly ClaimRequest[]) {
   const { dialect } = table.database;
   const asked = requests.map(({ cell }) => cell);
-  const areas = [...new Set(requests.flatMap((request) => (request.areas ?? []).map(({ area }) => area)))];
+  const areas = [
+    ...new Set(requests.flatMap((request) => (request.areas ?? []).map(({ area }) => area))),
+  ];
   const cells = dialect.records('$2', 'asked', { lat7: 'integer', lng7: 'integer' });
   const sql = `SELECT id, run, owner, lease_until, lat7, lng7 FROM calls
     WHERE source = $1 AND charge = 'sent' AND (lat7, lng7) IN (SELECT lat7, lng7 FROM ${cells})`;
-  const open = statement<CallInFlight & Cell>(sql, [source, toJson(asked.map(({ lat7, lng7 }) => ({ lat7, lng7 })))]);
+  const open = statement<CallInFlight & Cell>(sql, [
+    source,
+    toJson(asked.map(({ lat7, lng7 }) => ({ lat7, lng7 }))),
+  ]);
   const openAreas = statement<CallInFlight & OfArea>(
     `SELECT calls.id, run, owner, lease_until, area, topics FROM area_claims JOIN calls ON calls.id = area_claims.call
      WHERE area_claims.source = $1 AND area IN ${dialect.list('$2', 'text')}`,
@@ -175,14 +202,22 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
           const { wanted, areas = [] } = requests[index]!;
           const isFresh = ({ topic, freshSince }: Wanted) =>
             (stored[index]?.answers.get(topic)?.asOf ?? -1) >= freshSince;
-          return wanted.some(isFresh) || areas.some((area) => isAreaAnswered(storedAreas.get(area.area), area.wanted));
+          return (
+            wanted.some(isFresh) ||
+            areas.some((area) => isAreaAnswered(storedAreas.get(area.area), area.wanted))
+          );
         },
         /** Whether another run is buying at the cell, or for one of its areas. */
         isAtWork(run: number, { cell, areas = [] }: ClaimRequest): boolean {
           const isOthers = (call: OfRun) => call.run !== run;
           const isOfArea = (area: AreaWanted) => (call: OfArea) =>
-            call.area === area.area && intersection(call.topics, topicsOf(area)) > 0 && isOthers(call);
-          return (byCell.get(cellKey(cell)) ?? []).some(isOthers) || areas.some((area) => byAreas.some(isOfArea(area)));
+            call.area === area.area &&
+            intersection(call.topics, topicsOf(area)) > 0 &&
+            isOthers(call);
+          return (
+            (byCell.get(cellKey(cell)) ?? []).some(isOthers) ||
+            areas.some((area) => byAreas.some(isOfArea(area)))
+          );
         },
         /** Counts a call that this transaction grants, because the next request may be of another run. */
         grant(run: number, { cell, areas = [] }: ClaimRequest): void {

@@ -20,7 +20,13 @@ interface StoredPeriod extends Spending {
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
-const NEW_PERIOD = { ...NOTHING_SPENT, exhaustedAt: null, exhaustedLeft: null, elsewhere: null, correctedAt: null };
+const NEW_PERIOD = {
+  ...NOTHING_SPENT,
+  exhaustedAt: null,
+  exhaustedLeft: null,
+  elsewhere: null,
+  correctedAt: null,
+};
 
 /** An account's spending in the period that begins at `start`, and in later ones. */
 export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
@@ -40,7 +46,8 @@ function periodsOf(account: string): SqlStatement<StoredPeriod> {
 const LONGEST_PERIOD_MS = 31 * 24 * 60 * 60_000;
 
 const MOVED_COLUMNS = Object.entries({ charged: 'charged', unknown: 'unknown', sent: 'open' }).map(
-  ([charge, name]) => `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
+  ([charge, name]) =>
+    `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
 );
 const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
   JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
@@ -53,17 +60,25 @@ function movedInto(account: string, start: number): SqlStatement<Spending> {
   return statement(MOVED, [account, start]);
 }
 
-function sumSpending(periods: readonly StoredPeriod[], start: number, moved: Spending): PeriodSpending {
+function sumSpending(
+  periods: readonly StoredPeriod[],
+  start: number,
+  moved: Spending,
+): PeriodSpending {
   const row = periods.find((period) => period.start === start) ?? NEW_PERIOD;
   const { exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
-  const later = periods.filter((period) => period.start > start).reduce((sum, period) => sum + total(period), 0);
+  const later = periods
+    .filter((period) => period.start > start)
+    .reduce((sum, period) => sum + total(period), 0);
   return {
     charged: row.charged + moved.charged,
     unknown: row.unknown + moved.unknown,
     open: row.open + moved.open,
     exhaustedAt,
     ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
-    ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
+    ...(elsewhere === null || correctedAt === null
+      ? {}
+      : { correction: { elsewhere, at: correctedAt } }),
     ...(later === 0 ? {} : { later }),
   };
 }
@@ -83,7 +98,10 @@ export function sumUsage(
   return {
     statements: [
       periodsOf(account),
-      statement(`SELECT id, charged, unknown, open FROM runs WHERE id IN ${dialect.list('$1', 'bigint')}`, [runs]),
+      statement(
+        `SELECT id, charged, unknown, open FROM runs WHERE id IN ${dialect.list('$1', 'bigint')}`,
+        [runs],
+      ),
       statement(
         `SELECT run, credits, settled_at AS "settledAt" FROM calls
          WHERE account = $1 AND credits > 0 AND settled_at >= ${since} ORDER BY settled_at`,

@@ -1,4 +1,10 @@
-import { type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import {
+  type SqlDatabase,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
 import { accountLock, type LedgerTime } from './account-locks.ts';
 import type { Settlement } from './port.ts';
 
@@ -25,12 +31,19 @@ type CallMove = Pick<Settlement, 'call' | 'charge' | 'outcome' | 'requestId'> &
   Partial<Pick<Settlement, 'credits' | 'period'>>;
 
 const SUMS = (['charged', 'unknown', 'sent'] as const)
-  .map((charge) => `CAST($2 AS integer) * coalesce(sum(credits) FILTER (WHERE charge = '${charge}'), 0)`)
+  .map(
+    (charge) =>
+      `CAST($2 AS integer) * coalesce(sum(credits) FILTER (WHERE charge = '${charge}'), 0)`,
+  )
   .join(', ');
 
 /** Adds calls to the sums of their periods and runs, as they stand in the ledger, or takes them away (`sign` -1). The sums are kept by the
  * same transactions as the calls: a sum over a month of calls at every claim would cost more than the claim. */
-export function addToSums({ dialect }: SqlDatabase, calls: readonly number[], sign: 1 | -1): readonly SqlStatement[] {
+export function addToSums(
+  { dialect }: SqlDatabase,
+  calls: readonly number[],
+  sign: 1 | -1,
+): readonly SqlStatement[] {
   const list = dialect.list('$1', 'bigint');
   const values = [JSON.stringify(calls), sign];
   return [
@@ -75,7 +88,13 @@ export function* moveCalls(ledger: LedgerTime, moves: readonly CallMove[]): SqlW
     ),
     ...dialect.eachRow(
       last.map(({ call, charge, outcome, ...move }) => ({
-        ...{ call, charge, outcome, credits: move.credits ?? null, period: move.period?.start ?? null },
+        ...{
+          call,
+          charge,
+          outcome,
+          credits: move.credits ?? null,
+          period: move.period?.start ?? null,
+        },
         requestId: move.requestId ?? null,
       })),
       'new',

@@ -1,15 +1,32 @@
 import { isoDay } from '../../base/format-numbers.ts';
 import type { BillingPeriod } from '../../contract/billing-period.ts';
-import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../../sql/sql-work.ts';
+import {
+  read,
+  readTogether,
+  type SqlDatabase,
+  type SqlValue,
+  type SqlWork,
+  statement,
+} from '../../sql/sql-work.ts';
 import type { Charges, StoreStats } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { periodSpendingOf } from './claim-usage.ts';
-import type { ChargeState, Correction, StatementBy, StatementQuery, StatementRow, TimedCall } from './port.ts';
+import type {
+  ChargeState,
+  Correction,
+  StatementBy,
+  StatementQuery,
+  StatementRow,
+  TimedCall,
+} from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Sums the ledger call by call and not from the sums that claims maintain, so that a statement checks these sums. */
-export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQuery): SqlWork<StatementRow[]> {
+export function* readLedgerStatement(
+  { dialect }: SqlDatabase,
+  query: StatementQuery,
+): SqlWork<StatementRow[]> {
   const { by, account, period, job } = query;
   // The day of a call is that of its claim, but never before the period that it is charged to. So a call that was claimed before
   // the anniversary and charged after it counts on the first day of the new period.
@@ -60,7 +77,11 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
       unknown: row.calls_unknown!,
       inFlight: row.calls_sent!,
     },
-    credits: { charged: row.credits_charged!, unknown: row.credits_unknown!, inFlight: row.credits_sent! },
+    credits: {
+      charged: row.credits_charged!,
+      unknown: row.credits_unknown!,
+      inFlight: row.credits_sent!,
+    },
   }));
 }
 
@@ -97,24 +118,35 @@ export function* correctPeriod(
 export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
   const sql = `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
     FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`;
-  const [rows] = yield* read(statement<{ source: string; charge: ChargeState; calls: number; credits: number }>(sql));
-  return { ...sumCharges(rows), chargesOf: (isOne) => sumCharges(rows.filter(({ source }) => isOne(source))) };
+  const [rows] = yield* read(
+    statement<{ source: string; charge: ChargeState; calls: number; credits: number }>(sql),
+  );
+  return {
+    ...sumCharges(rows),
+    chargesOf: (isOne) => sumCharges(rows.filter(({ source }) => isOne(source))),
+  };
 }
 
-function sumCharges(rows: readonly { charge: ChargeState; calls: number; credits: number }[]): Charges {
+function sumCharges(
+  rows: readonly { charge: ChargeState; calls: number; credits: number }[],
+): Charges {
   const calls = { sent: 0, charged: 0, free: 0, unknown: 0 };
   const credits = { ...calls };
   for (const row of rows) {
     calls[row.charge] += row.calls;
     credits[row.charge] += row.credits;
   }
-  return { calls, credits: { charged: credits.charged, unknown: credits.unknown, open: credits.sent } };
+  return {
+    calls,
+    credits: { charged: credits.charged, unknown: credits.unknown, open: credits.sent },
+  };
 }
 
 /** Whether an account was charged for calls of other keys and never of this one. In two steps, so that a key that was used is found in its
  * first call: only a new one reads them all. */
 export function* isNewKey(account: string, key: string): SqlWork<boolean> {
-  const charged = "SELECT 1 AS found FROM calls WHERE account = $1 AND credits > 0 AND charge = 'charged'";
+  const charged =
+    "SELECT 1 AS found FROM calls WHERE account = $1 AND credits > 0 AND charge = 'charged'";
   const [own] = yield* read(statement(`${charged} AND key = $2 LIMIT 1`, [account, key]));
   if (own.length > 0) return false;
   const [others] = yield* read(statement(`${charged} AND key <> $2 LIMIT 1`, [account, key]));

@@ -33,7 +33,9 @@ export interface ClaimLimits {
 }
 
 /** What a service last charged for each kind of call, in credits, and when; null for a kind that it never charged. */
-export type ChargedPrices = Readonly<Record<CallKind, { readonly credits: number; readonly at: number } | null>>;
+export type ChargedPrices = Readonly<
+  Record<CallKind, { readonly credits: number; readonly at: number } | null>
+>;
 
 export interface ClaimRequest {
   readonly cell: Cell;
@@ -91,7 +93,9 @@ export interface Settlement {
   /** The areas that the location lies in, with the answers that hold for all of an area. */
   readonly areas?: readonly AreaAnswers[] | undefined;
   /** The slugs that a bundle was seen to return, errors included. */
-  readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] } | undefined;
+  readonly contents?:
+    | { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] }
+    | undefined;
   /** The call was answered, and its kind has no price in the store, or another: the credits charged, or null where it was free. */
   readonly price?: { readonly kind: CallKind; readonly credits: number | null } | undefined;
   /** The service said that the period's quota is used up. */

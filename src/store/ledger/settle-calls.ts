@@ -1,5 +1,12 @@
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
-import { read, readRows, readTogether, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import {
+  read,
+  readRows,
+  readTogether,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
 import { mergeAreas } from '../answers/stored-areas.ts';
 import { mergeCells, type StoredCells } from '../answers/stored-cells.ts';
 import { rememberObservations } from '../seen-services.ts';
@@ -9,7 +16,10 @@ import type { Settlement } from './port.ts';
 
 /** Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for
  * the ledger's own rows. */
-export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: readonly Settlement[]): SqlWork<void> {
+export function* settleCalls(
+  ledger: LedgerTime & StoredCells,
+  settlements: readonly Settlement[],
+): SqlWork<void> {
   const { dialect } = ledger.database;
   const [calls] = yield* read(
     statement<LedgerCall & { now: number }>(
@@ -40,7 +50,9 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
     // and would block the new period for a month. A call claimed before a correction tells nothing about the time after it.
     const sql = `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
       AND exhausted_at IS NULL AND coalesce(corrected_at, $5) <= $5`;
-    yield* write(statement(sql, [now, call.credits_left, call.account, call.period_start, call.claimed_at]));
+    yield* write(
+      statement(sql, [now, call.credits_left, call.account, call.period_start, call.claimed_at]),
+    );
   }
 }
 
@@ -55,6 +67,8 @@ export function* giveUpCalls(ledger: LedgerTime, calls: readonly number[]): SqlW
     // After the lock: a settlement that another process has written meanwhile is right.
     readRows(statement<{ id: number }>(`SELECT id ${ofCalls} AND charge = 'sent'`, [ids])),
   );
-  const moves = open.map(({ id }) => ({ call: id, charge: 'unknown', outcome: 'process ended' }) as const);
+  const moves = open.map(
+    ({ id }) => ({ call: id, charge: 'unknown', outcome: 'process ended' }) as const,
+  );
   yield* moveCalls(ledger, moves);
 }

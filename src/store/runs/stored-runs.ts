@@ -1,4 +1,11 @@
-import { read, type SqlDatabase, type SqlWork, statement, storable, write } from '../../sql/sql-work.ts';
+import {
+  read,
+  type SqlDatabase,
+  type SqlWork,
+  statement,
+  storable,
+  write,
+} from '../../sql/sql-work.ts';
 import type { Owner } from '../port.ts';
 import type { AccountTerms, LedgerAccount, NewRun, RunConclusion, RunRecord } from './port.ts';
 
@@ -16,13 +23,25 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
     statement<{ id: number }>(
       `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget, settings)
        VALUES ($1, $2, $3, $4, $5, ${dialect.now}, 'running', $6, $7, $8) RETURNING id`,
-      [...texts, run.plannedCredits, run.budget, run.settings === undefined ? null : JSON.stringify(run.settings)],
+      [
+        ...texts,
+        run.plannedCredits,
+        run.budget,
+        run.settings === undefined ? null : JSON.stringify(run.settings),
+      ],
     ),
   );
   if (run.terms !== undefined) {
-    const { subscription, anniversaryDay, reserve, overageCredits, isAssumed, isDayAssumed } = run.terms;
+    const { subscription, anniversaryDay, reserve, overageCredits, isAssumed, isDayAssumed } =
+      run.terms;
     const assumed = { isAssumed: isAssumed === true, isDayAssumed: isDayAssumed === true };
-    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, ...assumed };
+    const terms: AccountTerms = {
+      subscription,
+      anniversaryDay,
+      reserve,
+      overageCredits,
+      ...assumed,
+    };
     const sql = `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)
       ON CONFLICT (account) DO UPDATE SET terms = excluded.terms, run = excluded.run`;
     yield* write(statement(sql, [run.account, JSON.stringify(terms), row!.id]));
@@ -38,7 +57,10 @@ export function endRun({ dialect }: SqlDatabase, run: number, end: RunConclusion
 export function* readAccounts(): SqlWork<LedgerAccount[]> {
   const sql = 'SELECT account, terms FROM account_terms ORDER BY run DESC, account';
   const [rows] = yield* read(statement<{ account: string; terms: string }>(sql));
-  return rows.map(({ account, terms }) => ({ name: account, ...(JSON.parse(terms) as AccountTerms) }));
+  return rows.map(({ account, terms }) => ({
+    name: account,
+    ...(JSON.parse(terms) as AccountTerms),
+  }));
 }
 
 export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
@@ -49,7 +71,8 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
   return rows.map(({ owner: by, ...row }) => ({
     ...row,
     // A killed process cannot record its end. A process on another machine counts as running.
-    state: row.state === 'running' && by !== owner.name && !owner.isAlive(by) ? 'cut off' : row.state,
+    state:
+      row.state === 'running' && by !== owner.name && !owner.isAlive(by) ? 'cut off' : row.state,
     settings: row.settings === null ? null : JSON.parse(row.settings),
     summary: row.summary === null ? null : JSON.parse(row.summary),
   }));
@@ -62,6 +85,8 @@ export function* forgetRuns({ dialect }: SqlDatabase, before: number): SqlWork<n
     statement<{ runs: number }>(`SELECT count(*) AS runs FROM runs WHERE ${which}`, [before]),
   );
   const nothing = "input = '', output = '', settings = NULL, summary = NULL";
-  yield* write(statement(`UPDATE runs SET forgotten_at = ${dialect.now}, ${nothing} WHERE ${which}`, [before]));
+  yield* write(
+    statement(`UPDATE runs SET forgotten_at = ${dialect.now}, ${nothing} WHERE ${which}`, [before]),
+  );
   return row!.runs;
 }

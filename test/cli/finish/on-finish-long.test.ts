@@ -10,7 +10,11 @@ import { perilbook, type SetupOptions } from '../command-line.ts';
 const SLOWER = { factor: 10 };
 
 /** Secrets that the hook's program must not inherit, though the job does not name them. */
-const OTHERS = { PGPASSWORD: 'of-postgres', PERILBOOK_API_KEY: 'of-another-job', PERILBOOK_AFDC_KEY: 'of-an-agency' };
+const OTHERS = {
+  PGPASSWORD: 'of-postgres',
+  PERILBOOK_API_KEY: 'of-another-job',
+  PERILBOOK_AFDC_KEY: 'of-an-agency',
+};
 
 /** Six cells of a credit each, at a service of the test's own. */
 async function scene(t: TestContext, job: readonly string[], { factor = 200 } = {}) {
@@ -32,7 +36,10 @@ async function scene(t: TestContext, job: readonly string[], { factor = 200 } = 
   return {
     ...{ harness, secret, folder },
     path: (name: string) => join(folder, name),
-    run: (args: readonly string[], { job = 'job.yaml', ...options }: SetupOptions & { job?: string } = {}) =>
+    run: (
+      args: readonly string[],
+      { job = 'job.yaml', ...options }: SetupOptions & { job?: string } = {},
+    ) =>
       perilbook(['run', job, ...args], {
         ...{ folder, clock, ...options },
         env: { PATH: process.env.PATH!, THE_KEY: secret, ...OTHERS, ...options.env },
@@ -67,12 +74,17 @@ test('on_finish starts a program after every end of a run, with the summary and 
   const last = told.at(-1)!;
   // What --json prints; what the program prints is not on stdout.
   assert.deepEqual(last.summary, JSON.parse(ends.at(-1)!.stdout));
-  assert.deepEqual([last.event, last.job, last.version, last.error], ['run.finished', 'nightly', '0.0.0', null]);
+  assert.deepEqual(
+    [last.event, last.job, last.version, last.error],
+    ['run.finished', 'nightly', '0.0.0', null],
+  );
   assert.deepEqual([told[4].error.code, told[4].summary], ['NEEDS_APPROVAL', null]);
   assert.match(ends[0]!.stderr, /^heard$/m);
-  for (const name of ['told', 'env']) assert.ok(!readFileSync(path(name), 'utf8').includes(secret), name);
+  for (const name of ['told', 'env'])
+    assert.ok(!readFileSync(path(name), 'utf8').includes(secret), name);
   assert.match(readFileSync(path('env'), 'utf8'), /^PATH=/m);
-  for (const name of Object.keys(OTHERS)) assert.ok(!readFileSync(path('env'), 'utf8').includes(`${name}=`), name);
+  for (const name of Object.keys(OTHERS))
+    assert.ok(!readFileSync(path('env'), 'utf8').includes(`${name}=`), name);
   assert.equal(harness.charged(), 6);
 });
 
@@ -89,29 +101,58 @@ test('a program of the job file is found beside it, whatever way the job file is
   mkdirSync(path('op'));
   mkdirSync(path('bin'));
   copyFileSync(path('job.yaml'), path('op/below.yaml'));
-  writeFileSync(path('op/above.yaml'), readFileSync(path('job.yaml'), 'utf8').replace('./tell', '../tell'));
+  writeFileSync(
+    path('op/above.yaml'),
+    readFileSync(path('job.yaml'), 'utf8').replace('./tell', '../tell'),
+  );
   for (const [program, said] of [
     ['tell-us.sh', 'beside'],
     ['op/tell-us.sh', 'below'],
     ['bin/tell-us.sh', 'PATH'],
   ] as const) {
-    writeFileSync(path(program), `#!/bin/sh\necho "${said} $1" >> "${path('told')}"\n`, { mode: 0o755 });
+    writeFileSync(path(program), `#!/bin/sh\necho "${said} $1" >> "${path('told')}"\n`, {
+      mode: 0o755,
+    });
   }
   const env = { PATH: `${path('bin')}:${process.env.PATH}` };
-  for (const job of ['job.yaml', './job.yaml', path('job.yaml'), 'op/above.yaml', 'op/below.yaml']) {
+  for (const job of [
+    'job.yaml',
+    './job.yaml',
+    path('job.yaml'),
+    'op/above.yaml',
+    'op/below.yaml',
+  ]) {
     const { stderr } = await run([], { env, job });
     assert.doesNotMatch(stderr, /on_finish failed/, job);
   }
-  assert.equal(readFileSync(path('told'), 'utf8'), `${'beside nightly\n'.repeat(4)}below nightly\n`);
+  assert.equal(
+    readFileSync(path('told'), 'utf8'),
+    `${'beside nightly\n'.repeat(4)}below nightly\n`,
+  );
 });
 
 const HANGING = { timeout: 300_000 };
 
 for (const [what, script, problem, clock] of [
-  ['ignores SIGTERM', 'trap "" TERM; while :; do sleep 0.05; done', /sh did not end within 60 s/, {}],
+  [
+    'ignores SIGTERM',
+    'trap "" TERM; while :; do sleep 0.05; done',
+    /sh did not end within 60 s/,
+    {},
+  ],
   ['leaves a child that holds its pipes', 'sleep 65 & exit 0', null, SLOWER],
-  ['fails and leaves a child that holds its pipes', 'sleep 65 & exit 3', /sh ended with exit code 3/, SLOWER],
-  ['is ended with a child that holds its pipes', 'trap "" TERM; sleep 65', /sh did not end within 60 s/, {}],
+  [
+    'fails and leaves a child that holds its pipes',
+    'sleep 65 & exit 3',
+    /sh ended with exit code 3/,
+    SLOWER,
+  ],
+  [
+    'is ended with a child that holds its pipes',
+    'trap "" TERM; sleep 65',
+    /sh did not end within 60 s/,
+    {},
+  ],
 ] as const) {
   test(`a program of on_finish that ${what} does not hold the run`, HANGING, async (t) => {
     const { run } = await scene(t, [`on_finish: [sh, -c, ${JSON.stringify(script)}]`], clock);
@@ -122,10 +163,16 @@ for (const [what, script, problem, clock] of [
   });
 }
 
-test('the process ends although a program of on_finish has left a child that holds its pipes', HANGING, async (t) => {
-  const { folder, secret, harness } = await scene(t, ['on_finish: [sh, -c, "echo heard; sleep 65 & exit 0"]']);
-  const bin = startBin(t, ['run', 'job.yaml', '--yes'], folder, { THE_KEY: secret });
-  const { code, stderr } = await bin.ended;
-  assert.deepEqual([code, harness.charged()], [0, 6], stderr);
-  assert.match(stderr, /heard/);
-});
+test(
+  'the process ends although a program of on_finish has left a child that holds its pipes',
+  HANGING,
+  async (t) => {
+    const { folder, secret, harness } = await scene(t, [
+      'on_finish: [sh, -c, "echo heard; sleep 65 & exit 0"]',
+    ]);
+    const bin = startBin(t, ['run', 'job.yaml', '--yes'], folder, { THE_KEY: secret });
+    const { code, stderr } = await bin.ended;
+    assert.deepEqual([code, harness.charged()], [0, 6], stderr);
+    assert.match(stderr, /heard/);
+  },
+);

@@ -84,14 +84,22 @@ export async function agencyMirror(t: TestContext) {
     const [path] = target.split('?');
     const file = mirror.files.get(path!);
     if (file !== undefined) {
-      if (sendFile(file, request, response) && !file.body.toString('latin1', 0, 5).includes('<html')) downloads += 1;
+      if (
+        sendFile(file, request, response) &&
+        !file.body.toString('latin1', 0, 5).includes('<html')
+      )
+        downloads += 1;
       return;
     }
     const layer = mirror.layers.get(path!.replace(/\/query$/, ''));
     if (layer !== undefined) {
       const isQuery = path!.endsWith('/query');
       if (isQuery && !/return(Count|Ids)Only/.test(asked.target)) downloads += 1;
-      return sendJson(response, isQuery ? queried(layer, url.searchParams) : described(layer), request);
+      return sendJson(
+        response,
+        isQuery ? queried(layer, url.searchParams) : described(layer),
+        request,
+      );
     }
     if (path!.startsWith('earthquake.usgs.gov/')) {
       if (!path!.endsWith('/count')) downloads += 1;
@@ -104,25 +112,43 @@ export async function agencyMirror(t: TestContext) {
     server.closeAllConnections();
     server.close();
   });
-  return Object.assign(mirror, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(mirror, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
 }
 
 /** A web page, as servers give it in place of data. */
 export function sendPage(response: ServerResponse, status: number): void {
   const text = '<!DOCTYPE html><html><body>Sorry, this page is not available.</body></html>';
-  response.writeHead(status, { 'content-type': 'text/html', 'content-length': text.length }).end(text);
+  response
+    .writeHead(status, { 'content-type': 'text/html', 'content-length': text.length })
+    .end(text);
 }
 
-export function sendJson(response: ServerResponse, value: unknown, request?: IncomingMessage): void {
+export function sendJson(
+  response: ServerResponse,
+  value: unknown,
+  request?: IncomingMessage,
+): void {
   const text = JSON.stringify(value);
   const isPacked = /gzip/.test(String(request?.headers['accept-encoding'] ?? ''));
   const body = isPacked ? gzipSync(text) : Buffer.from(text);
   const packed = isPacked ? { 'content-encoding': 'gzip' } : {};
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, ...packed }).end(body);
+  response
+    .writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      ...packed,
+    })
+    .end(body);
 }
 
 /** Whether there was data in the answer. */
-function sendFile(file: MirroredFile, { headers }: IncomingMessage, response: ServerResponse): boolean {
+function sendFile(
+  file: MirroredFile,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): boolean {
   const { body, etag, lastModified } = file;
   const named = {
     'accept-ranges': 'bytes',
@@ -146,12 +172,21 @@ function sendFile(file: MirroredFile, { headers }: IncomingMessage, response: Se
     return false;
   }
   const part = body.subarray(from);
-  const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` };
-  response.writeHead(from === 0 ? 200 : 206, { ...named, ...place, 'content-length': part.length }).end(part);
+  const place =
+    from === 0 ? {} : { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` };
+  response
+    .writeHead(from === 0 ? 200 : 206, { ...named, ...place, 'content-length': part.length })
+    .end(part);
   return true;
 }
 
-function described({ fields, edited, maxRecordCount = 2_000, hasOffset = true, formats }: MirroredLayer): unknown {
+function described({
+  fields,
+  edited,
+  maxRecordCount = 2_000,
+  hasOffset = true,
+  formats,
+}: MirroredLayer): unknown {
   return {
     objectIdField: 'OBJECTID',
     maxRecordCount,
@@ -170,21 +205,36 @@ function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
   const isSimplified = query.has('maxAllowableOffset');
   const rows = layer.rows
     .map((row, index) => ({ ...row, id: index + 1 }))
-    .filter((row) => ids?.includes(row.id) ?? isWanted(row, query.get('where')!, query.get('geometry')));
+    .filter(
+      (row) => ids?.includes(row.id) ?? isWanted(row, query.get('where')!, query.get('geometry')),
+    );
   if (query.get('returnCountOnly') === 'true') return { count: rows.length };
   if (query.get('returnIdsOnly') === 'true') {
-    return { objectIdFieldName: 'OBJECTID', objectIds: rows.length === 0 ? null : rows.map(({ id }) => id) };
+    return {
+      objectIdFieldName: 'OBJECTID',
+      objectIds: rows.length === 0 ? null : rows.map(({ id }) => id),
+    };
   }
-  const { hasOffset = true, maxRecordCount = 2_000, mostRows = maxRecordCount, flag = 'properties', crs } = layer;
+  const {
+    hasOffset = true,
+    maxRecordCount = 2_000,
+    mostRows = maxRecordCount,
+    flag = 'properties',
+    crs,
+  } = layer;
   const from = hasOffset ? Number(query.get('resultOffset') ?? 0) : 0;
-  const asked = hasOffset ? Number(query.get('resultRecordCount') ?? maxRecordCount) : maxRecordCount;
+  const asked = hasOffset
+    ? Number(query.get('resultRecordCount') ?? maxRecordCount)
+    : maxRecordCount;
   const page = rows.slice(from, from + Math.min(asked, mostRows));
   const isMore = flag === 'always' || (flag !== 'never' && from + page.length < rows.length);
   const more = isMore ? { exceededTransferLimit: true } : {};
   const names = query.get('outFields')!;
   const attributesOf = (row: (typeof rows)[number]) => {
     const all = Object.entries({ OBJECTID: row.id, ...row.attributes });
-    return Object.fromEntries(all.filter(([name]) => names === '*' || names.split(',').includes(name)));
+    return Object.fromEntries(
+      all.filter(([name]) => names === '*' || names.split(',').includes(name)),
+    );
   };
   if (query.get('f') === 'json') {
     return { features: page.map((row) => ({ attributes: attributesOf(row) })), ...more };
@@ -255,6 +305,8 @@ function sendQuakes(
   });
   // The catalog sends in chunks, without a length.
   response.writeHead(200, { 'content-type': 'text/csv' });
-  response.write('time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type\n');
+  response.write(
+    'time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type\n',
+  );
   response.end(lines.join(''));
 }

@@ -21,12 +21,35 @@ const ROWS = 60;
 /** A row of each layer as its server sends it: the agencies' names in their case, numbers as text, times in milliseconds, blanks and nulls. */
 const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | number | null>>>> = {
   brownfield: {
-    ...{ REGISTRY_ID: '110022386925', PRIMARY_NAME: 'MILL', CITY_NAME: 'NORFOLK', STATE_CODE: 'VA', POSTAL_CODE: ' ' },
-    ...{ LATITUDE83: 37.5, LONGITUDE83: -78, PGM_SYS_ACRNM: 'ACRES', PGM_SYS_ID: '68054', LAST_REPORTED_DATE: null },
+    ...{
+      REGISTRY_ID: '110022386925',
+      PRIMARY_NAME: 'MILL',
+      CITY_NAME: 'NORFOLK',
+      STATE_CODE: 'VA',
+      POSTAL_CODE: ' ',
+    },
+    ...{
+      LATITUDE83: 37.5,
+      LONGITUDE83: -78,
+      PGM_SYS_ACRNM: 'ACRES',
+      PGM_SYS_ID: '68054',
+      LAST_REPORTED_DATE: null,
+    },
   },
   superfund: {
-    ...{ Region_ID: 3, State: 'Virginia', Site_Name: 'LANDFILL', Site_EPA_ID: 'VAD980712913', NPL_Status_Code: 'F' },
-    ...{ Status: 'NPL Site', Deletion_Date: null, Listing_Date: '9/8/1983', CreationDate: 1_519_931_834_000 },
+    ...{
+      Region_ID: 3,
+      State: 'Virginia',
+      Site_Name: 'LANDFILL',
+      Site_EPA_ID: 'VAD980712913',
+      NPL_Status_Code: 'F',
+    },
+    ...{
+      Status: 'NPL Site',
+      Deletion_Date: null,
+      Listing_Date: '9/8/1983',
+      CreationDate: 1_519_931_834_000,
+    },
   },
   'ust-facilities': {
     Facility_ID: 'VA1',
@@ -60,7 +83,14 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | numbe
     shape__len: 1.5,
   },
   'power-plants': {
-    ...{ Plant_Code: 3, Plant_Name: 'Hill', StateName: 'Virginia', PrimSource: 'solar', Total_MW: 5, Period: 202_502 },
+    ...{
+      Plant_Code: 3,
+      Plant_Name: 'Hill',
+      StateName: 'Virginia',
+      PrimSource: 'solar',
+      Total_MW: 5,
+      Period: 202_502,
+    },
     ...{ Coal_MW: null, source_des: 'Solar = 5 MW', Longitude: -78, Latitude: 37.5 },
   },
   'nuclear-reactors': {
@@ -89,7 +119,14 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | numbe
     },
     ...{ id: 17, expected_date: null, updated_at: 1_775_113_201_000 },
   },
-  parks: { FeatClass: 'Fee', Unit_Nm: 'Green', State_Nm: 'VA', Pub_Access: 'OA', GIS_Acres: 3, Date_Est: ' ' },
+  parks: {
+    FeatClass: 'Fee',
+    Unit_Nm: 'Green',
+    State_Nm: 'VA',
+    Pub_Access: 'OA',
+    GIS_Acres: 3,
+    Date_Est: ' ',
+  },
 };
 const WELL_STATES = 'CA,CO,ND,NM,OH,OK,TX,UT,VA,WV,WY';
 const LINES = ['gas-pipelines', 'transmission-lines'];
@@ -133,12 +170,16 @@ const filesOf = ({ files }: AgencyMirror) => ({
 function serveSites(mirror: AgencyMirror): void {
   for (const { loader, download, when } of SOURCES) {
     if (download.kind !== 'layer' || when === 'named' || !(loader in ATTRIBUTES)) continue;
-    const layers = typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer);
+    const layers =
+      typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer);
     for (const layer of layers) mirror.layers.set(withoutProtocol(layer), layerOf(loader));
   }
   // One layer of EIA's held all plants; the newest are in the workbook of a month.
   const [plants, reactors] = [layerOf('power-plants'), layerOf('nuclear-reactors')];
-  mirror.layers.set(withoutProtocol(plantsLayer()), { ...plants, rows: [...plants.rows, ...reactors.rows] });
+  mirror.layers.set(withoutProtocol(plantsLayer()), {
+    ...plants,
+    rows: [...plants.rows, ...reactors.rows],
+  });
   const counties = readLand().counties.filter(({ state }) => state === 'VA');
   const radon = SOURCES.find(({ name }) => name === 'radon')!.download as { layer: string };
   mirror.layers.set(withoutProtocol(radon.layer), {
@@ -150,19 +191,36 @@ function serveSites(mirror: AgencyMirror): void {
   // Of the last year nothing is published yet.
   text(
     'data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2024_US/csv',
-    table('1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE', (index) => `2024,F${index},37.5,-78.${index}`),
+    table(
+      '1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE',
+      (index) => `2024,F${index},37.5,-78.${index}`,
+    ),
   );
-  const years = table(AQI_HEADER, (index) => `VA,${counties[index]!.name},2025,365,349,16,0,0,0,0,90,60,41`);
-  zip('aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip', 'annual_aqi_by_county_2025.csv', years);
-  const place = (index: number) => `CO|REG|A1|${index}|${index}|T|37|30|0.0|N|0|78|${index}|0.0|W|0`;
+  const years = table(
+    AQI_HEADER,
+    (index) => `VA,${counties[index]!.name},2025,365,349,16,0,0,0,0,90,60,41`,
+  );
+  zip(
+    'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip',
+    'annual_aqi_by_county_2025.csv',
+    years,
+  );
+  const place = (index: number) =>
+    `CO|REG|A1|${index}|${index}|T|37|30|0.0|N|0|78|${index}|0.0|W|0`;
   const registers = {
-    'RA.dat': table('RA|REG|A1|x|x|NE|||G', (index) => `RA|REG|A1|${index}|${index}|NE|||C||||||05/28/2026`),
+    'RA.dat': table(
+      'RA|REG|A1|x|x|NE|||G',
+      (index) => `RA|REG|A1|${index}|${index}|NE|||C||||||05/28/2026`,
+    ),
     'CO.dat': table('CO|REG|A1|x', place),
     'EN.dat': table('EN|REG|A1|x', (index) => `EN|REG|A1|${index}|${index}|O||||One|`),
   };
   const packed = Object.entries(registers).map(([name, lines]) => [name, strToU8(lines)] as const);
   const towers = Buffer.from(zipSync(Object.fromEntries(packed)));
-  mirror.files.set('data.fcc.gov/download/pub/uls/complete/r_tower.zip', { body: towers, etag: '"t"' });
+  mirror.files.set('data.fcc.gov/download/pub/uls/complete/r_tower.zip', {
+    body: towers,
+    etag: '"t"',
+  });
   const airnow = 'files.airnowtech.org/airnow/today';
   const hour = (index: number) => `06/01/26|10:00|51000${1_000 + index}|Here|-5|OZONE|PPB|34|VA`;
   // The running hour and the one before are not there yet.
@@ -198,7 +256,10 @@ function serveSites(mirror: AgencyMirror): void {
   });
   text(
     'developer.nlr.gov/api/alt-fuel-stations/v1.csv',
-    table('Fuel Type Code,Station Name,State,Latitude,Longitude', (index) => `E85,One,VA,37.5,-78.${index}`),
+    table(
+      'Fuel Type Code,Station Name,State,Latitude,Longitude',
+      (index) => `E85,One,VA,37.5,-78.${index}`,
+    ),
   );
 }
 
@@ -245,7 +306,9 @@ const vintagesOf = (datasets: readonly { name: string; level: string; vintage: s
   );
 
 test('every source of sites and measurements comes from its server into the database', async (t) => {
-  const { folder, mirror, ...machine } = await dataMachine(t, { PERILBOOK_AFDC_KEY: 'secret-key-of-ours' });
+  const { folder, mirror, ...machine } = await dataMachine(t, {
+    PERILBOOK_AFDC_KEY: 'secret-key-of-ours',
+  });
   serveSites(mirror);
   for (const { download, name } of SOURCES) {
     const [layer] =
@@ -253,8 +316,10 @@ test('every source of sites and measurements comes from its server into the data
         ? []
         : [download.layer].flatMap((one) => (typeof one === 'string' ? one : Object.values(one)));
     if (layer !== undefined && name !== 'nuclear-reactors') {
-      mirror.fail(new RegExp(`${withoutProtocol(layer).replace(/[()]/g, '.')}/query`), 1, (_, response) =>
-        sendJson(response, BUSY),
+      mirror.fail(
+        new RegExp(`${withoutProtocol(layer).replace(/[()]/g, '.')}/query`),
+        1,
+        (_, response) => sendJson(response, BUSY),
       );
     }
   }
@@ -267,16 +332,20 @@ test('every source of sites and measurements comes from its server into the data
       when === undefined &&
       name !== 'nri-tracts',
   ).map(({ name }) => name);
-  const run = (...args: string[]) => machine.run([...args, ...(args[0] === 'get' ? ['--yes'] : []), '--json']);
+  const run = (...args: string[]) =>
+    machine.run([...args, ...(args[0] === 'get' ? ['--yes'] : []), '--json']);
   const got = await run('get', ...names);
   const { sources } = JSON.parse(got.stdout) as {
     sources: { source: string; records?: number; error?: { message: string } }[];
   };
   // Names that are topics too bring the boundaries, which nobody serves here.
-  const failed = sources.filter(({ source, error }) => error !== undefined && names.includes(source));
+  const failed = sources.filter(
+    ({ source, error }) => error !== undefined && names.includes(source),
+  );
   assert.deepEqual(failed, []);
   for (const { source, records } of sources) {
-    if (names.includes(source)) assert.ok(source === 'lmop' ? records === 1 : records! > 20, `${source}: ${records}`);
+    if (names.includes(source))
+      assert.ok(source === 'lmop' ? records === 1 : records! > 20, `${source}: ${records}`);
   }
   const states = await run('get', 'wells', 'parks', 'ust-facilities', '--states', WELL_STATES);
   assert.match(states.stderr, /States: CA, CO, ND, NM, OH, OK, TX, UT, VA, WV, WY/);
@@ -284,8 +353,12 @@ test('every source of sites and measurements comes from its server into the data
 
   assert.deepEqual(vintagesOf((await machine.list()).datasets), VINTAGES_OF_SITES);
   // The table tells the age of the data, and where its first rows are; not the day on which a server changed it.
-  const table = (await machine.run(['check', 'nuclear-reactors', 'wells', 'tri', 'gas-pipelines'])).stdout;
-  assert.match(table, /^nuclear-reactors +(?:ok|WARNING) +60 +2025-02 +2026-02-02 +-78\.0 to -78\.0, 37\.5 to 37\.5$/m);
+  const table = (await machine.run(['check', 'nuclear-reactors', 'wells', 'tri', 'gas-pipelines']))
+    .stdout;
+  assert.match(
+    table,
+    /^nuclear-reactors +(?:ok|WARNING) +60 +2025-02 +2026-02-02 +-78\.0 to -78\.0, 37\.5 to 37\.5$/m,
+  );
   assert.match(table, /^gas-pipelines +WARNING +60 +January 2020 +-78/m);
   assert.match(table, /^tri +ok +2024 *$/m);
   assert.match(table, /^wells +ok +600 +-78.0 to -78.0, 37.5 to 37.5$/m);
@@ -299,7 +372,10 @@ test('every source of sites and measurements comes from its server into the data
     }));
     mirror.layers.set(withoutProtocol(plantsLayer()), { ...layerOf('nuclear-reactors'), rows });
     const away = await machine.run(['check', 'nuclear-reactors']);
-    assert.match(away.stdout, /^nuclear-reactors: none of the first rows of https:.* is in the US$/m);
+    assert.match(
+      away.stdout,
+      /^nuclear-reactors: none of the first rows of https:.* is in the US$/m,
+    );
   }
   serveSites(mirror);
 
@@ -314,9 +390,14 @@ test('every source of sites and measurements comes from its server into the data
   const asked = mirror.requests.find(({ target }) => target.startsWith('developer.nlr.gov'))!;
   assert.equal(asked.headers['x-api-key'], undefined, 'a mirror gets no key');
   assert.doesNotMatch(mirror.requests.map(({ target }) => target).join(), /secret-key/);
-  const manifest = readFileSync(join(folder, 'perilbook/downloads/alternative-fuels-afdc/manifest.json'), 'utf8');
+  const manifest = readFileSync(
+    join(folder, 'perilbook/downloads/alternative-fuels-afdc/manifest.json'),
+    'utf8',
+  );
   assert.doesNotMatch(manifest + own.stdout + own.stderr, /secret-key/);
-  const here = (await machine.list()).sources.filter((one: { downloaded: unknown }) => one.downloaded !== null);
+  const here = (await machine.list()).sources.filter(
+    (one: { downloaded: unknown }) => one.downloaded !== null,
+  );
   assert.ok(!here.some((one: { source: string }) => one.source === 'alternative-fuels'));
 });
 
@@ -334,11 +415,20 @@ function serveNatural(mirror: AgencyMirror): void {
   const figures = NRI_PREFIXES.flatMap(([, prefix]) =>
     Object.entries(RATED).map(([suffix, value]) => [`${prefix}_${suffix}`, value] as const),
   );
-  const fire = { IncidentName: 'Ridge', IncidentTypeCategory: 'WF', POOState: 'US-VA', FireDiscoveryDateTime: 1.7e12 };
-  const prefixed = Object.fromEntries(Object.entries(fire).map(([name, value]) => [`attr_${name}`, value]));
+  const fire = {
+    IncidentName: 'Ridge',
+    IncidentTypeCategory: 'WF',
+    POOState: 'US-VA',
+    FireDiscoveryDateTime: 1.7e12,
+  };
+  const prefixed = Object.fromEntries(
+    Object.entries(fire).map(([name, value]) => [`attr_${name}`, value]),
+  );
   const point = { type: 'Point', coordinates: [-77.9, 37.4] };
   const layers: Readonly<Record<string, MirroredLayer['rows'][number]>> = {
-    'nri-tracts': { attributes: { ...codes, TRACTFIPS: '51007000100', ...Object.fromEntries(figures) } },
+    'nri-tracts': {
+      attributes: { ...codes, TRACTFIPS: '51007000100', ...Object.fromEntries(figures) },
+    },
     'nri-counties': { attributes: { ...codes, ...Object.fromEntries(figures) } },
     'wildfire-incidents': { attributes: fire, geometry: point },
     'wildfire-history': { attributes: fire, geometry: point },
@@ -346,12 +436,20 @@ function serveNatural(mirror: AgencyMirror): void {
   };
   for (const [name, row] of Object.entries(layers)) {
     const { layer } = SOURCES.find((source) => source.name === name)!.download as { layer: string };
-    mirror.layers.set(withoutProtocol(layer), { fields: Object.keys(row.attributes), rows: [row], edited: 1.77e12 });
+    mirror.layers.set(withoutProtocol(layer), {
+      fields: Object.keys(row.attributes),
+      rows: [row],
+      edited: 1.77e12,
+    });
   }
   const report = (magnitude: string, segment: string) =>
     `1,2024,1,7,2024-01-07,17:17:00,3,VA,51,1,${magnitude},0,0,0,0,37.4,-77.9,37.41,-77.91,1,9,1,1,${segment},7,0,0,0\n`;
   const spc = 'www.spc.noaa.gov/wcm/';
-  const names = ['1950-2023_actual_tornadoes.csv', '1950-2024_actual_tornadoes.csv', '1955-2024_hail.csv.zip'];
+  const names = [
+    '1950-2023_actual_tornadoes.csv',
+    '1950-2024_actual_tornadoes.csv',
+    '1955-2024_hail.csv.zip',
+  ];
   text(spc, `<html>${names.map((name) => `<a href="data/${name}">x</a>`).join('')}</html>`);
   text(`${spc}data/${names[1]}`, report('2', '1'));
   zip(`${spc}data/${names[2]}`, 'hail.csv', report('1.75', '0'));
@@ -371,9 +469,9 @@ test('every source of natural topics comes from its server, and a place in the t
   const data = async (...args: string[]) => {
     const { code, stdout, stderr } = await run([...args, '--json']);
     assert.equal(code, 0, stderr + stdout);
-    return (JSON.parse(stdout).sources as { source: string; records?: number; new_files: number }[]).filter(
-      ({ new_files }) => new_files > 0,
-    );
+    return (
+      JSON.parse(stdout).sources as { source: string; records?: number; new_files: number }[]
+    ).filter(({ new_files }) => new_files > 0);
   };
   const got = await data('get', 'natural', '--states', 'VA', '--yes');
   assert.ok(
@@ -387,7 +485,9 @@ test('every source of natural topics comes from its server, and a place in the t
   writeFileSync(join(folder, 'places.csv'), 'lat,lng\n37.35,-77.95\n');
   const ran = await perilbook(['run', 'places.csv', '--topics', 'natural'], options);
   assert.equal(ran.code, 0, ran.stderr);
-  const [row] = parse(readFileSync(join(folder, 'places.hazards.csv')), { columns: true }) as Record<string, string>[];
+  const [row] = parse(readFileSync(join(folder, 'places.hazards.csv')), {
+    columns: true,
+  }) as Record<string, string>[];
   for (const topic of NATURAL_SLUGS) {
     const stem = snakeCase(topic);
     const { RISKR, RISKS, AFREQ } = RATED;
@@ -399,7 +499,9 @@ test('every source of natural topics comes from its server, and a place in the t
   assert.deepEqual(counted, ['1', '1', '2', '1']);
 
   assert.deepEqual(await data('update'), [], 'nothing changed');
-  const { layer } = SOURCES.find(({ name }) => name === 'nri-counties')!.download as { layer: string };
+  const { layer } = SOURCES.find(({ name }) => name === 'nri-counties')!.download as {
+    layer: string;
+  };
   const counties = mirror.layers.get(withoutProtocol(layer))!;
   mirror.layers.set(withoutProtocol(layer), { ...counties, edited: 1.78e12 });
   const updated = await data('update');
@@ -413,7 +515,8 @@ test('every source of natural topics comes from its server, and a place in the t
 const COPIES: Readonly<Record<string, string>> = {
   'www.spc.noaa.gov/wcm/data/1950-2025_actual_tornadoes.csv':
     'www.spc.noaa.gov/wcm/data/1950-2024_actual_tornadoes.csv',
-  'www.spc.noaa.gov/wcm/data/1955-2025_hail.csv.zip': 'www.spc.noaa.gov/wcm/data/1955-2024_hail.csv.zip',
+  'www.spc.noaa.gov/wcm/data/1955-2025_hail.csv.zip':
+    'www.spc.noaa.gov/wcm/data/1955-2024_hail.csv.zip',
 };
 const TRACKS = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE
 2025179N15001,2025,1,NA,ARTHUR,2025-06-28 18:00:00,37.4,-77.9,85,973,main
@@ -429,12 +532,16 @@ test('every second address is loaded from, and named with the vintage, when the 
   const storms = SOURCES.find(({ name }) => name === 'ibtracs')!.download;
   assert.ok(storms.kind === 'file');
   text(withoutProtocol(storms.files[0]!.url), TRACKS);
-  const chosen = SOURCES.filter((source) => source.else !== undefined && source.name !== 'alternative-fuels-afdc');
+  const chosen = SOURCES.filter(
+    (source) => source.else !== undefined && source.name !== 'alternative-fuels-afdc',
+  );
   const firsts = new Set<string>();
   const served = new Set<string>();
   for (const { name, loader, download, else: others = [] } of chosen) {
     if (download.kind === 'layer') {
-      for (const layer of typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer)) {
+      for (const layer of typeof download.layer === 'string'
+        ? [download.layer]
+        : Object.values(download.layer)) {
         firsts.add(withoutProtocol(layer));
       }
     }
@@ -442,7 +549,9 @@ test('every second address is loaded from, and named with the vintage, when the 
     assert.ok(other !== undefined, name);
     if (other.download.kind === 'layer') {
       const layers =
-        typeof other.download.layer === 'string' ? [other.download.layer] : Object.values(other.download.layer);
+        typeof other.download.layer === 'string'
+          ? [other.download.layer]
+          : Object.values(other.download.layer);
       const own = download.kind === 'layer' ? mirror.layers.get([...firsts].at(-1)!) : undefined;
       const outlines = { areas: '51007000100', counties: '51007' }[name];
       const boundary =
@@ -461,8 +570,14 @@ test('every second address is loaded from, and named with the vintage, when the 
     }
     assert.ok(other.download.kind === 'file', name);
     for (const { url } of other.download.files) {
-      const dates = { year: name === 'tri' ? '2024' : name === 'airnow' ? '2026' : '2025', date: '20260601' };
-      const filled = url.replace('{year}', dates.year).replace('{date}', dates.date).replace('{hour}', '2026060110');
+      const dates = {
+        year: name === 'tri' ? '2024' : name === 'airnow' ? '2026' : '2025',
+        date: '20260601',
+      };
+      const filled = url
+        .replace('{year}', dates.year)
+        .replace('{date}', dates.date)
+        .replace('{hour}', '2026060110');
       const path = withoutProtocol(filled).replace('&limit=all', '').replace(/\?.*/, '');
       const from = COPIES[path] ?? path.replace(ARCHIVE, '').replace('2026/20260601', 'today');
       served.add(path);
@@ -470,29 +585,38 @@ test('every second address is loaded from, and named with the vintage, when the 
       if (file !== undefined) mirror.files.set(path, file);
       else if (/NRI_Table/.test(path)) {
         const [row] = mirror.layers.get([...firsts].at(-1)!)!.rows;
-        const cells = [Object.keys(row!.attributes), Object.values(row!.attributes)].map((line) => `${line.join()}\n`);
+        const cells = [Object.keys(row!.attributes), Object.values(row!.attributes)].map(
+          (line) => `${line.join()}\n`,
+        );
         zip(path, `${name}.csv`, cells.join(''));
       } else if (loader in ATTRIBUTES) {
-        const features = layerOf(loader).rows.map(({ attributes, geometry }) => ({ properties: attributes, geometry }));
+        const features = layerOf(loader).rows.map(({ attributes, geometry }) => ({
+          properties: attributes,
+          geometry,
+        }));
         zip(path, 'rows.geojson', geojson(features));
       }
     }
   }
-  for (const path of [...mirror.layers.keys()]) if (firsts.has(path) && !served.has(path)) mirror.layers.delete(path);
+  for (const path of [...mirror.layers.keys()])
+    if (firsts.has(path) && !served.has(path)) mirror.layers.delete(path);
   for (const path of [...mirror.files.keys()]) if (!served.has(path)) mirror.files.delete(path);
   const failed: string[] = [];
   for (const { name, when } of chosen) {
     const of = name === 'wells' ? 'CO,ND' : when === 'states' || name === 'areas' ? 'VA' : '';
     const states = of === '' ? [] : ['--states', of];
     const got = await run(['get', name, ...states, '--yes', '--json']);
-    const outcome = (JSON.parse(got.stdout) as { sources: { source: string; records?: number; error?: unknown }[] })
-      .sources;
+    const outcome = (
+      JSON.parse(got.stdout) as { sources: { source: string; records?: number; error?: unknown }[] }
+    ).sources;
     const own = outcome.find(({ source }) => source === name);
     if (!((own?.records ?? 0) > 0)) failed.push(`${name}: ${JSON.stringify(own)}`);
   }
   assert.deepEqual(failed, []);
   const { datasets } = await list();
-  const vintages = (datasets as { name: string; vintage: string }[]).map(({ name, vintage }) => `${name} ${vintage}`);
+  const vintages = (datasets as { name: string; vintage: string }[]).map(
+    ({ name, vintage }) => `${name} ${vintage}`,
+  );
   assert.ok(
     vintages.every((one) => / from /.test(one)),
     vintages.join('\n'),

@@ -18,10 +18,12 @@ import { dataMachine } from './downloading.ts';
 const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
 const AIR = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip';
 const AIR_2024 = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2024.zip';
-const FIRES = 'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
+const FIRES =
+  'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
 const NRI_TRACTS =
   'services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services/National_Risk_Index_Census_Tracts/FeatureServer/0';
-const triFileOf = (state: string) => `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${state}/csv`;
+const triFileOf = (state: string) =>
+  `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${state}/csv`;
 const COUNTIES = ['51001', '51003', '51005'];
 
 const radonLayer = (zone: number) => ({
@@ -33,7 +35,9 @@ const radonLayer = (zone: number) => ({
 
 function airZip(days: number, year = 2025, county = 'Accomack'): Buffer {
   const row = `Virginia,${county},${year},${days},${days - 10},10,0,0,0,0,90,60,40`;
-  return Buffer.from(zipSync({ [`annual_aqi_by_county_${year}.csv`]: strToU8(`${AQI_HEADER}\n${row}\n`) }));
+  return Buffer.from(
+    zipSync({ [`annual_aqi_by_county_${year}.csv`]: strToU8(`${AQI_HEADER}\n${row}\n`) }),
+  );
 }
 
 const LISTED = `Loaded into /perilbook/data.db (SIZE):
@@ -75,11 +79,19 @@ async function setUp(t: TestContext) {
   return { ...machine, downloads: join(machine.folder, 'perilbook/downloads') };
 }
 
-type Outcome = { source: string; records?: number; ok?: boolean; error?: { code: string; message: string } };
+type Outcome = {
+  source: string;
+  records?: number;
+  ok?: boolean;
+  error?: { code: string; message: string };
+};
 
 const datasetsOf = async (options: SetupOptions) =>
-  (JSON.parse((await perilbook(['data', '--json'], options)).stdout) as { datasets: { name: string; rows: number }[] })
-    .datasets;
+  (
+    JSON.parse((await perilbook(['data', '--json'], options)).stdout) as {
+      datasets: { name: string; rows: number }[];
+    }
+  ).datasets;
 
 test('nothing is downloaded before somebody said yes; --dry-run shows addresses, sizes and licences', async (t) => {
   const { run, mirror, own, options } = await setUp(t);
@@ -95,8 +107,14 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.deepEqual(nri.states, ['MD', 'VA']);
   assert.match(nri.licence, /not endorsed by FEMA/);
   assert.ok(nri.bytes > 1_000_000 && !nri.measured);
-  const sized = JSON.parse((await run(['get', 'areas', '--states', 'CA,VA', '--dry-run', '--json'])).stdout);
-  assert.match(sized.sources[0].addresses.join(), /_\{fips\}_tract_500k\.zip$/, 'what is asked for states');
+  const sized = JSON.parse(
+    (await run(['get', 'areas', '--states', 'CA,VA', '--dry-run', '--json'])).stdout,
+  );
+  assert.match(
+    sized.sources[0].addresses.join(),
+    /_\{fips\}_tract_500k\.zip$/,
+    'what is asked for states',
+  );
   // California's size is known, Virginia's is a 51st of the US.
   assert.equal(Math.round(sized.sources[0].bytes / 10_000), Math.round(428 + 5_780 / 51));
   const words = await run(['get', 'all', '--dry-run']);
@@ -121,7 +139,10 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.equal(unknown.map(({ source }: { source: string }) => source).join(), 'radon');
   assert.equal(mirror.requests.length, 0);
   const { stdout: here } = await perilbook(['data'], options);
-  assert.match(here, /^No data is here\. .*: perilbook data get natural --for FILE\nCan be[\s\S]*nri-tracts/);
+  assert.match(
+    here,
+    /^No data is here\. .*: perilbook data get natural --for FILE\nCan be[\s\S]*nri-tracts/,
+  );
 });
 
 test('the program names itself and who downloads, and asks nobody but the mirror', async (t) => {
@@ -159,7 +180,10 @@ test('a file that the loader refuses leaves the data as it was, and is downloade
   assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
   const { stdout } = await perilbook(['data'], options);
-  assert.match(stdout, /^Downloaded and refused, in part or .* \(.* data update downloads it again\): air-quality$/m);
+  assert.match(
+    stdout,
+    /^Downloaded and refused, in part or .* \(.* data update downloads it again\): air-quality$/m,
+  );
   assert.doesNotMatch(stdout, /not loaded/);
   mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
@@ -188,7 +212,8 @@ test('from January to May air quality is of the last complete year, and of the n
 
 test('each of two data files gets what was downloaded since it was loaded', async (t) => {
   const { run, mirror, options } = await setUp(t);
-  const update = async (...args: string[]) => JSON.parse((await run(['update', '--json', ...args])).stdout).sources[0];
+  const update = async (...args: string[]) =>
+    JSON.parse((await run(['update', '--json', ...args])).stdout).sources[0];
   await run(['get', 'air-quality', '--yes']);
   mirror.downloads();
   assert.equal((await update('--db', 'other.db')).records, 1);
@@ -196,7 +221,10 @@ test('each of two data files gets what was downloaded since it was loaded', asyn
   options.clock.move(1_000);
   mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.equal((await update()).records, 1);
-  const others = [(await update('--db', 'other.db')).records, (await update('--db', 'other.db')).records];
+  const others = [
+    (await update('--db', 'other.db')).records,
+    (await update('--db', 'other.db')).records,
+  ];
   assert.deepEqual(others, [1, undefined]);
 });
 
@@ -204,7 +232,9 @@ test('a stop in the middle says how to go on, and the same command does', async 
   const { run, mirror, downloads } = await setUp(t);
   const stop = new AbortController();
   mirror.fail(/annual_aqi/, 9, (_, response) => {
-    response.writeHead(200, { etag: '"1"', 'content-length': 5_000 }).write(airZip(360).subarray(0, 100));
+    response
+      .writeHead(200, { etag: '"1"', 'content-length': 5_000 })
+      .write(airZip(360).subarray(0, 100));
     setTimeout(() => stop.abort(), 30);
   });
   const stopped = await run(['get', 'air-quality', '--yes'], { interrupt: stop.signal });
@@ -217,7 +247,8 @@ test('a source is loaded when it is here, whatever another server does', async (
   const { run, mirror, downloads } = await setUp(t);
   const stop = new AbortController();
   const manifest = join(downloads, 'air-quality/manifest.json');
-  const isLoaded = () => existsSync(manifest) && readFileSync(manifest, 'utf8').includes('loadedAt');
+  const isLoaded = () =>
+    existsSync(manifest) && readFileSync(manifest, 'utf8').includes('loadedAt');
   mirror.fail(/ROE_Radon/, 9, async () => {
     for (let polls = 0; polls < 300 && !isLoaded(); polls++) await sleep(10);
     stop.abort();
@@ -235,7 +266,10 @@ test('a server that does not answer for long is named, with when it is asked aga
   });
   const { code, stderr } = await run(['get', 'air-quality', '--yes']);
   assert.equal(code, 0);
-  assert.match(stderr, /The connection to 127\.0\.0\.1:\d+ broke off: [^\n]*\. Trying again in 1 s\.\n/);
+  assert.match(
+    stderr,
+    /The connection to 127\.0\.0\.1:\d+ broke off: [^\n]*\. Trying again in 1 s\.\n/,
+  );
 });
 
 test('two commands do not download into one folder; the lock of a process that is gone is taken over', async (t) => {
@@ -251,7 +285,9 @@ test('two commands do not download into one folder; the lock of a process that i
 test('a folder that cannot be written is named', async (t) => {
   const { run, folder } = await setUp(t);
   writeFileSync(join(folder, 'file'), '');
-  const refused = await run(['get', 'air-quality', '--yes'], { env: { XDG_DATA_HOME: join(folder, 'file') } });
+  const refused = await run(['get', 'air-quality', '--yes'], {
+    env: { XDG_DATA_HOME: join(folder, 'file') },
+  });
   assert.equal(refused.code, 6);
   assert.match(refused.stderr, /Cannot write into .*file\/perilbook\/downloads: ENOTDIR/);
 });
@@ -261,7 +297,8 @@ test('a machine without a network takes the downloads of another one', async (t)
   await run(['get', 'air-quality', '--yes']);
   cpSync(downloads, join(folder, 'stick'), { recursive: true });
   mirror.downloads();
-  const copy = () => onAnother('other', ['get', 'air-quality', '--mirror', 'stick', '--yes', '--json', ...own('')]);
+  const copy = () =>
+    onAnother('other', ['get', 'air-quality', '--mirror', 'stick', '--yes', '--json', ...own('')]);
   const got = await copy();
   assert.equal(got.code, 0, got.stderr);
   assert.equal(JSON.parse(got.stdout).sources[0].records, 1);
@@ -282,7 +319,10 @@ test('a machine without a network takes the downloads of another one', async (t)
   // A file that was refused there is none that anybody should load.
   writeFileSync(file, bytes);
   const manifest = join(folder, 'stick/air-quality/manifest.json');
-  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"bytes"', '"refused": true, "bytes"'));
+  writeFileSync(
+    manifest,
+    readFileSync(manifest, 'utf8').replace('"bytes"', '"refused": true, "bytes"'),
+  );
   assert.match((await copy()).stdout, /was refused on the machine that it comes from/);
 });
 
@@ -291,7 +331,9 @@ test('a file at an own address answers for its states alone, also on a machine t
   const body = Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n');
   mirror.files.set('files.example.com/tri.csv', { body });
   const get = (settings: string, command = 'get') => {
-    const sources = own(`sources: {tri: {url: "${mirror.url}/files.example.com/tri.csv"${settings}}}\n`);
+    const sources = own(
+      `sources: {tri: {url: "${mirror.url}/files.example.com/tri.csv"${settings}}}\n`,
+    );
     return run([...(command === 'get' ? ['get', 'tri', '--yes'] : [command]), ...sources]);
   };
   const statesAt = async (settings: string, name: string) => {
@@ -304,7 +346,8 @@ test('a file at an own address answers for its states alone, also on a machine t
     assert.equal(got.code, 0, got.stderr);
     const other = JSON.parse((await onAnother(`at ${name}`, ['--json'])).stdout);
     const [covered, again] = [await list(), other].map(
-      ({ datasets }) => datasets.find((one: { name: string }) => one.name === 'sites:toxicReleaseInventory').states,
+      ({ datasets }) =>
+        datasets.find((one: { name: string }) => one.name === 'sites:toxicReleaseInventory').states,
     );
     assert.deepEqual(again, covered);
     return [covered, ...(here.stderr.match(/The data covers .*/g) ?? [])];
@@ -317,15 +360,29 @@ test('a file at an own address answers for its states alone, also on a machine t
   assert.deepEqual(await statesAt(', states: us', 'stick'), [undefined], 'the whole US');
   const elsewhere = await get(', states: "MD, DC"');
   assert.equal(elsewhere.code, 2, elsewhere.stderr);
-  assert.match(elsewhere.stderr, /no row is usable \(all are outside of DC, MD: states of tri in sources\.yaml\)/);
+  assert.match(
+    elsewhere.stderr,
+    /no row is usable \(all are outside of DC, MD: states of tri in sources\.yaml\)/,
+  );
 });
 
 test('a file at an own address may have any form that its loader reads, also on a machine that has no sources.yaml', async (t) => {
   const { run, mirror, downloads, own, onAnother } = await setUp(t);
-  const properties = { mag: 3.1, time: 1_700_000_000_000, place: 'x', type: 'earthquake', net: 'us', code: '1' };
-  const quakes = geojson([{ id: 'us1', properties, geometry: { type: 'Point', coordinates: [-78, 37, 10] } }]);
+  const properties = {
+    mag: 3.1,
+    time: 1_700_000_000_000,
+    place: 'x',
+    type: 'earthquake',
+    net: 'us',
+    code: '1',
+  };
+  const quakes = geojson([
+    { id: 'us1', properties, geometry: { type: 'Point', coordinates: [-78, 37, 10] } },
+  ]);
   mirror.files.set('files.example.com/quakes.geojson', { body: Buffer.from(quakes) });
-  const sources = own(`sources: {earthquakes: {url: "${mirror.url}/files.example.com/quakes.geojson"}}\n`);
+  const sources = own(
+    `sources: {earthquakes: {url: "${mirror.url}/files.example.com/quakes.geojson"}}\n`,
+  );
   const got = await run(['get', 'earthquakes', '--yes', ...sources]);
   assert.match(got.stderr, /earthquakes: loaded 1 record/);
   const copied = await onAnother('other', ['get', 'earthquakes', '--mirror', downloads, '--yes']);
@@ -336,11 +393,17 @@ test('a key that is missing, a mirror that is none and an update of nothing say 
   const { run, options } = await setUp(t);
   const keyless = await perilbook(['data', 'get', 'alternative-fuels-afdc', '--yes'], options);
   assert.match(keyless.stderr, /PERILBOOK_AFDC_KEY holds none\n {2}Needs a free key from https/);
-  const nowhere = await perilbook(['data', 'get', 'radon', '--mirror', 'nowhere', '--yes'], options);
+  const nowhere = await perilbook(
+    ['data', 'get', 'radon', '--mirror', 'nowhere', '--yes'],
+    options,
+  );
   assert.match(nowhere.stderr, /--mirror "nowhere" is neither an address nor a folder/);
   assert.match((await run(['update'])).stderr, /Nothing to update/);
   assert.match((await run(['get'])).stderr, /Missing argument: topics/);
-  assert.match((await run(['get', 'radon', '--states', 'Virgina'])).stderr, /"Virgina" is not a state/);
+  assert.match(
+    (await run(['get', 'radon', '--states', 'Virgina'])).stderr,
+    /"Virgina" is not a state/,
+  );
 });
 
 test('data load says how many rows of a file were used', async (t) => {
@@ -350,13 +413,19 @@ test('data load says how many rows of a file were used', async (t) => {
     'STCOFIPS,HAIL_RISKR,HAIL_RISKS,HAIL_AFREQ,DRGT_RISKR,DRGT_RISKS,DRGT_AFREQ\n51001,Very High,99,3,Very Low,1,1\n99,Very Low,1,1,Very Low,1,1\n',
   );
   const ratings = await perilbook(['data', 'load', 'nri', 'nri.csv', '--vintage', '2025'], options);
-  assert.match(ratings.stderr, /^Loaded nri \(county\), 2025: 1 of 2 rows, stored as 2 records\.$/m);
+  assert.match(
+    ratings.stderr,
+    /^Loaded nri \(county\), 2025: 1 of 2 rows, stored as 2 records\.$/m,
+  );
 });
 
 test('--quiet prints errors only, but hides nothing that the user is asked to approve', async (t) => {
   const { run, options, folder } = await setUp(t);
   writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(360));
-  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '-q'], options);
+  const loaded = await perilbook(
+    ['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '-q'],
+    options,
+  );
   assert.deepEqual([loaded.code, loaded.stdout, loaded.stderr], [0, '', '']);
   const missing = await perilbook(['data', 'load', 'air-quality', 'none.zip', '--quiet'], options);
   assert.match(missing.stderr, /none\.zip/);
@@ -365,12 +434,16 @@ test('--quiet prints errors only, but hides nothing that the user is asked to ap
   const got = await run(['get', 'radon', '--states', 'VA', '--quiet', '--yes']);
   // The sources are downloaded concurrently: whichever is first is told first.
   for (const source of ['areas', 'counties']) {
-    assert.match(got.stderr, new RegExp(`^${source}: .* is missing.*\\n.*\\[DOWNLOAD_FAILED\\]$`, 'm'));
+    assert.match(
+      got.stderr,
+      new RegExp(`^${source}: .* is missing.*\\n.*\\[DOWNLOAD_FAILED\\]$`, 'm'),
+    );
   }
   // Two addresses each, with what to do.
   assert.equal(got.stderr.trimEnd().split('\n').length, 8);
   // New, and unchanged.
-  for (let i = 0; i < 2; i++) assert.equal((await run(['get', 'air-quality', '--quiet', '--yes'])).stderr, '');
+  for (let i = 0; i < 2; i++)
+    assert.equal((await run(['get', 'air-quality', '--quiet', '--yes'])).stderr, '');
 });
 
 test('data lists what is loaded by topic, and the command that gets what is missing', async (t) => {
@@ -385,7 +458,10 @@ test('data lists what is loaded by topic, and the command that gets what is miss
     .replaceAll(folder, '')
     .replaceAll(others, '');
   assert.equal(listed, LISTED);
-  assert.match(offered!, /\n {2}areas {2,}US Census Bureau, cartographic boundaries of census tracts, 57\.8 MB\n/);
+  assert.match(
+    offered!,
+    /\n {2}areas {2,}US Census Bureau, cartographic boundaries of census tracts, 57\.8 MB\n/,
+  );
   assert.doesNotMatch(offered!, /\n {2}radon {3}/, 'a source that is here is not offered');
   const json = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
   const one = json.topics.find(({ topic }: { topic: string }) => topic === 'park');
@@ -401,8 +477,13 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   const asked = mirror.requests.length;
   options.clock.move(180 * 86_400_000);
   const later = await perilbook(['data'], { ...options, columns: 60 });
-  assert.match(later.stdout, /\n {2}air-quality {2}183 days 0 h ago {2}due {6}US\n {2}radon .* not yet {2}US\n/);
-  assert.ok(later.stdout.split('\n').every((line) => line.length <= 60 || !line.trim().includes(' ')));
+  assert.match(
+    later.stdout,
+    /\n {2}air-quality {2}183 days 0 h ago {2}due {6}US\n {2}radon .* not yet {2}US\n/,
+  );
+  assert.ok(
+    later.stdout.split('\n').every((line) => line.length <= 60 || !line.trim().includes(' ')),
+  );
   const { sources } = JSON.parse((await perilbook(['data', '--json'], options)).stdout) as {
     sources: { source: string; due: boolean }[];
   };
@@ -419,9 +500,21 @@ test('data lists what is loaded by topic, and the command that gets what is miss
 
 test('data check says which sources moved, changed their form or shrank, and downloads nothing', async (t) => {
   const { run, mirror, downloads } = await setUp(t);
-  mirror.files.set('www.spc.noaa.gov/wcm/', { body: Buffer.from('<html><a href="data/other.csv">hail</a></html>') });
-  mirror.files.set('developer.nlr.gov/api/alt-fuel-stations/v1.csv', { body: Buffer.from('Id,Name\n1,x\n') });
-  const names = ['air-quality', 'tornado', 'tri', 'power-plants', 'counties', 'alternative-fuels-afdc', 'radon'];
+  mirror.files.set('www.spc.noaa.gov/wcm/', {
+    body: Buffer.from('<html><a href="data/other.csv">hail</a></html>'),
+  });
+  mirror.files.set('developer.nlr.gov/api/alt-fuel-stations/v1.csv', {
+    body: Buffer.from('Id,Name\n1,x\n'),
+  });
+  const names = [
+    'air-quality',
+    'tornado',
+    'tri',
+    'power-plants',
+    'counties',
+    'alternative-fuels-afdc',
+    'radon',
+  ];
   const key = { env: { XDG_DATA_HOME: join(downloads, '..', '..'), PERILBOOK_AFDC_KEY: 'k' } };
   const checked = await run(['check', ...names, '--json'], key);
   assert.equal(checked.code, 6);
@@ -429,7 +522,10 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const by = new Map(sources.map((one) => [one.source, one]));
   assert.equal(by.get('air-quality')!.ok, true);
   assert.match(JSON.stringify(by.get('air-quality')), /"newest":"2025"/);
-  assert.match(by.get('tornado')!.error!.message, /has no link to 1950-YYYY_actual_tornadoes\.csv$/);
+  assert.match(
+    by.get('tornado')!.error!.message,
+    /has no link to 1950-YYYY_actual_tornadoes\.csv$/,
+  );
   assert.match(by.get('tri')!.error!.message, /is missing, and so are newer files/);
   assert.match(by.get('power-plants')!.error!.message, /status 404/);
   assert.match(by.get('alternative-fuels-afdc')!.error!.message, /begins with "Id,Name"/);
@@ -439,8 +535,15 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const words = await run(['check', 'air-quality', 'power-plants', 'radon']);
   assert.equal(words.code, 6);
   assert.equal(words.stdout.replaceAll(mirror.url, ''), CHECKED);
-  assert.match(words.stderr, /^Of files \(air-quality\) only the first bytes were read, .*: perilbook data update$/m);
-  assert.equal(words.stderr.match(/The mirror http:\S+ may not have it/g)?.length, 1, 'the advice is printed once');
+  assert.match(
+    words.stderr,
+    /^Of files \(air-quality\) only the first bytes were read, .*: perilbook data update$/m,
+  );
+  assert.equal(
+    words.stderr.match(/The mirror http:\S+ may not have it/g)?.length,
+    1,
+    'the advice is printed once',
+  );
   const noQuakes = await run(['check', 'earthquakes']);
   assert.equal(noQuakes.code, 6);
   assert.match(noQuakes.stdout, /count\?.* counts no events in a year$/m);
@@ -457,14 +560,20 @@ for (const got of ['--states VA,MD,DC', ''] as const) {
   test(`data check sees a state and columns that vanished from what was downloaded (${got || 'the whole US'})`, async (t) => {
     const { run, mirror } = await setUp(t);
     const hazards = NRI_PREFIXES.map(([, prefix]) => prefix);
-    const names = hazards.flatMap((hazard) => ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => `${hazard}_${suffix}`));
+    const names = hazards.flatMap((hazard) =>
+      ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => `${hazard}_${suffix}`),
+    );
     const valueIn = (name: string) => (name.endsWith('_RISKR') ? 'Very Low' : 1);
     const rows = ['VA 51 30', 'MD 24 20', 'DC 11 12']
       .map((of) => of.split(' '))
       .flatMap(([STATEABBRV, STATEFIPS, count]) =>
         Array.from({ length: Number(count) }, (_, index) => ({
           attributes: {
-            ...{ TRACTFIPS: `${STATEFIPS}001${String(100 + index).padStart(6, '0')}`, STATEFIPS, STATEABBRV },
+            ...{
+              TRACTFIPS: `${STATEFIPS}001${String(100 + index).padStart(6, '0')}`,
+              STATEFIPS,
+              STATEABBRV,
+            },
             ...Object.fromEntries(names.map((name) => [name, valueIn(name)])),
           },
         })),
@@ -479,7 +588,10 @@ for (const got of ['--states VA,MD,DC', ''] as const) {
     const isLeft = (name: string) => !/^DRGT_/.test(name);
     mirror.layers.set(NRI_TRACTS, { ...layer, fields: layer.fields.filter(isLeft) });
     assert.equal(await warning(), `${usual}; it has no column DRGT_RISKR, DRGT_RISKS, DRGT_AFREQ`);
-    mirror.layers.set(NRI_TRACTS, { ...layer, rows: rows.filter(({ attributes }) => attributes.STATEABBRV !== 'DC') });
+    mirror.layers.set(NRI_TRACTS, {
+      ...layer,
+      rows: rows.filter(({ attributes }) => attributes.STATEABBRV !== 'DC'),
+    });
     assert.match(await warning(), /; DC has 0 rows; 12 are loaded$/);
     mirror.layers.set(NRI_TRACTS, { ...layer, rows: rows.slice(15) });
     assert.match(await warning(), /; VA has 15 rows; 30 are loaded$/);
@@ -493,25 +605,36 @@ test('data check sees that the file of a downloaded state is gone', async (t) =>
   await run(['get', 'tri', '--states', 'VA,MD', '--yes']);
   assert.match((await run(['check', 'tri'])).stdout, /^tri +ok +2025$/m);
   mirror.files.delete(triFileOf('MD'));
-  assert.match((await run(['check', 'tri'])).stdout, /^tri: the file of MD is gone \(https:[^ ]*2025_MD\/csv\)$/m);
+  assert.match(
+    (await run(['check', 'tri'])).stdout,
+    /^tri: the file of MD is gone \(https:[^ ]*2025_MD\/csv\)$/m,
+  );
 });
 
 test('the states whose files are missing are named, and keep none of the others from coming', async (t) => {
   const { run, mirror } = await setUp(t);
   for (const state of ['DC', 'VA']) {
-    const body = Buffer.from(`TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${state}1,2025,${state},38,-78.1\n`);
+    const body = Buffer.from(
+      `TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${state}1,2025,${state},38,-78.1\n`,
+    );
     mirror.files.set(triFileOf(state), { body, etag: '"1"' });
   }
   const got = await run(['get', 'tri', '--states', 'VA,CA,MD,DC', '--yes']);
   assert.equal(got.code, 6);
   assert.match(got.stderr, /tri: loaded 2 records of DC, VA, 2025\.\n/);
-  assert.match(got.stderr, /_CA\/csv is missing, and so are newer files\. Not downloaded: CA, MD\n/);
+  assert.match(
+    got.stderr,
+    /_CA\/csv is missing, and so are newer files\. Not downloaded: CA, MD\n/,
+  );
   // A server that does not answer is not asked for each state in turn.
   mirror.requests.length = 0;
   mirror.fail(/^data\.epa\.gov.*tri_basic/, 99, (_, response) => response.writeHead(503).end());
   const down = await run(['get', 'tri', '--states', 'VA,CA,DC', '--yes']);
   assert.match(down.stderr, /_CA\/csv answered with status 503\. Not downloaded: CA, DC, VA\n/);
-  assert.equal(mirror.requests.filter(({ target }) => target.startsWith('data.epa.gov')).length, 12);
+  assert.equal(
+    mirror.requests.filter(({ target }) => target.startsWith('data.epa.gov')).length,
+    12,
+  );
 });
 
 test('a mirror that cannot be reached is named, not the agency that was not asked', async (t) => {
@@ -527,7 +650,10 @@ test('data remove takes away what a source brought, and what was loaded by its n
   const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   const misspelt = await run(['remove', 'air-qualty']);
-  assert.match(misspelt.stderr, /no source or loaded dataset "air-qualty"; did you mean air-quality\?/);
+  assert.match(
+    misspelt.stderr,
+    /no source or loaded dataset "air-qualty"; did you mean air-quality\?/,
+  );
   assert.match((await run(['remove', 'air-quality'])).stderr, /air-quality: removed airQuality/);
   assert.deepEqual(await datasetsOf(options), []);
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
@@ -544,8 +670,13 @@ test('data remove takes away what a source brought, and what was loaded by its n
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
 
   await run(['get', 'air-quality', '--yes']);
-  for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `perilbook/data.db${end}`), { force: true });
-  assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/, 'without a data file');
+  for (const end of ['', '-wal', '-shm'])
+    rmSync(join(folder, `perilbook/data.db${end}`), { force: true });
+  assert.match(
+    (await run(['remove', 'air-quality'])).stderr,
+    /removed its downloads/,
+    'without a data file',
+  );
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
 });
 
@@ -553,16 +684,31 @@ test('sample data beside real data is named', async (t) => {
   const { run, options, folder } = await setUp(t);
   mkdirSync(join(folder, 'perilbook'), { recursive: true });
   const database = openDataDatabase(join(folder, 'perilbook/data.db'));
-  const made = { name: 'radon', source: 'made up', vintage: 'x', licence: '', sample: true } as const;
-  importDataset(database, { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] }, options.clock);
+  const made = {
+    name: 'radon',
+    source: 'made up',
+    vintage: 'x',
+    licence: '',
+    sample: true,
+  } as const;
+  importDataset(
+    database,
+    { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] },
+    options.clock,
+  );
   database.close();
-  assert.match((await run(['get', 'air-quality', '--yes'])).stderr, /also holds sample data \(made up\): radon\./);
+  assert.match(
+    (await run(['get', 'air-quality', '--yes'])).stderr,
+    /also holds sample data \(made up\): radon\./,
+  );
 });
 
 /** What `data check` says of one source. */
 async function checked(run: Awaited<ReturnType<typeof setUp>>['run'], name: string) {
   const { code, stdout } = await run(['check', name, '--json']);
-  const { sources } = JSON.parse(stdout) as { sources: { source: string; ok: boolean; warning?: string }[] };
+  const { sources } = JSON.parse(stdout) as {
+    sources: { source: string; ok: boolean; warning?: string }[];
+  };
   const allOk = sources.every(({ ok }) => ok);
   assert.equal(allOk, code === 0);
   return { code, warning: sources.find(({ source }) => source === name)!.warning };
@@ -577,7 +723,10 @@ test('data check warns about a source that missed its cadence, by its last chang
   const warning = 'its last change is of 2025-01-01, and it is published twice a year';
   assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning });
   const { stdout } = await run(['check', 'air-quality']);
-  assert.match(stdout, /^air-quality {2}WARNING +2025 +2025-01-01\nair-quality: its last change is of 2025-01-01/m);
+  assert.match(
+    stdout,
+    /^air-quality {2}WARNING +2025 +2025-01-01\nair-quality: its last change is of 2025-01-01/m,
+  );
   mirror.files.delete(AIR);
   mirror.files.set(AIR_2024, { body: airZip(360, 2024) });
   assert.match((await checked(run, 'air-quality')).warning!, /its newest data is of 2024-12-31/);
@@ -597,14 +746,26 @@ test('data check warns when newer data is published than is here, until it is up
   mirror.files.delete(AIR);
   mirror.layers.delete(RADON);
   const OUTDATED = 'newer data is published: run perilbook data update air-quality';
-  mirror.files.set(AIR_2024, { body: airZip(360, 2024), lastModified: 'Fri, 15 May 2026 00:00:00 GMT', etag: '"1"' });
+  mirror.files.set(AIR_2024, {
+    body: airZip(360, 2024),
+    lastModified: 'Fri, 15 May 2026 00:00:00 GMT',
+    etag: '"1"',
+  });
   assert.equal((await run(['get', 'air-quality', '--yes'])).code, 0);
   assert.equal((await checked(run, 'air-quality')).code, 0);
-  mirror.files.set(AIR_2024, { body: airZip(360, 2024), lastModified: 'Sat, 16 May 2026 00:00:00 GMT', etag: '"2"' });
+  mirror.files.set(AIR_2024, {
+    body: airZip(360, 2024),
+    lastModified: 'Sat, 16 May 2026 00:00:00 GMT',
+    etag: '"2"',
+  });
   assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning: OUTDATED });
   assert.equal((await run(['update'])).code, 0);
   assert.equal((await checked(run, 'air-quality')).code, 0);
-  mirror.files.set(AIR, { body: airZip(360), lastModified: 'Sun, 17 May 2026 00:00:00 GMT', etag: '"3"' });
+  mirror.files.set(AIR, {
+    body: airZip(360),
+    lastModified: 'Sun, 17 May 2026 00:00:00 GMT',
+    etag: '"3"',
+  });
   assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning: OUTDATED });
   assert.equal((await run(['update'])).code, 0);
   assert.equal((await checked(run, 'air-quality')).code, 0);
@@ -615,7 +776,10 @@ test('data check warns when newer data is published than is here, until it is up
   assert.doesNotMatch((await checked(run, 'radon')).warning!, /newer data/);
   options.clock.move(1_000);
   mirror.layers.set(RADON, { ...radonLayer(2), edited: 2_000 });
-  assert.match((await checked(run, 'radon')).warning!, /newer data is published: run perilbook data update radon/);
+  assert.match(
+    (await checked(run, 'radon')).warning!,
+    /newer data is published: run perilbook data update radon/,
+  );
 });
 
 test('the file of the last tornado year is taken beside that of all years, where the page links to it', async (t) => {
@@ -627,25 +791,46 @@ test('the file of the last tornado year is taken beside that of all years, where
     mirror.files.set('www.spc.noaa.gov/wcm/', { body: Buffer.from(`<html>${links.join('\n')}`) });
   };
   const [all, last] = ['1950-2025_actual_tornadoes.csv', '2025_torn.csv'];
-  mirror.files.set(`www.spc.noaa.gov/wcm/data/${all}`, { body: Buffer.from(row('03,14') + row('09,09')), etag: '"a"' });
+  mirror.files.set(`www.spc.noaa.gov/wcm/data/${all}`, {
+    body: Buffer.from(row('03,14') + row('09,09')),
+    etag: '"a"',
+  });
   mirror.files.set(`www.spc.noaa.gov/wcm/data/${last}`, {
     body: Buffer.from(row('09,09') + row('12,18')),
     etag: '"l"',
   });
   page(all);
-  assert.match((await run(['get', 'tornado', '--yes'])).stderr, /tornado: loaded 2 records, 2025, to 2025-09-09/);
+  assert.match(
+    (await run(['get', 'tornado', '--yes'])).stderr,
+    /tornado: loaded 2 records, 2025, to 2025-09-09/,
+  );
   page(all, '2024_torn.csv', last);
-  assert.match((await run(['update', 'tornado'])).stderr, /tornado: loaded 3 records, 2025\b(?!, to)/);
+  assert.match(
+    (await run(['update', 'tornado'])).stderr,
+    /tornado: loaded 3 records, 2025\b(?!, to)/,
+  );
   assert.doesNotMatch((await run(['update', 'tornado'])).stderr, /loaded/);
 });
 
 test('a source that was downloaded by state and is one file now is asked for the whole US, once', async (t) => {
   const { downloads } = await setUp(t);
-  const entry = (file: string) => ({ file, url: 'https://x', bytes: 1, fetchedAt: 1, checkedAt: 1 });
+  const entry = (file: string) => ({
+    file,
+    url: 'https://x',
+    bytes: 1,
+    fetchedAt: 1,
+    checkedAt: 1,
+  });
   for (const name of ['cell-towers', 'ust-facilities']) {
-    writeManifest(join(downloads, name), new Map(['VA', 'MD'].map((state) => [state, entry(`${state}.geojson`)])));
+    writeManifest(
+      join(downloads, name),
+      new Map(['VA', 'MD'].map((state) => [state, entry(`${state}.geojson`)])),
+    );
   }
-  const found = downloadedSources(SOURCES, downloads).map(({ source, slices }) => [source.name, slices]);
+  const found = downloadedSources(SOURCES, downloads).map(({ source, slices }) => [
+    source.name,
+    slices,
+  ]);
   assert.deepEqual(found, [
     ['ust-facilities', ['VA', 'MD']],
     ['cell-towers', ['US']],

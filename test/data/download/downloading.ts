@@ -15,7 +15,12 @@ export async function downloading(t: TestContext, silenceMs = 5_000) {
   const mirror = await agencyMirror(t);
   const folder = temporaryFolder(t);
   const clock = new MovedClock('2026-06-01T00:00:00Z');
-  const client = createWebClient({ userAgent: 'perilbook/0.0.0', env: {}, mirror: mirror.url, silenceMs });
+  const client = createWebClient({
+    userAgent: 'perilbook/0.0.0',
+    env: {},
+    mirror: mirror.url,
+    silenceMs,
+  });
   t.after(() => client.close());
   const context: DownloadContext = {
     client,
@@ -51,10 +56,13 @@ export async function dataMachine(t: TestContext, env: Readonly<Record<string, s
   return {
     ...{ folder, mirror, options },
     run: (args: readonly string[], changes: SetupOptions = {}) =>
-      perilbook(['data', ...args, ...(args[0] === 'remove' ? ['--yes'] : ['--mirror', mirror.url])], {
-        ...options,
-        ...changes,
-      }),
+      perilbook(
+        ['data', ...args, ...(args[0] === 'remove' ? ['--yes'] : ['--mirror', mirror.url])],
+        {
+          ...options,
+          ...changes,
+        },
+      ),
     /** Runs a `data` command on a machine that has files of this one, a folder of its own, and no network. */
     onAnother: (name: string, args: readonly string[]) =>
       perilbook(['data', ...args], {

@@ -12,11 +12,18 @@ import { type Downloading, downloading } from './downloading.ts';
 
 const HOST = 'www.spc.noaa.gov/wcm/data';
 const URL_OF = (name: string) => `https://${HOST}/${name}`;
-const CSV = Buffer.from(`om,yr,mo\n${Array.from({ length: 400 }, (_, row) => `${row},2025,7\n`).join('')}`);
+const CSV = Buffer.from(
+  `om,yr,mo\n${Array.from({ length: 400 }, (_, row) => `${row},2025,7\n`).join('')}`,
+);
 const MODIFIED = 'Mon, 02 Mar 2026 00:00:00 GMT';
 const OLD = 'om,yr,mo\n1,2024,1\n';
 
-function get(here: Downloading, name = 'hail.csv', context: DownloadContext = here.context, entry?: FileEntry) {
+function get(
+  here: Downloading,
+  name = 'hail.csv',
+  context: DownloadContext = here.context,
+  entry?: FileEntry,
+) {
   const request = { url: URL_OF(name), target: join(here.folder, name), mostBytes: 100_000 };
   return downloadFile(request, entry, context);
 }
@@ -29,14 +36,24 @@ async function serving(t: TestContext, silenceMs?: number): Promise<Downloading>
 }
 
 /** The old file is there, and a download that fails leaves it so. */
-async function keepsOld(here: Downloading, name: string, message: RegExp, hint: RegExp = /unchanged/): Promise<void> {
+async function keepsOld(
+  here: Downloading,
+  name: string,
+  message: RegExp,
+  hint: RegExp = /unchanged/,
+): Promise<void> {
   writeFileSync(join(here.folder, name), OLD);
   await assert.rejects(get(here, name), { code: 'DOWNLOAD_FAILED', message, hint });
   assert.equal(here.read(name), OLD);
 }
 
 /** Sends the beginning of a body and breaks the connection. */
-function breakAfter(response: ServerResponse, body: Buffer, bytes: number, headers: Record<string, string>): void {
+function breakAfter(
+  response: ServerResponse,
+  body: Buffer,
+  bytes: number,
+  headers: Record<string, string>,
+): void {
   response.writeHead(200, { ...headers, 'content-length': body.length });
   response.flushHeaders();
   if (bytes === 0) response.socket!.end();
@@ -48,7 +65,9 @@ test('a download that breaks off at any byte goes on there, and the file is whol
   for (const bytes of [0, 1, 2, 511, 1_023, 1_024, 1_025, CSV.length - 2, CSV.length - 1]) {
     const name = `hail-${bytes}.csv`;
     here.mirror.files.set(`${HOST}/${name}`, { body: CSV, etag: '"1"' });
-    here.mirror.fail(new RegExp(name), 1, (_, response) => breakAfter(response, CSV, bytes, { etag: '"1"' }));
+    here.mirror.fail(new RegExp(name), 1, (_, response) =>
+      breakAfter(response, CSV, bytes, { etag: '"1"' }),
+    );
     assert.equal(typeof (await get(here, name)), 'object');
     assert.equal(here.read(name), CSV.toString());
     const { headers } = here.mirror.requests.at(-1)!;
@@ -64,8 +83,13 @@ test('a server that breaks off again and again is asked as long as it brings som
   here.mirror.fail(/hail/, 12, ({ headers }, response) => {
     const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
     const part = CSV.subarray(from);
-    const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${CSV.length - 1}/${CSV.length}` };
-    response.writeHead(from === 0 ? 200 : 206, { etag: '"1"', ...place, 'content-length': part.length });
+    const place =
+      from === 0 ? {} : { 'content-range': `bytes ${from}-${CSV.length - 1}/${CSV.length}` };
+    response.writeHead(from === 0 ? 200 : 206, {
+      etag: '"1"',
+      ...place,
+      'content-length': part.length,
+    });
     response.write(part.subarray(0, 300), () => response.socket!.end());
   });
   await get(here);
@@ -104,7 +128,11 @@ test('what a kill leaves behind is gone on with, or begun anew where nothing cer
     [CSV.subarray(0, 700), JSON.stringify(state), '"1"'],
     [CSV.subarray(0, 700), JSON.stringify({ ...state, etag: 'W/"1"' }), undefined],
     // A date goes on where a weak ETag may not.
-    [CSV.subarray(0, 700), JSON.stringify({ ...state, etag: 'W/"1"', lastModified: MODIFIED }), MODIFIED],
+    [
+      CSV.subarray(0, 700),
+      JSON.stringify({ ...state, etag: 'W/"1"', lastModified: MODIFIED }),
+      MODIFIED,
+    ],
     [CSV.subarray(0, 700), JSON.stringify({ ...state, url: URL_OF('other.csv') }), undefined],
     [CSV.subarray(0, 700), '{"url":"htt', undefined],
     [CSV.subarray(0, 700), null, undefined],
@@ -133,7 +161,9 @@ test('a stop ends the download, and the next one goes on', async (t) => {
   const here = await serving(t);
   const stop = new AbortController();
   here.mirror.fail(/hail/, 1, (_, response) => {
-    response.writeHead(200, { etag: '"1"', 'content-length': CSV.length }).write(CSV.subarray(0, 2_000));
+    response
+      .writeHead(200, { etag: '"1"', 'content-length': CSV.length })
+      .write(CSV.subarray(0, 2_000));
   });
   const context = here.with({ signal: stop.signal, onBytes: () => stop.abort() });
   await assert.rejects(get(here, 'hail.csv', context), { name: 'AbortError' });
@@ -150,16 +180,36 @@ const TOO_LARGE = /at most 1 MB are expected/;
 const UNENDED = `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`;
 
 for (const [what, answer, message, hint] of [
-  ['a page of HTML', (to) => sendPage(to, 200), /hail\.csv answered with a web page instead of data/],
-  ['a 403', (to) => sendPage(to, 403), /status 403: it refuses programs/, /browser.*perilbook data load/],
-  ['more than expected', (to) => to.writeHead(200, { 'content-length': LARGE.length }).end(LARGE), TOO_LARGE],
+  [
+    'a page of HTML',
+    (to) => sendPage(to, 200),
+    /hail\.csv answered with a web page instead of data/,
+  ],
+  [
+    'a 403',
+    (to) => sendPage(to, 403),
+    /status 403: it refuses programs/,
+    /browser.*perilbook data load/,
+  ],
+  [
+    'more than expected',
+    (to) => to.writeHead(200, { 'content-length': LARGE.length }).end(LARGE),
+    TOO_LARGE,
+  ],
   ['more than expected, of no stated size', (to) => to.writeHead(200).end(LARGE), TOO_LARGE],
   [
     'more than expected, packed',
-    (to) => to.writeHead(200, { 'content-encoding': 'gzip', 'content-length': PACKED.length }).end(PACKED),
+    (to) =>
+      to
+        .writeHead(200, { 'content-encoding': 'gzip', 'content-length': PACKED.length })
+        .end(PACKED),
     TOO_LARGE,
   ],
-  ['an answer whose end could not be told from a break', (to) => to.socket!.end(UNENDED), /states no length/],
+  [
+    'an answer whose end could not be told from a break',
+    (to) => to.socket!.end(UNENDED),
+    /states no length/,
+  ],
 ] as readonly (readonly [string, (to: ServerResponse) => unknown, RegExp, RegExp?])[]) {
   test(`${what} never replaces data`, async (t) => {
     const here = await downloading(t);
@@ -188,7 +238,8 @@ test('a server that asks to wait is left alone for so long', async (t) => {
 
 test('failures of a moment are tried again, lasting ones end after six attempts', async (t) => {
   const here = await serving(t);
-  const failing = (_: unknown, response: ServerResponse) => response.writeHead(503, { 'content-length': 0 }).end();
+  const failing = (_: unknown, response: ServerResponse) =>
+    response.writeHead(503, { 'content-length': 0 }).end();
   here.mirror.fail(/./, 2, failing);
   await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());
@@ -214,7 +265,11 @@ test('a damaged zip, and one that unpacks to far more than it should, are refuse
   await keepsOld(here, 'damaged.zip', /zip of .* is damaged/);
   const bomb = Buffer.from(zipSync({ 'hail.csv': new Uint8Array(6_500_000) }, { level: 1 }));
   here.mirror.files.set(`${HOST}/bomb.zip`, { body: bomb, etag: '"1"' });
-  const request = { url: URL_OF('bomb.zip'), target: join(here.folder, 'bomb.zip'), mostBytes: 10_000_000 };
+  const request = {
+    url: URL_OF('bomb.zip'),
+    target: join(here.folder, 'bomb.zip'),
+    mostBytes: 10_000_000,
+  };
   await assert.rejects(downloadFile(request, undefined, here.context), /unpacks to more than 6 MB/);
   const left = readdirSync(here.folder).filter((file) => file.startsWith('bomb'));
   assert.deepEqual(left, []);
@@ -232,7 +287,9 @@ test('a packed answer is unpacked, and a file that did not change is not sent ag
   const here = await serving(t);
   here.mirror.fail(/./, 1, (_, response) => {
     const body = gzipSync(CSV);
-    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length, etag: '"1"' }).end(body);
+    response
+      .writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length, etag: '"1"' })
+      .end(body);
   });
   await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());

@@ -22,7 +22,10 @@ const ZONES = Array.from({ length: COLUMNS * COLUMNS }, (_, index) => {
     SFHA_TF: index % 3 === 0 ? 'T' : 'F',
   };
   const rest = { STATIC_BFE: -9999, V_DATUM: null, DEPTH: -9999, LEN_UNIT: null };
-  return { attributes: { ...attributes, ...rest }, geometry: square(-78 + x * SIDE, 38 + y * SIDE, SIDE) };
+  return {
+    attributes: { ...attributes, ...rest },
+    geometry: square(-78 + x * SIDE, 38 + y * SIDE, SIDE),
+  };
 });
 const PANELS = ['51059C', '24031C'].map((DFIRM_ID, index) => ({
   attributes: { DFIRM_ID, FIRM_PAN: `${DFIRM_ID}0100E`, EFF_DATE: Date.UTC(2019, 2, 5) },
@@ -30,7 +33,10 @@ const PANELS = ['51059C', '24031C'].map((DFIRM_ID, index) => ({
 }));
 const IN_VIRGINIA = ZONES.filter(({ attributes }) => attributes.DFIRM_ID === '51059C').length;
 
-async function serving(t: TestContext, zones: Partial<{ rows: typeof ZONES; mostRows: number }> = {}) {
+async function serving(
+  t: TestContext,
+  zones: Partial<{ rows: typeof ZONES; mostRows: number }> = {},
+) {
   const machine = await dataMachine(t);
   const { mirror, folder } = machine;
   mirror.layers.set(`${NFHL}/28`, {
@@ -40,8 +46,13 @@ async function serving(t: TestContext, zones: Partial<{ rows: typeof ZONES; most
     mostRows: 300,
     ...zones,
   });
-  mirror.layers.set(`${NFHL}/3`, { fields: Object.keys(PANELS[0]!.attributes), rows: PANELS, edited: null });
-  const get = async (...words: string[]) => await machine.run(['get', 'flood-zones', '--yes', ...words]);
+  mirror.layers.set(`${NFHL}/3`, {
+    fields: Object.keys(PANELS[0]!.attributes),
+    rows: PANELS,
+    edited: null,
+  });
+  const get = async (...words: string[]) =>
+    await machine.run(['get', 'flood-zones', '--yes', ...words]);
   const book = (name: string, ...places: readonly (readonly [lat: number, lng: number])[]) => {
     writeFileSync(
       join(folder, name),
@@ -61,7 +72,9 @@ async function serving(t: TestContext, zones: Partial<{ rows: typeof ZONES; most
   const askedIds = () =>
     mirror.requests.flatMap(({ target }) => {
       const url = new URL(`http://${target}`);
-      return url.pathname.endsWith('/28/query') ? (url.searchParams.get('objectIds')?.split(',') ?? []) : [];
+      return url.pathname.endsWith('/28/query')
+        ? (url.searchParams.get('objectIds')?.split(',') ?? [])
+        : [];
     });
   return { ...machine, get, book, counts, askedIds };
 }
@@ -73,17 +86,25 @@ test('a state comes whole, with its panels, whatever the server cannot do at onc
   mirror.fail(/\/28\/query\?.*resultRecordCount=125/, 2, (_, response) =>
     sendJson(response, { error: { code: 500, message: 'Error performing query operation' } }),
   );
-  mirror.fail(/\/28\/query\?.*resultOffset=96.*resultRecordCount=32/, 2, (_, response) => sendPage(response, 500));
+  mirror.fail(/\/28\/query\?.*resultOffset=96.*resultRecordCount=32/, 2, (_, response) =>
+    sendPage(response, 500),
+  );
   const { stderr } = await get('--states', 'VA');
   assert.match(
     stderr,
-    new RegExp(`flood-zones: loaded ${(IN_VIRGINIA + 1).toLocaleString('en')} records of VA, to 2019-03-05`),
+    new RegExp(
+      `flood-zones: loaded ${(IN_VIRGINIA + 1).toLocaleString('en')} records of VA, to 2019-03-05`,
+    ),
   );
   assert.deepEqual(counts(), { panel: 1, zone: IN_VIRGINIA });
-  const asked = mirror.requests.map(({ target }) => decodeURIComponent(target.replaceAll('+', ' ')));
+  const asked = mirror.requests.map(({ target }) =>
+    decodeURIComponent(target.replaceAll('+', ' ')),
+  );
   assert.ok(
     asked.some(
-      (target) => target.includes("where=DFIRM_ID LIKE '51%'") && target.includes('maxAllowableOffset=0.00001'),
+      (target) =>
+        target.includes("where=DFIRM_ID LIKE '51%'") &&
+        target.includes('maxAllowableOffset=0.00001'),
     ),
   );
   // Around the heavy ones pages are small, and then grow again.
@@ -100,7 +121,11 @@ test('outlines without a geometry are asked for again; one that has none is left
   const one = await get('--states', 'VA');
   assert.match(one.stderr, /to 2019-03-05, without 1 record that had no outline/);
   assert.deepEqual(counts(), { panel: 1, zone: IN_VIRGINIA - 1 });
-  mirror.layers.set(`${NFHL}/28`, { ...mirror.layers.get(`${NFHL}/28`)!, rows: without(10), edited: 7 });
+  mirror.layers.set(`${NFHL}/28`, {
+    ...mirror.layers.get(`${NFHL}/28`)!,
+    rows: without(10),
+    edited: 7,
+  });
   const many = await get('--states', 'VA');
   assert.match(many.stderr, /outlines have no geometry/);
   assert.deepEqual(counts(), { panel: 1, zone: IN_VIRGINIA - 1 });
@@ -190,7 +215,9 @@ test('squares that hold places are of the smallest size that is not too many, in
     { lat: 38.9, lng: -77.04 },
   ]);
   assert.deepEqual([...tiles.keys()], ['DC', 'VA']);
-  assert.deepEqual(tiles.get('DC'), [{ minLat: 38.875, minLng: -77.0625, maxLat: 38.9375, maxLng: -77 }]);
+  assert.deepEqual(tiles.get('DC'), [
+    { minLat: 38.875, minLng: -77.0625, maxLat: 38.9375, maxLng: -77 },
+  ]);
   assert.equal(tiles.get('VA')!.length, 2);
   const many = Array.from({ length: 2_000 }, (_, index) => ({
     lat: 40.51 + Math.floor(index / 50) * 0.0625,
@@ -200,7 +227,9 @@ test('squares that hold places are of the smallest size that is not too many, in
   assert.ok(squares.length <= 400 && squares.length > 100, String(squares.length));
   for (const { lat, lng } of many.filter(({ lat }) => lat < 42.9)) {
     assert.ok(
-      squares.some((box) => lat >= box.minLat && lat < box.maxLat && lng >= box.minLng && lng < box.maxLng),
+      squares.some(
+        (box) => lat >= box.minLat && lat < box.maxLat && lng >= box.minLng && lng < box.maxLng,
+      ),
       `${lat}, ${lng}`,
     );
   }

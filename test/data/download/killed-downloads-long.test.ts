@@ -12,20 +12,33 @@ test('a process that is killed while it downloads leaves the old data; the next 
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
   const year = new Date().getUTCFullYear() - 1;
-  const rows = Array.from({ length: 400 }, () => `Virginia,Accomack,${year},360,350,10,0,0,0,0,90,60,40`);
-  const zip = Buffer.from(zipSync({ 'a.csv': strToU8(`${[AQI_HEADER, ...rows].join('\n')}\n`) }, { level: 0 }));
+  const rows = Array.from(
+    { length: 400 },
+    () => `Virginia,Accomack,${year},360,350,10,0,0,0,0,90,60,40`,
+  );
+  const zip = Buffer.from(
+    zipSync({ 'a.csv': strToU8(`${[AQI_HEADER, ...rows].join('\n')}\n`) }, { level: 0 }),
+  );
   const file = `aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_${year}.zip`;
   mirror.files.set(file, { body: zip, etag: '"1"' });
   mkdirSync(join(folder, 'perilbook'));
   writeFileSync(join(folder, 'perilbook/sources.yaml'), 'extract: true\n');
   const args = ['data', 'get', 'air-quality', '--yes', '--mirror', mirror.url];
-  const part = join(folder, `perilbook/downloads/air-quality/annual_aqi_by_county_${year}.zip.part`);
+  const part = join(
+    folder,
+    `perilbook/downloads/air-quality/annual_aqi_by_county_${year}.zip.part`,
+  );
   for (const bytes of [7_000, 15_000]) {
     const arrived = new Promise<void>((resolve) => {
       mirror.fail(/annual_aqi/, 1, ({ headers }, response) => {
         const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
-        const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${zip.length - 1}/${zip.length}` };
-        response.writeHead(from === 0 ? 200 : 206, { etag: '"1"', ...place, 'content-length': zip.length - from });
+        const place =
+          from === 0 ? {} : { 'content-range': `bytes ${from}-${zip.length - 1}/${zip.length}` };
+        response.writeHead(from === 0 ? 200 : 206, {
+          etag: '"1"',
+          ...place,
+          'content-length': zip.length - from,
+        });
         response.write(zip.subarray(from, bytes), () => setTimeout(resolve, 150));
       });
     });

@@ -33,7 +33,11 @@ function request(here: Downloading, changes: Partial<LayerRequest> = {}): LayerR
   return { layer: `https://${LAYER}`, where: '1=1', as: 'geojson', target, ...limits, ...changes };
 }
 
-function get(here: Downloading, changes: Partial<LayerRequest> = {}, context: DownloadContext = here.context) {
+function get(
+  here: Downloading,
+  changes: Partial<LayerRequest> = {},
+  context: DownloadContext = here.context,
+) {
   return downloadLayer(request(here, changes), undefined, context);
 }
 
@@ -44,10 +48,17 @@ function idsIn(here: Downloading): number[] {
 
 const ALL = Array.from({ length: COUNT }, (_, index) => index + 1);
 const pages = (here: Downloading) =>
-  here.mirror.requests.filter(({ target }) => /query/.test(target) && !/returnCountOnly/.test(target)).length;
+  here.mirror.requests.filter(
+    ({ target }) => /query/.test(target) && !/returnCountOnly/.test(target),
+  ).length;
 
 /** The old file is there, and a reading that fails leaves it so. */
-async function keepsOld(here: Downloading, changes: Partial<LayerRequest>, message: RegExp, hint = /./): Promise<void> {
+async function keepsOld(
+  here: Downloading,
+  changes: Partial<LayerRequest>,
+  message: RegExp,
+  hint = /./,
+): Promise<void> {
   const { target } = request(here, changes);
   writeFileSync(target, 'old');
   await assert.rejects(get(here, changes), { code: 'DOWNLOAD_FAILED', message, hint });
@@ -76,7 +87,13 @@ test('attributes become CSV: the fields that are needed, numbers to the last dig
   await get(here, { as: 'csv', fields: '^(NAME|SCORE)$' });
   const lines = here.read('sites.csv')!.trimEnd().split('\n');
   assert.equal(lines.length, COUNT + 1);
-  assert.deepEqual(lines.slice(0, 5), ['NAME,SCORE', 'site 1,0', `site 2,${1 / 7}`, `site 3,${2 / 7}`, 'site 4,']);
+  assert.deepEqual(lines.slice(0, 5), [
+    'NAME,SCORE',
+    'site 1,0',
+    `site 2,${1 / 7}`,
+    `site 3,${2 / 7}`,
+    'site 4,',
+  ]);
 });
 
 test('pages that end early give no file', async (t) => {
@@ -101,7 +118,10 @@ test('a layer that changes while it is read is read anew', async (t) => {
 test('rows that are changed in place while they are read are read anew', async (t) => {
   const here = await serving(t, layerOf(COUNT, { mostRows: 1_000 }));
   const changed = layerOf(COUNT, { mostRows: 1_000, edited: 2_000 });
-  const rows = changed.rows.map((row) => ({ ...row, attributes: { ...row.attributes, STATE: 'MD' } }));
+  const rows = changed.rows.map((row) => ({
+    ...row,
+    attributes: { ...row.attributes, STATE: 'MD' },
+  }));
   here.mirror.fail(/resultOffset=1000/, 1, () => {
     here.mirror.layers.set(LAYER, { ...changed, rows });
     return false;
@@ -115,7 +135,12 @@ test('rows that come twice are no data', async (t) => {
   // The server forgets the offset.
   here.mirror.fail(/resultOffset=850/, 9, (_, response) => {
     const properties = ALL.slice(0, 850).map((id) => ({ OBJECTID: id }));
-    const features = properties.map((of) => ({ type: 'Feature', id: of.OBJECTID, geometry: null, properties: of }));
+    const features = properties.map((of) => ({
+      type: 'Feature',
+      id: of.OBJECTID,
+      geometry: null,
+      properties: of,
+    }));
     sendJson(response, { type: 'FeatureCollection', features });
   });
   await keepsOld(here, {}, /gives the same row on several pages/);
@@ -126,7 +151,9 @@ test('errors under status 200: of units a minute it waits, of a token it says wh
   const message =
     'Unable to perform query. Too many requests. Maximum allowed request units (57600) per Minute. Retry after 60 sec.';
   const failWith = (target: RegExp, code: number, message: string, ...details: string[]) =>
-    here.mirror.fail(target, 1, (_, response) => sendJson(response, { error: { code, message, details } }));
+    here.mirror.fail(target, 1, (_, response) =>
+      sendJson(response, { error: { code, message, details } }),
+    );
   failWith(/resultOffset/, 429, message);
   const begun = here.clock.now();
   await get(here);
@@ -142,11 +169,14 @@ test('a web page, half a JSON and a broken connection in place of a page of rows
   const here = await serving(t, layerOf(COUNT, { mostRows: 600 }));
   const faults = [
     (response: ServerResponse) => sendPage(response, 200),
-    (response: ServerResponse) => void response.writeHead(200).end('{"type":"FeatureCollection","features":[{"ty'),
+    (response: ServerResponse) =>
+      void response.writeHead(200).end('{"type":"FeatureCollection","features":[{"ty'),
     (response: ServerResponse) => void response.socket!.destroy(),
   ];
   for (const [index, fault] of faults.entries()) {
-    here.mirror.fail(new RegExp(`resultOffset=${600 * index}`), 1, (_, response) => fault(response));
+    here.mirror.fail(new RegExp(`resultOffset=${600 * index}`), 1, (_, response) =>
+      fault(response),
+    );
   }
   await get(here);
   assert.deepEqual(idsIn(here), ALL);
@@ -157,7 +187,10 @@ test('a web page, half a JSON and a broken connection in place of a page of rows
 test('a stop in the middle of a layer is gone on with at the next page, unless the layer changed', async (t) => {
   const here = await downloading(t);
   for (const edited of [1_000, 2_000, null]) {
-    here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 500, edited: edited === 2_000 ? 1_000 : edited }));
+    here.mirror.layers.set(
+      LAYER,
+      layerOf(COUNT, { mostRows: 500, edited: edited === 2_000 ? 1_000 : edited }),
+    );
     const stop = new AbortController();
     here.mirror.fail(/resultOffset=1000/, 1, () => stop.abort());
     await assert.rejects(get(here, {}, here.with({ signal: stop.signal })), { name: 'AbortError' });
@@ -183,7 +216,11 @@ test('metres, not in degrees, a layer without the fields, and one that gives no 
   const here = await serving(t, layerOf(COUNT, { crs: 'EPSG:3857' }));
   await keepsOld(here, {}, /EPSG:3857, not in degrees/);
   here.mirror.layers.set(LAYER, layerOf(COUNT));
-  await keepsOld(here, { as: 'csv', fields: '^HAIL_RISKR$' }, /none of the fields that are needed: HAIL_RISKR$/);
+  await keepsOld(
+    here,
+    { as: 'csv', fields: '^HAIL_RISKR$' },
+    /none of the fields that are needed: HAIL_RISKR$/,
+  );
   here.mirror.layers.set(LAYER, layerOf(COUNT, { formats: 'JSON, PBF' }));
   await keepsOld(here, {}, /does not give GeoJSON/);
   here.mirror.layers.set(LAYER, layerOf(0));
@@ -267,7 +304,9 @@ test('outlines that simplification collapses are asked again by their ids, and c
   }));
   const here = await serving(t, layerOf(0, { rows, maxRecordCount: 600 }));
   await get(here, { simplifiedBy: 0.0005 });
-  const { features } = JSON.parse(here.read('sites.geojson')!) as { features: { id: number; geometry: unknown }[] };
+  const { features } = JSON.parse(here.read('sites.geojson')!) as {
+    features: { id: number; geometry: unknown }[];
+  };
   assert.deepEqual(
     idsIn(here),
     rows.map((_, index) => index + 1),
@@ -275,7 +314,9 @@ test('outlines that simplification collapses are asked again by their ids, and c
   assert.ok(features.every(({ geometry }) => JSON.stringify(geometry) === JSON.stringify(square)));
   const again = here.mirror.requests.filter(({ target }) => target.includes('objectIds='));
   assert.equal(again.length, 10);
-  assert.ok(again.every(({ target }) => target.length < 2_000 && !/maxAllowableOffset|&where/.test(target)));
+  assert.ok(
+    again.every(({ target }) => target.length < 2_000 && !/maxAllowableOffset|&where/.test(target)),
+  );
 });
 
 test('what has no geometry without simplification either stays as it is', async (t) => {

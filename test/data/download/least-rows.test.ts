@@ -8,22 +8,28 @@ import { dataMachine } from './downloading.ts';
 /** Sources without a floor: fires of the moment may be few, and the others come by state alone. */
 const WITHOUT = ['wildfire-incidents', 'flood-zones', 'parks', 'wells'];
 
-for (const { name, loader, rows, least = 0 } of SOURCES.filter((source) => !WITHOUT.includes(source.name))) {
+for (const { name, loader, rows, least = 0 } of SOURCES.filter(
+  (source) => !WITHOUT.includes(source.name),
+)) {
   test(`a first load of a tenth of ${name} is refused, and one of all rows is not`, () => {
     const all = rows ?? 2 * least;
     const { name: dataset } = LOADERS.get(loader)!.loads;
     const load = (share: number, texas = share) => {
-      const byState = new Map(['CA', 'FL', 'NY', 'PA', 'TX'].map((state) => [state, (all * share) / 50]));
+      const byState = new Map(
+        ['CA', 'FL', 'NY', 'PA', 'TX'].map((state) => [state, (all * share) / 50]),
+      );
       byState.set('TX', (all * texas) / 50);
       refuseTooFew(dataset, { least, states: ['US'], rows: all * share, byState });
     };
     assert.throws(() => load(0.1), { code: 'SERVICE_DATA', message: /rows? of US, and at least/ });
     assert.doesNotThrow(() => load(1));
-    if (least >= 100 && !dataset.startsWith('records:')) assert.throws(() => load(1, 0), /0 rows of TX, and at least/);
+    if (least >= 100 && !dataset.startsWith('records:'))
+      assert.throws(() => load(1, 0), /0 rows of TX, and at least/);
   });
 }
 
-const NPL = 'Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0';
+const NPL =
+  'Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0';
 
 test('a layer that became nearly empty is not answered from; --replace takes it, and an extract may be small', async (t) => {
   const { run, mirror, folder, list } = await dataMachine(t);

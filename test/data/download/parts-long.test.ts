@@ -25,8 +25,10 @@ import { dataMachine } from './downloading.ts';
 
 const HIFLD = 'services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
 const PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
-const UST = 'services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services/UST_Finder_Feature_Layer_2/FeatureServer/0';
-const PARKS = 'services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0';
+const UST =
+  'services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services/UST_Finder_Feature_Layer_2/FeatureServer/0';
+const PARKS =
+  'services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0';
 const PERIMETERS =
   'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
 
@@ -50,7 +52,10 @@ function rowsAround(count: number, shape: (lng: number, lat: number) => Geometry
   }));
 }
 
-const pointAt = (lng: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lng, lat] });
+const pointAt = (lng: number, lat: number): Geometry => ({
+  type: 'Point',
+  coordinates: [lng, lat],
+});
 const lineFrom = (lng: number, lat: number) =>
   lines(`${lng} ${lat}, ${lng + 0.21} ${lat + 0.02}, ${lng + 0.33} ${lat - 0.08}`) as Geometry;
 async function setUp(t: TestContext) {
@@ -76,14 +81,20 @@ function askedOf(published: readonly Row[], states: readonly string[], meters: n
     const own = boxOfGeometry(geometry)!;
     return boxes.some(
       (box) =>
-        own.maxLng >= box.minLng && own.minLng <= box.maxLng && own.maxLat >= box.minLat && own.minLat <= box.maxLat,
+        own.maxLng >= box.minLng &&
+        own.minLng <= box.maxLng &&
+        own.maxLat >= box.minLat &&
+        own.minLat <= box.maxLat,
     );
   });
 }
 
 const PLACES: readonly Location[] = (() => {
   const random = randomFrom(11);
-  return Array.from({ length: 80 }, () => ({ lat: 42.8 + 2.2 * random(), lng: -73.3 + 2.5 * random() }));
+  return Array.from({ length: 80 }, () => ({
+    lat: 42.8 + 2.2 * random(),
+    lng: -73.3 + 2.5 * random(),
+  }));
 })();
 
 const PIPELINES = `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`;
@@ -106,7 +117,10 @@ for (const [source, layerPath, layer, shape] of [
     assert.equal(await rows(), asked.length, 'in one load');
     // Each of them again, and by itself.
     for (const states of ['NH', 'VT']) {
-      mirror.layers.set(layerPath, { ...layerOf(published), edited: 1_770_000_000_000 + states.charCodeAt(0) });
+      mirror.layers.set(layerPath, {
+        ...layerOf(published),
+        edited: 1_770_000_000_000 + states.charCodeAt(0),
+      });
       assert.equal((await run('get', source, '--states', states, '--yes')).code, 0);
       assert.equal(await rows(), asked.length, `after ${states} again`);
     }
@@ -118,13 +132,17 @@ for (const [source, layerPath, layer, shape] of [
     const shapes = asked.map(({ geometry }) => parseShape(geometry));
     let counted = 0;
     for (const place of PLACES) {
-      const distances = shapes.map((one) => metersToShape(one, place)).filter((distance) => distance <= meters);
+      const distances = shapes
+        .map((one) => metersToShape(one, place))
+        .filter((distance) => distance <= meters);
       const least = distances.length === 0 ? null : Math.min(...distances);
       assert.equal(count(layer as Layer, place, meters), distances.length);
       const measured = measure(layer as Layer, place, meters);
       assert.equal(measured.count, distances.length);
       // A line is measured on a plane: 0.1 % at the edge of the search.
-      assert.ok(measured.nearestMeters === least || Math.abs(measured.nearestMeters! - least!) < 10);
+      assert.ok(
+        measured.nearestMeters === least || Math.abs(measured.nearestMeters! - least!) < 10,
+      );
       assert.equal(find(layer as Layer, place, meters).length, distances.length);
       counted += distances.length;
     }
@@ -139,13 +157,20 @@ for (const [source, layer, state, attributes, [lng, lat]] of [
     'wildfire-perimeters',
     PERIMETERS,
     'NV',
-    { attr_POOState: 'US-NV', attr_IncidentTypeCategory: 'WF', attr_IncidentName: 'F', poly_IncidentName: 'F' },
+    {
+      attr_POOState: 'US-NV',
+      attr_IncidentTypeCategory: 'WF',
+      attr_IncidentName: 'F',
+      poly_IncidentName: 'F',
+    },
     [-120.2, 39.5],
   ],
 ] as const) {
   test(`what the agency of ${source} lists under a state is of that state, wherever outlines draw it`, async (t) => {
     const { mirror, run, rows } = await setUp(t);
-    const outlines = Array.from({ length: 28 }, (_, index) => square(lng + index / 1_000, lat, 0.002));
+    const outlines = Array.from({ length: 28 }, (_, index) =>
+      square(lng + index / 1_000, lat, 0.002),
+    );
     mirror.layers.set(layer, layerOf(outlines.map((geometry) => ({ attributes, geometry }))));
     const got = await run('get', source, '--states', state, '--yes');
     assert.equal(got.code, 0, got.stderr);
@@ -202,7 +227,10 @@ test('a state that disappears at its publisher, or whose name changes there, kee
   assert.equal(await rows(), 14);
   mirror.layers.set(UST, tanks({ Maryland: 1 }, 1_774_000_000_000));
   assert.equal((await run('update')).code, 2);
-  assert.match((await run('remove', 'ust-facilities')).stderr, /ust-facilities: removed sites:ustFacility/);
+  assert.match(
+    (await run('remove', 'ust-facilities')).stderr,
+    /ust-facilities: removed sites:ustFacility/,
+  );
   assert.equal(await rows(), null, 'removed after a refused update too');
 });
 
@@ -250,19 +278,42 @@ test('a place near a border is answered where its state was asked by box, and is
   const { mirror, run, folder, options, open } = await setUp(t);
   mirror.layers.set(PLANTS, layerOf(rowsAround(300, pointAt)));
   mirror.layers.set(UST, tanks({ Vermont: 30 }, 1_770_000_000_000));
-  assert.equal((await run('get', 'power-plants', 'ust-facilities', '--states', 'VT', '--yes')).code, 0);
+  assert.equal(
+    (await run('get', 'power-plants', 'ust-facilities', '--states', 'VT', '--yes')).code,
+    0,
+  );
   const [areas] = sampleDatasets(NOON);
-  importDataset(open(), { ...areas!, info: { ...areas!.info, sample: false } } as Dataset, options.clock);
+  importDataset(
+    open(),
+    { ...areas!, info: { ...areas!.info, sample: false } } as Dataset,
+    options.clock,
+  );
   // Both in Vermont: in its middle, and 2 km from New Hampshire.
-  writeFileSync(join(folder, 'places.csv'), 'id,lat,lng\nmiddle,43.95,-72.75\nborder,43.7,-72.33\n');
-  const topics = ['--topics', 'powerPlant,ustFacility', '--service', 'local', '--yes', '--output', 'out.csv'];
+  writeFileSync(
+    join(folder, 'places.csv'),
+    'id,lat,lng\nmiddle,43.95,-72.75\nborder,43.7,-72.33\n',
+  );
+  const topics = [
+    '--topics',
+    'powerPlant,ustFacility',
+    '--service',
+    'local',
+    '--yes',
+    '--output',
+    'out.csv',
+  ];
   const ran = await perilbook(['run', 'places.csv', ...topics], options);
   assert.equal(ran.code, 3, ran.stderr);
-  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'out.csv')), { columns: true });
+  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'out.csv')), {
+    columns: true,
+  });
   const [middle, border] = rows as [Record<string, string>, Record<string, string>];
   assert.equal(middle.hazard_status, 'ok');
   assert.equal(border.hazard_status, 'partial');
-  assert.match(border.hazard_note!, /no local data of NH \(perilbook data get ustFacility --states NH\)/);
+  assert.match(
+    border.hazard_note!,
+    /no local data of NH \(perilbook data get ustFacility --states NH\)/,
+  );
   assert.match(border.power_plant_count!, /^\d+$/);
   assert.equal(border.ust_facility_count, '');
 });
@@ -272,7 +323,10 @@ test('a state that a file at an own address no longer has keeps its records unti
   const sources = own(`sources: {tri: {url: "${mirror.url}/example.org/tri.csv"}}\n`);
   const serve = (etag: string, counts: Readonly<Record<string, number>>) => {
     const lines = Object.entries(counts).flatMap(([state, count]) =>
-      Array.from({ length: count }, (_, index) => `${state}${index},2025,${state},38,-78.${index}\n`),
+      Array.from(
+        { length: count },
+        (_, index) => `${state}${index},2025,${state},38,-78.${index}\n`,
+      ),
     );
     const body = Buffer.from(`TRIFD,YEAR,ST,LATITUDE,LONGITUDE\n${lines.join('')}`);
     mirror.files.set('example.org/tri.csv', { body, etag });
@@ -301,6 +355,9 @@ test('a state that a file at an own address no longer has keeps its records unti
   serve('"3"', { MD: 6, RI: 3, VA: 2 });
   const cut = await update();
   assert.equal(cut.code, 2);
-  assert.match(cut.stderr, /VA has 5 records here and 2 in the load\n {2}Check that .* or add --replace\./);
+  assert.match(
+    cut.stderr,
+    /VA has 5 records here and 2 in the load\n {2}Check that .* or add --replace\./,
+  );
   assert.equal(await rows(), 9);
 });

@@ -42,11 +42,13 @@ const holds = (outer: Box, inner: Box): boolean =>
 /** The locations around which some place within so many metres is in none of the boxes. */
 function cutOff(locations: readonly Location[], meters: number, boxes: readonly Box[]): Location[] {
   return locations.filter(
-    (location) => !boxesAround(location, meters).every((around) => boxes.some((box) => holds(box, around))),
+    (location) =>
+      !boxesAround(location, meters).every((around) => boxes.some((box) => holds(box, around))),
   );
 }
 
-const { boxes: EARTHQUAKES } = SOURCES.find(({ name }) => name === 'earthquakes')!.download as SpanDownload;
+const { boxes: EARTHQUAKES } = SOURCES.find(({ name }) => name === 'earthquakes')!
+  .download as SpanDownload;
 
 test('the boxes of earthquakes hold the search radius around every place of the US', () => {
   const boxes = Object.values(EARTHQUAKES);
@@ -65,22 +67,32 @@ test('the boxes of earthquakes hold the search radius around every place of the 
     'Semisopochnoi, at the 180th meridian': { lat: 51.95, lng: 179.6 },
     'Cape Flattery': { lat: 48.38, lng: -124.73 },
   };
-  for (const [name, location] of Object.entries(named)) assert.deepEqual(cutOff([location], meters, boxes), [], name);
+  for (const [name, location] of Object.entries(named))
+    assert.deepEqual(cutOff([location], meters, boxes), [], name);
 });
 
 test('boxes of earthquakes do not overlap, so that no event is asked for twice', () => {
   const boxes = Object.entries(EARTHQUAKES);
   for (const [first, a] of boxes) {
     for (const [second, b] of boxes) {
-      const isApart = a.maxLng <= b.minLng || b.maxLng <= a.minLng || a.maxLat <= b.minLat || b.maxLat <= a.minLat;
+      const isApart =
+        a.maxLng <= b.minLng ||
+        b.maxLng <= a.minLng ||
+        a.maxLat <= b.minLat ||
+        b.maxLat <= a.minLat;
       assert.ok(first === second || isApart, `${first} and ${second}`);
     }
   }
 });
 
 test('the boxes of a state hold the search radius around its places, for each source that is asked by box', () => {
-  const all = SOURCES.flatMap((source) => [source, ...(source.else ?? []).map((other) => ({ ...source, ...other }))]);
-  const asked = all.filter(({ download }) => download.kind === 'layer' && download.stateWhere === 'box');
+  const all = SOURCES.flatMap((source) => [
+    source,
+    ...(source.else ?? []).map((other) => ({ ...source, ...other })),
+  ]);
+  const asked = all.filter(
+    ({ download }) => download.kind === 'layer' && download.stateWhere === 'box',
+  );
   assert.deepEqual(
     [...new Set(asked.map(({ name }) => name))],
     ['power-plants', 'transmission-lines', 'gas-pipelines'],
@@ -90,14 +102,17 @@ test('the boxes of a state hold the search radius around its places, for each so
     assert.ok(source.download.kind === 'layer');
     const meters = SEARCH_RADII[source.topics[0] as 'powerPlant'];
     const boxesOf = (state: string) =>
-      layerRequests(source, source.download as LayerDownload, state, '', 0).flatMap(({ box }) => box ?? []);
+      layerRequests(source, source.download as LayerDownload, state, '', 0).flatMap(
+        ({ box }) => box ?? [],
+      );
     for (const [state, locations] of byState) {
       const around = cutOff(locations, meters + OFFSHORE_METERS, boxesOf(state));
       assert.deepEqual(around.slice(0, 3), [], `${source.name} of ${state}`);
     }
     for (const island of ISLANDS) {
       const county = countyAt(island);
-      if (county !== null) assert.deepEqual(cutOff([island], meters, boxesOf(stateOf(county.code))), []);
+      if (county !== null)
+        assert.deepEqual(cutOff([island], meters, boxesOf(stateOf(county.code))), []);
     }
   }
 });
@@ -118,7 +133,10 @@ test('the newest file of a listing is that of the greatest year, then of the lat
   const eia = `${months.join('')}<!-- <a href="xls/december_generator2026.xlsx">x</a> --><a href="archive/xls/may_generator2025.xlsx">`;
   const { download } = SOURCES.find(({ name }) => name === 'power-plants')!;
   assert.ok(download.kind === 'linked');
-  assert.match(newestLink(eia, download.page, download.links[0]!), /eia860m\/xls\/august_generator2026\.xlsx$/);
+  assert.match(
+    newestLink(eia, download.page, download.links[0]!),
+    /eia860m\/xls\/august_generator2026\.xlsx$/,
+  );
   assert.equal(newestLink(bare, PAGE, ATLANTIC), `${PAGE}hurdat2-1851-2025-091226.txt`);
 });
 
@@ -136,5 +154,8 @@ test('names that end alike are told apart, and the address of a link may be abso
 });
 
 test('a page without the link says so', () => {
-  assert.throws(() => newestLink('<html>moved</html>', PAGE, ATLANTIC), /has no link to hurdat2-1851-YYYY-MMDDYYYY/);
+  assert.throws(
+    () => newestLink('<html>moved</html>', PAGE, ATLANTIC),
+    /has no link to hurdat2-1851-YYYY-MMDDYYYY/,
+  );
 });

@@ -30,11 +30,14 @@ async function serving(t: TestContext, count: number): Promise<Downloading> {
   return here;
 }
 
-const fetch = ({ folder, context }: Downloading, source = earthquakes()) => fetchSlice(source, 'US', folder, context);
+const fetch = ({ folder, context }: Downloading, source = earthquakes()) =>
+  fetchSlice(source, 'US', folder, context);
 
 function timesIn({ folder }: Downloading): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.csv'));
-  const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').trimEnd().split('\n').slice(1));
+  const lines = files.flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8').trimEnd().split('\n').slice(1),
+  );
   return lines.map((line) => line.split(',')[0]!).sort();
 }
 
@@ -55,7 +58,9 @@ test('an update downloads the spans that have new or changed events, and no othe
   assert.equal(await fetch(here), 0);
   assert.equal(here.mirror.downloads(), 0);
   const now = here.clock.now();
-  const changed = quakes.map((quake, index) => (index === 10 ? { ...quake, updated: now - DAY } : quake));
+  const changed = quakes.map((quake, index) =>
+    index === 10 ? { ...quake, updated: now - DAY } : quake,
+  );
   here.mirror.quakes = [...changed, { time: now - DAY, lat: 37, lng: -78 }];
   assert.equal(await fetch(here), 2);
   assert.equal(here.mirror.downloads(), 2);
@@ -69,7 +74,10 @@ test('a span that was halved since leaves no file behind', async (t) => {
   here.mirror.quakes = quakesOf(80);
   await fetch(here);
   const files = readdirSync(here.folder).filter((name) => name.endsWith('.csv'));
-  assert.deepEqual(files.sort(), [...readManifest(here.folder).values()].map(({ file }) => file).sort());
+  assert.deepEqual(
+    files.sort(),
+    [...readManifest(here.folder).values()].map(({ file }) => file).sort(),
+  );
   assert.ok(files.length > 2);
   assert.equal(timesIn(here).length, 80);
 });
@@ -89,6 +97,9 @@ test('a span of another box is downloaded again, though it has as many events', 
   assert.ok(source.download.kind === 'spans');
   await fetch(here, source);
   here.mirror.quakes = [{ time: Date.UTC(2020, 0, 1), lat: 37, lng: -40 }];
-  const boxes = { ...source.download.boxes, states: { minLat: 30, maxLat: 40, minLng: -50, maxLng: -30 } };
+  const boxes = {
+    ...source.download.boxes,
+    states: { minLat: 30, maxLat: 40, minLng: -50, maxLng: -30 },
+  };
   assert.equal(await fetch(here, { ...source, download: { ...source.download, boxes } }), 1);
 });

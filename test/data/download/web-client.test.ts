@@ -34,10 +34,14 @@ test('at most six requests run at once, and two to one host', async (t) => {
   const client = createWebClient({ userAgent: 'perilbook/0', env: {}, mirror: mirror.url });
   t.after(() => client.close());
   const waiting: { host: string; response: ServerResponse }[] = [];
-  mirror.fail(/./, 99, ({ target }, response) => waiting.push({ host: target.split('/')[0]!, response }));
+  mirror.fail(/./, 99, ({ target }, response) =>
+    waiting.push({ host: target.split('/')[0]!, response }),
+  );
   const hosts = ['a.example', 'b.example', 'c.example', 'd.example'];
   const asked = [0, 1, 2].flatMap((page) =>
-    hosts.map((host) => client.get(`https://${host}/${page}`, {}, signal, async ({ status }) => status)),
+    hosts.map((host) =>
+      client.get(`https://${host}/${page}`, {}, signal, async ({ status }) => status),
+    ),
   );
   let answered = 0;
   while (answered < asked.length) {
@@ -102,9 +106,18 @@ test('the rate is that of the last seconds, and what was here before is none of 
   const rate = createTransferRate(10_000_000);
   assert.equal(rate.read().secondsLeft, null);
   rate.see('a', 2_000_000, 0);
-  for (let second = 1; second <= 4; second++) rate.see('a', 2_000_000 + second * 500_000, second * 1_000);
-  assert.deepEqual(rate.read(), { bytes: 4_000_000, totalBytes: 10_000_000, bytesPerSecond: 500_000, secondsLeft: 12 });
-  assert.equal(transferMessage(rate.read()), '4.0 MB of about 10.0 MB, 500.0 kB/s, under a minute left');
+  for (let second = 1; second <= 4; second++)
+    rate.see('a', 2_000_000 + second * 500_000, second * 1_000);
+  assert.deepEqual(rate.read(), {
+    bytes: 4_000_000,
+    totalBytes: 10_000_000,
+    bytesPerSecond: 500_000,
+    secondsLeft: 12,
+  });
+  assert.equal(
+    transferMessage(rate.read()),
+    '4.0 MB of about 10.0 MB, 500.0 kB/s, under a minute left',
+  );
   for (let second = 5; second <= 40; second++) rate.see('a', 4_000_000, second * 1_000);
   assert.equal(rate.read().secondsLeft, null);
 });
@@ -116,25 +129,41 @@ test('the key of an agency goes to the agency, and elsewhere only where it was g
   const { mirror, folder, context, with: contextWith } = await downloading(t);
   const client = createWebClient({ userAgent: 'perilbook/0.0.0', env: {} });
   t.after(() => client.close());
-  for (const path of ['v1.csv', '127.0.0.1/v1.csv']) mirror.files.set(path, { body: Buffer.from(STATIONS) });
+  for (const path of ['v1.csv', '127.0.0.1/v1.csv'])
+    mirror.files.set(path, { body: Buffer.from(STATIONS) });
   const keyFile = join(folder, 'afdc.key');
   writeFileSync(keyFile, 'key-in-file\n');
-  const at = (url: string): Source => ({ ...AFDC, download: { ...(AFDC.download as FileDownload), files: [{ url }] } });
+  const at = (url: string): Source => ({
+    ...AFDC,
+    download: { ...(AFDC.download as FileDownload), files: [{ url }] },
+  });
   const published = at(`${mirror.url}/v1.csv`);
   const keysSent = async (source: Source, download = contextWith({ client })) => {
     const env = { PERILBOOK_AFDC_KEY: 'key-of-env' };
     mirror.requests.length = 0;
     const [checked] = await checkSources([source], folder, () => ({}), env, download);
     const wanted = [{ source, slices: ['US'] }];
-    const [got] = await obtainSources(wanted, { downloads: folder }, env, download, async (obtained) => obtained);
+    const [got] = await obtainSources(
+      wanted,
+      { downloads: folder },
+      env,
+      download,
+      async (obtained) => obtained,
+    );
     assert.deepEqual([checked!.error, got!.error], [undefined, undefined]);
     return new Set(mirror.requests.map(({ headers }) => headers['x-api-key']));
   };
   assert.deepEqual(await keysSent(published), new Set(['key-of-env']));
   assert.deepEqual(await keysSent({ ...published, keyFile }), new Set(['key-in-file']));
-  assert.deepEqual(await keysSent({ ...published, isElsewhere: true, keyFile }), new Set(['key-in-file']));
+  assert.deepEqual(
+    await keysSent({ ...published, isElsewhere: true, keyFile }),
+    new Set(['key-in-file']),
+  );
   assert.deepEqual(await keysSent({ ...published, isElsewhere: true }), new Set([undefined]));
-  for (const source of [at('https://127.0.0.1/v1.csv'), { ...at('https://127.0.0.1/v1.csv'), keyFile }]) {
+  for (const source of [
+    at('https://127.0.0.1/v1.csv'),
+    { ...at('https://127.0.0.1/v1.csv'), keyFile },
+  ]) {
     assert.deepEqual(await keysSent(source, context), new Set([undefined]), 'of a mirror');
   }
 });
@@ -149,7 +178,12 @@ test('a proxy of the environment is used, and left aside for the hosts of NO_PRO
   });
   const ask = async (env: Record<string, string>) => {
     const client = createWebClient({ userAgent: 'perilbook/0', env, mirror: mirror.url });
-    const status = await client.get('https://www.spc.noaa.gov/x.csv', {}, signal, async (answer) => answer.status);
+    const status = await client.get(
+      'https://www.spc.noaa.gov/x.csv',
+      {},
+      signal,
+      async (answer) => answer.status,
+    );
     await client.close();
     return status;
   };

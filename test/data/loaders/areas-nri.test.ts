@@ -10,18 +10,32 @@ import { square } from '../../service/small-data.ts';
 import { fileOf, geojson, loading, reasons, rejects } from './loading.ts';
 
 /** A table of the index, with a BOM and CRLF as FEMA writes it, and columns in another order than the topics. */
-function nriTable(rows: readonly Record<string, string>[], version: 'March 2023' | 'December 2025', level = 'county') {
-  const prefixes = NRI_PREFIXES.map(([, first, second]) => (version === 'December 2025' && second) || first!).reverse();
-  const ratings = prefixes.flatMap((prefix) => [`${prefix}_AFREQ`, `${prefix}_RISKS`, `${prefix}_RISKR`]);
+function nriTable(
+  rows: readonly Record<string, string>[],
+  version: 'March 2023' | 'December 2025',
+  level = 'county',
+) {
+  const prefixes = NRI_PREFIXES.map(
+    ([, first, second]) => (version === 'December 2025' && second) || first!,
+  ).reverse();
+  const ratings = prefixes.flatMap((prefix) => [
+    `${prefix}_AFREQ`,
+    `${prefix}_RISKS`,
+    `${prefix}_RISKR`,
+  ]);
   const codes = ['STATEABBRV', 'STATEFIPS', 'STCOFIPS', 'NRI_VER'];
-  const columns = level === 'tract' ? ['TRACTFIPS', 'TRACT', ...codes, ...ratings] : [...ratings, ...codes];
+  const columns =
+    level === 'tract' ? ['TRACTFIPS', 'TRACT', ...codes, ...ratings] : [...ratings, ...codes];
   const cell = (row: Record<string, string>, column: string) => {
     if (row[column] !== undefined) return row[column];
     if (column === 'NRI_VER') return version;
     if (column.endsWith('_RISKR')) return 'Relatively Low';
     return column.endsWith('_RISKS') ? '12.500000000000000' : '0.250000000000000';
   };
-  const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => cell(row, column)).join(','))];
+  const lines = [
+    columns.join(','),
+    ...rows.map((row) => columns.map((column) => cell(row, column)).join(',')),
+  ];
   return `\ufeff${lines.join('\r\n')}\r\n`;
 }
 
@@ -52,14 +66,32 @@ test('both versions of the index give all 18 topics; inland flooding is riverine
     });
     const result = await load('nri', fileOf(t, 'nri.csv', nriTable([row], version)));
     assert.deepEqual([result.records, result.vintage, result.level], [18, version, 'county']);
-    const rows = database.prepare<[], { topic: string }>('SELECT topic, rating, score, frequency FROM ratings_county');
+    const rows = database.prepare<[], { topic: string }>(
+      'SELECT topic, rating, score, frequency FROM ratings_county',
+    );
     const ratings = new Map(rows.all().map(({ topic, ...rating }) => [topic, rating]));
     assert.deepEqual([...ratings.keys()].sort(), [...NATURAL_SLUGS].sort());
-    assert.deepEqual(ratings.get('riverineFlood'), { rating: 'Very High', score: 99.9, frequency: 3.5 });
-    assert.deepEqual(ratings.get('tsunami'), { rating: 'Not Applicable', score: null, frequency: null });
-    assert.deepEqual(ratings.get('volcano'), { rating: 'Insufficient Data', score: null, frequency: null });
+    assert.deepEqual(ratings.get('riverineFlood'), {
+      rating: 'Very High',
+      score: 99.9,
+      frequency: 3.5,
+    });
+    assert.deepEqual(ratings.get('tsunami'), {
+      rating: 'Not Applicable',
+      score: null,
+      frequency: null,
+    });
+    assert.deepEqual(ratings.get('volcano'), {
+      rating: 'Insufficient Data',
+      score: null,
+      frequency: null,
+    });
     assert.deepEqual(ratings.get('drought'), { rating: 'No Rating', score: 0, frequency: 7 });
-    assert.deepEqual(ratings.get('hail'), { rating: 'Relatively Low', score: 12.5, frequency: 0.25 });
+    assert.deepEqual(ratings.get('hail'), {
+      rating: 'Relatively Low',
+      score: 12.5,
+      frequency: 0.25,
+    });
     assert.equal(describeData(database).datasets[0]!.licence, FEMA_SENTENCE);
   }
 });
@@ -110,7 +142,9 @@ test('a new word in all ratings of a hazard, or in a third of many, is a changed
       county(String(51001 + 2 * index), index < unknown ? { DRGT_RISKR: 'Data Unavailable' } : {}),
     );
     const loaded = load('nri', fileOf(t, 'nri.csv', nriTable(all, 'December 2025')));
-    const message = new RegExp(`DRGT: the rating is not one of the index's eight: ${unknown} of ${rows} rows`);
+    const message = new RegExp(
+      `DRGT: the rating is not one of the index's eight: ${unknown} of ${rows} rows`,
+    );
     if (isRefused) await assert.rejects(loaded, { code: 'SERVICE_DATA', message });
     else assert.equal((await loaded).records, 18 * rows - unknown);
   }
@@ -154,7 +188,10 @@ test('tables of tracts and of counties are told apart, and not loaded together',
   const tracts = fileOf(t, 'a.csv', nriTable([tract], 'March 2023', 'tract'));
   assert.equal((await load('nri', tracts)).level, 'tract');
   const counties = fileOf(t, 'counties.csv', nriTable([county('51001')], 'March 2023'));
-  await assert.rejects(load('nri', [tracts, counties]), /tables of tracts and of counties together/);
+  await assert.rejects(
+    load('nri', [tracts, counties]),
+    /tables of tracts and of counties together/,
+  );
 });
 
 test('a table that is not the index is refused, and the stored data is unchanged', async (t) => {
@@ -163,12 +200,18 @@ test('a table that is not the index is refused, and the stored data is unchanged
   const before = describeData(database);
   for (const [text, message] of [
     ['', /it has no column STCOFIPS/],
-    ['STCOFIPS,RISK_RATNG\n51001,Very Low\n', /it has no ratings, scores and frequencies of hazards/],
+    [
+      'STCOFIPS,RISK_RATNG\n51001,Very Low\n',
+      /it has no ratings, scores and frequencies of hazards/,
+    ],
   ] as const) {
     const file = fileOf(t, 'b.csv', text);
     await assert.rejects(load('nri', file), { code: 'SERVICE_DATA', message, context: { file } });
   }
-  await assert.rejects(load('nri', fileOf(t, 'b.csv', nriTable([county('1')], 'March 2023'))), /no row is usable/);
+  await assert.rejects(
+    load('nri', fileOf(t, 'b.csv', nriTable([county('1')], 'March 2023'))),
+    /no row is usable/,
+  );
   assert.deepEqual(describeData(database), before);
 });
 
@@ -176,11 +219,14 @@ test('a hazard that a state of the load had keeps two thirds of its ratings; oth
   const { load } = loading(t);
   const table = (...codes: string[]) =>
     nriTable(
-      codes.map((fips) => county(fips, { STATEFIPS: fips.slice(0, 2), STATEABBRV: fips < '51' ? 'MD' : 'VA' })),
+      codes.map((fips) =>
+        county(fips, { STATEFIPS: fips.slice(0, 2), STATEABBRV: fips < '51' ? 'MD' : 'VA' }),
+      ),
       'March 2023',
     );
   const whole = (...codes: string[]) => fileOf(t, 'a.csv', table(...codes));
-  const without = (...codes: string[]) => fileOf(t, 'b.csv', table(...codes).replaceAll('DRGT_AFREQ', 'OTHER'));
+  const without = (...codes: string[]) =>
+    fileOf(t, 'b.csv', table(...codes).replaceAll('DRGT_AFREQ', 'OTHER'));
   await load('nri', whole('51001', '51003', '51005', '24001'));
   const lost = (states: readonly string[], ...problems: string[]) => ({
     message: `Cannot replace dataset "nri": ${problems.join('; ')}`,
@@ -192,16 +238,23 @@ test('a hazard that a state of the load had keeps two thirds of its ratings; oth
   ];
   await assert.rejects(load('nri', without('24001'), { states: ['MD'] }), lost(['MD'], inMaryland));
   const all = [without('24001', '51003', '51005'), whole('51001')];
-  await assert.rejects(load('nri', all, { states: 'US' }), lost(['MD', 'VA'], inMaryland, inVirginia));
+  await assert.rejects(
+    load('nri', all, { states: 'US' }),
+    lost(['MD', 'VA'], inMaryland, inVirginia),
+  );
   await assert.rejects(load('nri', all, { states: ['VA'] }), lost(['VA'], inVirginia));
   await load('nri', [whole('51001', '51003'), without('51005')], { states: ['VA'] });
   const { notes } = await load('nri', without('24001'), { states: ['MD'], replace: true });
   assert.match(notes.join(), /no columns of drought \(DRGT\)/);
 });
 
-function boundaries(features: readonly [properties: Record<string, unknown>, geometry: Polygon | null][]): string {
+function boundaries(
+  features: readonly [properties: Record<string, unknown>, geometry: Polygon | null][],
+): string {
   const all = features.map(([properties, geometry]) => ({ properties, geometry }));
-  return geojson(all, { crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4269' } } });
+  return geojson(all, {
+    crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4269' } },
+  });
 }
 
 test('one level of areas is replaced without the other', async (t) => {
@@ -216,12 +269,20 @@ test('one level of areas is replaced without the other', async (t) => {
     [{ NAME: 'nobody' }, square(-78, 38, 0.5)],
   ]);
   const result = await load('areas', fileOf(t, 'cb_2022_us_tract.geojson', tracts));
-  assert.deepEqual([result.rows, result.loaded, result.level, result.vintage], [7, 3, 'tract', '2022']);
-  const expected = ['the tract is listed twice', 'it is not a polygon in degrees', 'it has no code of a tract'];
+  assert.deepEqual(
+    [result.rows, result.loaded, result.level, result.vintage],
+    [7, 3, 'tract', '2022'],
+  );
+  const expected = [
+    'the tract is listed twice',
+    'it is not a polygon in degrees',
+    'it has no code of a tract',
+  ];
   assert.deepEqual(reasons(result), expected);
   const counties = boundaries([[{ GEO_ID: '0500000US51079', NAME: 'Greene' }, square(-79, 38, 1)]]);
   await load('counties', fileOf(t, 'counties.geojson', counties));
-  const levels = () => describeData(database).datasets.map(({ name, level, rows }) => `${name} ${level} ${rows}`);
+  const levels = () =>
+    describeData(database).datasets.map(({ name, level, rows }) => `${name} ${level} ${rows}`);
   assert.deepEqual(levels(), ['areas county 1', 'areas tract 3']);
   const one = boundaries([[{ GEOID: '51079030101' }, square(-79, 38, 0.5)]]);
   await load('areas', fileOf(t, 'a.geojson', one), { replace: true });
@@ -236,7 +297,10 @@ test('boundaries: what is no code, no outline or of another state', async (t) =>
     [{ geoid: 51079030108, STATEFP: 'a24' }, square(-79, 38, 0.5)],
     [{ GEOID: '51079030109', STATEFP: '24a' }, square(-79, 38, 0.5)],
     [{ GEOID: '51079030107' }, lines('-79 38, -78 38') as never],
-    [{ GEOID: '51079046113' }, { type: 'MultiPolygon', coordinates: [square(-79, 38, 0.5).coordinates] } as never],
+    [
+      { GEOID: '51079046113' },
+      { type: 'MultiPolygon', coordinates: [square(-79, 38, 0.5).coordinates] } as never,
+    ],
   ]);
   const result = await load('areas', fileOf(t, '2022_tracts.geojson', text));
   assert.deepEqual([result.loaded, result.vintage], [3, '2022']);
@@ -250,7 +314,12 @@ test('boundaries: what is no code, no outline or of another state', async (t) =>
 
 test('boundaries from before 2022 are recognized by their former codes', async (t) => {
   const { load } = loading(t);
-  for (const [GEOID, isFormer] of Object.entries({ '09001': true, 46113: true, '09110': false, 51079: false })) {
+  for (const [GEOID, isFormer] of Object.entries({
+    '09001': true,
+    46113: true,
+    '09110': false,
+    51079: false,
+  })) {
     const file = fileOf(t, 'a.geojson', boundaries([[{ GEOID }, square(-79, 38, 0.5)]]));
     const { notes } = await load('counties', file, { replace: true });
     assert.equal(/before 2022/.test(notes.join()), isFormer, GEOID);

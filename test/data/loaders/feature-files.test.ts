@@ -20,23 +20,34 @@ test('GeoJSON features are read with any spacing, braces and quotes in texts, ov
   }));
   const collection = { type: 'FeatureCollection', name: 'features', features: many };
   for (const space of [0, 1]) {
-    const found = await all(geojsonFeatures(fileOf(t, 'a.geojson', JSON.stringify(collection, null, space))));
+    const found = await all(
+      geojsonFeatures(fileOf(t, 'a.geojson', JSON.stringify(collection, null, space))),
+    );
     assert.equal(found.length, many.length);
     assert.deepEqual(found[29_999]!.properties, { ...properties, i: 29_999 });
     assert.deepEqual(found[7]!.geometry, many[7]!.geometry);
-    assert.equal(found[1]!.line, space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length);
+    assert.equal(
+      found[1]!.line,
+      space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length,
+    );
   }
   assert.deepEqual(await all(geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))), []);
 });
 
 test('a GeoJSON file that ends early, or is not in degrees, and a file that is not GeoJSON are refused', async (t) => {
   const refused = (text: string, reason: RegExp) =>
-    assert.rejects(all(geojsonFeatures(fileOf(t, 'a.geojson', text))), { code: 'SERVICE_DATA', message: reason });
+    assert.rejects(all(geojsonFeatures(fileOf(t, 'a.geojson', text))), {
+      code: 'SERVICE_DATA',
+      message: reason,
+    });
   await refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
   await refused('{"type":"FeatureCollection","features":[{"type":"Feat', /ends before/);
   await refused('{"type":"Point"}', /not a GeoJSON FeatureCollection/);
   await refused('{"features":[{oops}]}', /line 1 is not valid JSON/);
-  await refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
+  await refused(
+    '{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}',
+    /EPSG:3857/,
+  );
 });
 
 test('a shapefile is read the same from files and from a zip; an unknown coordinate system is refused', async (t) => {
@@ -45,18 +56,37 @@ test('a shapefile is read the same from files and from a zip; an unknown coordin
     { lng: -78.25, lat: 38.5, name: 'two é' },
   ];
   const { shp, dbf, prj } = shapefileOf([one, two], 'GEOGCS["GCS_North_American_1983"]');
-  const parts = { 'x/parks.shp': shp, 'x/parks.dbf': dbf, 'x/parks.prj': prj, 'x/parks.cpg': Buffer.from('UTF-8') };
+  const parts = {
+    'x/parks.shp': shp,
+    'x/parks.dbf': dbf,
+    'x/parks.prj': prj,
+    'x/parks.cpg': Buffer.from('UTF-8'),
+  };
   const zip = zipOf(t, parts);
   assert.deepEqual(await read(zip), [
-    { line: 1, geometry: { type: 'Point', coordinates: [-78.5, 38.25] }, properties: { NAME: 'one' } },
-    { line: 2, geometry: { type: 'Point', coordinates: [-78.25, 38.5] }, properties: { NAME: 'two é' } },
+    {
+      line: 1,
+      geometry: { type: 'Point', coordinates: [-78.5, 38.25] },
+      properties: { NAME: 'one' },
+    },
+    {
+      line: 2,
+      geometry: { type: 'Point', coordinates: [-78.25, 38.5] },
+      properties: { NAME: 'two é' },
+    },
   ]);
   const { database, load } = loading(t);
   assert.equal((await load('parks', zip)).records, 2);
   assert.equal(featuresOf(database, 'sites_park').length, 2);
-  const projected = shapefileOf([{ lng: 1, lat: 2, name: 'x' }], 'PROJCS["Web Mercator",GEOGCS["x"]]');
+  const projected = shapefileOf(
+    [{ lng: 1, lat: 2, name: 'x' }],
+    'PROJCS["Web Mercator",GEOGCS["x"]]',
+  );
   const other = { 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj };
-  await assert.rejects(load('parks', zipOf(t, other)), /unknown coordinate system \(Web Mercator\)/);
+  await assert.rejects(
+    load('parks', zipOf(t, other)),
+    /unknown coordinate system \(Web Mercator\)/,
+  );
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /in one folder/);
   await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /format is not supported/);
@@ -96,12 +126,19 @@ test('a shapefile of another coordinate system is converted or refused; one with
     'LOCAL_CS["x"]',
     MERCATOR.replace('PROJECTION["Mercator', 'PROJECTION["Odd'),
   ]) {
-    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /unknown coordinate system/ });
+    await assert.rejects(place(unknown, -80, 36), {
+      code: 'SERVICE_DATA',
+      message: /unknown coordinate system/,
+    });
   }
 });
 
 test('a shapefile that was cut, or damaged in its zip, is refused and replaces nothing', async (t) => {
-  const points = Array.from({ length: 10 }, (_, i) => ({ lng: -78 - i / 10, lat: 38, name: `park ${i}` }));
+  const points = Array.from({ length: 10 }, (_, i) => ({
+    lng: -78 - i / 10,
+    lat: 38,
+    name: `park ${i}`,
+  }));
   const { shp, dbf } = shapefileOf(points, '');
   const { database, load } = loading(t);
   await load('parks', zipOf(t, { 'a.shp': shp, 'a.dbf': dbf }));
@@ -120,7 +157,11 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   await assert.rejects(load('parks', halved), /it has 5 shapes, and 10 rows in its table/);
   for (const [what, shapes, table] of cut) {
     const refused = { code: 'SERVICE_DATA', message: /it ends before its features do/ };
-    await assert.rejects(load('parks', zipOf(t, { 'a.shp': shapes, 'a.dbf': table })), refused, what);
+    await assert.rejects(
+      load('parks', zipOf(t, { 'a.shp': shapes, 'a.dbf': table })),
+      refused,
+      what,
+    );
     const beside = fileOf(t, 'cut.shp', shapes);
     writeFileSync(beside.replace(/shp$/, 'dbf'), table);
     await assert.rejects(load('parks', beside), refused, what);
@@ -164,7 +205,10 @@ test('a shapefile ends where its header states; a length that cannot be is refus
   for (const words of [-1, 0, 49]) {
     shp.writeInt32BE(words, 24);
     const message = new RegExp(`it is damaged: its \\.shp states a length of ${2 * words} bytes`);
-    await assert.rejects(read(zipOf(t, { 'a.shp': shp, 'a.dbf': dbf })), { code: 'SERVICE_DATA', message });
+    await assert.rejects(read(zipOf(t, { 'a.shp': shp, 'a.dbf': dbf })), {
+      code: 'SERVICE_DATA',
+      message,
+    });
   }
 });
 
@@ -179,7 +223,10 @@ test('what follows the last shape is not read; anything else in place of a shape
   assert.equal((await readOf(zeros(), dbf)).length, 1);
   const two = shapefileOf([park, park], '');
   await assert.rejects(readOf(zeros(), two.dbf), /it is damaged: its shape 2 cannot be read/);
-  await assert.rejects(readOf(Buffer.from(two.shp), dbf), /it has more shapes than the 1 rows in its table/);
+  await assert.rejects(
+    readOf(Buffer.from(two.shp), dbf),
+    /it has more shapes than the 1 rows in its table/,
+  );
   two.shp.writeInt32LE(5, 108);
   await assert.rejects(readOf(two.shp, two.dbf), /its shape 1 cannot be read/);
   const noWidth = Buffer.from(dbf);
@@ -208,7 +255,10 @@ test('a polygon is read; one whose parts overlap is refused', async (t) => {
     return zipOf(t, { 'a.shp': Buffer.concat([shp, body]), 'a.dbf': dbf });
   };
   const [whole] = await read(polygon([0]));
-  assert.deepEqual((whole as { geometry: unknown }).geometry, { type: 'Polygon', coordinates: [ring] });
+  assert.deepEqual((whole as { geometry: unknown }).geometry, {
+    type: 'Polygon',
+    coordinates: [ring],
+  });
   await assert.rejects(read(polygon([0, 4, 0, 4])), /its shape 1 cannot be read/);
 });
 
@@ -216,19 +266,40 @@ test('the table of a shapefile is read in the encoding of its .cpg, however it i
   const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
   const nameIn = async (cpg: string, letter: readonly number[]) => {
     const at = dbf.indexOf('Pe') + 2;
-    const table = Buffer.concat([dbf.subarray(0, at), Buffer.from(letter), Buffer.from('a'), dbf.subarray(at + 2)]);
-    const parts = { 'a.shp': shp, 'a.dbf': table.subarray(0, dbf.length), 'a.cpg': Buffer.from(cpg) };
+    const table = Buffer.concat([
+      dbf.subarray(0, at),
+      Buffer.from(letter),
+      Buffer.from('a'),
+      dbf.subarray(at + 2),
+    ]);
+    const parts = {
+      'a.shp': shp,
+      'a.dbf': table.subarray(0, dbf.length),
+      'a.cpg': Buffer.from(cpg),
+    };
     const [first] = await read(zipOf(t, parts));
     return (first as { properties: { NAME: string } }).properties.NAME;
   };
-  const latin = ['1252', 'ANSI 1252', 'CP1252', 'windows-1252', 'ISO 8859-1', 'ISO-8859-1', '88591', 'latin1'];
+  const latin = [
+    '1252',
+    'ANSI 1252',
+    'CP1252',
+    'windows-1252',
+    'ISO 8859-1',
+    'ISO-8859-1',
+    '88591',
+    'latin1',
+  ];
   for (const cpg of ['', ...latin]) {
     assert.equal(await nameIn(cpg, [0xf1]), 'Peña', cpg);
   }
   for (const cpg of ['UTF-8', 'utf8', '65001', '\ufeffUTF-8\r\n']) {
     assert.equal(await nameIn(cpg, [0xc3, 0xb1]), 'Peña', cpg);
   }
-  await assert.rejects(nameIn('OEM 437', [0xa4]), { code: 'SERVICE_DATA', message: /encoding .*OEM 437/ });
+  await assert.rejects(nameIn('OEM 437', [0xa4]), {
+    code: 'SERVICE_DATA',
+    message: /encoding .*OEM 437/,
+  });
 });
 
 test('a CSV of points: columns are recognized or named, properties kept, unusable rows reported', async (t) => {
@@ -252,5 +323,8 @@ test('a CSV of points: columns are recognized or named, properties kept, unusabl
   assert.equal(seven.properties['column 8'], 'over');
   const named = fileOf(t, 'wells.csv', 'Well,breite,laenge\nA,42,-71\n');
   await assert.rejects(load('wells', named), /no known latitude column/);
-  assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge', replace: true })).records, 1);
+  assert.equal(
+    (await load('wells', named, { lat: 'breite', lng: 'Laenge', replace: true })).records,
+    1,
+  );
 });

@@ -7,32 +7,54 @@ import { fileOf, geojson, loading, reasons, zipOf } from './loading.ts';
 import { polygonShapefileOf } from './shapefile-writer.ts';
 
 const ZONE = {
-  ...{ DFIRM_ID: '51059C', FLD_ZONE: 'AE', ZONE_SUBTY: null, SFHA_TF: 'T', STATIC_BFE: 12, V_DATUM: 'NAVD88' },
+  ...{
+    DFIRM_ID: '51059C',
+    FLD_ZONE: 'AE',
+    ZONE_SUBTY: null,
+    SFHA_TF: 'T',
+    STATIC_BFE: 12,
+    V_DATUM: 'NAVD88',
+  },
   ...{ DEPTH: -9999, LEN_UNIT: 'Feet' },
 };
 const PANEL = { DFIRM_ID: '51059C', FIRM_PAN: '51059C0115E', EFF_DATE: Date.UTC(2010, 8, 17) };
 const zones = (...rows: readonly object[]) =>
   geojson(
-    rows.map((row, index) => ({ geometry: square(-77.4 + index / 100, 38.8, 0.01), properties: { ...ZONE, ...row } })),
+    rows.map((row, index) => ({
+      geometry: square(-77.4 + index / 100, 38.8, 0.01),
+      properties: { ...ZONE, ...row },
+    })),
   );
 const panels = (...rows: readonly object[]) =>
-  geojson(rows.map((row) => ({ geometry: square(-77.5, 38.7, 0.3), properties: { ...PANEL, ...row } })));
+  geojson(
+    rows.map((row) => ({ geometry: square(-77.5, 38.7, 0.3), properties: { ...PANEL, ...row } })),
+  );
 
 /** What is stored, in short. */
 const stored = (database: DataDatabase) =>
   database
-    .prepare<[], Record<string, unknown>>('SELECT kind, geoid, code, detail, facts FROM flood_zones ORDER BY id')
+    .prepare<[], Record<string, unknown>>(
+      'SELECT kind, geoid, code, detail, facts FROM flood_zones ORDER BY id',
+    )
     .all()
     .map((row) => Object.values(row).join(' | '));
 
 test('zones and panels are loaded from pages of the map service, and dated by the panels', async (t) => {
   const { database, load } = loading(t);
   const files = [
-    fileOf(t, 'zones.geojson', zones({}, { FLD_ZONE: 'X', ZONE_SUBTY: '0500', SFHA_TF: 'F', STATIC_BFE: -9999 })),
+    fileOf(
+      t,
+      'zones.geojson',
+      zones({}, { FLD_ZONE: 'X', ZONE_SUBTY: '0500', SFHA_TF: 'F', STATIC_BFE: -9999 }),
+    ),
     fileOf(
       t,
       'panels.geojson',
-      panels({}, { FIRM_PAN: '51059C0120E', EFF_DATE: '2019-03-05' }, { FIRM_PAN: 'x', EFF_DATE: 253_402_214_400_000 }),
+      panels(
+        {},
+        { FIRM_PAN: '51059C0120E', EFF_DATE: '2019-03-05' },
+        { FIRM_PAN: 'x', EFF_DATE: 253_402_214_400_000 },
+      ),
     ),
   ];
   const result = await load('flood-zones', files);
@@ -48,7 +70,9 @@ test('zones and panels are loaded from pages of the map service, and dated by th
   // Loading them again gives the same, and other states stay.
   await load('flood-zones', files);
   assert.equal(stored(database).length, 5);
-  await load('flood-zones', fileOf(t, 'md.geojson', zones({ DFIRM_ID: '24031C' })), { states: ['MD'] });
+  await load('flood-zones', fileOf(t, 'md.geojson', zones({ DFIRM_ID: '24031C' })), {
+    states: ['MD'],
+  });
   assert.equal(stored(database).length, 6);
   assert.deepEqual(
     storedParts(database, 'floodZones', '').parts.map(({ state, rows }) => [state, rows]),
@@ -101,7 +125,9 @@ test('the zip of a county has zones, panels and other layers: the first two are 
     S_POL_AR: layer({ DFIRM_ID: '51059C', POL_NAME1: 'Fairfax County' }),
   };
   const entries = Object.entries(layers).flatMap(([name, parts]) =>
-    Object.entries(parts).map(([end, bytes]) => [`51059C/${name}.${end}`, new Uint8Array(bytes)] as const),
+    Object.entries(parts).map(
+      ([end, bytes]) => [`51059C/${name}.${end}`, new Uint8Array(bytes)] as const,
+    ),
   );
   const zip = zipOf(t, Object.fromEntries(entries));
   const result = await load('flood-zones', zip);
@@ -130,12 +156,17 @@ test('rows that are no zones are rejected with the reason, and wrong files, cut 
   ]);
   const good = stored(database);
   const refused = async (text: string, message: RegExp) => {
-    await assert.rejects(load('flood-zones', fileOf(t, 'x.geojson', text)), { code: 'SERVICE_DATA', message });
+    await assert.rejects(load('flood-zones', fileOf(t, 'x.geojson', text)), {
+      code: 'SERVICE_DATA',
+      message,
+    });
     assert.deepEqual(stored(database), good);
   };
   await refused(zones({}).slice(0, -20), /ends before its features do/);
   await refused(
-    geojson([{ geometry: square(-77.4, 38.8, 0.01), properties: ZONE }], { exceededTransferLimit: true }),
+    geojson([{ geometry: square(-77.4, 38.8, 0.01), properties: ZONE }], {
+      exceededTransferLimit: true,
+    }),
     /one page of several/,
   );
   await refused(

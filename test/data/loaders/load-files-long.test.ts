@@ -4,7 +4,16 @@ import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { DatasetLoad, importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { EventRecord } from '../../../src/data/tables/records.ts';
-import { HERE, info, NOON, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
+import {
+  HERE,
+  info,
+  NOON,
+  openDatabase,
+  pathTo,
+  point,
+  StillClock,
+  setUp,
+} from '../../service/small-data.ts';
 import { fileOf, loading } from './loading.ts';
 
 const clock = new StillClock();
@@ -55,7 +64,9 @@ test('what an interrupted load left behind does not block the next load', async 
   assert.throws(() => importDataset(database, { ...target, records: broken }, clock), /ends early/);
   const tables = () =>
     database
-      .prepare("SELECT count(*) FROM sqlite_schema WHERE name GLOB '*_next*' AND name <> 'next_ids'")
+      .prepare(
+        "SELECT count(*) FROM sqlite_schema WHERE name GLOB '*_next*' AND name <> 'next_ids'",
+      )
       .pluck()
       .get();
   assert.equal(tables(), 0);
@@ -89,6 +100,11 @@ test('of two simultaneous loads of a dataset the one that began last counts, and
 
 test('an unknown loader is refused with the list', async (t) => {
   const database = openDatabase(t);
-  await assert.rejects(loadFiles(database, 'rain', ['x'], {}, clock), { code: 'USAGE', message: /no loader "rain"/ });
-  await assert.rejects(loadFiles(database, 'hail', ['/no/such/file.csv'], {}, clock), { code: 'SERVICE_DATA' });
+  await assert.rejects(loadFiles(database, 'rain', ['x'], {}, clock), {
+    code: 'USAGE',
+    message: /no loader "rain"/,
+  });
+  await assert.rejects(loadFiles(database, 'hail', ['/no/such/file.csv'], {}, clock), {
+    code: 'SERVICE_DATA',
+  });
 });

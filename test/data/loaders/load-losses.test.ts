@@ -13,17 +13,45 @@ const refused = (problem: string, context: object) => ({
 
 const FIVE = ['VA', 'MD', 'TX', 'OH', 'UT'];
 const NINE = { VA: 9, MD: 9, TX: 9, OH: 9, UT: 9 };
-const NINE_LOST = ['VA', 'MD', 'TX'].map((state) => `${state} has 9 records here and 0 in the load`).join('; ');
+const NINE_LOST = ['VA', 'MD', 'TX']
+  .map((state) => `${state} has 9 records here and 0 in the load`)
+  .join('; ');
 const LARGE = 'VA has 10 records here and 6 in the load; NC has 12 records here and 0 in the load';
 
 for (const [what, states, before, after, problem, lost] of [
-  ['the whole', 'US', { VA: 9, MD: 9, TX: 9 }, { VA: 5, MD: 6, TX: 6 }, 'it has 27 records, and the load has 17', 'US'],
+  [
+    'the whole',
+    'US',
+    { VA: 9, MD: 9, TX: 9 },
+    { VA: 5, MD: 6, TX: 6 },
+    'it has 27 records, and the load has 17',
+    'US',
+  ],
   ['two thirds of the whole', 'US', { VA: 9 }, { VA: 6 }],
   ['states with ten and more', 'US', { VA: 10, NC: 12, MD: 90 }, { VA: 6, MD: 90 }, LARGE, 'VA NC'],
-  ['a state with nine, two thirds of one with twelve', 'US', { VA: 9, NC: 12, MD: 90 }, { NC: 8, MD: 90 }],
-  ['a state by itself', ['VA'], { VA: 3 }, { VA: 1 }, 'VA has 3 records here and 1 in the load', 'VA'],
+  [
+    'a state with nine, two thirds of one with twelve',
+    'US',
+    { VA: 9, NC: 12, MD: 90 },
+    { NC: 8, MD: 90 },
+  ],
+  [
+    'a state by itself',
+    ['VA'],
+    { VA: 3 },
+    { VA: 1 },
+    'VA has 3 records here and 1 in the load',
+    'VA',
+  ],
   ['two thirds of a state', ['VA'], { VA: 3 }, { VA: 2 }],
-  ['one of two', ['VA', 'MD'], { VA: 9, MD: 9 }, { VA: 2, MD: 16 }, 'VA has 9 records here and 2 in the load', 'VA'],
+  [
+    'one of two',
+    ['VA', 'MD'],
+    { VA: 9, MD: 9 },
+    { VA: 2, MD: 16 },
+    'VA has 9 records here and 2 in the load',
+    'VA',
+  ],
   ['three of five', FIVE, NINE, { UT: 9, OH: 9 }, NINE_LOST, 'VA MD TX'],
   ['four of five', FIVE, NINE, { UT: 9, OH: 1 }, `${NINE_LOST}; and 1 more`, 'VA MD TX OH'],
 ] as const) {
@@ -38,8 +66,11 @@ for (const [what, states, before, after, problem, lost] of [
 
 test('a state of national data is compared with itself', async (t) => {
   const { database, load } = loading(t);
-  const loadIn = (states: 'US' | string[], counts: Readonly<Record<string, number>>, replace = false) =>
-    load('cell-towers', towers(t, counts), { states, replace });
+  const loadIn = (
+    states: 'US' | string[],
+    counts: Readonly<Record<string, number>>,
+    replace = false,
+  ) => load('cell-towers', towers(t, counts), { states, replace });
   const rows = () => describeData(database).datasets[0]!.rows;
   await loadIn('US', { VA: 40, MD: 30, TX: 100, OH: 5 });
   const lost = (state: string, here: number, now: number) =>
@@ -61,7 +92,12 @@ test('older years do not take the place of newer ones in silence, of the whole U
   for (const [loaded, stored, ...problems] of [
     ['VA 2022', 'VA 2023', inVirginia],
     ['VA 2005-2022', 'US 2006-2023', inVirginia],
-    ['US 2022', 'VA 2023, MD 2021, NC 2024', 'NC is of 2024 here and of 2022 in the load', inVirginia],
+    [
+      'US 2022',
+      'VA 2023, MD 2021, NC 2024',
+      'NC is of 2024 here and of 2022 in the load',
+      inVirginia,
+    ],
     ['VA 2023', 'VA 2023'],
     ['VA 2022', 'US 2023, VA 2021'],
     ['VA 2022', 'MD 2023'],
@@ -72,16 +108,26 @@ test('older years do not take the place of newer ones in silence, of the whole U
     const loadPart = (part: string, replace = false) => {
       const [state, vintage] = [part.slice(0, 2), part.slice(3)];
       const file = towers(t, state === 'US' ? { VA: 1, MD: 1, NC: 1 } : { [state]: 1 });
-      return load('cell-towers', file, { states: state === 'US' ? 'US' : [state], vintage, replace });
+      return load('cell-towers', file, {
+        states: state === 'US' ? 'US' : [state],
+        vintage,
+        replace,
+      });
     };
     for (const part of stored.split(', ')) await loadPart(part, true);
     if (problems.length > 0) {
-      const error = refused(problems.join('; '), { states: problems.map(() => loaded.slice(0, 2)) });
+      const error = refused(problems.join('; '), {
+        states: problems.map(() => loaded.slice(0, 2)),
+      });
       await assert.rejects(loadPart(loaded), { ...error, hint: /the newer file.*--replace/ });
       await loadPart(loaded, true);
     } else await loadPart(loaded);
-    const parts = describeData(database).datasets[0]!.parts.map(({ state, vintage }) => `${state} ${vintage}`);
-    const others = loaded.startsWith('US') ? [] : stored.split(', ').filter((part) => !part.startsWith('VA'));
+    const parts = describeData(database).datasets[0]!.parts.map(
+      ({ state, vintage }) => `${state} ${vintage}`,
+    );
+    const others = loaded.startsWith('US')
+      ? []
+      : stored.split(', ').filter((part) => !part.startsWith('VA'));
     assert.deepEqual(parts, [...others, loaded]);
   }
 });
@@ -92,7 +138,9 @@ test('a file of some states does not replace those of others in silence, and lis
     load('cell-towers', towers(t, Object.fromEntries(states.map((state) => [state, 3]))));
   await replacing('MD', 'NC', 'GA');
   await assert.rejects(replacing('VA', 'MD'), {
-    ...refused('the file covers MD, VA, and the rows of GA, NC would be lost', { covered: ['MD', 'VA'] }),
+    ...refused('the file covers MD, VA, and the rows of GA, NC would be lost', {
+      covered: ['MD', 'VA'],
+    }),
     hint: 'Add --states MD,VA to keep the other states, or --replace to drop them.',
   });
   await replacing('MD', 'NC', 'GA', 'TX');
@@ -125,7 +173,10 @@ const parksWith = (t: TestContext, drawn: number, lost: readonly unknown[]) =>
     t,
     'parks.geojson',
     geojson([
-      ...Array.from({ length: drawn }, (_, index) => ({ geometry: outline(-78 + index / 1e4), properties: {} })),
+      ...Array.from({ length: drawn }, (_, index) => ({
+        geometry: outline(-78 + index / 1e4),
+        properties: {},
+      })),
       ...lost.map((geometry) => ({ geometry, properties: {} })),
     ]),
   );
@@ -133,7 +184,10 @@ const parksWith = (t: TestContext, drawn: number, lost: readonly unknown[]) =>
 test('outlines without a geometry: few are told and stay known, more are refused', async (t) => {
   const { database, load } = loading(t);
   const empty = { type: 'Polygon', coordinates: [] };
-  const few = await load('parks', parksWith(t, 1_999, [null, empty]), { states: ['VA'], vintage: '2024' });
+  const few = await load('parks', parksWith(t, 1_999, [null, empty]), {
+    states: ['VA'],
+    vintage: '2024',
+  });
   assert.deepEqual(rejects(few), [['it has no geometry', 2, 1]]);
   assert.equal(few.vintage, '2024, without 2 records that had no outline');
   assert.equal(describeData(database).datasets[0]!.vintage, few.vintage);
@@ -149,9 +203,19 @@ test('an older file of any dated source is asked before it replaces a newer one'
   const plants = (period: string) =>
     fileOf(t, 'plants.csv', `Plant_Code,Period,Latitude,Longitude\n1,${period},38,-78\n`);
   const stations = (day: string) =>
-    fileOf(t, 'stations.csv', `Fuel Type Code,Station Name,Updated At,Latitude,Longitude\nE85,A,${day},38,-78\n`);
+    fileOf(
+      t,
+      'stations.csv',
+      `Fuel Type Code,Station Name,Updated At,Latitude,Longitude\nE85,A,${day},38,-78\n`,
+    );
   for (const [loader, file, newer, older, problem] of [
-    ['power-plants', plants, '202602', '202512', 'VA is of 2026-02 here and of 2025-12 in the load'],
+    [
+      'power-plants',
+      plants,
+      '202602',
+      '202512',
+      'VA is of 2026-02 here and of 2025-12 in the load',
+    ],
     [
       'alternative-fuels',
       stations,
@@ -161,7 +225,10 @@ test('an older file of any dated source is asked before it replaces a newer one'
     ],
   ] as const) {
     await load(loader, file(newer));
-    await assert.rejects(load(loader, file(older)), { code: 'SERVICE_DATA', message: new RegExp(problem) });
+    await assert.rejects(load(loader, file(older)), {
+      code: 'SERVICE_DATA',
+      message: new RegExp(problem),
+    });
     await load(loader, file(newer));
     assert.equal((await load(loader, file(older), { replace: true })).records, 1);
   }

@@ -10,7 +10,10 @@ import { temporaryFolder } from '../../temporary-folder.ts';
 
 /** Writes a file that is removed when the test ends. */
 export function fileOf(t: TestContext, name: string, content: string | Buffer): string {
-  const file = join(temporaryFolder({ after: (release: () => void) => releaseLater(t, release) }), basename(name));
+  const file = join(
+    temporaryFolder({ after: (release: () => void) => releaseLater(t, release) }),
+    basename(name),
+  );
   writeFileSync(file, content);
   return file;
 }
@@ -32,7 +35,9 @@ export async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]>
 }
 
 /** The reasons of a load's rejects with their counts and first lines. */
-export function rejects({ rejected }: LoadResult): [reason: string, count: number, firstLine: number][] {
+export function rejects({
+  rejected,
+}: LoadResult): [reason: string, count: number, firstLine: number][] {
   return rejected.map(({ reason, count, firstLine }) => [reason, count, firstLine]);
 }
 
@@ -54,7 +59,11 @@ export function towers(t: TestContext, counts: Readonly<Record<string, number>>)
 }
 
 /** A zip of files. @param level 0 to store them as they are */
-export function zipOf(t: TestContext, files: Readonly<Record<string, Uint8Array>>, level: 0 | 6 = 6): string {
+export function zipOf(
+  t: TestContext,
+  files: Readonly<Record<string, Uint8Array>>,
+  level: 0 | 6 = 6,
+): string {
   return fileOf(t, 'a.zip', Buffer.from(zipSync(files, { level })));
 }
 

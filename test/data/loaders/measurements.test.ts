@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
-import { categoryOfAqi, categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
-import { airQualityYears, hasAirQualityYears } from '../../../src/data/topics/measurement-topics.ts';
+import {
+  categoryOfAqi,
+  categoryOfConcentration,
+  ozoneMicrograms,
+} from '../../../src/data/topics/air-quality-index.ts';
+import {
+  airQualityYears,
+  hasAirQualityYears,
+} from '../../../src/data/topics/measurement-topics.ts';
 import { readLand } from '../../../src/sample/land.ts';
 import { AQI_HEADER, fileOf, loading, reasons, rejects } from './loading.ts';
 
@@ -60,7 +67,10 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
 `;
   const files = [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)];
   const result = await load('air-quality', files);
-  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [7, 2, 4, '2023-2024']);
+  assert.deepEqual(
+    [result.rows, result.loaded, result.records, result.vintage],
+    [7, 2, 4, '2023-2024'],
+  );
   assert.deepEqual(rejects(result), [
     ['the county is listed twice', 1, 3],
     ['a newer year of the county is in the load', 1, 2],
@@ -69,7 +79,10 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
     ['the figures are out of range', 1, 6],
   ]);
   assert.match(result.notes.join(), /Connecticut/);
-  const rows = database.prepare("SELECT geoid, year, days ->> '$.maxAqi' FROM air_quality").raw().all();
+  const rows = database
+    .prepare("SELECT geoid, year, days ->> '$.maxAqi' FROM air_quality")
+    .raw()
+    .all();
   assert.deepEqual(rows, [
     ['02020', 2024, 90],
     ['09009', 2023, 156],
@@ -90,33 +103,56 @@ test('annual AQI: a count is a whole number of days of a year, 350 days are a ye
   const { database, load } = loading(t);
   const row = (county: string, year: string, good: string, max: string, median: string) =>
     `"Ohio","${county}",${year},350,${good},0,0,0,0,0,${max},55,${median}\n`;
-  const bad = ['2023 -1 9 9', '2023 1.5 9 9', '2023 1 -1 9', '2023 1 9 -1', '2023.5 1 9 9'].map((figures, index) => {
-    const [year, good, max, median] = figures.split(' ') as [string, string, string, string];
-    return row(['Adams', 'Allen', 'Ashland', 'Athens', 'Auglaize'][index]!, year, good, max, median);
-  });
+  const bad = ['2023 -1 9 9', '2023 1.5 9 9', '2023 1 -1 9', '2023 1 9 -1', '2023.5 1 9 9'].map(
+    (figures, index) => {
+      const [year, good, max, median] = figures.split(' ') as [string, string, string, string];
+      return row(
+        ['Adams', 'Allen', 'Ashland', 'Athens', 'Auglaize'][index]!,
+        year,
+        good,
+        max,
+        median,
+      );
+    },
+  );
   const csv = `${AQI_HEADER}\n${bad.join('')}${row('Belmont', '2023', '366', '0', '0')}`;
   const result = await load('air-quality', fileOf(t, '2023.csv', csv));
-  assert.deepEqual([result.records, rejects(result)], [1, [['the figures are out of range', 5, 2]]]);
+  assert.deepEqual(
+    [result.records, rejects(result)],
+    [1, [['the figures are out of range', 5, 2]]],
+  );
   assert.equal(database.prepare('SELECT geoid FROM air_quality').pluck().get(), '39013');
 });
 
 test('radon: how a zone may be written; Connecticut is told', async (t) => {
   const { load } = loading(t);
-  const zones = { Adams: 'Zone1', Allen: '1.0', Ashland: ' zone 2 ', Athens: 'x1', Auglaize: '1x', Belmont: 'Zone 11' };
+  const zones = {
+    Adams: 'Zone1',
+    Allen: '1.0',
+    Ashland: ' zone 2 ',
+    Athens: 'x1',
+    Auglaize: '1x',
+    Belmont: 'Zone 11',
+  };
   const rows = Object.entries(zones).map(([county, zone]) => `OH,${county},${zone}\n`);
   const csv = `State,County,Zone\n${rows.join('')}`;
   const result = await load('radon', fileOf(t, 'radon.csv', csv));
   assert.deepEqual([result.loaded, result.vintage], [3, '1993']);
   assert.doesNotMatch(result.notes.join(), /Connecticut/);
   assert.deepEqual(rejects(result), [['the zone is not 1, 2 or 3', 3, 5]]);
-  const more = await load('radon', fileOf(t, 'radon.csv', `${csv}CT,New Haven,3\n`), { replace: true });
+  const more = await load('radon', fileOf(t, 'radon.csv', `${csv}CT,New Haven,3\n`), {
+    replace: true,
+  });
   assert.match(more.notes.join(), /Connecticut/);
 });
 
 test("radon: codes of 1990 give today's counties their zone, once", async (t) => {
   const { database, load } = loading(t);
   const zones = ['12025,2', '12086,1', '46113,1', '2270,3', '02261,2', '51001,3'];
-  const result = await load('radon', fileOf(t, 'radon.csv', `CountyFIPS,RadonZone\n${zones.join('\n')}\n`));
+  const result = await load(
+    'radon',
+    fileOf(t, 'radon.csv', `CountyFIPS,RadonZone\n${zones.join('\n')}\n`),
+  );
   assert.deepEqual(rejects(result), [['the county is listed twice', 1, 3]]);
   assert.deepEqual(database.prepare('SELECT geoid, zone FROM radon ORDER BY geoid').raw().all(), [
     ['02063', 2],
@@ -137,7 +173,10 @@ test('radon: the three forms of the table', async (t) => {
   ]) {
     const result = await load('radon', fileOf(t, 'radon.csv', csv));
     assert.deepEqual([result.rows, result.loaded], [6, 2]);
-    assert.deepEqual(reasons(result).slice(-2), ['the county is listed twice', 'the zone is not 1, 2 or 3']);
+    assert.deepEqual(reasons(result).slice(-2), [
+      'the county is listed twice',
+      'the zone is not 1, 2 or 3',
+    ]);
     assert.deepEqual(database.prepare('SELECT geoid, zone FROM radon').raw().all(), [
       ['24510', 3],
       ['39001', 1],
@@ -157,9 +196,14 @@ const HOURLY = [
   '99/99/26|99:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
   '11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|3',
   ...['n/a', '-900'].map((value) => `11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|${value}|X`),
-  ...['111/20/25|17:00', '11/20/255|17:00', '1/2/25|17:00', '11/20/25|117:00', '11/20/25|17:000', '11/20/25|5:00'].map(
-    (time) => `${time}|010030010|Fairhope|-6|PM10|UG/M3|9|X`,
-  ),
+  ...[
+    '111/20/25|17:00',
+    '11/20/255|17:00',
+    '1/2/25|17:00',
+    '11/20/25|117:00',
+    '11/20/25|17:000',
+    '11/20/25|5:00',
+  ].map((time) => `${time}|010030010|Fairhope|-6|PM10|UG/M3|9|X`),
 ].join('\n');
 
 test('AirNow: readings need the locations of monitors, and ozone is stored in micrograms', async (t) => {
@@ -190,10 +234,16 @@ test('AirNow: readings need the locations of monitors, and ozone is stored in mi
     ]);
     // A monitor may miss an hour.
     const fewer = fileOf(t, 'HourlyData_2025112018.dat', HOURLY.split('\n', 1)[0]!);
-    assert.equal((await load('airnow', fewer, { sites: fileOf(t, 'sites.dat', sites) })).records, 1);
+    assert.equal(
+      (await load('airnow', fewer, { sites: fileOf(t, 'sites.dat', sites) })).records,
+      1,
+    );
   }
   const { load } = loading(t);
-  await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /no locations of monitors/ });
+  await assert.rejects(load('airnow', hourly), {
+    code: 'USAGE',
+    message: /no locations of monitors/,
+  });
 });
 
 test('AirNow: monitors are recognized by their number with and without the country', async (t) => {
@@ -225,24 +275,45 @@ test('annual AQI: a year that is not over is rejected, whatever else the files h
   const files = [fileOf(t, '2025.csv', running), fileOf(t, '2024.csv', whole)];
   const result = await load('air-quality', files);
   assert.deepEqual([result.vintage, result.records], ['2024', 1]);
-  assert.deepEqual(rejects(result), [['the year 2025 is not over: no county has more than 317 days of it', 2, 2]]);
+  assert.deepEqual(rejects(result), [
+    ['the year 2025 is not over: no county has more than 317 days of it', 2, 2],
+  ]);
   await assert.rejects(load('air-quality', files[0]!), { message: /the year 2025 is not over/ });
   assert.equal((await load('air-quality', files[0]!, { force: true })).records, 2);
 });
 
 test('ozone keeps its category through the conversion, at every ppb', () => {
   // EPA's 8-hour breakpoints in ppb: 54, 70, 85, 105, 200; above, the 1-hour scale's 404.
-  const names = ['Good', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'];
-  const expected = (ppb: number) => names[[54, 70, 85, 105, 404].filter((most) => ppb > most).length];
+  const names = [
+    'Good',
+    'Moderate',
+    'Unhealthy for Sensitive Groups',
+    'Unhealthy',
+    'Very Unhealthy',
+    'Hazardous',
+  ];
+  const expected = (ppb: number) =>
+    names[[54, 70, 85, 105, 404].filter((most) => ppb > most).length];
   for (let ppb = 0; ppb <= 500; ppb++) {
-    assert.equal(categoryOfConcentration('ozone', ozoneMicrograms(ppb)), expected(ppb), `${ppb} ppb`);
+    assert.equal(
+      categoryOfConcentration('ozone', ozoneMicrograms(ppb)),
+      expected(ppb),
+      `${ppb} ppb`,
+    );
   }
   // 48.00 g/mol over 24.45 l/mol.
   assert.equal(ozoneMicrograms(100), 196.32);
 });
 
 test('a category ends with its highest value; particles are cut to the decimals of their scale first', () => {
-  const names = ['Good', 'Moderate', 'Unhealthy for Sensitive Groups', 'Unhealthy', 'Very Unhealthy', 'Hazardous'];
+  const names = [
+    'Good',
+    'Moderate',
+    'Unhealthy for Sensitive Groups',
+    'Unhealthy',
+    'Very Unhealthy',
+    'Hazardous',
+  ];
   assert.deepEqual([0, 50, 51, 100, 150, 200, 300, 301, 999].map(categoryOfAqi), [
     ...['Good', 'Good', 'Moderate', ...names.slice(1), 'Hazardous'],
   ]);

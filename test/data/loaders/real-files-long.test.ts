@@ -9,9 +9,28 @@ import { loading, rejects } from './loading.ts';
 
 /** The prefixes of FEMA's March 2023 table, written out once more: the loader's own table is what is tested. */
 const PREFIX: Readonly<Record<NaturalSlug, string>> = {
-  ...{ avalanche: 'AVLN', coastalFlood: 'CFLD', coldWave: 'CWAV', drought: 'DRGT', earthquake: 'ERQK', hail: 'HAIL' },
-  ...{ heatWave: 'HWAV', hurricane: 'HRCN', iceStorm: 'ISTM', landslide: 'LNDS', lightning: 'LTNG' },
-  ...{ riverineFlood: 'RFLD', strongWind: 'SWND', tornado: 'TRND', tsunami: 'TSUN', volcano: 'VLCN' },
+  ...{
+    avalanche: 'AVLN',
+    coastalFlood: 'CFLD',
+    coldWave: 'CWAV',
+    drought: 'DRGT',
+    earthquake: 'ERQK',
+    hail: 'HAIL',
+  },
+  ...{
+    heatWave: 'HWAV',
+    hurricane: 'HRCN',
+    iceStorm: 'ISTM',
+    landslide: 'LNDS',
+    lightning: 'LTNG',
+  },
+  ...{
+    riverineFlood: 'RFLD',
+    strongWind: 'SWND',
+    tornado: 'TRND',
+    tsunami: 'TSUN',
+    volcano: 'VLCN',
+  },
   ...{ wildfire: 'WFIR', winterWeather: 'WNTW' },
 };
 
@@ -33,11 +52,20 @@ test('every rating of Baltimore’s tracts is that of its row', { skip: noRealDa
   const { database, load } = loading(t);
   const name = 'nri/NRI_Table_CensusTracts_Baltimore_24510.csv';
   const result = await load('nri', realFile(name));
-  assert.deepEqual([result.rows, result.loaded, result.records, result.level], [199, 199, 199 * 18, 'tract']);
-  const select = database.prepare('SELECT rating, score, frequency FROM ratings_tract WHERE geoid = ? AND topic = ?');
+  assert.deepEqual(
+    [result.rows, result.loaded, result.records, result.level],
+    [199, 199, 199 * 18, 'tract'],
+  );
+  const select = database.prepare(
+    'SELECT rating, score, frequency FROM ratings_tract WHERE geoid = ? AND topic = ?',
+  );
   for (const row of tableOf(name)) {
     for (const topic of NATURAL_SLUGS) {
-      assert.deepEqual(select.get(row.TRACTFIPS, topic), expectedOf(row, topic), `${row.TRACTFIPS} ${topic}`);
+      assert.deepEqual(
+        select.get(row.TRACTFIPS, topic),
+        expectedOf(row, topic),
+        `${row.TRACTFIPS} ${topic}`,
+      );
     }
   }
 });
@@ -57,7 +85,12 @@ const FILES: readonly [
   ['areas', ['boundaries/va_tracts_tiger.geojson'], [61, 61, 61]],
   ['counties', ['boundaries/BayAreaCounties.shp'], [10, 10, 10]],
   ['tri', ['sites/TRI_2017_CA.csv'], [3685, 3685, 1205]],
-  ['superfund', ['sites/superfund_npl.csv'], [1342, 1340, 1340], '2 from 2: the coordinates are blank'],
+  [
+    'superfund',
+    ['sites/superfund_npl.csv'],
+    [1342, 1340, 1340],
+    '2 from 2: the coordinates are blank',
+  ],
   ['alternative-fuels', ['sites/alt_fuel_stations_MA.csv'], [4216, 4216, 4216]],
   ['power-plants', ['sites/nuclear_power_plants.csv'], [55, 55, 55]],
   ['nuclear-reactors', ['sites/nuclear_power_plants.csv'], [55, 55, 55]],
@@ -77,7 +110,9 @@ for (const [loader, files, counts, ...rejected] of FILES) {
     const { load } = loading(t);
     const result = await load(loader, files.map(realFile));
     assert.deepEqual([result.rows, result.loaded, result.records], counts);
-    const found = rejects(result).map(([reason, count, firstLine]) => `${count} from ${firstLine}: ${reason}`);
+    const found = rejects(result).map(
+      ([reason, count, firstLine]) => `${count} from ${firstLine}: ${reason}`,
+    );
     assert.deepEqual(found, rejected);
   });
 }
@@ -92,7 +127,12 @@ function filesOf(pattern: string): string[] {
 }
 
 /** Extracts of agencies' files from public repositories, and what was counted in them by other means. */
-const EXTRACTS: readonly (readonly [loader: string, files: string, counts: readonly number[], states?: string])[] = [
+const EXTRACTS: readonly (readonly [
+  loader: string,
+  files: string,
+  counts: readonly number[],
+  states?: string,
+])[] = [
   ['lmop', 'lmop/lmopdata{ct,de,ma,md,nj,ny}.csv', [355, 316, 201], 'CT,DE,MA,MD,NJ,NY'],
   ['wildfire-incidents', 'wfigs_current.csv', [3, 1, 1]],
   ['wildfire-history', 'wfigs_current.csv', [3, 2, 2]],
@@ -123,7 +163,9 @@ test('the Census Bureau’s internal point of each tract lies in it', { skip }, 
 });
 
 function tractsOfGeojson(file: string): Record<string, string>[] {
-  const { features } = JSON.parse(readFileSync(file, 'utf8')) as { features: { properties: Record<string, string> }[] };
+  const { features } = JSON.parse(readFileSync(file, 'utf8')) as {
+    features: { properties: Record<string, string> }[];
+  };
   return features.map(({ properties }) => properties);
 }
 

@@ -1,5 +1,8 @@
 /** The parts of a shapefile of named points (ESRI Shapefile Technical Description, 1998; dBASE III). */
-export function shapefileOf(points: readonly { lng: number; lat: number; name: string }[], projection: string) {
+export function shapefileOf(
+  points: readonly { lng: number; lat: number; name: string }[],
+  projection: string,
+) {
   const shp = Buffer.alloc(100 + points.length * 28);
   shp.writeInt32BE(9994, 0);
   shp.writeInt32BE(shp.length / 2, 24);
@@ -24,7 +27,8 @@ export function shapefileOf(points: readonly { lng: number; lat: number; name: s
   dbf.write('C', 43, 'latin1');
   dbf[48] = width;
   dbf[64] = 0x0d;
-  for (const [index, { name }] of points.entries()) dbf.write(name, 65 + index * (width + 1) + 1, 'utf8');
+  for (const [index, { name }] of points.entries())
+    dbf.write(name, 65 + index * (width + 1) + 1, 'utf8');
   dbf[dbf.length - 1] = 0x1a;
   return { shp, dbf, prj: Buffer.from(projection) };
 }
@@ -33,7 +37,10 @@ type Ring = readonly (readonly [lng: number, lat: number])[];
 
 /** The parts of a shapefile of polygons with texts; rings end where they begin. */
 export function polygonShapefileOf(
-  rows: readonly { readonly rings: readonly Ring[]; readonly texts: Readonly<Record<string, string>> }[],
+  rows: readonly {
+    readonly rings: readonly Ring[];
+    readonly texts: Readonly<Record<string, string>>;
+  }[],
   projection: string,
 ) {
   const records = rows.map(({ rings }, index) => {
@@ -41,7 +48,10 @@ export function polygonShapefileOf(
     const body = Buffer.alloc(44 + 4 * rings.length + 16 * points.length);
     body.writeInt32LE(5, 0);
     const bounds = [0, 1].map((axis) => points.map((point) => point[axis]!));
-    const box = [...bounds.map((values) => Math.min(...values)), ...bounds.map((values) => Math.max(...values))];
+    const box = [
+      ...bounds.map((values) => Math.min(...values)),
+      ...bounds.map((values) => Math.max(...values)),
+    ];
     for (const [at, value] of box.entries()) body.writeDoubleLE(value, 4 + 8 * at);
     body.writeInt32LE(rings.length, 36);
     body.writeInt32LE(points.length, 40);
@@ -50,7 +60,8 @@ export function polygonShapefileOf(
       body.writeInt32LE(first, 44 + 4 * at);
       first += ring.length;
     }
-    for (const [at, value] of points.flat().entries()) body.writeDoubleLE(value, 44 + 4 * rings.length + 8 * at);
+    for (const [at, value] of points.flat().entries())
+      body.writeDoubleLE(value, 44 + 4 * rings.length + 8 * at);
     const head = Buffer.alloc(8);
     head.writeInt32BE(index + 1, 0);
     head.writeInt32BE(body.length / 2, 4);
@@ -63,7 +74,10 @@ export function polygonShapefileOf(
   header.writeInt32LE(5, 32);
   const names = Object.keys(rows[0]!.texts);
   const width = 60;
-  const dbf = Buffer.alloc(32 + 32 * names.length + 1 + rows.length * (1 + width * names.length) + 1, 0x20);
+  const dbf = Buffer.alloc(
+    32 + 32 * names.length + 1 + rows.length * (1 + width * names.length) + 1,
+    0x20,
+  );
   const start = 32 + 32 * names.length + 1;
   dbf.fill(0, 0, start);
   dbf[0] = 3;

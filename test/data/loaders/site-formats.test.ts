@@ -13,7 +13,14 @@ test('TRI: one facility of all its chemicals, whatever the names of the columns'
     'YEAR,TRI_FACILITY_ID,FACILITY_NAME,LATITUDE,LONGITUDE,CHEMICAL, UNIT,5.1_FUGITIVE_AIR,',
     '1. YEAR,2. TRIFD,4. FACILITY NAME,12. LATITUDE,13. LONGITUDE,37. CHEMICAL,50. UNIT,51. AIR,',
   ]) {
-    const [, id, , , , chemical] = header.split(',') as [string, string, string, string, string, string];
+    const [, id, , , , chemical] = header.split(',') as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     const csv = `${header}
 "2017","90001ABC","ACME","33.9","-118.2","LEAD","Pounds",".26"
 "2017","90002XYZ","OTHER","34.1","-118.3","ZINC","Pounds","1"
@@ -25,7 +32,10 @@ test('TRI: one facility of all its chemicals, whatever the names of the columns'
     const [acme, other] = featuresOf(database, 'sites_toxicReleaseInventory');
     assert.equal(acme.properties[id], '90001ABC');
     assert.deepEqual(acme.properties[chemical], ['LEAD', 'TOLUENE']);
-    assert.ok(!JSON.stringify(acme.properties).includes('.26'), 'what differs between the rows is not of the facility');
+    assert.ok(
+      !JSON.stringify(acme.properties).includes('.26'),
+      'what differs between the rows is not of the facility',
+    );
     assert.equal(other.properties[chemical][0], 'ZINC');
   }
 });
@@ -76,9 +86,15 @@ test('the FRS file gives the facilities of one program', async (t) => {
   assert.equal(await brownfields('PGM_SYS_ID', '1'), 1);
   assert.equal(await brownfields('PGM_SYS_ACRNMS', 'TRIS:1', 'ACRES:2'), 1);
   assert.equal(await brownfields('PGM_SYS_ACRNM', 'TRIS', 'ACRES'), 1);
-  await assert.rejects(brownfields('PGM_SYS_ID,REGISTRY_ID', '1,2'), /the facility is not in EPA's program ACRES/);
+  await assert.rejects(
+    brownfields('PGM_SYS_ID,REGISTRY_ID', '1,2'),
+    /the facility is not in EPA's program ACRES/,
+  );
   await load('tri', fileOf(t, 'NATIONAL_FACILITY_FILE.CSV', csv));
-  assert.equal(featuresOf(database, 'sites_toxicReleaseInventory')[0].properties.PRIMARY_NAME, 'Works');
+  assert.equal(
+    featuresOf(database, 'sites_toxicReleaseInventory')[0].properties.PRIMARY_NAME,
+    'Works',
+  );
 });
 
 test('EIA-860M: below the title a plant of all its generators, of the month in the name of the file', async (t) => {
@@ -86,7 +102,18 @@ test('EIA-860M: below the title a plant of all its generators, of the month in t
   const cells = (...values: string[]) =>
     `<row>${values.map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`).join('')}</row>`;
   const plant = (id: string, generator: string, technology: string, lat = '38.8', lng = '-75.4') =>
-    cells('9', 'Testville Power', id, `Plant ${id}`, 'DE', generator, technology, '(OP) Operating', lat, lng);
+    cells(
+      '9',
+      'Testville Power',
+      id,
+      `Plant ${id}`,
+      'DE',
+      generator,
+      technology,
+      '(OP) Operating',
+      lat,
+      lng,
+    );
   const rows = [
     cells('Inventory of Operating Generators as of August 2026') + cells(' ', ' '),
     cells(
@@ -97,7 +124,8 @@ test('EIA-860M: below the title a plant of all its generators, of the month in t
     plant('101', '1', 'Natural Gas') +
       plant('101', '2', 'Solar Photovoltaic') +
       plant('102', '1', 'Hydro', '44.1', '-72.6'),
-    plant('103', '1', 'Solar Photovoltaic', ' ', ' ') + cells('NOTES: Capacity of less than 1 MW is excluded.'),
+    plant('103', '1', 'Solar Photovoltaic', ' ', ' ') +
+      cells('NOTES: Capacity of less than 1 MW is excluded.'),
   ];
   const file = fileOf(t, 'august_generator2026.xlsx', '');
   writeFileSync(
@@ -134,24 +162,30 @@ test('LMOP: one landfill of all its projects', async (t) => {
 
 test('LMOP as a workbook: the sheet of the table, shared and inline texts, gaps and days', async (t) => {
   const { database, load } = loading(t);
-  const inline = (cell: string, text: string) => `<c r="${cell}" t="inlineStr"><is><t>${text}</t></is></c>`;
-  const names = inline('C1', 'Latitude') + inline('D1', 'Longitude') + inline('E1', 'Project Start Date');
+  const inline = (cell: string, text: string) =>
+    `<c r="${cell}" t="inlineStr"><is><t>${text}</t></is></c>`;
+  const names =
+    inline('C1', 'Latitude') + inline('D1', 'Longitude') + inline('E1', 'Project Start Date');
   const rows =
     `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>${names}</row><row r="3"><c r="A3"><v>10</v></c>` +
     '<c r="C3"><v>38.5</v></c><c r="D3"><v>-78.25</v></c><c r="E3" s="1"><v>45568</v></c></row>';
   const notes = { name: 'Notes', rows: `<row r="1">${inline('A1', 'About')}</row>` };
   const content = workbook([notes, { name: 'LMOP Database', rows }], {
     strings: ['<si><t>Landfill ID</t></si>', '<si><r><t>Landfill </t></r><r><t>Name</t></r></si>'],
-    styles: '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>',
+    styles:
+      '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>',
   });
   assert.equal((await load('lmop', fileOf(t, 'landfilllmopdata.xlsx', content))).records, 1);
   const [landfill] = featuresOf(database, 'sites_solidWasteLandfill');
   assert.deepEqual(landfill.geometry.coordinates, [-78.25, 38.5]);
   assert.deepEqual(landfill.properties, { 'Landfill ID': 10, 'Project Start Date': '2024-10-03' });
-  await assert.rejects(load('lmop', fileOf(t, 'a.xlsx', Buffer.from(zipSync({ 'a.txt': new Uint8Array(1) })))), {
-    code: 'SERVICE_DATA',
-    message: /it is a zip archive/,
-  });
+  await assert.rejects(
+    load('lmop', fileOf(t, 'a.xlsx', Buffer.from(zipSync({ 'a.txt': new Uint8Array(1) })))),
+    {
+      code: 'SERVICE_DATA',
+      message: /it is a zip archive/,
+    },
+  );
 });
 
 test('of a list of power plants only the nuclear ones are reactors', async (t) => {
@@ -167,7 +201,8 @@ test('of a list of power plants only the nuclear ones are reactors', async (t) =
     const found = await load('nuclear-reactors', fileOf(t, 'hifld.csv', hifld));
     assert.deepEqual([found.records, rejects(found)], [1, [['the plant is not nuclear', 2, 3]]]);
   }
-  const odd = 'Docket Number,old_prim_fuel,prim_fuel_note,Latitude,Longitude\n1,coal,coal,34.7,-87.1\n';
+  const odd =
+    'Docket Number,old_prim_fuel,prim_fuel_note,Latitude,Longitude\n1,coal,coal,34.7,-87.1\n';
   assert.equal((await load('nuclear-reactors', fileOf(t, 'o.csv', odd))).records, 1);
   const none = 'NAME,PRIM_FUEL,LATITUDE,LONGITUDE\nA,NUC,34,-87\nB,Non-nuclear,35,-87\n';
   assert.equal((await load('nuclear-reactors', fileOf(t, 'n.csv', none))).records, 1);
@@ -183,13 +218,16 @@ test('lines and towers: HIFLD columns are read in any case, and projected lines 
     { properties, geometry: lines('-8905559 3503549, -8905559 3503550') },
     { properties: {}, geometry: null },
   ];
-  const result = await load('transmission-lines', fileOf(t, 'lines.geojson', geojson(features)), { replace: true });
+  const result = await load('transmission-lines', fileOf(t, 'lines.geojson', geojson(features)), {
+    replace: true,
+  });
   assert.deepEqual(reasons(result), [
     'its coordinates are not degrees of longitude and latitude',
     'it has no geometry',
   ]);
   assert.equal(featuresOf(database, 'sites_highVoltageLine')[0].properties.VOLTAGE, -999999);
-  const towers = 'LICENSEE,LAT_DMS,LON_DMS,LATDEC,LONDEC\nX,"41-52-41.2 N","87-1-1 W",41.878,-87.017\n';
+  const towers =
+    'LICENSEE,LAT_DMS,LON_DMS,LATDEC,LONDEC\nX,"41-52-41.2 N","87-1-1 W",41.878,-87.017\n';
   assert.equal((await load('cell-towers', fileOf(t, 't.csv', towers))).records, 1);
 });
 
@@ -199,9 +237,14 @@ test("EPA's layer of one program a row, in capitals and not", async (t) => {
     ['REGISTRY_ID', 'PGM_SYS_ACRNM'],
     ['registry_id', 'pgm_sys_acrnm'],
   ] as const) {
-    const features = ['ACRES', 'ICIS'].map((of) => point(-80, 40, { [registry]: '110000', [program]: of }));
+    const features = ['ACRES', 'ICIS'].map((of) =>
+      point(-80, 40, { [registry]: '110000', [program]: of }),
+    );
     const result = await load('brownfield', fileOf(t, 'acres.geojson', geojson(features)));
-    assert.deepEqual([result.records, rejects(result)], [1, [["the facility is not in EPA's program ACRES", 1, 1]]]);
+    assert.deepEqual(
+      [result.records, rejects(result)],
+      [1, [["the facility is not in EPA's program ACRES", 1, 1]]],
+    );
   }
 });
 
@@ -212,17 +255,32 @@ test("the vintage is that of the rows' own columns, or the day of the file", asy
   const table = (columns: string, ...rows: string[]) =>
     `${columns},Latitude,Longitude\n${rows.map((row) => `${row},38,-78\n`).join('')}`;
   assert.equal(await vintage('tri', table('1. YEAR,2. TRIFD', '2017,A', '2017,B')), '2017');
-  assert.equal(await vintage('tri', table('YEAR,TRI_FACILITY_ID', '2016,A', '2017,B')), '2016-2017');
-  assert.equal(await vintage('power-plants', table('Plant_Code,Period', '1,202108', '2,202502')), '2025-02');
+  assert.equal(
+    await vintage('tri', table('YEAR,TRI_FACILITY_ID', '2016,A', '2017,B')),
+    '2016-2017',
+  );
+  assert.equal(
+    await vintage('power-plants', table('Plant_Code,Period', '1,202108', '2,202502')),
+    '2025-02',
+  );
   const days = ['1,ELEC,2024-10-03 08:00:00 UTC', '2,ELEC,2023-01-01 08:00:00 UTC'];
-  assert.equal(await vintage('alternative-fuels', table('ID,Fuel Type Code,Updated At', ...days)), 'to 2024-10-03');
-  assert.match(await vintage('alternative-fuels', table('ID,Fuel Type Code', '1,ELEC')), /^file of 20/);
+  assert.equal(
+    await vintage('alternative-fuels', table('ID,Fuel Type Code,Updated At', ...days)),
+    'to 2024-10-03',
+  );
+  assert.match(
+    await vintage('alternative-fuels', table('ID,Fuel Type Code', '1,ELEC')),
+    /^file of 20/,
+  );
   for (const column of ['VAL_DATE', 'SourceDate']) {
     const power = geojson([
       { properties: { VOLTAGE: 1, [column]: '2024/01/05' }, geometry: lines('-80 30, -80.1 30.1') },
     ]);
     const file = fileOf(t, 'lines.geojson', power);
-    assert.equal((await load('transmission-lines', file, { replace: true })).vintage, 'to 2024-01-05');
+    assert.equal(
+      (await load('transmission-lines', file, { replace: true })).vintage,
+      'to 2024-01-05',
+    );
   }
 });
 
@@ -246,9 +304,20 @@ test("the FCC's antenna structures: constructed ones, by degrees, minutes and se
       '',
       '10/28/2026',
     ];
-    return [...cells, ...Array(8).fill(''), '1 Hill', 'Bedford', 'VA', '', '', '60.5', '', '71.9', '', 'TOWER'].join(
-      '|',
-    );
+    return [
+      ...cells,
+      ...Array(8).fill(''),
+      '1 Hill',
+      'Bedford',
+      'VA',
+      '',
+      '',
+      '60.5',
+      '',
+      '71.9',
+      '',
+      'TOWER',
+    ].join('|');
   };
   const place = (number: number, lat: string, lng: string, type = 'T') =>
     `CO|REG|A1|${number}|${90 + number}|${type}|${lat}|134640.0|${lng}|284400.0||`;
@@ -272,7 +341,10 @@ test("the FCC's antenna structures: constructed ones, by degrees, minutes and se
     'EN.dat': [owner(1, 'C', 'An Agent'), owner(1, 'O', 'Tower "A" Inc'), owner(9, 'O', 'Nobody')],
     'HS.dat': ['HS|x'],
   };
-  const texts = Object.entries(files).map(([name, lines]) => [name, strToU8(`${lines.join('\r\n')}\r\n`)]);
+  const texts = Object.entries(files).map(([name, lines]) => [
+    name,
+    strToU8(`${lines.join('\r\n')}\r\n`),
+  ]);
   const result = await load('cell-towers', zipOf(t, Object.fromEntries(texts)));
   assert.deepEqual(rejects(result), [
     ['not constructed: granted', 1, 2],
@@ -283,9 +355,18 @@ test("the FCC's antenna structures: constructed ones, by degrees, minutes and se
   const [first, second] = featuresOf(database, 'sites_cellTower');
   assert.deepEqual(first.geometry.coordinates, [-79.51, 37.4]);
   assert.deepEqual(first.properties, {
-    ...{ TowReg: 1, LocAdd: '1 Hill', LocCity: 'Bedford', LocState: 'VA', AllStruc: 71.9, StrucType: 'TOWER' },
+    ...{
+      TowReg: 1,
+      LocAdd: '1 Hill',
+      LocCity: 'Bedford',
+      LocState: 'VA',
+      AllStruc: 71.9,
+      StrucType: 'TOWER',
+    },
     ...{ Constructed: '1997-05-06', Changed: '2026-10-28', Owner: 'Tower "A" Inc' },
   });
   assert.deepEqual(second.geometry.coordinates, [-170, -14.255]);
-  await assert.rejects(load('cell-towers', zipOf(t, { 'RA.dat': strToU8('RA|REG\n') })), { code: 'SERVICE_DATA' });
+  await assert.rejects(load('cell-towers', zipOf(t, { 'RA.dat': strToU8('RA|REG\n') })), {
+    code: 'SERVICE_DATA',
+  });
 });

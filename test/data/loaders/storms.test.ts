@@ -4,7 +4,8 @@ import { lines } from '../../geo/lines.ts';
 import { point, square } from '../../service/small-data.ts';
 import { featuresOf, fileOf, geojson, loading, rejects } from './loading.ts';
 
-const ROW = '619,2005,1,7,2005-01-07,17:17:00,3,MS,28,1,1,0,0,0.05,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,1,49,0,0,0';
+const ROW =
+  '619,2005,1,7,2005-01-07,17:17:00,3,MS,28,1,1,0,0,0.05,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,1,49,0,0,0';
 const HEADER_24 =
   'tornado_number,year,month,day,date,time,tz,st,stf,stn,f,inj,fat,loss,closs,slat,slon,elat,elon,len,wid,ns,sn,sg';
 const HEADER =
@@ -35,7 +36,8 @@ test('tornadoes: no header, a header of too few names, the modern header', async
 test('tornadoes: each is one record, a point where no end is known', async (t) => {
   const { database, load } = loading(t);
   const whole = ROW.split(',');
-  const row = (changes: Record<number, string>) => whole.map((cell, place) => changes[place] ?? cell).join(',');
+  const row = (changes: Record<number, string>) =>
+    whole.map((cell, place) => changes[place] ?? cell).join(',');
   const rows = [
     row({ 17: '0', 18: '0' }),
     row({ 17: '32.37', 18: '-90.22' }),
@@ -59,7 +61,13 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
   assert.equal(result.vintage, '2005-2007, to 2007-01-07');
   const stored = featuresOf(database, 'records_tornado');
   const shapes = stored.map(({ geometry, properties }) => `${geometry.type} ${properties.mag}`);
-  assert.deepEqual(shapes, ['Point 1', 'Point 1', 'LineString 1', 'LineString undefined', 'LineString 1']);
+  assert.deepEqual(shapes, [
+    'Point 1',
+    'Point 1',
+    'LineString 1',
+    'LineString undefined',
+    'LineString 1',
+  ]);
   assert.equal(stored[2].properties.stf, '01', 'a code keeps its zero');
 });
 
@@ -88,7 +96,9 @@ test('tornadoes: parts without a row of the whole track are one tornado; parts w
     row(900000, 1, 1, 30, -80, 30.1, -80.1),
   ];
   const result = await load('tornado', fileOf(t, 'torn.csv', `${HEADER_24}\n${rows.join('\n')}\n`));
-  assert.deepEqual(rejects(result), [['a part of a tornado that another row has as a whole', 4, 3]]);
+  assert.deepEqual(rejects(result), [
+    ['a part of a tornado that another row has as a whole', 4, 3],
+  ]);
   assert.deepEqual([result.loaded, result.records], [9, 6]);
   const stored = featuresOf(database, 'records_tornado');
   const numbers = stored.map(({ properties }) => properties.om);
@@ -106,11 +116,18 @@ test('hail of 2026: the names of the header count, a number that is text, and no
   await load('hail', fileOf(t, 'hail.csv', `${header}\n${row}\n`));
   const [report] = featuresOf(database, 'records_hail');
   const { om, fc, edat, etime, mag, mo } = report.properties;
-  assert.deepEqual([om, fc, edat, etime, mag, mo], ['2507241549-01', undefined, '2025-07-24', '15:49:00', 1.75, 7]);
+  assert.deepEqual(
+    [om, fc, edat, etime, mag, mo],
+    ['2507241549-01', undefined, '2025-07-24', '15:49:00', 1.75, 7],
+  );
   assert.deepEqual(report.geometry, { type: 'Point', coordinates: [-99.43, 35.9] });
   const other = row.replace('15:49:00', '15:50:00');
   assert.equal((await load('hail', fileOf(t, 'hail.csv', `${row}\n${other}\n`))).records, 2);
-  const wind = fileOf(t, 'wind.csv', `${row.replace(',1.75,', ',10,')}\n${row.replace(',1.75,', ',60,')}\n`);
+  const wind = fileOf(
+    t,
+    'wind.csv',
+    `${row.replace(',1.75,', ',10,')}\n${row.replace(',1.75,', ',60,')}\n`,
+  );
   await assert.rejects(load('hail', wind), { message: /not reports of hail/ });
 });
 
@@ -128,8 +145,14 @@ test('files that overlap: a report of an earlier file is not loaded again; two t
 });
 
 /** A line of HURDAT2. */
-const fixAt = (lat: string, lng: string, time = '1800', wind = ' 85', pressure = ' 973', date = '20140628') =>
-  `${date}, ${time},  , HU, ${lat}, ${lng}, ${wind}, ${pressure},${'    0,'.repeat(12)}`;
+const fixAt = (
+  lat: string,
+  lng: string,
+  time = '1800',
+  wind = ' 85',
+  pressure = ' 973',
+  date = '20140628',
+) => `${date}, ${time},  , HU, ${lat}, ${lng}, ${wind}, ${pressure},${'    0,'.repeat(12)}`;
 
 test('HURDAT2: a storm is one track with its highest wind and lowest pressure; unknown values are null', async (t) => {
   const { database, load } = loading(t);
@@ -147,7 +170,10 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
     fixAt('20.0', '110.0W', '0000', '-99', '-999'),
   ].join('\n');
   const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', text));
-  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [11, 10, 3, '2014']);
+  assert.deepEqual(
+    [result.rows, result.loaded, result.records, result.vintage],
+    [11, 10, 3, '2014'],
+  );
   assert.deepEqual(rejects(result), [['the position is not written like 32.0N, 78.2W', 1, 11]]);
   const [arthur, crossing, lone] = featuresOf(database, 'records_hurricane');
   assert.deepEqual(arthur.geometry, lines('-78.2 32, -77.8 31.2, -77.4 30.5'));
@@ -162,9 +188,15 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
     start: '2014-06-28T18:00:00Z',
     end: '2014-06-28T00:00:00Z',
   });
-  assert.deepEqual(crossing.geometry, lines('-179 20, -180 21', '180 21, 179 22, 180 22.5', '-180 22.5, -179 23'));
+  assert.deepEqual(
+    crossing.geometry,
+    lines('-179 20, -180 21', '180 21, 179 22, 180 22.5', '-180 22.5, -179 23'),
+  );
   assert.equal(crossing.properties.min_pressure_mb, null);
-  assert.deepEqual([lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category], ['Point', null, null]);
+  assert.deepEqual(
+    [lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category],
+    ['Point', null, null],
+  );
 });
 
 test('HURDAT2: positions and dates as they may be written, and as they may not', async (t) => {
@@ -176,7 +208,14 @@ test('HURDAT2: positions and dates as they may be written, and as they may not',
     ['90.0N', '189.5W', [170.5, 90]],
     ['1.0S', '190.0E', [-170, -1]],
   ] as const;
-  const noPosition = ['32.0E 78.2W', '32.0N 78.2', '32.0N 78.2N', '91.0N 78.2W', 'x32.0N 78.2W', '32.0Nx 78.2W'];
+  const noPosition = [
+    '32.0E 78.2W',
+    '32.0N 78.2',
+    '32.0N 78.2N',
+    '91.0N 78.2W',
+    'x32.0N 78.2W',
+    '32.0Nx 78.2W',
+  ];
   const noDate = [
     ...['2014628 1800', '20140628 18:00', '120140628 1800'],
     ...['201406281 1800', '20140628 11800', '20140628 18001'],
@@ -207,13 +246,19 @@ test('HURDAT2: lines after the header of another basin belong to no storm; a fil
   const { database, load } = loading(t);
   const atlantic = ['AL012014,             ARTHUR,      1,', fixAt('32.0N', ' 78.2W')];
   const indian = ['IO012014,            NANAUK,      1,', fixAt('16.0N', ' 65.0E')];
-  const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', [...atlantic, ...indian].join('\n')));
+  const result = await load(
+    'hurdat2',
+    fileOf(t, 'hurdat2.txt', [...atlantic, ...indian].join('\n')),
+  );
   assert.deepEqual(rejects(result), [
     ['a storm of an unknown basin', 1, 3],
     ['a fix without a storm', 1, 4],
   ]);
   const [arthur] = featuresOf(database, 'records_hurricane');
-  assert.deepEqual([result.records, arthur.geometry], [1, { type: 'Point', coordinates: [-78.2, 32] }]);
+  assert.deepEqual(
+    [result.records, arthur.geometry],
+    [1, { type: 'Point', coordinates: [-78.2, 32] }],
+  );
   const none = fileOf(t, 'none.txt', [atlantic[0], fixAt('32.0', ' 78.2W')].join('\n'));
   await assert.rejects(load('hurdat2', none), { code: 'SERVICE_DATA' });
   assert.equal(featuresOf(database, 'records_hurricane').length, 1);
@@ -225,10 +270,16 @@ test('HURDAT2: a file with fewer lines than its last storm announces is cut', as
   const whole = ['AL012014,             ARTHUR,      3,', ...fixes].join('\n');
   assert.equal((await load('hurdat2', fileOf(t, 'h.txt', whole))).records, 1);
   for (const [cut, message] of [
-    [whole.slice(0, whole.lastIndexOf('\n')), /it is cut: 1 lines of its last storm are missing \(ARTHUR\)/],
+    [
+      whole.slice(0, whole.lastIndexOf('\n')),
+      /it is cut: 1 lines of its last storm are missing \(ARTHUR\)/,
+    ],
     [whole.slice(0, -60), /it is cut: its last line is too short \(ARTHUR\)/],
   ] as const) {
-    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), { code: 'SERVICE_DATA', message });
+    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), {
+      code: 'SERVICE_DATA',
+      message,
+    });
   }
 });
 
@@ -249,18 +300,29 @@ test('IBTrACS: a track that crosses the 180th meridian is cut there', async (t) 
 test('storms of several files: one that crosses basins, or is in two editions, is loaded once', async (t) => {
   const { load } = loading(t);
   const header = 'SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE\n';
-  const fix = (sid: string, basin: string) => `${sid},2018,1,${basin},X,2018-08-10 06:00:00,20,-120,90,960,main\n`;
-  const files = [`${fix('2018200N10200', 'EP')}${fix('2018201N10200', 'EP')}`, `${fix('2018200N10200', 'CP')}`];
+  const fix = (sid: string, basin: string) =>
+    `${sid},2018,1,${basin},X,2018-08-10 06:00:00,20,-120,90,960,main\n`;
+  const files = [
+    `${fix('2018200N10200', 'EP')}${fix('2018201N10200', 'EP')}`,
+    `${fix('2018200N10200', 'CP')}`,
+  ];
   const result = await load(
     'ibtracs',
     files.map((rows, index) => fileOf(t, `${index}.csv`, header + rows)),
   );
-  assert.deepEqual([result.records, rejects(result)], [2, [['a storm that an earlier file has', 1, 2]]]);
+  assert.deepEqual(
+    [result.records, rejects(result)],
+    [2, [['a storm that an earlier file has', 1, 2]]],
+  );
   const edition = (wind: string) =>
     `AL012014,             ARTHUR,      1,\n${fixAt('32.0N', ' 78.2W', '1800', wind)}\n`;
-  const both = await load('hurdat2', [fileOf(t, 'a.txt', edition(' 85')), fileOf(t, 'b.txt', edition(' 90'))], {
-    replace: true,
-  });
+  const both = await load(
+    'hurdat2',
+    [fileOf(t, 'a.txt', edition(' 85')), fileOf(t, 'b.txt', edition(' 90'))],
+    {
+      replace: true,
+    },
+  );
   assert.equal(both.records, 1);
   assert.deepEqual(rejects(both), [
     ['a storm that an earlier file has', 1, 1],
@@ -297,7 +359,10 @@ test('IBTrACS: the row of units, spurs, blanks, wind and pressure of either agen
   });
   assert.equal(dorian.geometry.type, 'LineString');
   const { geometry, properties } = other;
-  assert.deepEqual([geometry.type, properties.basin, properties.name], ['Point', 'Western Pacific', 'OTHER']);
+  assert.deepEqual(
+    [geometry.type, properties.basin, properties.name],
+    ['Point', 'Western Pacific', 'OTHER'],
+  );
 });
 
 test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {
@@ -334,26 +399,47 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
     ...['2', '3'].map((code) => ({ net: 'nc', code })),
   );
   const named = [{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }];
-  const nameless = [{ mag: 1 }, { mag: 1 }, { net: 'nc' }, { net: 'nc' }, { code: '5' }, { code: '5' }];
+  const nameless = [
+    { mag: 1 },
+    { mag: 1 },
+    { net: 'nc' },
+    { net: 'nc' },
+    { code: '5' },
+    { code: '5' },
+  ];
   const result = await load('earthquakes', [first, quakes('2.geojson', ...named, ...nameless)]);
   assert.equal(result.records, 9, 'three by their ids, six that have none');
   assert.deepEqual(rejects(result), [['an earthquake that an earlier row has', 2, 1]]);
   for (const [index, state] of ['CA', 'NV'].entries()) {
-    const file = fileOf(t, `${state}.geojson`, geojson([point(-120, 39, { net: 'nc', code: '2', mag: 1, state })]));
+    const file = fileOf(
+      t,
+      `${state}.geojson`,
+      geojson([point(-120, 39, { net: 'nc', code: '2', mag: 1, state })]),
+    );
     await load('earthquakes', file, { states: [state], replace: index === 0 });
   }
-  assert.equal(featuresOf(database, 'records_earthquake').length, 1, 'the lists of two states have it');
+  assert.equal(
+    featuresOf(database, 'records_earthquake').length,
+    1,
+    'the lists of two states have it',
+  );
 });
 
 test('fires: incidents are points, perimeters are outlines', async (t) => {
   const { load } = loading(t);
   const properties = { attr_IncidentName: 'X', attr_IncidentSize: null };
-  const collection = geojson([point(-120, 40, properties), { properties, geometry: square(-120, 40, 1) }]);
+  const collection = geojson([
+    point(-120, 40, properties),
+    { properties, geometry: square(-120, 40, 1) },
+  ]);
   const file = fileOf(t, 'fires.geojson', collection);
   assert.equal((await load('wildfire-incidents', file)).dataset, 'records:wildfire.current');
   assert.equal((await load('wildfire-history', file)).dataset, 'records:wildfire.historical');
   const perimeters = await load('wildfire-perimeters', file);
-  assert.deepEqual([perimeters.records, rejects(perimeters)[0]![0]], [1, 'not the outline of a fire']);
+  assert.deepEqual(
+    [perimeters.records, rejects(perimeters)[0]![0]],
+    [1, 'not the outline of a fire'],
+  );
 });
 
 test('fires: prescribed ones, ones that are out and cases that are given up are no wildfires', async (t) => {
@@ -361,7 +447,11 @@ test('fires: prescribed ones, ones that are out and cases that are given up are 
   for (const prefix of ['', 'attr_', 'ATTR_']) {
     const fire = (IncidentName: string, more: Record<string, unknown> = {}) => {
       const fields = { IncidentName, IncidentTypeCategory: 'WF', FireOutDateTime: null, ...more };
-      return point(-120, 40, Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value])));
+      return point(
+        -120,
+        40,
+        Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value])),
+      );
     };
     const features = [
       fire('Burns', { FireDiscoveryDateTime: Date.UTC(2022, 3, 28, 16) }),
@@ -392,7 +482,8 @@ test('the file of the last year completes that of all years: a track of both, ro
     const [yr, mo, dy] = day.split('-').map(Number);
     return `${om},${yr},${mo},${dy},${day},${time},3,OK,40,0,${rating},0,0,0,0,${track},1,50,1,1,1,1,0,0,0,0`;
   };
-  const file = (name: string, rows: readonly string[]) => fileOf(t, name, `${HEADER}\n${rows.join('\n')}\n`);
+  const file = (name: string, rows: readonly string[]) =>
+    fileOf(t, name, `${HEADER}\n${rows.join('\n')}\n`);
   const all = file('1950-2025_actual_tornadoes.csv', [
     row(1, '2025-03-14', '20:00:00', '35.1,-97.1,35.2,-97.0'),
     row(2, '2025-03-15', '20:00:00', '35.1234,-97.1234,35.2,-97.0'),

@@ -31,33 +31,59 @@ const TABLES = {
 
 const line = lines('-80 30, -80.1 30.1');
 const point = { type: 'Point', coordinates: [-80, 30] };
-const collection = (properties: object, geometry: object, more?: object) => geojson([{ properties, geometry }], more);
+const collection = (properties: object, geometry: object, more?: object) =>
+  geojson([{ properties, geometry }], more);
 
 test('a file of another agency is refused with the loader that it is for; --force loads it', async (t) => {
   const { load } = loading(t);
   const table = (name: keyof typeof TABLES) => fileOf(t, `${name}.csv`, TABLES[name]);
   const shapes = (name: string, properties: object, geometry: object) =>
     fileOf(t, `${name}.geojson`, collection(properties, geometry));
-  const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] = [
-    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /with: perilbook data load superfund FILE\. /],
+  const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] =
     [
-      'superfund',
-      table('power-plants'),
-      /no column .*EPA_ID/,
-      /load power-plants FILE, or: .* nuclear-reactors FILE\. /,
-    ],
-    ['parks', table('superfund'), /it is a file for superfund/, /--force/],
-    ['wells', table('portfolio'), /no column of a well/, /^To load it anyway, add --force/],
-    ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado FILE\./],
-    ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail FILE\./],
-    ['hail', table('wind'), /not reports of hail/, /--force/],
-    ['hail', fileOf(t, 'few.csv', `${SPC.split(',ns,')[0]}\n1,2026\n`), /it has no column ns, sn, sg$/, /--force/],
-    ['earthquakes', table('hail'), /no known latitude column/, /load hail FILE\./],
-    ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],
-    ['areas', shapes('parks', { Unit_Nm: 'X' }, square(-80, 30, 1)), /no column GEOID/, /--force/],
-  ];
+      [
+        'nuclear-reactors',
+        table('superfund'),
+        /no column of a reactor/,
+        /with: perilbook data load superfund FILE\. /,
+      ],
+      [
+        'superfund',
+        table('power-plants'),
+        /no column .*EPA_ID/,
+        /load power-plants FILE, or: .* nuclear-reactors FILE\. /,
+      ],
+      ['parks', table('superfund'), /it is a file for superfund/, /--force/],
+      ['wells', table('portfolio'), /no column of a well/, /^To load it anyway, add --force/],
+      ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado FILE\./],
+      ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail FILE\./],
+      ['hail', table('wind'), /not reports of hail/, /--force/],
+      [
+        'hail',
+        fileOf(t, 'few.csv', `${SPC.split(',ns,')[0]}\n1,2026\n`),
+        /it has no column ns, sn, sg$/,
+        /--force/,
+      ],
+      ['earthquakes', table('hail'), /no known latitude column/, /load hail FILE\./],
+      [
+        'transmission-lines',
+        shapes('points', { VOLTAGE: 1 }, point),
+        /its features are points, not lines/,
+        /--force/,
+      ],
+      [
+        'areas',
+        shapes('parks', { Unit_Nm: 'X' }, square(-80, 30, 1)),
+        /no column GEOID/,
+        /--force/,
+      ],
+    ];
   for (const [loader, file, message, hint] of wrong) {
-    await assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message, hint }, `${loader} ${message}`);
+    await assert.rejects(
+      load(loader, file),
+      { code: 'SERVICE_DATA', message, hint },
+      `${loader} ${message}`,
+    );
   }
   assert.equal((await load('parks', table('superfund'), { force: true })).records, 1);
   assert.equal((await load('wells', table('portfolio'), { force: true })).records, 1);
@@ -90,7 +116,8 @@ const OUTLINES = {
   superfund: 'EPA_ID',
   brownfield: 'PGM_SYS_ID',
   'power-plants nuclear-reactors': 'Plant_Code',
-  'wildfire-perimeters': 'IncidentName/attr_IrwinID/poly_IncidentName/INCIDENT/UNQE_FIRE_ID/FIRE_YEAR/poly_GISAcres',
+  'wildfire-perimeters':
+    'IncidentName/attr_IrwinID/poly_IncidentName/INCIDENT/UNQE_FIRE_ID/FIRE_YEAR/poly_GISAcres',
   '': 'TRIFD/Landfill ID/LUST_ID/Open_USTs/Licensee/API/Fuel_Type_Code,ID/mag/VOLTAGE/TYPEPIPE',
 };
 const LINES = {
@@ -110,7 +137,11 @@ test("each agency's file is known by its columns and shapes, whatever of its col
     assert.rejects(load('parks', file), { code: 'SERVICE_DATA', hint: hintFor(loaders) }, what);
   for (const [loaders, columns] of Object.entries(POINTS)) {
     for (const names of columns.split('/')) {
-      const file = fileOf(t, 'a.csv', `${names},Latitude,Longitude\n${names.replaceAll(/[^,]+/g, 'x')},38,-78\n`);
+      const file = fileOf(
+        t,
+        'a.csv',
+        `${names},Latitude,Longitude\n${names.replaceAll(/[^,]+/g, 'x')},38,-78\n`,
+      );
       if (loaders !== '') await recognized(file, loaders, names);
       else assert.equal((await load('parks', file)).records, 1, names);
     }
@@ -150,7 +181,10 @@ test('what is no file of data is said so: a folder, a page, a spreadsheet, an er
   await refused('areas', folder, /it is a folder/);
   await refused('hail', join(folder, 'none.csv'), /^File ".*none\.csv" not found$/);
   await refused('hail', '/dev/null', /^Cannot read "\/dev\/null": it is a pipe or a device/);
-  await assert.rejects(all(tableRecords(folder)), { message: /Cannot read/, context: { file: folder } });
+  await assert.rejects(all(tableRecords(folder)), {
+    message: /Cannot read/,
+    context: { file: folder },
+  });
   await refused('hail', fileOf(t, 'hail.csv', '<!DOCTYPE html><html>'), /it is a web page/);
   await refused('parks', fileOf(t, 'parks.geojson', '\n<html>'), /it is a web page/);
   const workbook = Buffer.from(zipSync({ 'xl/workbook.xml': new Uint8Array(9) }));
@@ -161,19 +195,33 @@ test('what is no file of data is said so: a folder, a page, a spreadsheet, an er
 
 test('a file whose end is cut off is refused, and what was there stays', async (t) => {
   const { database, load } = loading(t);
-  const rows = Array.from({ length: 300 }, (_, i) => `W${i},"Oil, gas",36.5,-119.${i},${i}\n`).join('');
+  const rows = Array.from({ length: 300 }, (_, i) => `W${i},"Oil, gas",36.5,-119.${i},${i}\n`).join(
+    '',
+  );
   const csv = `Well,Kind,Latitude,Longitude,Depth\n${rows}`;
   await load('wells', fileOf(t, 'wells.csv', csv));
   const refused = (file: string, message: RegExp) =>
     assert.rejects(load('wells', file), { code: 'SERVICE_DATA', message });
   const cutAt = (text: string) => csv.slice(0, csv.indexOf(text) + text.length);
-  await refused(fileOf(t, 'a.csv', cutAt('W250,"Oil, gas",36.5')), /it is cut: its last line, 252, has only 3 fields/);
+  await refused(
+    fileOf(t, 'a.csv', cutAt('W250,"Oil, gas",36.5')),
+    /it is cut: its last line, 252, has only 3 fields/,
+  );
   await refused(fileOf(t, 'b.csv', cutAt('W250,"Oil, g')), /line 252: a quote is not closed/);
-  await refused(fileOf(t, 'd.csv.gz', gzipSync(csv).subarray(0, 900)), /is compressed with gzip and is cut off/);
+  await refused(
+    fileOf(t, 'd.csv.gz', gzipSync(csv).subarray(0, 900)),
+    /is compressed with gzip and is cut off/,
+  );
   const zip = Buffer.from(zipSync({ 'wells.csv': Buffer.from(csv) }));
-  await refused(fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)), /the directory at its end is missing/);
+  await refused(
+    fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)),
+    /the directory at its end is missing/,
+  );
   zip[60]! ^= 0xff;
-  await refused(fileOf(t, 'f.zip', zip), /its part wells\.csv (cannot be unpacked|does not match its checksum)/);
+  await refused(
+    fileOf(t, 'f.zip', zip),
+    /its part wells\.csv (cannot be unpacked|does not match its checksum)/,
+  );
   const gzip = gzipSync(csv);
   gzip[gzip.length - 7]! ^= 0xff;
   await refused(fileOf(t, 'g.csv.gz', gzip), /is compressed with gzip and is damaged/);
@@ -188,7 +236,8 @@ test('a file whose end is cut off is refused, and what was there stays', async (
 
 test('a zip that is encrypted, leads out of its folder, or holds more than it says is refused', async (t) => {
   const { load } = loading(t);
-  const zipped = (name: string) => Buffer.from(zipSync({ [name]: Buffer.from(TABLES.wells.repeat(50)) }));
+  const zipped = (name: string) =>
+    Buffer.from(zipSync({ [name]: Buffer.from(TABLES.wells.repeat(50)) }));
   const inDirectory = (zip: Buffer) => zip.indexOf('PK\x01\x02');
   const refused = (zip: Buffer, message: RegExp) =>
     assert.rejects(load('wells', fileOf(t, 'wells.zip', zip)), { code: 'SERVICE_DATA', message });
@@ -205,11 +254,20 @@ test('GeoJSON: a coordinate system behind the features counts; one page of many 
   const { load } = loading(t);
   const system = { crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::3857' } } };
   const metres = collection({ API: '1' }, { type: 'Point', coordinates: [10, 20] }, system);
-  await assert.rejects(load('wells', fileOf(t, 'a.geojson', metres)), /its coordinates are in .*3857/);
-  for (const more of [{ exceededTransferLimit: true }, { properties: { exceededTransferLimit: true } }]) {
+  await assert.rejects(
+    load('wells', fileOf(t, 'a.geojson', metres)),
+    /its coordinates are in .*3857/,
+  );
+  for (const more of [
+    { exceededTransferLimit: true },
+    { properties: { exceededTransferLimit: true } },
+  ]) {
     const page = fileOf(t, 'page1.geojson', collection({ API: '1' }, point, more));
     const last = fileOf(t, 'page2.geojson', collection({ API: '2' }, point));
-    await assert.rejects(load('wells', page), { code: 'SERVICE_DATA', message: /exceededTransferLimit/ });
+    await assert.rejects(load('wells', page), {
+      code: 'SERVICE_DATA',
+      message: /exceededTransferLimit/,
+    });
     assert.equal((await load('wells', [page, last])).records, 2);
   }
 });
@@ -227,7 +285,10 @@ test('a table is read out of a gzip or a zip, and of several in a zip the loader
   assert.equal((await load('wells', fileOf(t, 'a.zip', nested))).records, rows + 1);
   const sha256 = createHash('sha256').update(nested).digest('hex');
   assert.equal(describeData(database).datasets[0]!.parts[0]!.files[0]!.sha256, sha256);
-  const both = zipped({ 'Dictionary.csv': 'Field,Alias\nX,Y\n', 'lmop.csv': TABLES.lmop, 'readme.pdf': 'x' }, 0);
+  const both = zipped(
+    { 'Dictionary.csv': 'Field,Alias\nX,Y\n', 'lmop.csv': TABLES.lmop, 'readme.pdf': 'x' },
+    0,
+  );
   const result = await load('lmop', fileOf(t, 'EPA.zip', both));
   assert.equal(result.records, 1);
   const named = `${fileOf(t, 'EPA.zip', both)}/lmop.csv`;
@@ -236,7 +297,10 @@ test('a table is read out of a gzip or a zip, and of several in a zip the loader
     message: /has no "other\.csv"/,
     hint: 'It has: Dictionary.csv, lmop.csv, readme.pdf.',
   });
-  await assert.rejects(load('tri', fileOf(t, 'EPA.zip', both)), { message: /no file in the zip/, hint: /lmop\.csv/ });
+  await assert.rejects(load('tri', fileOf(t, 'EPA.zip', both)), {
+    message: /no file in the zip/,
+    hint: /lmop\.csv/,
+  });
 });
 
 const lots = (count: number, lat: number, lng: number, state = '') =>
@@ -254,7 +318,10 @@ test('--states adds to the states that are there, and replaces the rows of its o
     }
     return counts;
   };
-  const [ca, nv] = [fileOf(t, 'ca.csv', lots(90, ...CALIFORNIA)), fileOf(t, 'nv.csv', lots(50, ...NEVADA))];
+  const [ca, nv] = [
+    fileOf(t, 'ca.csv', lots(90, ...CALIFORNIA)),
+    fileOf(t, 'nv.csv', lots(50, ...NEVADA)),
+  ];
   await load('wells', ca, { states: ['CA'] });
   const both = await load('wells', nv, { states: ['NV'] });
   assert.deepEqual([both.records, both.states], [50, ['NV']]);
@@ -264,15 +331,28 @@ test('--states adds to the states that are there, and replaces the rows of its o
   assert.match(described().source, /ca\.csv.*nv\.csv/);
   // Again: Nevada's are replaced, a cut file of one state is no less cut for the other's rows.
   await load('wells', fileOf(t, 'nv2.csv', lots(60, ...NEVADA)), { states: ['NV'] });
-  assert.deepEqual([wells(), described().states, described().rows], [{ 36: 90, 39: 60 }, ['CA', 'NV'], 150]);
+  assert.deepEqual(
+    [wells(), described().states, described().rows],
+    [{ 36: 90, 39: 60 }, ['CA', 'NV'], 150],
+  );
   const cut = fileOf(t, 'nv3.csv', lots(30, ...NEVADA));
-  await assert.rejects(load('wells', cut, { states: ['NV'] }), /NV has 60 records here and 30 in the load/);
+  await assert.rejects(
+    load('wells', cut, { states: ['NV'] }),
+    /NV has 60 records here and 30 in the load/,
+  );
   // Of a file of more states only the ones that are asked for.
-  const mixed = fileOf(t, 'mixed.csv', lots(70, ...NEVADA) + lots(5, 40.5, -111.9).split('\n').slice(1).join('\n'));
+  const mixed = fileOf(
+    t,
+    'mixed.csv',
+    lots(70, ...NEVADA) + lots(5, 40.5, -111.9).split('\n').slice(1).join('\n'),
+  );
   const taken = await load('wells', mixed, { states: ['NV'] });
   assert.match(taken.notes.join(), /Left out, outside of NV: 5 records/);
   assert.deepEqual(wells(), { 36: 90, 39: 70 });
-  await assert.rejects(load('wells', nv, { states: ['UT'] }), /no row is usable \(all are outside of --states\)/);
+  await assert.rejects(
+    load('wells', nv, { states: ['UT'] }),
+    /no row is usable \(all are outside of --states\)/,
+  );
   // Into data of the whole US, which they stay.
   await load('wells', mixed, { states: 'US', replace: true });
   await load('wells', fileOf(t, 'ut.csv', lots(6, 40.5, -111.9)), { states: ['UT'] });
@@ -282,14 +362,22 @@ test('--states adds to the states that are there, and replaces the rows of its o
 test('boundaries and ratings of a second state do not replace those of the first in silence', async (t) => {
   const { database, load } = loading(t);
   const tracts = (...codes: string[]) => {
-    const features = codes.map((GEOID) => ({ properties: { GEOID }, geometry: square(-78, 38, 0.5) }));
+    const features = codes.map((GEOID) => ({
+      properties: { GEOID },
+      geometry: square(-78, 38, 0.5),
+    }));
     return fileOf(t, 'tracts.geojson', geojson(features));
   };
-  const codes = () => database.prepare('SELECT geoid FROM areas_tract ORDER BY geoid').pluck().all();
-  const outline = () => database.prepare("SELECT outline FROM areas_tract WHERE geoid = '11001000100'").pluck().get();
+  const codes = () =>
+    database.prepare('SELECT geoid FROM areas_tract ORDER BY geoid').pluck().all();
+  const outline = () =>
+    database.prepare("SELECT outline FROM areas_tract WHERE geoid = '11001000100'").pluck().get();
   await load('areas', tracts('11001000100', '11001000200'));
   const before = outline();
-  await assert.rejects(load('areas', tracts('44001000100')), /file covers RI, and the rows of DC would be lost/);
+  await assert.rejects(
+    load('areas', tracts('44001000100')),
+    /file covers RI, and the rows of DC would be lost/,
+  );
   const merged = await load('areas', tracts('44001000100'), { states: ['RI'] });
   assert.deepEqual([merged.records, codes()], [1, ['11001000100', '11001000200', '44001000100']]);
   assert.deepEqual(outline(), before);
@@ -308,7 +396,12 @@ test('boundaries and ratings of a second state do not replace those of the first
 test('a file may replace more sample data than it has rows', async (t) => {
   const { load, database } = loading(t);
   const records = Array.from({ length: 90 }, () => featureAt(-119, 36));
-  const dataset = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell', true), records } as const;
+  const dataset = {
+    kind: 'sites',
+    topic: 'oilGasWell',
+    info: info('sites:oilGasWell', true),
+    records,
+  } as const;
   importDataset(database, dataset, new StillClock());
   assert.equal((await load('wells', fileOf(t, 'real.csv', lots(3, ...NEVADA)))).records, 3);
 });

@@ -14,13 +14,17 @@ const namesOf = (names: readonly string[], hasStates = false) =>
   chooseSources(names, hasStates).sources.map(({ name }) => name);
 
 test('every loader has a source, every dataset of a topic a loader, and every topic a download', () => {
-  const without = [...LOADERS.keys()].filter((loader) => !SOURCES.some((source) => source.loader === loader));
+  const without = [...LOADERS.keys()].filter(
+    (loader) => !SOURCES.some((source) => source.loader === loader),
+  );
   assert.deepEqual(without, [], 'loaders without a source');
   const loaded = new Set([...LOADERS.values()].map(({ loads }) => loads.name));
   const needed = TOPIC_SLUGS.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]);
   const unloaded = needed.filter((dataset) => !loaded.has(dataset));
   assert.deepEqual(unloaded, [], 'datasets without a loader');
-  const topics = new Set(SOURCES.filter(({ when }) => when !== 'named').flatMap((source) => source.topics));
+  const topics = new Set(
+    SOURCES.filter(({ when }) => when !== 'named').flatMap((source) => source.topics),
+  );
   const missing = TOPIC_SLUGS.filter((topic) => !topics.has(topic));
   assert.deepEqual(missing, [], 'topics without a download');
   assert.equal(new Set(SOURCES.map(({ name }) => name)).size, SOURCES.length);
@@ -34,18 +38,32 @@ test('every loader has a source, every dataset of a topic a loader, and every to
   // The risk index has a source for tracts and one for counties, which are loaded side by side.
   const levels = new Map([['nri', 2]]);
   for (const [loader, sources] of Map.groupBy(SOURCES, (source) => source.loader)) {
-    const first = sources.filter(({ when, replaces }) => when !== 'named' || replaces === undefined);
-    assert.ok(first.length <= (levels.get(loader) ?? 1), `two sources of ${loader} would be loaded together`);
+    const first = sources.filter(
+      ({ when, replaces }) => when !== 'named' || replaces === undefined,
+    );
+    assert.ok(
+      first.length <= (levels.get(loader) ?? 1),
+      `two sources of ${loader} would be loaded together`,
+    );
   }
 });
 
 test('a source has a second address with its loader, or the documents say why not', () => {
-  const reference = readFileSync(join(import.meta.dirname, '../../../docs/reference/sources.md'), 'utf8');
+  const reference = readFileSync(
+    join(import.meta.dirname, '../../../docs/reference/sources.md'),
+    'utf8',
+  );
   const alone = SOURCES.filter((source) => source.else === undefined).map(({ name }) => name);
-  assert.ok(SOURCES.length - alone.length >= 24, `${SOURCES.length - alone.length} of ${SOURCES.length}`);
-  for (const name of alone) assert.match(reference, new RegExp(`^- .*\x60${name}\x60.*: `, 'm'), name);
+  assert.ok(
+    SOURCES.length - alone.length >= 24,
+    `${SOURCES.length - alone.length} of ${SOURCES.length}`,
+  );
+  for (const name of alone)
+    assert.match(reference, new RegExp(`^- .*\x60${name}\x60.*: `, 'm'), name);
   for (const { name, download, else: others = [] } of SOURCES) {
-    const addresses = [download, ...others.map((other) => other.download)].map((one) => JSON.stringify(one));
+    const addresses = [download, ...others.map((other) => other.download)].map((one) =>
+      JSON.stringify(one),
+    );
     assert.equal(new Set(addresses).size, addresses.length, name);
     for (const { from } of others) assert.notEqual(from, '', name);
   }
@@ -68,8 +86,14 @@ test('sources are chosen by topic, source, loader, natural and all, with the bou
 });
 
 test('a misspelt name and a source that needs states are refused with what to do', () => {
-  assert.throws(() => namesOf(['tornadoo']), /There is no source or topic "tornadoo"; did you mean tornado\?/);
-  assert.throws(() => namesOf(['wells']), { message: /cannot be downloaded for the whole US/, hint: /--states/ });
+  assert.throws(
+    () => namesOf(['tornadoo']),
+    /There is no source or topic "tornadoo"; did you mean tornado\?/,
+  );
+  assert.throws(() => namesOf(['wells']), {
+    message: /cannot be downloaded for the whole US/,
+    hint: /--states/,
+  });
 });
 
 test('advice on the server of an agency is not given for an own address', (t) => {
@@ -79,7 +103,10 @@ test('advice on the server of an agency is not given for an own address', (t) =>
     return overriddenSources(file, SOURCES).sources.find(({ name }) => name === 'nri-tracts')!.note;
   };
   assert.match(noteOf('sources: {nri-tracts: {licence: ours}}')!, /FEMA's map service/);
-  assert.equal(noteOf('sources: {nri-tracts: {layer: "https://gis.example.com/nri/FeatureServer/0"}}'), undefined);
+  assert.equal(
+    noteOf('sources: {nri-tracts: {layer: "https://gis.example.com/nri/FeatureServer/0"}}'),
+    undefined,
+  );
   assert.equal(noteOf('mirror: https://mirror.example.com/agencies'), undefined);
 });
 
@@ -115,16 +142,25 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
   const tri = SOURCES.find(({ name }) => name === 'tri');
   assert.equal(by('tri'), tri);
   for (const [text, message] of [
-    ['sources: {hial: {page: "https://a.example"}}', /there is no source "hial"; did you mean hail\?/],
+    [
+      'sources: {hial: {page: "https://a.example"}}',
+      /there is no source "hial"; did you mean hail\?/,
+    ],
     ['sources: {hail: {page: "ftp://a.example"}}', /sources\.hail\.page/],
     ['sources: {hail: {layer: "https://a.example"}}', /hail\.layer: this source is no layer/],
-    ['sources: {hail: {url: "https://a.example/a", page: "https://a.example"}}', /takes one of url, page and layer/],
+    [
+      'sources: {hail: {url: "https://a.example/a", page: "https://a.example"}}',
+      /takes one of url, page and layer/,
+    ],
     ['sources: {hail: {key_file: key}}', /needs no key/],
     [
       'sources: {alternative-fuels-afdc: {url: "http://a.example/a.csv", key_file: key}}',
       /alternative-fuels-afdc: a key is sent to addresses of https only/,
     ],
-    ['sources: {tri: {url: "https://a.example/a", states: "VA, Mars"}}', /tri\.states: "Mars" is not a state/],
+    [
+      'sources: {tri: {url: "https://a.example/a", states: "VA, Mars"}}',
+      /tri\.states: "Mars" is not a state/,
+    ],
     ['miror: https://a.example', /miror/],
     ['sources: [', /sources\.yaml": line 1: a list that begins with \[ is not closed/],
     ['mirror: *m', /sources\.yaml": YAML reads &, \* and ! here/],

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kindOf, specialAreaOf, storedFacts, subtypeOf } from '../../../src/data/zones/zone-layer.ts';
+import {
+  kindOf,
+  specialAreaOf,
+  storedFacts,
+  subtypeOf,
+} from '../../../src/data/zones/zone-layer.ts';
 import { FLOOD_ZONES } from '../../../src/data/zones/zone-layers.ts';
 
 type Special = true | false | null | 'unstudied';
@@ -8,7 +13,9 @@ type Special = true | false | null | 'unstudied';
 /** What each zone and subtype becomes, from the most hazardous to the least. Zones of one tier are equally hazardous. */
 const TIERS: readonly (readonly [code: string, subtype: string, special: Special][])[] = [
   [
-    ...['V', 'VE', 'V1', 'V9', 'V10', 'V29', 'V30'].map((code) => [code, '', true] as [string, string, Special]),
+    ...['V', 'VE', 'V1', 'V9', 'V10', 'V29', 'V30'].map(
+      (code) => [code, '', true] as [string, string, Special],
+    ),
     ['VE', 'RIVERINE FLOODWAY SHOWN IN COASTAL ZONE', true],
     ['VE', 'COASTAL FLOODPLAIN', true],
     ['ve', '', true],
@@ -34,7 +41,9 @@ const TIERS: readonly (readonly [code: string, subtype: string, special: Special
     ['AE', 'FLOWAGE EASEMENT AREA', true],
   ],
   [
-    ...['AE', 'A1', 'A9', 'A10', 'A20', 'A30'].map((code) => [code, '', true] as [string, string, Special]),
+    ...['AE', 'A1', 'A9', 'A10', 'A20', 'A30'].map(
+      (code) => [code, '', true] as [string, string, Special],
+    ),
     ['AE', 'COASTAL FLOODPLAIN', true],
     ['AE', '1 PCT ANNUAL CHANCE FLOOD HAZARD CONTAINED IN CHANNEL', true],
     ['AE', '0200', true],
@@ -60,7 +69,11 @@ const TIERS: readonly (readonly [code: string, subtype: string, special: Special
     ['A99', 'AREA WITH REDUCED FLOOD HAZARD DUE TO LEVEE SYSTEM', true],
   ],
   // Codes that nobody knows are not taken for safe; the agency's flag is all that there is.
-  ...[['A31', 'V31', 'AX', 'ZZZ', 'AREA', 'X5'].map((code) => [code, '', null] as [string, string, Special])],
+  ...[
+    ['A31', 'V31', 'AX', 'ZZZ', 'AREA', 'X5'].map(
+      (code) => [code, '', null] as [string, string, Special],
+    ),
+  ],
   [
     ['X', 'AREA WITH UNDETERMINED FLOOD HAZARD DUE TO NON-ACCREDITED LEVEE SYSTEM', null],
     ['X', '3020', null],
@@ -123,7 +136,10 @@ const TIERS: readonly (readonly [code: string, subtype: string, special: Special
 
 const becomes = (code: string, published: string, flag: string) => {
   const found = kindOf(FLOOD_ZONES, { code, subtype: subtypeOf(FLOOD_ZONES, published) });
-  return { rank: found.rank, special: found.kind?.isUnstudied ? 'unstudied' : specialAreaOf(FLOOD_ZONES, found, flag) };
+  return {
+    rank: found.rank,
+    special: found.kind?.isUnstudied ? 'unstudied' : specialAreaOf(FLOOD_ZONES, found, flag),
+  };
 };
 
 test('each zone and subtype has its place in the order of hazard, and is a special area or not', () => {

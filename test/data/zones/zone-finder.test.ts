@@ -22,9 +22,22 @@ function zone(
     geoid = '31001C',
     special = '',
     ...facts
-  }: { detail?: string; geoid?: string; special?: string; baseElevationFt?: number; depthFt?: number } = {},
+  }: {
+    detail?: string;
+    geoid?: string;
+    special?: string;
+    baseElevationFt?: number;
+    depthFt?: number;
+  } = {},
 ): ZoneRecord {
-  return { kind: 'zone', geoid, code, detail, facts: { special, facts: { ...NO_FACTS, ...facts } }, geometry };
+  return {
+    kind: 'zone',
+    geoid,
+    code,
+    detail,
+    facts: { special, facts: { ...NO_FACTS, ...facts } },
+    geometry,
+  };
 }
 
 const panel = (code: string, detail: string, geometry: Polygon, geoid = '31001C'): ZoneRecord => ({
@@ -33,7 +46,11 @@ const panel = (code: string, detail: string, geometry: Polygon, geoid = '31001C'
 
 function finderOf(t: Parameters<typeof openDatabase>[0], records: readonly ZoneRecord[]) {
   const database = openDatabase(t);
-  importDataset(database, { kind: 'floodZones', info: info('floodZones'), records }, new StillClock());
+  importDataset(
+    database,
+    { kind: 'floodZones', info: info('floodZones'), records },
+    new StillClock(),
+  );
   return zoneAt(createZoneFinder(database, createDataVersion(database), 'floodZones'));
 }
 
@@ -70,7 +87,10 @@ test('of overlapping zones the most hazardous is given, with the distance 0', (t
   assert.deepEqual(short(at(-99.99, 40.02)), ['X', null]);
   assert.deepEqual(short(at(-99.94, 40.05)), ['AE', 0]);
   // The same zone with another elevation says something else.
-  assert.deepEqual([short(at(-99.92, 40.01)), at(-99.92, 40.01)!.facts.baseElevationFt], [['AE', 0], 12]);
+  assert.deepEqual(
+    [short(at(-99.92, 40.01)), at(-99.92, 40.01)!.facts.baseElevationFt],
+    [['AE', 0], 12],
+  );
   assert.deepEqual(short(at(-99.985, 40.055)), ['X', 0]);
   // What was not studied says nothing of what was.
   assert.deepEqual(short(at(-99.965, 40.055)), ['X', null]);
@@ -92,7 +112,10 @@ test('a place without a zone, or in one that was not studied, has none; a hole i
 
 test('a gap of less than a metre between two zones belongs to both', (t) => {
   const half = 0.000004;
-  const find = finderOf(t, [zone('X', square(-100.01, 40, 0.01 - half)), zone('AE', square(-100 + half, 40, 0.01))]);
+  const find = finderOf(t, [
+    zone('X', square(-100.01, 40, 0.01 - half)),
+    zone('AE', square(-100 + half, 40, 0.01)),
+  ]);
   assert.deepEqual(short(find({ lng: -100, lat: 40.005 })), ['AE', 0]);
   assert.deepEqual(short(find({ lng: -100 - 0.00001, lat: 40.005 })), ['X', 2]);
   assert.equal(find({ lng: -100, lat: 40.0101 }), null);
@@ -112,7 +135,10 @@ test('the panel is that of the same study, and of several the newest', (t) => {
   };
   assert.deepEqual(at(-99.99, 40.01), ['new', '2019-01-01']);
   assert.deepEqual(at(-99.975, 40.01), ['old', '2009-01-01']);
-  const alone = finderOf(t, [zone('AE', square(-100, 40, 0.04)), panel('undated', '', square(-100, 40, 0.02))]);
+  const alone = finderOf(t, [
+    zone('AE', square(-100, 40, 0.04)),
+    panel('undated', '', square(-100, 40, 0.02)),
+  ]);
   assert.deepEqual(
     [alone({ lng: -99.99, lat: 40.01 })!.panel, alone({ lng: -99.99, lat: 40.01 })!.effective],
     ['undated', null],
@@ -124,7 +150,11 @@ test('a replaced layer is read again', (t) => {
   const database = openDatabase(t);
   const load = (code: string) => {
     const records = [zone(code, square(-100, 40, 0.04))];
-    importDataset(database, { kind: 'floodZones', info: info('floodZones'), records }, new StillClock());
+    importDataset(
+      database,
+      { kind: 'floodZones', info: info('floodZones'), records },
+      new StillClock(),
+    );
   };
   load('AE');
   const find = zoneAt(createZoneFinder(database, createDataVersion(database), 'floodZones'));
@@ -145,7 +175,11 @@ test('outside the tiles of a state nothing is known, whatever zones reach there'
     tile('31', square(-100, 40, 0.25)),
     tile('31', square(-99.5, 40, 0.25)),
   ];
-  importDataset(database, { kind: 'floodZones', info: info('floodZones'), records }, new StillClock());
+  importDataset(
+    database,
+    { kind: 'floodZones', info: info('floodZones'), records },
+    new StillClock(),
+  );
   const find = createZoneFinder(database, createDataVersion(database), 'floodZones');
   const at = (lng: number, lat: number, state = 'NE') => {
     const found = find({ lng, lat }, state);
@@ -166,7 +200,12 @@ const METERS = 6_371_008.8 * (Math.PI / 180);
 function turnsAround(ring: readonly Position[], { lng, lat }: Location): number {
   let angle = 0;
   for (let i = 0; i + 1 < ring.length; i++) {
-    const [ax, ay, bx, by] = [ring[i]![0]! - lng, ring[i]![1]! - lat, ring[i + 1]![0]! - lng, ring[i + 1]![1]! - lat];
+    const [ax, ay, bx, by] = [
+      ring[i]![0]! - lng,
+      ring[i]![1]! - lat,
+      ring[i + 1]![0]! - lng,
+      ring[i + 1]![1]! - lat,
+    ];
     angle += Math.atan2(ax * by - ay * bx, ax * bx + ay * by);
   }
   return Math.abs(Math.round(angle / (2 * Math.PI)));
@@ -192,7 +231,10 @@ function metersToRings(record: ZoneRecord, { lng, lat }: Location): number {
   for (const ring of ringsOf(record)) {
     for (let i = 0; i + 1 < ring.length; i++) {
       const [ax, ay] = [(ring[i]![0]! - lng) * east, (ring[i]![1]! - lat) * METERS];
-      const [dx, dy] = [(ring[i + 1]![0]! - lng) * east - ax, (ring[i + 1]![1]! - lat) * METERS - ay];
+      const [dx, dy] = [
+        (ring[i + 1]![0]! - lng) * east - ax,
+        (ring[i + 1]![1]! - lat) * METERS - ay,
+      ];
       const share = Math.min(1, Math.max(0, -(ax * dx + ay * dy) / (dx * dx + dy * dy || 1)));
       least = Math.min(least, Math.hypot(ax + share * dx, ay + share * dy));
     }
@@ -225,7 +267,9 @@ function makeMap(random: () => number): ZoneRecord[] {
       bends.get(key) ??
       [0.25, 0.5, 0.75].map((share) =>
         [0, 1].map((axis) =>
-          degrees(start[axis]! + share * (end[axis]! - start[axis]!) + (random() - 0.5) * 0.1 * CELL),
+          degrees(
+            start[axis]! + share * (end[axis]! - start[axis]!) + (random() - 0.5) * 0.1 * CELL,
+          ),
         ),
       );
     bends.set(key, made);
@@ -261,14 +305,17 @@ function makeMap(random: () => number): ZoneRecord[] {
         const share = random();
         const islands = [-0.08, 0.08].map((shift) => [blob(lng + shift * CELL, lat, 0.05 * CELL)]);
         if (share < 0.5) records.push(zone(pick(), { type: 'Polygon', coordinates: [hole] }));
-        else if (share < 0.75) records.push(zone(pick(), { type: 'MultiPolygon', coordinates: islands }));
+        else if (share < 0.75)
+          records.push(zone(pick(), { type: 'MultiPolygon', coordinates: islands }));
       }
       records.push(zone(pick(), { type: 'Polygon', coordinates: rings }));
     }
   }
   for (let index = 0; index < 12; index++) {
     const middle = [-100 + random() * COLUMNS * CELL, 40 + random() * COLUMNS * CELL] as const;
-    records.push(zone(pick(), { type: 'Polygon', coordinates: [blob(...middle, (0.2 + random()) * CELL)] }));
+    records.push(
+      zone(pick(), { type: 'Polygon', coordinates: [blob(...middle, (0.2 + random()) * CELL)] }),
+    );
   }
   return records;
 }
@@ -277,16 +324,22 @@ test('two thousand places of a map with holes, islands, shared edges and overlap
   const random = randomFrom(7);
   const records = makeMap(random);
   const find = finderOf(t, records);
-  const kind = (record: ZoneRecord) => kindOf(FLOOD_ZONES, { code: record.code, subtype: record.detail });
+  const kind = (record: ZoneRecord) =>
+    kindOf(FLOOD_ZONES, { code: record.code, subtype: record.detail });
   const counts = { none: 0, overlap: 0, near: 0, far: 0 };
   for (let number = 0; number < 2_000; number++) {
-    const location = { lng: -100.002 + random() * (COLUMNS + 1) * CELL, lat: 39.998 + random() * (COLUMNS + 1) * CELL };
+    const location = {
+      lng: -100.002 + random() * (COLUMNS + 1) * CELL,
+      lat: 39.998 + random() * (COLUMNS + 1) * CELL,
+    };
     const found = find(location);
     const studied = records.filter((record) => kind(record).kind?.isUnstudied !== true);
     const holders = records.filter((record) => holds(record, location));
     // A place in a gap between zones belongs to those within a metre.
     const counted = (
-      holders.length > 0 ? holders : records.filter((record) => metersToRings(record, location) <= 1)
+      holders.length > 0
+        ? holders
+        : records.filter((record) => metersToRings(record, location) <= 1)
     ).filter((record) => studied.includes(record));
     const [best] = counted.toSorted((a, b) => kind(a).rank - kind(b).rank);
     const place = `${number}: ${location.lat}, ${location.lng}`;
@@ -314,7 +367,10 @@ test('two thousand places of a map with holes, islands, shared edges and overlap
       counts.near += 1;
       // Rounded up; the two distances differ by less than a thousandth.
       const given = found.boundaryMeters!;
-      assert.ok(given >= meters * 0.999 && given - 1 <= Math.max(meters * 1.001, 0), `${place}: ${given}, ${meters}`);
+      assert.ok(
+        given >= meters * 0.999 && given - 1 <= Math.max(meters * 1.001, 0),
+        `${place}: ${given}, ${meters}`,
+      );
     }
   }
   for (const [name, count] of Object.entries(counts)) assert.ok(count > 100, `${name}: ${count}`);

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -34,7 +41,10 @@ test('a folder stands for its files at any depth, without hidden ones and those 
     ...['_SUCCESS', '.a.csv.crc', 'a.csv.crc', '.hidden.csv'],
     ...['_temporary/0/part-9.csv', '.git/x.csv', '.DS_Store'],
   ];
-  const folder = folderOf(t, named(...data, ...others, 'c.csv.tmp', 'd.csv._COPYING_', 'year=2025/e.csv.part'));
+  const folder = folderOf(
+    t,
+    named(...data, ...others, 'c.csv.tmp', 'd.csv._COPYING_', 'year=2025/e.csv.part'),
+  );
   assert.deepEqual(await listed(folder, '.'), {
     parts: ['a.csv', 'b.csv', 'no extension', 'year=2024/part-0.csv', 'year=2025/part-0.csv'],
     unfinished: ['c.csv.tmp', 'd.csv._COPYING_', 'year=2025/e.csv.part'],
@@ -42,11 +52,25 @@ test('a folder stands for its files at any depth, without hidden ones and those 
 });
 
 test('a pattern stands for files, a list for the files of all its sources, each once', async (t) => {
-  const files = ['a.csv', 'b.csv', 'c.ndjson', 'old/a.csv', 'old/deep/z.csv', '_x.csv', '.y.csv', 'w.csv.tmp'];
+  const files = [
+    'a.csv',
+    'b.csv',
+    'c.ndjson',
+    'old/a.csv',
+    'old/deep/z.csv',
+    '_x.csv',
+    '.y.csv',
+    'w.csv.tmp',
+  ];
   const folder = folderOf(t, named(...files));
   assert.deepEqual((await listed(folder, '*.csv')).parts, ['a.csv', 'b.csv']);
   assert.deepEqual((await listed(folder, '*')).parts, ['a.csv', 'b.csv', 'c.ndjson']);
-  assert.deepEqual((await listed(folder, '**/*.csv')).parts, ['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv']);
+  assert.deepEqual((await listed(folder, '**/*.csv')).parts, [
+    'a.csv',
+    'b.csv',
+    'old/a.csv',
+    'old/deep/z.csv',
+  ]);
   assert.deepEqual((await listed(folder, '{a,c}.*')).parts, ['a.csv', 'c.ndjson']);
   const { parts } = await listed(folder, 'b.csv', '*.csv', 'old', 'a.csv');
   assert.deepEqual(parts, ['a.csv', 'b.csv', 'old/a.csv', 'old/deep/z.csv']);
@@ -64,7 +88,10 @@ test('a link to a file is a part; a link that leads nowhere is none', async (t) 
 });
 
 test('sources without files are refused, each with its reason', async (t) => {
-  const folder = folderOf(t, named('a.csv', 'A.csv', 'empty/.keep', 'busy/x.csv.tmp', 'locked/x.csv'));
+  const folder = folderOf(
+    t,
+    named('a.csv', 'A.csv', 'empty/.keep', 'busy/x.csv.tmp', 'locked/x.csv'),
+  );
   const refused = (source: string, message: RegExp) =>
     assert.rejects(listed(folder, source), { code: 'INPUT_UNREADABLE', message });
   await refused('b.csv', /b\.csv does not exist; did you mean a\.csv\?/i);
@@ -103,13 +130,23 @@ test('the rows of all parts come in order, with the name and the line of their p
     'f.csv.gz': gzipSync(''),
   });
   assert.deepEqual(files.columns, ['id', 'lat', 'lng']);
-  const expected = ['a.csv:2 -99|1', 'a.csv:3 -98|2', 'b.csv.gz:2 -97|3\n3', 'b.csv.gz:4 -96|4', 'c.csv.zst:2 -95|5'];
+  const expected = [
+    'a.csv:2 -99|1',
+    'a.csv:3 -98|2',
+    'b.csv.gz:2 -97|3\n3',
+    'b.csv.gz:4 -96|4',
+    'c.csv.zst:2 -95|5',
+  ];
   assert.deepEqual(await rowsOf(files, 'lng', 'id'), expected);
   assert.deepEqual(await rowsOf(files, 'lng', 'id'), expected);
 });
 
 test('an empty part is written as it is, compressed or not', async (t) => {
-  const { folder, files } = await opened(t, { 'a.csv': 'lat,lng\n', 'b.csv': '', 'c.csv.gz': gzipSync('') });
+  const { folder, files } = await opened(t, {
+    'a.csv': 'lat,lng\n',
+    'b.csv': '',
+    'c.csv.gz': gzipSync(''),
+  });
   for (const part of files.parts.slice(1)) {
     const output = join(folder, `out-${part.name}`);
     const rowFile = await openPart(part, {});
@@ -143,7 +180,11 @@ test('a part with another header or format is refused with both names and the co
   await refused('id,lat,lng,site\n', `${columns} 4 is missing in a.csv, and "site" in b.csv`);
   // Whoever reads the output as one table expects one order.
   await refused('lat,lng,id\n', `${columns} 1 is "id" in a.csv, and "lat" in b.csv`);
-  await refused('{"lat":1}\n', 'The parts a.csv and b.ndjson have different formats: csv and ndjson', 'b.ndjson');
+  await refused(
+    '{"lat":1}\n',
+    'The parts a.csv and b.ndjson have different formats: csv and ndjson',
+    'b.ndjson',
+  );
 });
 
 test('parts that are all empty are refused, and a part that changes after it was listed', async (t) => {
@@ -151,7 +192,13 @@ test('parts that are all empty are refused, and a part that changes after it was
     code: 'INPUT_UNREADABLE',
     message: /a\.csv is empty, as all parts are/,
   });
-  const { folder, files } = await opened(t, { 'a.csv': 'lat,lng\n1,2\n', 'b.csv': 'lat,lng\n1,2\n' });
+  const { folder, files } = await opened(t, {
+    'a.csv': 'lat,lng\n1,2\n',
+    'b.csv': 'lat,lng\n1,2\n',
+  });
   utimesSync(join(folder, 'b.csv'), 1, 1);
-  await assert.rejects(rowsOf(files, 'lat'), { code: 'INPUT_UNREADABLE', message: /b\.csv has changed/ });
+  await assert.rejects(rowsOf(files, 'lat'), {
+    code: 'INPUT_UNREADABLE',
+    message: /b\.csv has changed/,
+  });
 });

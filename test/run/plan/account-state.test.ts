@@ -18,8 +18,14 @@ import type { LedgerAccount } from '../../../src/store/runs/port.ts';
 
 const REMOTE = { base_url: 'https://hazards.example' };
 const jobOf = (settings: Partial<JobFile> = {}) =>
-  makeJob([{ input: 'in.csv', service: REMOTE, ...settings }], { dataFolder: '/', workingFolder: '/' });
-const accountOf = (settings: Partial<JobAccount>): JobAccount => ({ ...jobOf().account, ...settings });
+  makeJob([{ input: 'in.csv', service: REMOTE, ...settings }], {
+    dataFolder: '/',
+    workingFolder: '/',
+  });
+const accountOf = (settings: Partial<JobAccount>): JobAccount => ({
+  ...jobOf().account,
+  ...settings,
+});
 const NOTHING_SPENT: PeriodSpending = { charged: 0, unknown: 0, open: 0, exhaustedAt: null };
 
 test('the limit of a period is the allowance and the overage less the reserve; the reserve is taken from the overage first', () => {
@@ -48,7 +54,10 @@ test('what is available is the limit less all that may be spent; nothing once th
   const now = Date.UTC(2026, 2, 15, 12);
   const cases: readonly (readonly [spending: Partial<PeriodSpending>, available: number])[] = [
     [{}, 9_000],
-    [{ charged: 100, unknown: 20, open: 3, later: 1_000, correction: { elsewhere: 500, at: now } }, 7_377],
+    [
+      { charged: 100, unknown: 20, open: 3, later: 1_000, correction: { elsewhere: 500, at: now } },
+      7_377,
+    ],
     [{ charged: 9_500 }, 0],
     [{ charged: 100, exhaustedAt: 0 }, 0],
   ];
@@ -62,7 +71,10 @@ test('what is available is the limit less all that may be spent; nothing once th
     };
     const state = await accountState(account, store as unknown as Store, now);
     const period = { start: Date.UTC(2026, 2, 15), end: Date.UTC(2026, 3, 15) };
-    assert.deepEqual([state.available, state.period, asked], [available, period, [[account.name, period]]]);
+    assert.deepEqual(
+      [state.available, state.period, asked],
+      [available, period, [[account.name, period]]],
+    );
   }
 });
 
@@ -82,11 +94,25 @@ test('a job takes over the terms of its account’s last run where it names none
     ...{ anniversaryDay: 20, reserve: 0, overageCredits: 0 },
   };
   const under = async (settings: Partial<JobFile>, ...accounts: LedgerAccount[]) => {
-    const { job, last } = await withLastTerms(jobOf(settings), { ledgerAccounts: async () => accounts });
+    const { job, last } = await withLastTerms(jobOf(settings), {
+      ledgerAccounts: async () => accounts,
+    });
     const { subscription, anniversaryDay, overageCredits, isAssumed, isDayAssumed } = job.account;
-    return [subscription.name, anniversaryDay, overageCredits, isAssumed, isDayAssumed, last !== null];
+    return [
+      subscription.name,
+      anniversaryDay,
+      overageCredits,
+      isAssumed,
+      isDayAssumed,
+      last !== null,
+    ];
   };
-  const other = { ...last, name: 'another', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 9 };
+  const other = {
+    ...last,
+    name: 'another',
+    subscription: SUBSCRIPTIONS.starter,
+    anniversaryDay: 9,
+  };
   const free = { ...last, subscription: { ...SUBSCRIPTIONS.professional, overageRate: null } };
   const dollars = { overages: { ceiling: 12 } };
   assert.deepEqual(await under({}, other, last), ['professional', 20, 0, false, false, true]);
@@ -98,21 +124,42 @@ test('a job takes over the terms of its account’s last run where it names none
   assert.deepEqual((await under({ anniversary_day: 3 }, last)).slice(0, 2), ['professional', 3]);
   assert.deepEqual(await under({}, other), ['starter', 1, 0, true, true, false]);
   // The subscription and the day are taken over each for itself.
-  assert.deepEqual(await under({}, { ...last, isAssumed: true }), ['starter', 20, 0, true, false, false]);
-  assert.deepEqual(await under({}, { ...last, isDayAssumed: true }), ['professional', 1, 0, false, true, true]);
+  assert.deepEqual(await under({}, { ...last, isAssumed: true }), [
+    'starter',
+    20,
+    0,
+    true,
+    false,
+    false,
+  ]);
+  assert.deepEqual(await under({}, { ...last, isDayAssumed: true }), [
+    'professional',
+    1,
+    0,
+    false,
+    true,
+    true,
+  ]);
   const named = jobOf({ anniversary_day: 3, subscription: 'professional' });
-  const before = await withLastTerms(named, { ledgerAccounts: async () => [{ ...last, isDayAssumed: true }] });
+  const before = await withLastTerms(named, {
+    ledgerAccounts: async () => [{ ...last, isDayAssumed: true }],
+  });
   assert.equal(differsFrom(named.account, before.last!), false, 'nobody had named the other day');
   // The sample and local data spend no credits of an account.
   const sample = jobOf({ service: 'sample' });
-  const kept = await withLastTerms(sample, { ledgerAccounts: async () => [{ ...last, name: sample.account.name }] });
+  const kept = await withLastTerms(sample, {
+    ledgerAccounts: async () => [{ ...last, name: sample.account.name }],
+  });
   assert.deepEqual([kept.job, kept.last], [sample, null]);
 });
 
 test('a job differs from its account’s last run by the credits of a month, of a minute, or the anniversary day', () => {
   const terms = { subscription: SUBSCRIPTIONS.starter, anniversaryDay: 1 };
   const { subscription } = terms;
-  assert.equal(differsFrom(terms, { ...terms, subscription: { ...subscription, overageRate: 0.5 } }), false);
+  assert.equal(
+    differsFrom(terms, { ...terms, subscription: { ...subscription, overageRate: 0.5 } }),
+    false,
+  );
   for (const other of [
     { subscription: { ...subscription, creditsPerMonth: 1 } },
     { subscription: { ...subscription, creditsPerMinute: 1 } },

@@ -13,7 +13,12 @@ import {
   readStoredAreas,
   withAreas,
 } from '../../../src/run/plan/area-plan.ts';
-import { areaTopics, isTrusted, verifyAreas, verifyingCells } from '../../../src/run/plan/area-verification.ts';
+import {
+  areaTopics,
+  isTrusted,
+  verifyAreas,
+  verifyingCells,
+} from '../../../src/run/plan/area-verification.ts';
 import { makeFreshness } from '../../../src/run/plan/freshness.ts';
 import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
@@ -24,7 +29,10 @@ const NOW = Date.UTC(2026, 2, 15);
 const DAY = 86_400_000;
 // An answer to `hail` holds for a tract, one to `radon` for a county, one to `park` for its place alone.
 const TOPICS: TopicSlug[] = ['hail', 'park', 'radon'];
-const job = makeJob([{ input: 'in.csv', topics: TOPICS, areas: 'tract' }], { dataFolder: '/', workingFolder: '/' });
+const job = makeJob([{ input: 'in.csv', topics: TOPICS, areas: 'tract' }], {
+  dataFolder: '/',
+  workingFolder: '/',
+});
 const freshness = makeFreshness(job, NOW);
 const inOrder = (a: number, b: number) => a - b;
 
@@ -56,8 +64,10 @@ function scanOf(tracts: readonly (string | null)[], counties: readonly (string |
 /** A store of these cells and areas. */
 function storeOf(stored: Record<string, StoredArea>, records: Record<number, CellRecord> = {}) {
   const reading = {
-    readAreas: async (_: number, names: readonly string[]) => names.map((name) => stored[name] ?? null),
-    read: async (_: number, cells: readonly { lat7: number }[]) => cells.map(({ lat7 }) => records[lat7] ?? null),
+    readAreas: async (_: number, names: readonly string[]) =>
+      names.map((name) => stored[name] ?? null),
+    read: async (_: number, cells: readonly { lat7: number }[]) =>
+      cells.map(({ lat7 }) => records[lat7] ?? null),
   };
   return { job, store: reading as unknown as Store, source: 1, freshness };
 }
@@ -92,7 +102,10 @@ test('twenty spared cells verify, or one in a hundred; never the first of an are
   assert.deepEqual(many(1_000), many(1_000));
   const share = many(10_000).length;
   assert.ok(share > 70 && share < 130, String(share));
-  const all = makeJob([{ input: 'in.csv', topics: ['park'] }], { dataFolder: '/', workingFolder: '/' });
+  const all = makeJob([{ input: 'in.csv', topics: ['park'] }], {
+    dataFolder: '/',
+    workingFolder: '/',
+  });
   assert.equal(verifyingCells(areaTopics(all), scanOf(['1', '1']), inOrder).size, 0);
 });
 
@@ -100,7 +113,12 @@ test('an area differs where the answer at a place is another, of comparable time
   const old = NOW - 366 * DAY;
   // The oldest time that is fresh.
   const edge = NOW - 365 * DAY;
-  const cases: readonly (readonly [own: Answer[], area: StoredArea, verified: number, differed: number])[] = [
+  const cases: readonly (readonly [
+    own: Answer[],
+    area: StoredArea,
+    verified: number,
+    differed: number,
+  ])[] = [
     [[answer('hail')], areaOf(answer('hail')), 1, 0],
     [[answer('hail', 'Low')], areaOf(answer('hail')), 1, 1],
     [[], areaOf(answer('hail')), 0, 0],
@@ -123,7 +141,10 @@ test('an area differs where the answer at a place is another, of comparable time
     const found = await verifyAreas(request, { topics, verifying: new Set([1, 2]) }, stored);
     assert.deepEqual(found, { verified, differed }, JSON.stringify([own, [...area.answers]]));
     const first = new Set([1]);
-    assert.deepEqual(await verifyAreas(request, { topics, verifying: first }, new Map()), { verified: 0, differed: 0 });
+    assert.deepEqual(await verifyAreas(request, { topics, verifying: first }, new Map()), {
+      verified: 0,
+      differed: 0,
+    });
   }
 });
 
@@ -137,7 +158,13 @@ test('the first cell of an area is bought for all; the others lack only what dif
   const missing = new TopicSets(7);
   for (let cell = 0; cell < 7; cell++) missing.set(cell, topicSet(TOPICS));
   const order = [...missingCells(7)];
-  const planned = await planAreas({ context: storeOf(stored), scan, compare: inOrder, order, missing });
+  const planned = await planAreas({
+    context: storeOf(stored),
+    scan,
+    compare: inOrder,
+    order,
+    missing,
+  });
   const lacks = order.map((cell) => topicsIn(planned.missing.get(cell)));
   const { represents, verifying, verified, representatives, spared, verification } = planned.plan;
   assert.deepEqual([...represents], [[0, topicSet(['hail', 'radon'])]]);
@@ -153,15 +180,27 @@ test('the first cell of an area is bought for all; the others lack only what dif
 const missingCells = (count: number) => Array.from({ length: count }, (_, cell) => cell);
 
 test('cells beyond the verifying ones are spared, unless the areas differ or the boundaries are not trusted', async () => {
-  const tracts = [...Array.from({ length: 60 }, () => '1'), ...Array.from({ length: 60 }, () => '2')];
+  const tracts = [
+    ...Array.from({ length: 60 }, () => '1'),
+    ...Array.from({ length: 60 }, () => '2'),
+  ];
   const scan = scanOf(tracts);
   const order = missingCells(120);
   const missing = new TopicSets(120);
   for (const cell of order) missing.set(cell, topicSet(['hail', 'park']));
   const verifying = [...verifyingCells(areaTopics(job), scan, inOrder)];
-  const planOf = async (stored: Record<string, StoredArea>, records: Record<number, CellRecord> = {}) => {
+  const planOf = async (
+    stored: Record<string, StoredArea>,
+    records: Record<number, CellRecord> = {},
+  ) => {
     const context = storeOf(stored, records);
-    const { plan, missing: left } = await planAreas({ context, scan, compare: inOrder, order, missing });
+    const { plan, missing: left } = await planAreas({
+      context,
+      scan,
+      compare: inOrder,
+      order,
+      missing,
+    });
     const lacking = order.filter((cell) => topicsIn(left.get(cell)).includes('hail'));
     assert.ok(order.every((cell) => topicsIn(left.get(cell)).includes('park')));
     return { ...plan, lacking };
@@ -193,23 +232,34 @@ test('a row takes the answer of its area for a topic without a fresh one of its 
   const { areas } = scanOf(['1', null]);
   const stale = answer('hail', 'Low', NOW - 366 * DAY);
   const area = areaOf(answer('hail'), answer('park'));
-  const cases: readonly (readonly [own: Answer[], area: StoredArea, rating: string | undefined])[] = [
-    [[], area, 'High'],
-    [[stale], area, 'High'],
-    [[answer('hail', 'Low')], area, 'Low'],
-    [[answer('hail', 'Low', NOW - 365 * DAY)], area, 'Low'],
-    [[], areaOf(answer('hail', 'High', NOW - 365 * DAY)), 'High'],
-    [[], { ...area, mismatchedAt: NOW }, undefined],
-    [[], areaOf(answer('hail', 'High', NOW - 366 * DAY)), undefined],
-    [[], areaOf(), undefined],
-  ];
+  const cases: readonly (readonly [own: Answer[], area: StoredArea, rating: string | undefined])[] =
+    [
+      [[], area, 'High'],
+      [[stale], area, 'High'],
+      [[answer('hail', 'Low')], area, 'Low'],
+      [[answer('hail', 'Low', NOW - 365 * DAY)], area, 'Low'],
+      [[], areaOf(answer('hail', 'High', NOW - 365 * DAY)), 'High'],
+      [[], { ...area, mismatchedAt: NOW }, undefined],
+      [[], areaOf(answer('hail', 'High', NOW - 366 * DAY)), undefined],
+      [[], areaOf(), undefined],
+    ];
   for (const [own, stored, rating] of cases) {
-    const { record, used } = withAreas(recordOf(...own), 0, job, areas, new Map([['tract 1', stored]]), freshness);
+    const { record, used } = withAreas(
+      recordOf(...own),
+      0,
+      job,
+      areas,
+      new Map([['tract 1', stored]]),
+      freshness,
+    );
     assert.equal(record.answers.get('hail')?.fields[0], rating);
     assert.equal(record.answers.has('park'), false);
     assert.deepEqual(used, rating === 'High' ? ['tract 1'] : []);
   }
-  assert.deepEqual(withAreas(EMPTY_RECORD, 1, job, areas, new Map([['tract 1', area]]), freshness).used, []);
+  assert.deepEqual(
+    withAreas(EMPTY_RECORD, 1, job, areas, new Map([['tract 1', area]]), freshness).used,
+    [],
+  );
 });
 
 test('a call claims and settles the topics of its areas, each for the area of its level', async () => {
@@ -225,7 +275,10 @@ test('a call claims and settles the topics of its areas, each for the area of it
   // A verifying cell gives an area only the topics for which it stands for it; the others are compared.
   const plan = { verifying: new Set([0]), represents: new Map([[0, topicSet(['radon'])]]) };
   assert.deepEqual(
-    areasToSettle(areas, 0, answers, 5, plan).map(({ area, isComparison = false }) => [area, isComparison]),
+    areasToSettle(areas, 0, answers, 5, plan).map(({ area, isComparison = false }) => [
+      area,
+      isComparison,
+    ]),
     [
       ['county 9', false],
       ['tract 1', true],
@@ -240,16 +293,25 @@ test('a call claims and settles the topics of its areas, each for the area of it
   assert.deepEqual(claimed(0, ['hail', 'radon']).length, 2);
   assert.deepEqual([claimed(1, ['hail']), claimed(0, [])], [[], []]);
 
-  const meanwhile = async (stored: Record<string, StoredArea>, represented: TopicSlug[] = ['hail', 'radon']) =>
-    topicsIn(await answeredMeanwhile(areas, 0, topicSet(represented), storeOf(stored)));
+  const meanwhile = async (
+    stored: Record<string, StoredArea>,
+    represented: TopicSlug[] = ['hail', 'radon'],
+  ) => topicsIn(await answeredMeanwhile(areas, 0, topicSet(represented), storeOf(stored)));
   const both = areaOf(answer('hail'), answer('radon'));
   assert.deepEqual(await meanwhile({}), []);
   assert.deepEqual(await meanwhile({ 'tract 1': both }), ['hail']);
   assert.deepEqual(await meanwhile({ 'tract 1': both, 'county 9': both }), ['hail', 'radon']);
   assert.deepEqual(await meanwhile({ 'tract 1': both, 'county 9': both }, ['radon']), ['radon']);
   assert.deepEqual(await meanwhile({ 'tract 1': { ...both, mismatchedAt: NOW } }), []);
-  assert.deepEqual(await meanwhile({ 'tract 1': areaOf(answer('hail', 'High', NOW - 366 * DAY)) }), []);
+  assert.deepEqual(
+    await meanwhile({ 'tract 1': areaOf(answer('hail', 'High', NOW - 366 * DAY)) }),
+    [],
+  );
 
-  const stored = await readStoredAreas(areas, storeOf({ 'county 9': both, 'county 8': both }).store, 1);
+  const stored = await readStoredAreas(
+    areas,
+    storeOf({ 'county 9': both, 'county 8': both }).store,
+    1,
+  );
   assert.deepEqual([...stored], [['county 9', both]]);
 });

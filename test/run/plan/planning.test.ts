@@ -29,8 +29,14 @@ interface Stored {
   readonly rejected?: readonly TopicSlug[];
 }
 
-const recordOf = ({ answered = [], noData = [], failed = [], rejected = [] }: Stored): CellRecord => {
-  const answer = (topic: TopicSlug, asOf: number, field: Field) => [topic, { topic, asOf, fields: [field] }] as const;
+const recordOf = ({
+  answered = [],
+  noData = [],
+  failed = [],
+  rejected = [],
+}: Stored): CellRecord => {
+  const answer = (topic: TopicSlug, asOf: number, field: Field) =>
+    [topic, { topic, asOf, fields: [field] }] as const;
   const failures = (topics: readonly TopicSlug[], reason: TopicFailure['reason']) =>
     topics.map((topic) => [topic, { reason, note: '', at: NOW }] as const);
   return {
@@ -61,9 +67,20 @@ interface Scene {
 }
 
 async function planOf(scene: Scene) {
-  const { rows = [0, 1, 2, 3], values = [], stored = {}, isOneTract = false, isWhole = false } = scene;
+  const {
+    rows = [0, 1, 2, 3],
+    values = [],
+    stored = {},
+    isOneTract = false,
+    isWhole = false,
+  } = scene;
   const { settings, limit, leftMs, context, options } = scene;
-  const said = { input: 'in.csv', service: { base_url: 'https://hazards.example' }, topics: TOPICS, ...settings };
+  const said = {
+    input: 'in.csv',
+    service: { base_url: 'https://hazards.example' },
+    topics: TOPICS,
+    ...settings,
+  };
   const made = makeJob([said], { dataFolder: '/', workingFolder: '/' });
   const job = limit === undefined ? made : { ...made, limit };
   const [cells, places, areas] = [new CellTable(), new RowPlaces(), new AreaTable()];
@@ -73,7 +90,13 @@ async function planOf(scene: Scene) {
   }
   for (let cell = 0; isOneTract && cell < cells.size; cell++) areas.record(cell, 'tract', '1');
   const clock = new MovedClock(NOW);
-  const packed = { asOf: NOW, packed: Buffer.alloc(3), width: 1, packer: null as never, fields: () => [] };
+  const packed = {
+    asOf: NOW,
+    packed: Buffer.alloc(3),
+    width: 1,
+    packer: null as never,
+    fields: () => [],
+  };
   const recordAt = ({ lat7 }: Cell) => {
     const of = stored[lat7];
     return of === undefined ? null : of === 'complete' ? packed : recordOf(of);
@@ -83,7 +106,10 @@ async function planOf(scene: Scene) {
     readAllWanted: async (_: number, wanted: WantedAnswer[], numberOf: (cell: Cell) => number) => {
       asked.push(wanted);
       const at = (lat7: string) => ({ lat7: Number(lat7), lng7: 7 });
-      const page = Object.keys(stored).map((lat7) => ({ number: numberOf(at(lat7)), record: recordAt(at(lat7))! }));
+      const page = Object.keys(stored).map((lat7) => ({
+        number: numberOf(at(lat7)),
+        record: recordAt(at(lat7))!,
+      }));
       return isWhole ? Readable.from([page]) : null;
     },
     readWanted: async (_: number, of: readonly Cell[]) => {
@@ -142,7 +168,10 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
   const { origin } = await planOf({ options: { origin: undefined } as unknown as PlanOptions });
   assert.equal(origin, null, 'a service says no origin');
   const bare = await planOf({ rows, stored, options: { onComplete: null } });
-  assert.deepEqual([bare.complete.has(0), bare.asked[0]!.map(({ fields }) => fields)], [false, [0, 0]]);
+  assert.deepEqual(
+    [bare.complete.has(0), bare.asked[0]!.map(({ fields }) => fields)],
+    [false, [0, 0]],
+  );
 });
 
 test('a batch of a run that goes on does not buy again what failed in it: it may have been charged', async () => {
@@ -166,7 +195,12 @@ test('a limit counts located rows: cells beyond it are neither bought nor priced
   const rows = [0, null, 1, 0, 2, 3];
   const limited = async (limit: number, stored: Scene['stored'] = {}) => {
     const settings = { order_by: 'file' } as const;
-    const { order, beyondLimit, price, cellsCached } = await planOf({ rows, limit, stored, settings });
+    const { order, beyondLimit, price, cellsCached } = await planOf({
+      rows,
+      limit,
+      stored,
+      settings,
+    });
     return [order, beyondLimit, price.credits, cellsCached];
   };
   assert.deepEqual(await limited(1), [[0], 3, 2, 0]);
@@ -184,23 +218,40 @@ test('a run may spend its budget, or the price with its retries; it buys what bu
   const spend = async (scene: Scene) => {
     const plan = await planOf({ ...scene, settings: { topics, ...scene.settings } });
     const { limit, available, window, reach, price } = plan;
-    return { limit, available, window, reach: reach.credits, price: price.credits, retries: price.retryCredits };
+    return {
+      limit,
+      available,
+      window,
+      reach: reach.credits,
+      price: price.credits,
+      retries: price.retryCredits,
+    };
   };
   const whole = { available: 100, window: Number.POSITIVE_INFINITY, price: 64, retries: 68 };
   assert.deepEqual(await spend({}), { ...whole, limit: 132, reach: 64 });
   assert.deepEqual(await spend({ settings: { budget: 40 } }), { ...whole, limit: 40, reach: 32 });
-  assert.deepEqual(await spend({ settings: { reserve: 80 } }), { ...whole, available: 20, limit: 132, reach: 16 });
+  assert.deepEqual(await spend({ settings: { reserve: 80 } }), {
+    ...whole,
+    available: 20,
+    limit: 132,
+    reach: 16,
+  });
   assert.equal((await spend({ leftMs: 0 })).reach, 0);
   const perMinute = { subscription: { credits_per_month: 10_000, credits_per_minute: 16 } };
   const within = async (leftMs: number) => (await spend({ leftMs, settings: perMinute })).window;
-  assert.deepEqual([await within(59_999), await within(60_000), await within(125_000)], [16, 32, 48]);
+  assert.deepEqual(
+    [await within(59_999), await within(60_000), await within(125_000)],
+    [16, 32, 48],
+  );
   const slow = await spend({ leftMs: 1, settings: { concurrency: 1 } });
   assert.deepEqual([slow.window < 16, slow.reach], [true, 0]);
 });
 
 test('each way to buy is weighed against the quota: what it costs beyond the allowance, and when it ends', async () => {
   // 100 credits of the allowance are left, and $12 buy 300 more.
-  const { ways, available } = await planOf({ settings: { topics: ['natural'], overages: { ceiling: 12 } } });
+  const { ways, available } = await planOf({
+    settings: { topics: ['natural'], overages: { ceiling: 12 } },
+  });
   assert.equal(available, 400);
   const weighed = Object.entries(ways).map(([way, { price, calls, overageDollars, forecast }]) => [
     way,
@@ -214,7 +265,10 @@ test('each way to buy is weighed against the quota: what it costs beyond the all
     ['enterprise', 140, 4, 1.6, true],
   ]);
   const small = await planOf({ settings: { topics: ['natural'], reserve: 50 } });
-  assert.deepEqual([small.ways.planned.forecast.fits, small.ways.planned.forecast.periods], [false, 2]);
+  assert.deepEqual(
+    [small.ways.planned.forecast.fits, small.ways.planned.forecast.periods],
+    [false, 2],
+  );
 });
 
 test('with areas one cell is bought for its tract, and twenty to verify; local answers are free, so areas save none', async () => {
@@ -236,13 +290,24 @@ test('with areas one cell is bought for its tract, and twenty to verify; local a
     assert.deepEqual([[...ordered.areas!.represents.keys()], ordered.price.credits], [[first], 21]);
     assert.ok(!ordered.areas!.verifying.has(first), 'the first place answers for the tract');
   }
-  const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
+  const connection = {
+    kind: 'local',
+    sample: false,
+    data: {},
+  } as unknown as RunContext['connection'];
   assert.equal((await planOf({ ...scene, context: { connection } })).areas, null);
 });
 
 test('local data cost nothing, and all of it is read', async () => {
-  const connection = { kind: 'local', sample: false, data: {} } as unknown as RunContext['connection'];
+  const connection = {
+    kind: 'local',
+    sample: false,
+    data: {},
+  } as unknown as RunContext['connection'];
   const plan = await planOf({ settings: { service: 'local' }, context: { connection } });
   const { price, limit, account, available, reach, order } = plan;
-  assert.deepEqual([price.credits, limit, account, available, reach.cells, order.length], [0, 0, null, 0, 4, 4]);
+  assert.deepEqual(
+    [price.credits, limit, account, available, reach.cells, order.length],
+    [0, 0, null, 0, 4, 4],
+  );
 });

@@ -17,16 +17,29 @@ import {
 import { fc } from '../../properties.ts';
 
 const open: PriceList = {
-  ...{ standard: ASSUMED_STANDARD, enterprise: ASSUMED_ENTERPRISE, credits: CREDITS, bundles: true },
+  ...{
+    standard: ASSUMED_STANDARD,
+    enterprise: ASSUMED_ENTERPRISE,
+    credits: CREDITS,
+    bundles: true,
+  },
   ...{ singles: () => true, optimize: 'credits' },
 };
 /** The standard bundle was seen to return all natural topics. */
 const priceList: PriceList = { ...open, standard: new Set(NATURAL_SLUGS) };
 
 test('a run prices what the bundles were seen to return, what its keys may call, and no bundle beyond a whole minute', () => {
-  const listOf = (credits_per_minute: number, scopes: readonly string[], standard: TopicSlug[] | null = null) => {
+  const listOf = (
+    credits_per_minute: number,
+    scopes: readonly string[],
+    standard: TopicSlug[] | null = null,
+  ) => {
     const subscription = { credits_per_month: 100, credits_per_minute };
-    const settings = { input: 'in.csv', service: { base_url: 'https://hazards.example' }, subscription };
+    const settings = {
+      input: 'in.csv',
+      service: { base_url: 'https://hazards.example' },
+      subscription,
+    };
     const job = makeJob([settings], { dataFolder: '/', workingFolder: '/' });
     const apiKeys = { keyFor: (scope: string) => (scopes.includes(scope) ? {} : null) } as ApiKeys;
     return makePriceList(job, { standard, enterprise: null }, apiKeys, CREDITS);
@@ -45,7 +58,14 @@ test('a run prices what the bundles were seen to return, what its keys may call,
 });
 
 // The proof: no set of calls out of all subsets of all calls is better. Few topics keep the subsets countable.
-const FEW = ['avalanche', 'wildfire', 'hail', 'park', 'ozone', 'cellTower'] as const satisfies readonly TopicSlug[];
+const FEW = [
+  'avalanche',
+  'wildfire',
+  'hail',
+  'park',
+  'ozone',
+  'cellTower',
+] as const satisfies readonly TopicSlug[];
 const someOf = fc.subarray([...FEW]);
 const anyPrice = fc.integer({ min: 1, max: 40 });
 const anyMarket: fc.Arbitrary<PriceList> = fc.record({
@@ -76,7 +96,9 @@ test('no subset of calls beats the chosen one (brute force)', () => {
         );
         if (!allowed) continue;
         const brings = (topic: TopicSlug) =>
-          calls.some((call) => (call.kind === 'single' ? call.topic === topic : priceList[call.kind].has(topic)));
+          calls.some((call) =>
+            call.kind === 'single' ? call.topic === topic : priceList[call.kind].has(topic),
+          );
         const credits = calls.reduce((sum, call) => sum + priceList.credits[call.kind], 0);
         const found = rank(credits, calls.length, missing.filter((topic) => !brings(topic)).length);
         if (best === null || compare(found, best) < 0) best = found;
@@ -97,12 +119,22 @@ const lacking = (...sets: readonly (readonly [topics: readonly TopicSlug[], cell
 
 test('a price is what one cell costs times the cells that lack the same, by kind of call', () => {
   const price = priceCheapest(
-    lacking([NATURAL_SLUGS, 3], [['wildfire'], 2], [[], 10], [PAID_SLUGS, 1], [['wildfire', 'park'], 4]),
+    lacking(
+      [NATURAL_SLUGS, 3],
+      [['wildfire'], 2],
+      [[], 10],
+      [PAID_SLUGS, 1],
+      [['wildfire', 'park'], 4],
+    ),
     priceList,
   );
   assert.deepEqual(price.calls, { single: 2 + 19 + 8, standard: 3 + 1, enterprise: 0 });
   assert.equal(price.credits, 3 * 15 + 2 + 34 + 4 * 2);
-  assert.equal(price.retryCredits, 4 * 18, 'each topic of each bundle once more; a single has no such retry');
+  assert.equal(
+    price.retryCredits,
+    4 * 18,
+    'each topic of each bundle once more; a single has no such retry',
+  );
   assert.equal(price.unobtainable.size, 0);
 });
 

@@ -8,7 +8,8 @@ import { purchasesFor, reachedBy } from '../../../src/run/plan/reach.ts';
 import { BODY_BYTES, weigh } from '../../../src/run/plan/spending.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
 
-const calls = (kind: 'single' | 'standard', times: readonly number[]) => times.map((ms) => ({ kind, ms }));
+const calls = (kind: 'single' | 'standard', times: readonly number[]) =>
+  times.map((ms) => ({ kind, ms }));
 
 test('a kind of call takes the median of those that were made, or what is assumed', () => {
   const { ms, measured } = callTimes(
@@ -21,7 +22,10 @@ test('a kind of call takes the median of those that were made, or what is assume
 });
 
 test('the pace of calls of several kinds', () => {
-  const times = { ms: { single: 100, standard: 400, enterprise: 2_000 }, measured: new Set(['single'] as const) };
+  const times = {
+    ms: { single: 100, standard: 400, enterprise: 2_000 },
+    measured: new Set(['single'] as const),
+  };
   assert.deepEqual(callPace({ single: 30, standard: 10, enterprise: 0 }, 180, times, 8), {
     ...{ msPerCall: 175, msPerCredit: 7_000 / 8 / 180, measured: false },
   });
@@ -70,7 +74,11 @@ test('the minutes, the billing periods and the end of a purchase', () => {
   ];
   for (const [credits, account, [fits, minutes, periods, finishBy], msPerCredit] of rows) {
     const made = forecast(credits, { ...starter, ...account }, now, msPerCredit);
-    assert.deepEqual(made, { fits, minutes, periods, finishBy }, `${credits} ${JSON.stringify(account)}`);
+    assert.deepEqual(
+      made,
+      { fits, minutes, periods, finishBy },
+      `${credits} ${JSON.stringify(account)}`,
+    );
   }
 });
 
@@ -106,8 +114,16 @@ test('cells are bought in order as far as credits reach, cheaper ones after one 
     cells.add({ lat7: cell, lng7: 0 }, cell + 1);
     missing.set(cell, topicSet(TOPIC_SLUGS.slice(0, count)));
   }
-  const demand = { cells, missing, order: [1, 2, 3], priceList: { ...singles, optimize: 'credits' as const } };
-  const reach = reachedBy({ ...demand, creditsPerMinute: 300, msPerCredit: 0 }, purchasesFor(demand, 6));
+  const demand = {
+    cells,
+    missing,
+    order: [1, 2, 3],
+    priceList: { ...singles, optimize: 'credits' as const },
+  };
+  const reach = reachedBy(
+    { ...demand, creditsPerMinute: 300, msPerCredit: 0 },
+    purchasesFor(demand, 6),
+  );
   const complete = { cells: 3, value: 1 + 2 + 4 };
   assert.deepEqual(reach, { credits: 6, cells: 2, value: 4 + 2, minutes: 0, complete });
 });

@@ -9,32 +9,50 @@ export function setUpLocations(root, state) {
   // By peril: rating, score, frequency.
   const ratings = JSON.parse(byId('list-ratings').textContent);
   // By value, as the page was made.
-  const rows = [...body.rows].map((row, at) => ({ row, text: row.textContent.toLowerCase(), rated: ratings[at] }));
+  const rows = [...body.rows].map((row, at) => ({
+    row,
+    text: row.textContent.toLowerCase(),
+    rated: ratings[at],
+  }));
   const peril = byId('list-peril');
   const filter = byId('list-filter');
   const link = byId('list-csv');
   state.sorting ??= { column: -1, down: false };
   const { sorting } = state;
 
-  const sortValue = (cell) => (cell.dataset.v === undefined ? cell.textContent.trim() : Number(cell.dataset.v));
+  const sortValue = (cell) =>
+    cell.dataset.v === undefined ? cell.textContent.trim() : Number(cell.dataset.v);
 
   const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
   // A name without its coordinates, which have columns of their own; a location without a name has nothing else.
   const textOf = (cell) => (cell.querySelector('bdi') ?? cell).textContent;
-  const exported = (cell) => cell.dataset.csv ?? cell.dataset.v ?? textOf(cell).trim().replaceAll(/\s+/g, ' ');
+  const exported = (cell) =>
+    cell.dataset.csv ?? cell.dataset.v ?? textOf(cell).trim().replaceAll(/\s+/g, ' ');
 
   const highRatings = (cell) =>
-    [...cell.children].map((line) => line.textContent.replace(/^(Very|Relatively) High/, '$&:')).join('; ');
-  const ratingOf = ([rating, ...numbers]) => [rating === 4 ? 'Very High' : 'Relatively High', ...numbers];
+    [...cell.children]
+      .map((line) => line.textContent.replace(/^(Very|Relatively) High/, '$&:'))
+      .join('; ');
+  const ratingOf = ([rating, ...numbers]) => [
+    rating === 4 ? 'Very High' : 'Relatively High',
+    ...numbers,
+  ];
 
   // The ratings of all perils are one text; those of a chosen one are numbers too.
   const csv = (shown) => {
-    const ratings = peril.value === '' ? [heads.at(-1).textContent] : ['Rating', 'Score', 'Frequency'];
-    const names = [...heads.slice(0, -1).map((head) => head.textContent), 'Latitude', 'Longitude', ...ratings];
+    const ratings =
+      peril.value === '' ? [heads.at(-1).textContent] : ['Rating', 'Score', 'Frequency'];
+    const names = [
+      ...heads.slice(0, -1).map((head) => head.textContent),
+      'Latitude',
+      'Longitude',
+      ...ratings,
+    ];
     const lines = shown.map(({ row, rated }) => {
       const cells = [...row.cells].slice(0, -1).map(exported);
-      const last = peril.value === '' ? [highRatings(row.cells[cells.length])] : ratingOf(rated[peril.value]);
+      const last =
+        peril.value === '' ? [highRatings(row.cells[cells.length])] : ratingOf(rated[peril.value]);
       return [...cells, ...row.dataset.at.split(','), ...last.map((value) => String(value ?? ''))];
     });
     return [names, ...lines].map((line) => line.map(field).join(',')).join('\r\n');
@@ -44,7 +62,9 @@ export function setUpLocations(root, state) {
     Object.assign(state, { peril: peril.value, filter: filter.value });
     const word = filter.value.trim().toLowerCase();
     // The page has the first of each peril: what is beyond them in a peril is not complete.
-    const listed = rows.filter(({ rated }) => peril.value === '' || peril.value in rated).slice(0, limit);
+    const listed = rows
+      .filter(({ rated }) => peril.value === '' || peril.value in rated)
+      .slice(0, limit);
     const shown = listed.filter(({ text }) => text.includes(word));
     if (sorting.column >= 0) {
       const sign = sorting.down ? -1 : 1;

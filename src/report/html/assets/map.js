@@ -34,7 +34,8 @@ export function setUpMap(root, state) {
   const unit = () => WIDTH / (drawing.clientWidth || WIDTH);
 
   // The finest hexagons that are still 11 pixels wide.
-  const levelInView = () => data.levels.findLast(({ radius }) => (radius * view.k) / unit() >= 6) ?? data.levels[0];
+  const levelInView = () =>
+    data.levels.findLast(({ radius }) => (radius * view.k) / unit() >= 6) ?? data.levels[0];
 
   const isInView = ([x, y]) => {
     const [left, top] = [x * view.k + view.x, y * view.k + view.y];
@@ -61,7 +62,10 @@ export function setUpMap(root, state) {
       boxes.push({ x: at[0], y: at[1], half: size, high: size });
       const isPart = share > 0 && share < 1;
       if (isPart) drawn += use('unanswered', size);
-      drawn += use(tones[Number(letters[bin])], isPart ? size * Math.max(0.45, Math.sqrt(share)) : size);
+      drawn += use(
+        tones[Number(letters[bin])],
+        isPart ? size * Math.max(0.45, Math.sqrt(share)) : size,
+      );
     }
     marks.innerHTML = drawn;
     for (const [index, text] of level.legend[by].entries()) {
@@ -76,9 +80,15 @@ export function setUpMap(root, state) {
   const drawNames = (boxes) => {
     const scale = unit() / view.k;
     const [right, top] = [(WIDTH - view.x) / view.k, -view.y / view.k];
-    const buttons = { x: right - 75 * scale, y: top + 22 * scale, half: 75 * scale, high: 22 * scale };
+    const buttons = {
+      x: right - 75 * scale,
+      y: top + 22 * scale,
+      half: 75 * scale,
+      high: 22 * scale,
+    };
     const taken = data.kind === 'point' ? [...boxes, buttons] : [buttons];
-    const meets = (a) => (b) => Math.abs(a.x - b.x) <= a.half + b.half && Math.abs(a.y - b.y) <= a.high + b.high;
+    const meets = (a) => (b) =>
+      Math.abs(a.x - b.x) <= a.half + b.half && Math.abs(a.y - b.y) <= a.high + b.high;
     const isFree = (one) =>
       (one.x - one.half) * view.k + view.x > 0 &&
       (one.x + one.half) * view.k + view.x < WIDTH &&
@@ -138,7 +148,8 @@ export function setUpMap(root, state) {
 
   const show = () => {
     const { name, scale } = data.layers[Number(topic.value)];
-    for (const legend of root.querySelectorAll('.legend')) legend.hidden = legend.dataset.scale !== scale;
+    for (const legend of root.querySelectorAll('.legend'))
+      legend.hidden = legend.dataset.scale !== scale;
     for (const row of perils) {
       const isShown = row.dataset.layer === topic.value;
       row.classList.toggle('chosen', isShown);
@@ -164,7 +175,8 @@ export function setUpMap(root, state) {
     const rows = level.rows[bin];
     const answered = level.answered[level.answeredOf[index]][bin];
     const worth = level.worth === null ? '' : `, ${level.worth[bin]}`;
-    const typical = data.classes[scale][Number((level.letters[measure()] ?? level.letters.rows)[index][bin])];
+    const typical =
+      data.classes[scale][Number((level.letters[measure()] ?? level.letters.rows)[index][bin])];
     const county = level.counties[level.county[bin]];
     const says =
       answered === 0
@@ -172,23 +184,29 @@ export function setUpMap(root, state) {
         : `${grouped.format(answered)} of ${grouped.format(rows)} ${data.known[scale]}: ${typical}`;
     const here = `${grouped.format(rows)} location${rows === 1 ? '' : 's'}${worth}. ${name}: ${says}`;
     const whole = data.counties[county];
-    hint.textContent = whole === undefined ? `${county === '' ? '' : `${county}: `}${here}` : `${whole}\nHere: ${here}`;
+    hint.textContent =
+      whole === undefined
+        ? `${county === '' ? '' : `${county}: `}${here}`
+        : `${whole}\nHere: ${here}`;
     const { left, top, width } = box.getBoundingClientRect();
     hint.classList.toggle('to-left', x - left > width / 2);
     hint.style.left = `${x - left}px`;
     hint.style.top = `${y - top}px`;
   };
-  const describeAt = ({ target, clientX, clientY }) => describe(target.closest('use')?.dataset.bin, clientX, clientY);
+  const describeAt = ({ target, clientX, clientY }) =>
+    describe(target.closest('use')?.dataset.bin, clientX, clientY);
 
   // The next of the largest counties, or the one before, in the middle where it was out of view.
   let shownCounty = -1;
   const showCounty = (step) => {
     const largest = Object.keys(data.counties).filter((name) => level.counties.includes(name));
     if (largest.length === 0) return;
-    shownCounty = (Math.max(shownCounty, step < 0 ? 0 : -1) + step + largest.length) % largest.length;
+    shownCounty =
+      (Math.max(shownCounty, step < 0 ? 0 : -1) + step + largest.length) % largest.length;
     const bin = level.county.indexOf(level.counties.indexOf(largest[shownCounty]));
     const [x, y] = level.at[bin];
-    if (!isInView(level.at[bin])) Object.assign(view, { x: WIDTH / 2 - x * view.k, y: HEIGHT / 2 - y * view.k });
+    if (!isInView(level.at[bin]))
+      Object.assign(view, { x: WIDTH / 2 - x * view.k, y: HEIGHT / 2 - y * view.k });
     move();
     const { left, top } = drawing.getBoundingClientRect();
     describe(bin, left + (x * view.k + view.x) / unit(), top + (y * view.k + view.y) / unit());
@@ -209,7 +227,10 @@ export function setUpMap(root, state) {
     const mean = (axis) => inView.reduce((sum, at) => sum + at[axis], 0) / inView.length;
     const [x, y] = [mean(0), mean(1)];
     const far = (at) => Math.hypot(at[0] - x, at[1] - y);
-    const middle = inView.reduce((best, at) => (best === undefined || far(at) < far(best) ? at : best), undefined);
+    const middle = inView.reduce(
+      (best, at) => (best === undefined || far(at) < far(best) ? at : best),
+      undefined,
+    );
     if (middle !== undefined) {
       view.x = WIDTH / 2 - middle[0] * view.k;
       view.y = HEIGHT / 2 - middle[1] * view.k;
@@ -238,7 +259,8 @@ export function setUpMap(root, state) {
     const now = pointOf(event);
     const old = [...pointers.values()];
     pointers.set(event.pointerId, now);
-    if (old.length === 2) return zoom(spread([...pointers.values()]) / (spread(old) || 1), now[0], now[1]);
+    if (old.length === 2)
+      return zoom(spread([...pointers.values()]) / (spread(old) || 1), now[0], now[1]);
     if (view.k === 1) return;
     view.x += now[0] - before[0];
     view.y += now[1] - before[1];
@@ -257,7 +279,12 @@ export function setUpMap(root, state) {
     { passive: false },
   );
   drawing.addEventListener('keydown', (event) => {
-    const step = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
+    const step = {
+      ArrowLeft: [60, 0],
+      ArrowRight: [-60, 0],
+      ArrowUp: [0, 60],
+      ArrowDown: [0, -60],
+    }[event.key];
     if (event.key === '+' || event.key === '=') zoomToData(1.6);
     else if (event.key === '-') zoom(1 / 1.6);
     else if (event.key === '0') zoom(0);
