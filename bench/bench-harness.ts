@@ -8,11 +8,11 @@ import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import { makeJob } from '../src/job/settings.ts';
-import type { Connection } from '../src/run/connection-kinds.ts';
-import { hashSecret } from '../src/run/plan/api-keys.ts';
+import { hashSecret } from '../src/run/frame/api-keys.ts';
+import type { Connection } from '../src/run/frame/connection-kinds.ts';
+import { newProgress, type Progress } from '../src/run/frame/progress.ts';
+import { openContext } from '../src/run/frame/run-context.ts';
 import { prepare } from '../src/run/prepare.ts';
-import { newProgress, type Progress } from '../src/run/progress.ts';
-import { openContext } from '../src/run/run-context.ts';
 import { type RunResult, run } from '../src/run/run-job.ts';
 import {
   accountsFileFor,

@@ -8,10 +8,10 @@ import { columnsOf } from '../src/columns/topic-columns.ts';
 import type { TopicSlug } from '../src/contract/topics.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { makeJob } from '../src/job/settings.ts';
-import { readLocalData } from '../src/run/look-up/local-data.ts';
+import { readLocalData } from '../src/run/frame/local-data.ts';
+import { newProgress } from '../src/run/frame/progress.ts';
+import { openContext } from '../src/run/frame/run-context.ts';
 import { prepare } from '../src/run/prepare.ts';
-import { newProgress } from '../src/run/progress.ts';
-import { openContext } from '../src/run/run-context.ts';
 import { run } from '../src/run/run-job.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 

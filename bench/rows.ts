@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import type { Field } from '../src/contract/answer.ts';
-import { openRowFile } from '../src/rows/open-row-file.ts';
+import { openRowFile } from '../src/rows/open/open-row-file.ts';
 import { putPlace } from '../src/rows/placed-fields.ts';
 import type { AddedColumn, PlacedFields } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';

@@ -7,11 +7,11 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.exit(0);
 }
 
-const { endsInOrder, lostOutputMessage, stopMessage } = await import('./cli/log-lines.ts');
+const { endsInOrder, lostOutputMessage, stopMessage } = await import('./cli/frame/log-lines.ts');
 
 const { systemClock } = await import('./base/clock.ts');
 const { program } = await import('./cli/program.ts');
-const { EXIT } = await import('./cli/exit-codes.ts');
+const { EXIT } = await import('./cli/options/exit-codes.ts');
 const { processOwner } = await import('./base/running-processes.ts');
 
 const { printCommandsFor, shellOf } = await import('./base/shell-words.ts');

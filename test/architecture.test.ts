@@ -12,6 +12,7 @@ const LAYERS = [
   ['page'],
   ['report'],
   ['library'],
+  ['host'],
   ['sample'],
   ['run', 'service'],
   ['job'],
@@ -40,7 +41,6 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'topojson-client': ['sample', 'report', 'data', 'geo'],
   proj4: ['formats'],
   shapefile: ['formats'],
-  'prom-client': ['cli'],
   'string-width': ['base'],
   yargs: ['cli'],
   zod: ['cli', 'page', 'report', 'service', 'job', 'client', 'data', 'contract'],
@@ -122,6 +122,39 @@ test('only main touches the process, and nothing but it and the cli prints', () 
   assert.deepEqual(wrong, []);
 });
 
+test('the root files of a folder are above its subfolders or below them, types of a port excepted', () => {
+  const folders = new Set(files.flatMap((file) => foldersOf(file)));
+  const wrong = [...folders].flatMap((folder) => {
+    const within = inside.filter(
+      ({ file, target, typeOnly }) =>
+        file.startsWith(`${folder}/`) &&
+        target.startsWith(`${folder}/`) &&
+        !(typeOnly && /(^|\/)port\.ts$/.test(target)),
+    );
+    const down = within.filter(
+      ({ file, target }) => dirname(file) === folder && dirname(target) !== folder,
+    );
+    const up = within.filter(
+      ({ file, target }) => dirname(file) !== folder && dirname(target) === folder,
+    );
+    return down.length > 0 && up.length > 0 ? [...down, ...up] : [];
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('a wall stands before a library that is there', () => {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(SRC, '../package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>;
+  const names = Object.keys({ ...dependencies, ...devDependencies }).map((name) =>
+    name.replace('@types/', ''),
+  );
+  assert.deepEqual(
+    Object.keys(LIBRARY_WALLS).filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
 test('no grab-bag files, and one barrel: the library', () => {
   const isGrabBag = (file: string) =>
     /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(file);
@@ -159,6 +192,12 @@ test('no import cycles, of types neither', () => {
   for (const file of files) visit(file, []);
   assert.deepEqual(cycles, []);
 });
+
+/** The folders above a file, within `src`. */
+function foldersOf(file: string): string[] {
+  const folder = dirname(file);
+  return folder === '.' ? [] : [folder, ...foldersOf(folder)];
+}
 
 function withoutComments(file: string): string {
   return readFileSync(join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

@@ -1,4 +1,4 @@
-/** All error codes. They are stable; exit codes follow from them (`src/cli/exit-codes.ts`). */
+/** All error codes. They are stable; exit codes follow from them (`src/cli/options/exit-codes.ts`). */
 export const ERROR_CODES = [
   'USAGE',
   'JOB_FILE',
@@ -78,18 +78,4 @@ export function resultOrNull<T>(work: () => T): T | null {
 /** True for an error of the operating system or of SQLite with this code (`ENOENT`, `SQLITE_BUSY`, …). */
 export function hasSystemCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
-}
-
-/** The error of a server that cannot listen at an address; other errors stay as they are. */
-export function listenFailure(error: unknown, host: string, port: number): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
-  const message = `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`;
-  return new PerilbookError(
-    'USAGE',
-    message,
-    'Choose another port, or 0 for a free one.',
-    {},
-    error,
-  );
 }

@@ -12,8 +12,8 @@ import {
   usageError,
   usageOf,
   wordOfCommand,
-} from './command.ts';
-import { EXIT_MEANINGS } from './exit-codes.ts';
+} from './options/command.ts';
+import { EXIT_MEANINGS } from './options/exit-codes.ts';
 
 /** What a command line asks for: a text that yargs prints (help, version, completions), or a command. */
 export type CommandLine = { readonly kind: 'text'; readonly text: string } | ParsedCommand;

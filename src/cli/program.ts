@@ -1,10 +1,10 @@
 import { PerilbookError } from '../base/errors.ts';
 import { formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
-import type { ExitCode, RunCommand } from './command.ts';
-import { COMMANDS, type CommandName, type Flags } from './command-table.ts';
-import { type CliContext, print, say, sayJson } from './context.ts';
-import { EXIT, errorReport, exitCodeOfError } from './exit-codes.ts';
-import { logLine, wantsJsonLog } from './log-lines.ts';
+import { type CliContext, print, say, sayJson } from './frame/context.ts';
+import { logLine, wantsJsonLog } from './frame/log-lines.ts';
+import type { ExitCode, RunCommand } from './options/command.ts';
+import { COMMANDS, type CommandName, type Flags } from './options/command-table.ts';
+import { EXIT, errorReport, exitCodeOfError } from './options/exit-codes.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
 export async function program(host: CliContext, version: string): Promise<number> {

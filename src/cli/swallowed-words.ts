@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PerilbookError } from '../base/errors.ts';
-import { usageError } from './command.ts';
+import { usageError } from './options/command.ts';
 
 /** Refuses an argument that has taken what follows it. Programs of Windows read `\"` as a quote that belongs to the word, so of
  * `"my books\" --yes` all is one name. PowerShell completes the name of a folder with such a backslash. @throws USAGE */

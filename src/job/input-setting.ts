@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
-import { formatOfOutput } from '../rows/file-formats.ts';
 import { extensionOf } from '../rows/files/compression.ts';
+import { formatOfOutput } from '../rows/open/file-formats.ts';
 import { isPattern, patternFolder } from '../rows/parts/list-parts.ts';
 
 /** An input of several files, its parts. */

@@ -4,7 +4,7 @@ import { didYouMean } from '../base/nearest-name.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PLACE_ORDERS } from '../geo/place-in-value.ts';
-import { encodingNamed } from '../rows/files/text-encoding.ts';
+import { encodingNamed } from '../rows/text-encoding.ts';
 import { looksLikeKey } from './key-shapes.ts';
 import { DURATION, durationMs, listOf } from './setting-texts.ts';
 import { TOPIC_NAMES } from './topic-choice.ts';

@@ -4,8 +4,8 @@ import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { PlaceOrder } from '../geo/place-in-value.ts';
-import { encodingNamed } from '../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../rows/port.ts';
+import { encodingNamed } from '../rows/text-encoding.ts';
 import { completeAddress, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
 import { STORE_DATABASE } from '../store/store-address.ts';
 import {

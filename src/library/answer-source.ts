@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
+import { type ConnectionContext, connect } from '../host/connection.ts';
 import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
-import { type ConnectionContext, connect } from './connection.ts';
 import { LocalPlaces } from './local-places.ts';
 
 /** Where answers come from: made by `local`, `createClient` or `sample`. Printing it shows no key. */

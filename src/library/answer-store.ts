@@ -5,7 +5,7 @@ import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
 import { processOwner } from '../base/running-processes.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
-import { openStoreAt } from '../run/open-store-at.ts';
+import { openStoreAt } from '../run/frame/open-store-at.ts';
 import type { Store } from '../store/port.ts';
 import { isText, requireType } from './checked-settings.ts';
 

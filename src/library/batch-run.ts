@@ -1,20 +1,20 @@
 import { PerilbookError } from '../base/errors.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
+import { type RunEvent, reportProgress } from '../host/run-events.ts';
 import { rowFields } from '../rows/placed-fields.ts';
 import type { RowFile } from '../rows/port.ts';
+import { newProgress, type Progress } from '../run/frame/progress.ts';
+import type { RunContext } from '../run/frame/run-context.ts';
+import { STOPS, type Stop } from '../run/frame/stop.ts';
 import { type OpenedJob, prepare } from '../run/prepare.ts';
-import { newProgress, type Progress } from '../run/progress.ts';
-import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
-import { STOPS, type Stop } from '../run/stop.ts';
 import { openOutputFields } from '../run/write/output-fields.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import type { Claim, ClaimLimits, ClaimRequest } from '../store/ledger/port.ts';
 import type { Store } from '../store/port.ts';
 import { NO_LIMIT } from './answer-source.ts';
 import type { SharedRun } from './answer-store.ts';
-import { type RunEvent, reportProgress } from './run-events.ts';
 
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
 export type Coordinate = number | string | null | undefined;

@@ -3,10 +3,12 @@ import type { Hazards } from '../columns/hazard-columns.ts';
 import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
+import type { RunEvent } from '../host/run-events.ts';
+import { libraryHost, makeEffects } from '../host/run-host.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
-import { openContext } from '../run/run-context.ts';
+import { openContext } from '../run/frame/run-context.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from './answer-store.ts';
 import { BatchRun, type Coordinate } from './batch-run.ts';
@@ -17,8 +19,6 @@ import {
   throwIfAborted,
   typeName,
 } from './checked-settings.ts';
-import type { RunEvent } from './run-events.ts';
-import { libraryHost, makeEffects } from './run-host.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings

@@ -11,13 +11,13 @@ import {
 import { stateAt } from '../data/tables/states-near.ts';
 import { createOriginFinder, localNotes } from '../data/topics/origin-notes.ts';
 import { locationOf } from '../geo/coordinates.ts';
+import { type ConnectionContext, connectionTo } from '../host/connection.ts';
 import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
-import { localDataIn } from '../run/look-up/local-data.ts';
+import { localDataIn } from '../run/frame/local-data.ts';
 import { answersOfPlace } from '../run/look-up/place-answers.ts';
 import { locate } from '../run/scan/read-row.ts';
 import { statusOfFinding } from '../run/scan/row-places.ts';
-import { type ConnectionContext, connectionTo } from './connection.ts';
 
 /** Looks up single places in local data, in this thread and without a store: the first takes up to a second (outlines are read), later ones
  * about one millisecond (18 topics, sample data). Each has a transaction of its own, so that a `data update` counts from the next one on. */

@@ -1,16 +1,17 @@
 import { systemClock } from '../base/clock.ts';
 import { enrichedFields } from '../columns/row.ts';
 import { cellStatus } from '../columns/row-status.ts';
+import type { ConnectionContext } from '../host/connection.ts';
+import { libraryHost } from '../host/run-host.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
-import { openSampleRows } from '../run/connection-kinds.ts';
-import { makeFreshness } from '../run/plan/freshness.ts';
+import { openSampleRows } from '../run/frame/connection-kinds.ts';
+import { makeFreshness } from '../run/frame/freshness.ts';
 import { locate } from '../run/scan/read-row.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
 import { checkOptions, isObject, requireType, throwIfAborted } from './checked-settings.ts';
-import type { ConnectionContext } from './connection.ts';
 import {
   type AnswerSettings,
   columnNames,
@@ -19,7 +20,6 @@ import {
   enrichInRun,
   type Located,
 } from './enrich.ts';
-import { libraryHost } from './run-host.ts';
 
 export interface PlaceOptions extends AnswerSettings {
   /** Needed for all sources but local data, whose answers are not stored. */

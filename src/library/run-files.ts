@@ -1,12 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
+import { type RunEvent, reportProgress } from '../host/run-events.ts';
+import { libraryHost, openRun } from '../host/run-host.ts';
 import type { JobFile } from '../job/job-file.ts';
 import { relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
 import { type Job, makeJob } from '../job/settings.ts';
+import { newProgress } from '../run/frame/progress.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
-import { newProgress } from '../run/progress.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
 import { creditsNow, type PlanSummary } from '../run/summary.ts';
 import { defaultFolders } from './answer-store.ts';
@@ -17,8 +19,6 @@ import {
   isText,
   requireType,
 } from './checked-settings.ts';
-import { type RunEvent, reportProgress } from './run-events.ts';
-import { libraryHost, openRun } from './run-host.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { listenFailure, resultOrNull } from '../base/errors.ts';
-import { UiApi } from './api.ts';
-import type { UiDependencies } from './dependencies.ts';
+import { resultOrNull } from '../base/errors.ts';
+import { listenFailure } from '../service/http/web-server.ts';
+import type { UiDependencies } from './files/dependencies.ts';
+import { RefusedRequest, sendError, statusOfError } from './files/page-words.ts';
 import {
   accessRefusal,
   cookieName,
@@ -12,8 +13,8 @@ import {
   requestRefusal,
   Sessions,
 } from './web/access.ts';
+import { UiApi } from './web/api.ts';
 import { HTML } from './web/assets.ts';
-import { RefusedRequest, sendError, statusOfError } from './web/page-words.ts';
 import { addRoutes } from './web/routes.ts';
 
 export type RunningUi = Awaited<ReturnType<typeof startUi>>;

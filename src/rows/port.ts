@@ -3,7 +3,7 @@ import { bug } from '../base/errors.ts';
 import type { Field, FieldSink } from '../contract/answer.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
-import type { FileEncoding } from './files/text-encoding.ts';
+import type { FileEncoding } from './text-encoding.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
 export type LineReference = Pick<Row, 'line' | 'part'>;

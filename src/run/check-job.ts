@@ -5,12 +5,12 @@ import { shownKeySource } from '../job/key-shapes.ts';
 import { relativeTo } from '../job/merge-settings.ts';
 import { checkJobText, type JobProblem } from '../job/read-job-file.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
-import { checkFormat } from '../rows/file-formats.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
-import type { Streams } from '../rows/open-row-file.ts';
+import { checkFormat } from '../rows/open/file-formats.ts';
+import type { Streams } from '../rows/open/open-row-file.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import { checkPartFolder, filesOfJob, refuseReplacement, rowsOutput } from './job-outputs.ts';
-import type { Effects } from './run-context.ts';
+import { checkPartFolder, filesOfJob, refuseReplacement, rowsOutput } from './frame/job-outputs.ts';
+import type { Effects } from './frame/run-context.ts';
 import { findLayout } from './scan/layout.ts';
 import { openJobInput } from './scan/scan-input.ts';
 

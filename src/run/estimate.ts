@@ -3,10 +3,10 @@ import { shareOf } from '../base/format-numbers.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { UNLIMITED } from '../job/account-settings.ts';
-import { purchaseJob } from './connection-kinds.ts';
+import { purchaseJob } from './frame/connection-kinds.ts';
+import type { Progress } from './frame/progress.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
-import type { Progress } from './progress.ts';
 import { totalValue } from './scan/scan-tally.ts';
 
 /** Facts about a run for its progress. They do not change while it buys. */

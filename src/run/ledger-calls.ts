@@ -11,11 +11,11 @@ import type { JobAccount } from '../job/account-settings.ts';
 import type { Claim } from '../store/ledger/port.ts';
 import type { Store } from '../store/port.ts';
 import { ledgerEntry } from './buy/consequence.ts';
-import type { ServiceConnection } from './connection-kinds.ts';
-import { claimLimits } from './plan/account-state.ts';
-import type { Key } from './plan/api-keys.ts';
+import { claimLimits } from './frame/account-state.ts';
+import type { Key } from './frame/api-keys.ts';
+import type { ServiceConnection } from './frame/connection-kinds.ts';
+import { RunTimes } from './frame/run-times.ts';
 import { lastPrices } from './plan/cheapest-calls.ts';
-import { RunTimes } from './run-times.ts';
 
 /** A request outside of a run, and the call that the ledger records for it. */
 export interface LedgerRequest extends PlainRequest {

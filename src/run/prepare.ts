@@ -1,6 +1,6 @@
 import type { RowFile } from '../rows/port.ts';
+import { openContext, type RunContext } from './frame/run-context.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
-import { openContext, type RunContext } from './run-context.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 import { checkRoom } from './write/write-output.ts';

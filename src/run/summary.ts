@@ -7,18 +7,18 @@ import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Spending } from '../store/ledger/port.ts';
-import type { Connection } from './connection-kinds.ts';
-import { placesWithoutData } from './look-up/local-data.ts';
-import { scopeNotes } from './notices.ts';
+import type { Connection } from './frame/connection-kinds.ts';
+import { placesWithoutData } from './frame/local-data.ts';
+import type { Progress } from './frame/progress.ts';
+import type { RunContext } from './frame/run-context.ts';
+import type { Stop } from './frame/stop.ts';
 import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
+import { scopeNotes } from './plan/notices.ts';
 import type { Plan } from './plan/planning.ts';
 import { retryLimit, type Way } from './plan/spending.ts';
-import type { Progress } from './progress.ts';
-import type { RunContext } from './run-context.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import { totalValue } from './scan/scan-tally.ts';
-import type { Stop } from './stop.ts';
 import type { OutputSums } from './write/output-fields.ts';
 
 /** The plan for `--json` and for the store's record of the run: stable names, snake case. */

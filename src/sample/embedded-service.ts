@@ -14,8 +14,8 @@ import {
 } from '../contract/topics.ts';
 import { onDataFile, openDataDatabase } from '../data/tables/data-database.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
-import { purchaseJob } from '../run/connection-kinds.ts';
-import { hashSecret } from '../run/plan/api-keys.ts';
+import { hashSecret } from '../run/frame/api-keys.ts';
+import { purchaseJob } from '../run/frame/connection-kinds.ts';
 import {
   accountsFileFor,
   openAccounts,

@@ -34,15 +34,15 @@ import {
   readLedgerStatement,
 } from './ledger/ledger-sums.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement, Spending } from './ledger/port.ts';
-import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
-import type { Owner, Store } from './port.ts';
-import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
 import {
   readBundleContents,
   readChargedPrices,
   readRefusedScopes,
   readSampleMark,
-} from './seen-services.ts';
+} from './ledger/seen-services.ts';
+import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
+import type { Owner, Store } from './port.ts';
+import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
 
 interface StoreSettings extends LedgerTime {
   /** For messages: the file, or the address. */

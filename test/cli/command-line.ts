@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import type { CliContext } from '../../src/cli/context.ts';
+import type { CliContext } from '../../src/cli/frame/context.ts';
 import { program } from '../../src/cli/program.ts';
 
 export interface Ended {

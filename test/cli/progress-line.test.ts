@@ -7,7 +7,7 @@ import {
   progressLine,
 } from '../../src/cli/progress/progress-line.ts';
 import { MinuteMeter, minutesLeft, pauseReason, type RunFacts } from '../../src/run/estimate.ts';
-import { newProgress, type Progress } from '../../src/run/progress.ts';
+import { newProgress, type Progress } from '../../src/run/frame/progress.ts';
 
 /** The steady time of this moment: of another day, as it mostly is. */
 const STEADY = 7_000_000;

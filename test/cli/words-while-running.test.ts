@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { CliContext } from '../../src/cli/context.ts';
-import { endsInOrder, stopMessage } from '../../src/cli/log-lines.ts';
+import type { CliContext } from '../../src/cli/frame/context.ts';
+import { endsInOrder, stopMessage } from '../../src/cli/frame/log-lines.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
 import { runFacts } from '../../src/run/estimate.ts';
+import { enterPhase } from '../../src/run/frame/progress.ts';
 import type { Prepared } from '../../src/run/prepare.ts';
-import { enterPhase } from '../../src/run/progress.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
   assert.match(

@@ -6,16 +6,6 @@ import {
   refusalHoldsUntil,
 } from '../../src/contract/billing-period.ts';
 import {
-  difference,
-  hasTopic,
-  intersection,
-  NO_TOPICS,
-  TopicSets,
-  topicSet,
-  topicsIn,
-  union,
-} from '../../src/contract/topic-set.ts';
-import {
   isTopicSlug,
   NATURAL_SLUGS,
   PAID_TOPICS,
@@ -25,6 +15,16 @@ import {
   type TopicSlug,
   topicOf,
 } from '../../src/contract/topics.ts';
+import {
+  difference,
+  hasTopic,
+  intersection,
+  NO_TOPICS,
+  TopicSets,
+  topicSet,
+  topicsIn,
+  union,
+} from '../../src/store/answers/topic-set.ts';
 import { fc } from '../properties.ts';
 
 test('the paid contract has 37 topics: 18 natural, 14 proximity, 5 measurements; each topic is listed once', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseStates } from '../../src/cli/states-of-file.ts';
+import { parseStates } from '../../src/cli/frame/states-of-file.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { STATES, spellingsOf, stateNamed } from '../../src/data/tables/states.ts';

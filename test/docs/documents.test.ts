@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runnableCommands } from '../../src/cli/command.ts';
-import { COMMANDS } from '../../src/cli/command-table.ts';
+import { runnableCommands } from '../../src/cli/options/command.ts';
+import { COMMANDS } from '../../src/cli/options/command-table.ts';
 import { ROOT } from '../cli/command-line.ts';
 
 /** Options of every command; `all` goes with `help`. */

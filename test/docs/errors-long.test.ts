@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { ERROR_CODES, type ErrorCode, PerilbookError } from '../../src/base/errors.ts';
-import { exitCodeOfError } from '../../src/cli/exit-codes.ts';
+import { exitCodeOfError } from '../../src/cli/options/exit-codes.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSessions, compare, readersFolder } from './quoted-sessions.ts';
 

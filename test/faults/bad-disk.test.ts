@@ -18,7 +18,7 @@ import Database from 'better-sqlite3';
 import { systemClock } from '../../src/base/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/run/progress.ts';
+import { newProgress } from '../../src/run/frame/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { parseJobFile } from '../../src/job/read-job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { fc } from '../properties.ts';
 import { writeRows } from '../rows/book-fixture.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

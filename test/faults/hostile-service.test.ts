@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/options/exit-codes.ts';
 import { REPEATED_NOTICE } from '../../src/client/answer-origin.ts';
 import { RETRY_POLICY } from '../../src/client/retry.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { between, makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
 import { type Bin, type BinEnd, startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';

@@ -11,11 +11,11 @@ import {
   makeJobFile,
 } from '../../src/page/files/choice.ts';
 import { columnReference, type FilePreview } from '../../src/page/files/file-preview.ts';
-import { ActiveRun, makeRunUpdate } from '../../src/page/runs.ts';
+import { pageMessage, withoutTerminal } from '../../src/page/files/page-words.ts';
 import { readAssets } from '../../src/page/web/assets.ts';
-import { pageMessage, withoutTerminal } from '../../src/page/web/page-words.ts';
+import { ActiveRun, makeRunUpdate } from '../../src/page/web/runs.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { newProgress } from '../../src/run/progress.ts';
+import { newProgress } from '../../src/run/frame/progress.ts';
 import { fc } from '../properties.ts';
 
 interface PageWords {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { rowsInTurn } from '../../src/rows/kept-columns.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { putPlace } from '../../src/rows/placed-fields.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
 import { temporaryFolder as folderOfTest } from '../temporary-folder.ts';

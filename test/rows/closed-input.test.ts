@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { resultOrNull } from '../../src/base/errors.ts';
 import { firstRows } from '../../src/rows/header.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const MANY = 20_000;

@@ -6,7 +6,7 @@ import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync }
 import { detectCompression } from '../../src/formats/bytes/unpack.ts';
 import { compressionOfOutput } from '../../src/rows/files/compression.ts';
 import { compressedOutput } from '../../src/rows/files/row-output.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { LONG } from '../tier.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 

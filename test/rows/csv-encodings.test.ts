@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import { decodeText, encodeText, guessEncoding } from '../../src/formats/bytes/decode-text.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
+import type { OpenOptions } from '../../src/rows/port.ts';
 import {
   encodingNamed,
   type FileEncoding,
@@ -12,9 +14,7 @@ import {
   unfinishedBytes,
   utf8Of,
   utf16Of,
-} from '../../src/rows/files/text-encoding.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { OpenOptions } from '../../src/rows/port.ts';
+} from '../../src/rows/text-encoding.ts';
 import { fc } from '../properties.ts';
 import { LONG, times } from '../tier.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';

@@ -6,7 +6,7 @@ import { csvPieces } from '../../src/rows/csv/csv-row-file.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
 import { encodingToWrite } from '../../src/rows/csv/field-bytes.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
 import { inFileOrder } from '../../src/run/scan/scan-pieces.ts';
 import { fc } from '../properties.ts';

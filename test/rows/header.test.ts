@@ -6,7 +6,7 @@ import { PerilbookError } from '../../src/base/errors.ts';
 import { readHeader } from '../../src/rows/header.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const OWN = new Set(['hazard_status', 'hazard_note', 'hazard_as_of']);

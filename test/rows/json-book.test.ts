@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { LONG } from '../tier.ts';

@@ -27,7 +27,7 @@ import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
 import { checkOutput, refuseWindowsName } from '../../src/rows/files/output-file.ts';
 import { temporaryName } from '../../src/rows/files/temporary-files.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { LONG } from '../tier.ts';
 import { fillProblems, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 

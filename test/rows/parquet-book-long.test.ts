@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from '../../src/rows/parquet/format.ts';
 import {
   readThrift,

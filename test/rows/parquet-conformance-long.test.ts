@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { CHUNK, CHUNK_META, FOOTER, PAGE, ROW_GROUP } from '../../src/rows/parquet/format.ts';
 import {
   readThrift,

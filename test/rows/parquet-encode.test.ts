@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
 import { decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
 import {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { randomFrom } from '../random-from.ts';
 import { times } from '../tier.ts';
 import { temporaryFolder, writeRows } from './book-fixture.ts';

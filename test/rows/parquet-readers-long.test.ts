@@ -7,7 +7,7 @@ import pl from 'nodejs-polars';
 import * as arrowRs from 'parquet-wasm';
 import type { Field } from '../../src/contract/answer.ts';
 import { pointText } from '../../src/geo/geometry-points.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { extendArrowSchema } from '../../src/rows/parquet/arrow-schema.ts';
 import type { AddedColumn } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';

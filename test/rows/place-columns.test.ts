@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { firstRows, placeColumns } from '../../src/rows/header.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { openDuckdb } from '../duckdb.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

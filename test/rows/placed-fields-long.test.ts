@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { putPlace } from '../../src/rows/placed-fields.ts';
 import type { PlacedFields } from '../../src/rows/port.ts';
 import { temporaryFolder } from './book-fixture.ts';
@@ -89,7 +89,7 @@ test('200,000 rows are read and written within a heap of 48 MB', () => {
     `lat,lng,${Array.from({ length: 14 }, (_, i) => `c${i}`).join()}\n${lines.join('')}`,
   );
   const script = `
-    import { openRowFile } from ${JSON.stringify(new URL('../../src/rows/open-row-file.ts', import.meta.url).href)};
+    import { openRowFile } from ${JSON.stringify(new URL('../../src/rows/open/open-row-file.ts', import.meta.url).href)};
     const book = await openRowFile(${JSON.stringify(input)});
     let rows = 0;
     for await (const batch of book.read([0, 1])) rows += batch.length;

@@ -7,7 +7,7 @@ import { detectCompression } from '../../src/formats/bytes/unpack.ts';
 import { parseLocation } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { OpenOptions, Row } from '../../src/rows/port.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { printable } from '../../src/base/printable.ts';
 import type { Field } from '../../src/contract/answer.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { PlaceSink } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
 import { LONG, times } from '../tier.ts';

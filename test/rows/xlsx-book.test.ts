@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import exceljs from 'exceljs';
 import { unzipSync, zipSync } from 'fflate';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { OpenOptions } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import {

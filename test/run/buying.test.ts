@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { NO_TOPICS, TopicSets, topicSet, topicsIn } from '../../src/contract/topic-set.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { CellQueue, CreditReservations } from '../../src/run/buy/buying.ts';
 import type { Plan } from '../../src/run/plan/planning.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
+import { NO_TOPICS, TopicSets, topicSet, topicsIn } from '../../src/store/answers/topic-set.ts';
 import { fc } from '../properties.ts';
 
 const always = () => true;

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { billingPeriod, refusalHoldsUntil } from '../../src/contract/billing-period.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/run/progress.ts';
+import { newProgress } from '../../src/run/frame/progress.ts';
 import { standBetween } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { type Fault, openFaultProxy } from '../faults/fault-proxy.ts';

@@ -9,7 +9,7 @@ import {
   makeSettlement,
   type TriedCall,
 } from '../../src/run/buy/consequence.ts';
-import { RunTimes } from '../../src/run/run-times.ts';
+import { RunTimes } from '../../src/run/frame/run-times.ts';
 import { AreaTable } from '../../src/run/scan/area-table.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
 import { MovedClock } from '../moved-clock.ts';

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellStatus } from '../../src/columns/row-status.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
-import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import {
@@ -11,7 +10,8 @@ import {
   missingSet,
   missingTopics,
   noDataSet,
-} from '../../src/run/plan/freshness.ts';
+} from '../../src/run/frame/freshness.ts';
+import { topicsIn } from '../../src/store/answers/topic-set.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;

@@ -11,11 +11,11 @@ import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts'
 import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { parseTopics, topicsInGroups } from '../../src/job/topic-choice.ts';
-import type { Connection } from '../../src/run/connection-kinds.ts';
-import { hashSecret, type Key } from '../../src/run/plan/api-keys.ts';
+import { hashSecret, type Key } from '../../src/run/frame/api-keys.ts';
+import type { Connection } from '../../src/run/frame/connection-kinds.ts';
+import type { Progress } from '../../src/run/frame/progress.ts';
+import { type Effects, openContext } from '../../src/run/frame/run-context.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
-import type { Progress } from '../../src/run/progress.ts';
-import { type Effects, openContext } from '../../src/run/run-context.ts';
 import { type RunResult, run } from '../../src/run/run-job.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

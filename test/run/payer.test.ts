@@ -7,8 +7,8 @@ import { billingPeriod, CLOCKS_APART_MS } from '../../src/contract/billing-perio
 import type { Scope } from '../../src/contract/credits.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { Payer } from '../../src/run/buy/payer.ts';
-import { ApiKeys, hashSecret, type Key, readKeys } from '../../src/run/plan/api-keys.ts';
-import { RunTimes } from '../../src/run/run-times.ts';
+import { ApiKeys, hashSecret, type Key, readKeys } from '../../src/run/frame/api-keys.ts';
+import { RunTimes } from '../../src/run/frame/run-times.ts';
 import type { ChargedPrices } from '../../src/store/ledger/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';

@@ -14,7 +14,7 @@ import { type TestContext, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { nameOfInput, resolveInput } from '../../src/job/input-setting.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { newProgress } from '../../src/run/progress.ts';
+import { newProgress } from '../../src/run/frame/progress.ts';
 import type { Store } from '../../src/store/port.ts';
 import { madeParquet } from '../rows/parquet-fixture.ts';
 import { column, type Harness, openHarness, places, type RunOptions } from './harness.ts';

@@ -2,10 +2,10 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../../src/base/clock.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { hashSecret } from '../../src/run/plan/api-keys.ts';
+import { hashSecret } from '../../src/run/frame/api-keys.ts';
+import { newProgress } from '../../src/run/frame/progress.ts';
+import { openContext } from '../../src/run/frame/run-context.ts';
 import { prepare } from '../../src/run/prepare.ts';
-import { newProgress } from '../../src/run/progress.ts';
-import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { isPostgresAddress } from '../../src/sql/postgres-address.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';

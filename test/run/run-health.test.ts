@@ -7,7 +7,13 @@ import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { RunHealth, type HealthSignal as Signal } from '../../src/run/buy/run-health.ts';
-import { limitReached, onEnd, rowsAreDone, type Stop, storeMovedStop } from '../../src/run/stop.ts';
+import {
+  limitReached,
+  onEnd,
+  rowsAreDone,
+  type Stop,
+  storeMovedStop,
+} from '../../src/run/frame/stop.ts';
 import { STANDARD } from '../client/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RunTimes } from '../../src/run/run-times.ts';
+import { RunTimes } from '../../src/run/frame/run-times.ts';
 import { fc } from '../properties.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];

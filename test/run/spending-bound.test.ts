@@ -5,7 +5,7 @@ import { type Call, CREDITS, type Prices } from '../../src/contract/credits.ts';
 import { HEADERS } from '../../src/contract/headers.ts';
 import { isTopicSlug, type TopicSlug } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import type { Stop } from '../../src/run/stop.ts';
+import type { Stop } from '../../src/run/frame/stop.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

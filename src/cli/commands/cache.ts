@@ -1,18 +1,18 @@
 import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import { topicsIn } from '../../contract/topic-set.ts';
+import { isFreeSource } from '../../host/connection.ts';
 import type { Job } from '../../job/settings.ts';
-import { isFreeSource } from '../../library/connection.ts';
 import { bundlesAsSeen, lastPrices, priceCheapest } from '../../run/plan/cheapest-calls.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
+import { topicsIn } from '../../store/answers/topic-set.ts';
 import type { Charges, Store } from '../../store/port.ts';
-import { requireApproval } from '../ask-approval.ts';
-import { durationOption, type RunCommand, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import { readOptionalJob } from '../job-of-options.ts';
+import { requireApproval } from '../frame/ask-approval.ts';
+import { type CliContext, printResult, say, sayJson } from '../frame/context.ts';
+import { readOptionalJob } from '../frame/job-of-options.ts';
+import { openExistingStore } from '../frame/open-store.ts';
 import { listed } from '../messages/format.ts';
-import { openExistingStore } from '../open-store.ts';
+import { durationOption, type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 
 /** A command on the answers of a store. */
 function onStore<OwnFlags extends Flags<'cache stats'>>(

@@ -11,14 +11,14 @@ import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
-import { requireApproval } from '../ask-approval.ts';
-import { usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { print, say, sayJson } from '../context.ts';
-import { type DataAction, refuseMissing } from '../data-settings.ts';
-import { EXIT } from '../exit-codes.ts';
+import { requireApproval } from '../frame/ask-approval.ts';
+import { print, say, sayJson } from '../frame/context.ts';
+import { type DataAction, refuseMissing } from '../frame/data-settings.ts';
+import { parseStates } from '../frame/states-of-file.ts';
 import { table } from '../messages/format.ts';
-import { parseStates } from '../states-of-file.ts';
+import { usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT } from '../options/exit-codes.ts';
 import { clientFor } from './data-get.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */

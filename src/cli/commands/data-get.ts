@@ -20,12 +20,10 @@ import { askedAddress, createWebClient, type WebClient } from '../../data/downlo
 import type { Source } from '../../data/sources/source.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
-import { requireApproval } from '../ask-approval.ts';
-import { type ExitCode, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import type { DataAction, DataSettings } from '../data-settings.ts';
-import { exitCodeOfError } from '../exit-codes.ts';
+import { requireApproval } from '../frame/ask-approval.ts';
+import { type CliContext, printResult, say, sayJson } from '../frame/context.ts';
+import type { DataAction, DataSettings } from '../frame/data-settings.ts';
+import { areaOfFile, type LocationsArea, parseStates } from '../frame/states-of-file.ts';
 import {
   downloadPlanJson,
   downloadPlanMessages,
@@ -36,8 +34,10 @@ import {
   sourceOutcomesJson,
   transferMessage,
 } from '../messages/download-messages.ts';
+import { type ExitCode, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { exitCodeOfError } from '../options/exit-codes.ts';
 import { showLine } from '../progress/line-in-place.ts';
-import { areaOfFile, type LocationsArea, parseStates } from '../states-of-file.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
 export const getAction: DataAction<Flags<'data get'>> = async (context, settings, names, flags) => {

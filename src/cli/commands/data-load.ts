@@ -9,11 +9,11 @@ import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { definedOnly } from '../../job/merge-settings.ts';
 import { importSample } from '../../sample/add-sample.ts';
-import { usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import type { DataAction } from '../data-settings.ts';
+import { type CliContext, printResult, say, sayJson } from '../frame/context.ts';
+import type { DataAction } from '../frame/data-settings.ts';
 import { listed } from '../messages/format.ts';
+import { usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 import { showLine } from '../progress/line-in-place.ts';
 
 /** `perilbook data load sample | LOADER FILE…`; without a name, lists the loaders. */

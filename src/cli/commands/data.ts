@@ -15,17 +15,17 @@ import {
   needsOf,
 } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
-import type { RunCommand } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, dataFolder, lineWidth, printResult } from '../context.ts';
+import { type CliContext, dataFolder, lineWidth, printResult } from '../frame/context.ts';
 import {
   type DataAction,
   openDataSettings,
   readSources,
   refuseMissing,
   type SourceFlags,
-} from '../data-settings.ts';
+} from '../frame/data-settings.ts';
 import { fittingTable, listed, table } from '../messages/format.ts';
+import type { RunCommand } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { loadAction } from './data-load.ts';

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { counted } from '../../base/format-numbers.ts';
 import { commandLine } from '../../base/shell-words.ts';
+import { openAreas } from '../../host/run-host.ts';
 import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
-import { openAreas } from '../../library/run-host.ts';
-import { formatOfOutput } from '../../rows/file-formats.ts';
+import { formatOfOutput } from '../../rows/open/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
-import { type RunCommand, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, print, runHost, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
+import { type CliContext, print, runHost, sayJson } from '../frame/context.ts';
 import { colorFor } from '../messages/format.ts';
+import { type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT } from '../options/exit-codes.ts';
 
 /** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
 const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [file]) => {

@@ -6,18 +6,18 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/states-near.ts';
 import { parseDegrees } from '../../geo/lenient-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
+import { openRun } from '../../host/run-host.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { BatchRun } from '../../library/batch-run.ts';
-import { openRun } from '../../library/run-host.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { askToSpend } from '../ask-approval.ts';
-import { type RunCommand, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { readOptionalJob } from '../job-of-options.ts';
+import { askToSpend } from '../frame/ask-approval.ts';
+import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
+import { readOptionalJob } from '../frame/job-of-options.ts';
 import { listed } from '../messages/format.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
+import { type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT } from '../options/exit-codes.ts';
 
 /** `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
  * the ledger and the store, as for a run. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../../base/shell-words.ts';
-import { type CliContext, lineWidth, print } from '../context.ts';
+import { type CliContext, lineWidth, print } from '../frame/context.ts';
 import { listed, shownPath } from '../messages/format.ts';
 
 const SAMPLE_FILE = fileURLToPath(new URL('../../../sample-data/listings.csv', import.meta.url));

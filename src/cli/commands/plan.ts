@@ -1,12 +1,12 @@
-import { openRun } from '../../library/run-host.ts';
+import { openRun } from '../../host/run-host.ts';
 import { prepare } from '../../run/prepare.ts';
-import type { RunCommand } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { lineWidth, print, runHost, say, sayJson } from '../context.ts';
-import { readJob } from '../job-of-options.ts';
+import { lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
+import { readJob } from '../frame/job-of-options.ts';
 import { colorFor, readingMessage } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';
 import { planMessages } from '../messages/plan-messages.ts';
+import type { RunCommand } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */

@@ -2,12 +2,11 @@ import type { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
-import { accountState, withLastTerms } from '../../run/plan/account-state.ts';
+import { accountState, withLastTerms } from '../../run/frame/account-state.ts';
 import type { Store } from '../../store/port.ts';
-import { type RunCommand, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, print, printData, say, sayJson } from '../context.ts';
-import { readOptionalJob, settingsWithoutJobFile } from '../job-of-options.ts';
+import { type CliContext, print, printData, say, sayJson } from '../frame/context.ts';
+import { readOptionalJob, settingsWithoutJobFile } from '../frame/job-of-options.ts';
+import { openExistingStore } from '../frame/open-store.ts';
 import {
   type Quota,
   quotaJson,
@@ -16,7 +15,8 @@ import {
   statementJson,
   statementMessages,
 } from '../messages/quota-messages.ts';
-import { openExistingStore } from '../open-store.ts';
+import { type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 
 /** `perilbook quota [JOB]` prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement.
  * `perilbook quota set` corrects the period by the figure on the provider's page. */

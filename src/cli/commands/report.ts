@@ -1,23 +1,23 @@
 import { basename, dirname, join } from 'node:path';
+import { unopenedConnection } from '../../host/connection.ts';
+import { makeEffects } from '../../host/run-host.ts';
 import { resolveInput } from '../../job/input-setting.ts';
 import type { Job } from '../../job/settings.ts';
-import { unopenedConnection } from '../../library/connection.ts';
-import { makeEffects } from '../../library/run-host.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import type { CellClasses } from '../../report/figures/cell-classes.ts';
 import { factsJson } from '../../report/figures/facts.ts';
 import { reportOfLatestRun } from '../../report/figures/gather-facts.ts';
 import { reportPage } from '../../report/html/page.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
-import { inputFiles } from '../../run/job-outputs.ts';
+import { inputFiles } from '../../run/frame/job-outputs.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { type RunCommand, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, runHost, say, sayJson } from '../context.ts';
-import { jobOfReport } from '../job-of-options.ts';
+import { type CliContext, runHost, say, sayJson } from '../frame/context.ts';
+import { jobOfReport } from '../frame/job-of-options.ts';
+import { openExistingStore } from '../frame/open-store.ts';
+import { checkFiles, reportFile, reportOutput, writeReport } from '../frame/output-files.ts';
 import { shownPath } from '../messages/format.ts';
-import { openExistingStore } from '../open-store.ts';
-import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
+import { type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export const reportCommand: RunCommand<Flags<'report'>> = async (context, given, words) => {

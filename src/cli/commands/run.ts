@@ -1,32 +1,32 @@
 import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { openRun } from '../../host/run-host.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
-import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
 import {
   outputFiles,
   rowsOutput,
   topicsOnlyBefore,
   writtenOutputs,
-} from '../../run/job-outputs.ts';
+} from '../../run/frame/job-outputs.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
-import { askToSpend, canAsk } from '../ask-approval.ts';
-import { usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, runHost, say, sayJson } from '../context.ts';
-import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
-import { openFinish } from '../finish.ts';
-import { readJob } from '../job-of-options.ts';
+import { askToSpend, canAsk } from '../frame/ask-approval.ts';
+import { type CliContext, runHost, say, sayJson } from '../frame/context.ts';
+import { openFinish } from '../frame/finish.ts';
+import { readJob } from '../frame/job-of-options.ts';
+import { checkFiles, reportFile, reportOutput, writeReport } from '../frame/output-files.ts';
+import { lostMessage, styleOf, tellResult } from '../frame/tell-result.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages } from '../messages/input-messages.ts';
 import { runPlanMessages } from '../messages/plan-messages.ts';
-import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
+import { usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { exitCodeOfError, exitCodeOfRun } from '../options/exit-codes.ts';
 import { showProgress } from '../progress/show.ts';
-import { lostMessage, styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then on_finish, also after an error. */
 export async function runCommand(
@@ -56,7 +56,8 @@ async function runAndReport(
   if (context.log === undefined) say(messages, readingMessage(words));
   const report = reportOfRun(context, flags, job);
   // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
-  if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
+  if (canAsk(messages))
+    await (await import('../frame/offer-data.ts')).offerData(messages, flags, job);
   // Read before the run replaces it, and only where it is printed.
   const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
   await using owned = new AsyncDisposableStack();

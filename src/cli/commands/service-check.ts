@@ -7,11 +7,11 @@ import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, makeRedactor } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
 import { distanceMeters } from '../../geo/coordinates.ts';
+import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../host/connection.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
-import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../library/connection.ts';
+import { type Key, readKeys } from '../../run/frame/api-keys.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
-import { type Key, readKeys } from '../../run/plan/api-keys.ts';
 import {
   Broken,
   type CheckedStatement,
@@ -25,13 +25,13 @@ import {
   STATEMENTS,
 } from '../../service/check/statement-table.ts';
 import type { FinalState } from '../../store/runs/port.ts';
-import { askToSpend } from '../ask-approval.ts';
-import { type RunCommand, usageError } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, print, say, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { jobOfAccount } from '../job-of-options.ts';
-import { openStore } from '../open-store.ts';
+import { askToSpend } from '../frame/ask-approval.ts';
+import { type CliContext, print, say, sayJson } from '../frame/context.ts';
+import { jobOfAccount } from '../frame/job-of-options.ts';
+import { openStore } from '../frame/open-store.ts';
+import { type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT } from '../options/exit-codes.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };

@@ -21,11 +21,11 @@ import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts
 import type { KeyInfo, NewKey } from '../../service/accounts/service-keys.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { completeAddress, isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
-import { durationOption, type RunCommand, usageError } from '../command.ts';
-import type { CommandName, Flags } from '../command-table.ts';
-import { type CliContext, dataFolder, printData, printResult, say } from '../context.ts';
-import { refuseMissing } from '../data-settings.ts';
+import { type CliContext, dataFolder, printData, printResult, say } from '../frame/context.ts';
+import { refuseMissing } from '../frame/data-settings.ts';
 import { table } from '../messages/format.ts';
+import { durationOption, type RunCommand, usageError } from '../options/command.ts';
+import type { CommandName, Flags } from '../options/command-table.ts';
 import { checkCommand } from './service-check.ts';
 
 const DEFAULT_PORT = 8737;

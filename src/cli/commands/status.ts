@@ -6,12 +6,12 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { StatementRow } from '../../store/ledger/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
-import type { RunCommand } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { lineWidth, print, printData, sayJson } from '../context.ts';
-import { readOptionalJob } from '../job-of-options.ts';
+import { lineWidth, print, printData, sayJson } from '../frame/context.ts';
+import { readOptionalJob } from '../frame/job-of-options.ts';
+import { openExistingStore } from '../frame/open-store.ts';
 import { fittingTable } from '../messages/format.ts';
-import { openExistingStore } from '../open-store.ts';
+import type { RunCommand } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 
 const SHOWN = 20;
 

@@ -1,10 +1,10 @@
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
-import type { RunCommand } from '../command.ts';
-import type { Flags } from '../command-table.ts';
-import { lineWidth, printResult } from '../context.ts';
+import { lineWidth, printResult } from '../frame/context.ts';
 import { fittingTable } from '../messages/format.ts';
+import type { RunCommand } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
 
 const DAY_S = 86_400;
 

@@ -5,21 +5,21 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { connect, type OpenConnection, unopenedConnection } from '../../host/connection.ts';
+import { makeEffects, openAreas, requireAreas } from '../../host/run-host.ts';
 import type { Job } from '../../job/settings.ts';
-import { connect, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
-import { makeEffects, openAreas, requireAreas } from '../../library/run-host.ts';
 import { type RunningUi, startUi } from '../../page/start-ui.ts';
 import { reportOfLatestRun } from '../../report/figures/gather-facts.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/temporary-files.ts';
-import type { Connection } from '../../run/connection-kinds.ts';
-import type { Flags } from '../command-table.ts';
-import { type CliContext, dataFolder, runHost, say } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { withoutSecrets } from '../finish.ts';
-import { jobOfAccount } from '../job-of-options.ts';
+import type { Connection } from '../../run/frame/connection-kinds.ts';
+import { type CliContext, dataFolder, runHost, say } from '../frame/context.ts';
+import { withoutSecrets } from '../frame/finish.ts';
+import { jobOfAccount } from '../frame/job-of-options.ts';
+import { dataForPage } from '../frame/offer-data.ts';
+import { openStore } from '../frame/open-store.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
-import { dataForPage } from '../offer-data.ts';
-import { openStore } from '../open-store.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT } from '../options/exit-codes.ts';
 
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
 export async function uiCommand(

@@ -4,7 +4,7 @@ import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
-import { getCommand } from '../../library/connection.ts';
+import { getCommand } from '../../host/connection.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import { fittingTable } from './format.ts';

@@ -1,11 +1,11 @@
 import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.ts';
 import { callName } from '../../contract/credits.ts';
+import { getBoundariesCommand } from '../../host/connection.ts';
 import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
-import { getBoundariesCommand } from '../../library/connection.ts';
-import { purchaseJob } from '../../run/connection-kinds.ts';
-import { distrustText, resetText, subscriptionText } from '../../run/notices.ts';
-import { differsFrom, leftOfAllowance } from '../../run/plan/account-state.ts';
+import { differsFrom, leftOfAllowance } from '../../run/frame/account-state.ts';
+import { purchaseJob } from '../../run/frame/connection-kinds.ts';
+import { distrustText, resetText, subscriptionText } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/area-table.ts';
 import { listed, sharePhrase } from './format.ts';

@@ -1,8 +1,13 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/field-bytes.ts';
-import { IN_LATER_PERIODS, quotaAdvice, resetText, subscriptionText } from '../../run/notices.ts';
-import type { AccountState } from '../../run/plan/account-state.ts';
+import type { AccountState } from '../../run/frame/account-state.ts';
+import {
+  IN_LATER_PERIODS,
+  quotaAdvice,
+  resetText,
+  subscriptionText,
+} from '../../run/plan/notices.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';

@@ -1,6 +1,6 @@
 import { steadyTime } from '../../base/clock.ts';
 import { textWidth } from '../../base/printable.ts';
-import { type CliContext, say, shownOn } from '../context.ts';
+import { type CliContext, say, shownOn } from '../frame/context.ts';
 import { isDumb } from '../messages/format.ts';
 
 /** One line of the terminal that is drawn again in its place. `draw` gets the width that the text may have, in columns. */

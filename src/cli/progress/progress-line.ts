@@ -10,7 +10,7 @@ import {
   reachedCredits,
   reachedValue,
 } from '../../run/estimate.ts';
-import type { Progress } from '../../run/progress.ts';
+import type { Progress } from '../../run/frame/progress.ts';
 
 export interface ProgressView {
   /** On the monotonic clock, which nobody sets. */

@@ -6,9 +6,9 @@ import {
   reachedCredits,
   spentOf,
 } from '../../run/estimate.ts';
-import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
-import { type CliContext, say } from '../context.ts';
-import type { Log } from '../log-lines.ts';
+import { newProgress, type Phase, type Progress } from '../../run/frame/progress.ts';
+import { type CliContext, say } from '../frame/context.ts';
+import type { Log } from '../frame/log-lines.ts';
 import { isDumb } from '../messages/format.ts';
 import { lineInPlace } from './line-in-place.ts';
 import { changeLine, type ProgressView, progressLine } from './progress-line.ts';

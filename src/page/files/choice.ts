@@ -7,9 +7,9 @@ import { PLACE_ORDERS } from '../../geo/place-in-value.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
 import { parseTopics } from '../../job/topic-choice.ts';
-import type { UiDependencies } from '../dependencies.ts';
-import { RefusedRequest, withoutDataFile } from '../web/page-words.ts';
+import type { UiDependencies } from './dependencies.ts';
 import { columnIndex, columnReference, type FilePreview } from './file-preview.ts';
+import { RefusedRequest, withoutDataFile } from './page-words.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
 const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;

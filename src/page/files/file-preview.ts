@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
-import { hasHeaderLine, READ_FORMATS } from '../../rows/file-formats.ts';
 import { firstRows, placeColumns } from '../../rows/header.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
-import { openRowFile } from '../../rows/open-row-file.ts';
+import { hasHeaderLine, READ_FORMATS } from '../../rows/open/file-formats.ts';
+import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import { likelyOrder } from '../../run/scan/value.ts';
-import { pageMessage } from '../web/page-words.ts';
+import { pageMessage } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
 export type FilePreview = Awaited<ReturnType<typeof previewFile>>;

@@ -1,17 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
-import { purchaseJob } from '../../run/connection-kinds.ts';
+import { purchaseJob } from '../../run/frame/connection-kinds.ts';
+import { type Effects, openContext, type RunContext } from '../../run/frame/run-context.ts';
 import { purchaseBySet } from '../../run/plan/cheapest-calls.ts';
 import { findReach } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
-import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
 import { checkRoom } from '../../run/write/write-output.ts';
 import type { Store } from '../../store/port.ts';
-import { withoutTerminal } from '../web/page-words.ts';
+import { withoutTerminal } from './page-words.ts';
 
 export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
 

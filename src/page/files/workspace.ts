@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { hasSystemCode, resultOrNull } from '../../base/errors.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { readJobFile } from '../../job/read-job-file.ts';
-import { RefusedRequest } from '../web/page-words.ts';
+import { RefusedRequest } from './page-words.ts';
 
 /** `path`: of the upload, or the one that the user named. */
 const entrySchema = z.object({ name: z.string(), path: z.string(), isUpload: z.boolean() });

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { resultOrNull } from '../../base/errors.ts';
 import { ownUser } from '../../base/users.ts';
-import { RefusedRequest } from './page-words.ts';
+import { RefusedRequest } from '../files/page-words.ts';
 
 /** The refusal of a request that may not come from the user's own page. */
 export function requestRefusal(

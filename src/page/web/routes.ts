@@ -5,12 +5,12 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { reportPage, reportSections } from '../../report/html/page.ts';
-import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
+import { RefusedRequest } from '../files/page-words.ts';
 import { type ChosenFile, receiveUpload } from '../files/workspace.ts';
 import { HEADERS } from './access.ts';
+import type { UiApi } from './api.ts';
 import { HTML, readAssets, readPage } from './assets.ts';
-import { RefusedRequest } from './page-words.ts';
 
 type OfFile = { readonly Params: { readonly id: string } };
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CallKind } from '../../contract/credits.ts';
 import { isSampleAccount, isUnlimited } from '../../job/account-settings.ts';
-import { subscriptionText } from '../../run/notices.ts';
-import { accountState } from '../../run/plan/account-state.ts';
+import { accountState } from '../../run/frame/account-state.ts';
+import { subscriptionText } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
 

@@ -10,9 +10,9 @@ import {
   scanRecord,
 } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
-import type { FileEncoding } from '../files/text-encoding.ts';
 import { mayHaveLocation } from '../location-columns.ts';
 import type { OpenOptions } from '../port.ts';
+import type { FileEncoding } from '../text-encoding.ts';
 
 export interface Dialect {
   readonly delimiter: string;

@@ -6,8 +6,8 @@ import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { encodeText, type TextEncoding } from '../../formats/bytes/decode-text.ts';
 import { type Quoting, RFC_QUOTING } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { unfinishedBytes } from '../files/text-encoding.ts';
 import { isWritten, type PlaceSink, type RowPiece, type TableColumn } from '../port.ts';
+import { unfinishedBytes } from '../text-encoding.ts';
 import type { Dialect } from './dialect.ts';
 
 const MILLION = 1e6;

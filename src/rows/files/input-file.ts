@@ -22,8 +22,8 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import { interruptible, isEndless, readPipe } from '../../base/pipes.ts';
 import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
 import type { Compression } from '../../formats/bytes/unpack.ts';
+import type { Utf16 } from '../text-encoding.ts';
 import { openUnnamed } from './temporary-files.ts';
-import type { Utf16 } from './text-encoding.ts';
 
 /** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first would warn. */
 const [openFd, readFd, statFd, closeFd] = [

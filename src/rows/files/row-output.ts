@@ -2,11 +2,11 @@ import { createGzip, createZstdCompress } from 'node:zlib';
 import type { Compression } from '../../formats/bytes/unpack.ts';
 import type { Value } from '../../formats/typed-value.ts';
 import type { NewTable, TableTarget, WriteResult } from '../port.ts';
+import { inOrder, type Utf16, unfinishedBytes, utf16Of } from '../text-encoding.ts';
 import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputIdentity, type OutputFile, openOutput, writeWhole } from './output-file.ts';
-import { inOrder, type Utf16, unfinishedBytes, utf16Of } from './text-encoding.ts';
 
 /** Writes a table as a new file. @param source the file that the rows are from; null for none */
 export type WriteNewFile = (

@@ -1,8 +1,8 @@
 import { bug } from '../../base/errors.ts';
 import { type BytePass, chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { detectCompression, unpackedBytes } from '../../formats/bytes/unpack.ts';
+import { type FileEncoding, guessUtf16, inOrder, type Utf16, utf8Of } from '../text-encoding.ts';
 import { HEAD_BYTES, type InputFile, unreadable } from './input-file.ts';
-import { type FileEncoding, guessUtf16, inOrder, type Utf16, utf8Of } from './text-encoding.ts';
 
 type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>;
 

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
-import { formatNamed } from '../file-formats.ts';
 import { type InputFile, openInput, unreadable } from '../files/input-file.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
 import { unpackedInput } from '../files/streamed-input.ts';
-import { openRowFile } from '../open-row-file.ts';
+import { formatNamed } from '../open/file-formats.ts';
+import { openRowFile } from '../open/open-row-file.ts';
 import type {
   OpenOptions,
   Row,

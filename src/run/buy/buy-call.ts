@@ -10,10 +10,10 @@ import { type Call, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/ledger/port.ts';
-import { claimLimits } from '../plan/account-state.ts';
-import type { Key } from '../plan/api-keys.ts';
-import { addTo, countFailure, countSettled, setIn } from '../progress.ts';
-import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
+import { claimLimits } from '../frame/account-state.ts';
+import type { Key } from '../frame/api-keys.ts';
+import { addTo, countFailure, countSettled, setIn } from '../frame/progress.ts';
+import { limitReached, type Stop, stopFor, storeMovedStop } from '../frame/stop.ts';
 import type { Buying, CellWork } from './buying.ts';
 import {
   type Consequence,

@@ -1,5 +1,6 @@
 import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../client/retry.ts';
 import { BUNDLE_KINDS, type Call } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import {
   difference,
   hasTopic,
@@ -9,12 +10,11 @@ import {
   topicSet,
   topicsIn,
   union,
-} from '../../contract/topic-set.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+} from '../../store/answers/topic-set.ts';
+import { missingTopics } from '../frame/freshness.ts';
+import { addTo } from '../frame/progress.ts';
 import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
 import { cheapestCalls, priceListWithout, purchaseBySet } from '../plan/cheapest-calls.ts';
-import { missingTopics } from '../plan/freshness.ts';
-import { addTo } from '../progress.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
 

@@ -1,11 +1,13 @@
 import { counted } from '../../base/format-numbers.ts';
-import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
+import { difference, NO_TOPICS, type TopicSet } from '../../store/answers/topic-set.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { PeriodSpending } from '../../store/ledger/port.ts';
-import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../notices.ts';
-import { accountState } from '../plan/account-state.ts';
+import { accountState } from '../frame/account-state.ts';
+import { failedSet, missingSet } from '../frame/freshness.ts';
+import { setIn } from '../frame/progress.ts';
+import { onEnd, riseStop, type Stop, stopFor } from '../frame/stop.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import {
   isTrusted,
@@ -15,10 +17,8 @@ import {
   verifyAreas,
 } from '../plan/area-verification.ts';
 import { bundleWith, type PriceList, purchaseBySet } from '../plan/cheapest-calls.ts';
-import { failedSet, missingSet } from '../plan/freshness.ts';
+import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../plan/notices.ts';
 import { purchasesFor } from '../plan/reach.ts';
-import { setIn } from '../progress.ts';
-import { onEnd, riseStop, type Stop, stopFor } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
 import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';

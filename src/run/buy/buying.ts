@@ -4,6 +4,8 @@ import type { Client } from '../../client/client.ts';
 import type { Throttle } from '../../client/throttle.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import type { BundleKind } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { Cell } from '../../geo/coordinates.ts';
 import {
   difference,
   NO_TOPICS,
@@ -12,16 +14,14 @@ import {
   type TopicSets,
   topicSet,
   topicsIn,
-} from '../../contract/topic-set.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
-import type { Cell } from '../../geo/coordinates.ts';
+} from '../../store/answers/topic-set.ts';
 import type { ClaimLimits } from '../../store/ledger/port.ts';
-import type { ApiKeys } from '../plan/api-keys.ts';
+import type { ApiKeys } from '../frame/api-keys.ts';
+import type { Effects, RunContext } from '../frame/run-context.ts';
+import type { RunTimes } from '../frame/run-times.ts';
+import type { RunEnds } from '../frame/stop.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
-import type { Effects, RunContext } from '../run-context.ts';
-import type { RunTimes } from '../run-times.ts';
-import type { RunEnds } from '../stop.ts';
 import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
 

@@ -14,11 +14,11 @@ import { type Answer, noDataAnswer, type TopicFailure } from '../../contract/ans
 import { type Call, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
+import type { Freshness } from '../frame/freshness.ts';
+import { PROGRAM_SINCE } from '../frame/run-times.ts';
+import type { StopReason } from '../frame/stop.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import { COMPARABLE_MS } from '../plan/area-verification.ts';
-import type { Freshness } from '../plan/freshness.ts';
-import { PROGRAM_SINCE } from '../run-times.ts';
-import type { StopReason } from '../stop.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
 import type { HealthSignal } from './run-health.ts';
 

@@ -17,10 +17,10 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
 import type { ChargedPrices } from '../../store/ledger/port.ts';
-import type { ApiKeys, Key } from '../plan/api-keys.ts';
+import type { ApiKeys, Key } from '../frame/api-keys.ts';
+import type { RunTimes } from '../frame/run-times.ts';
+import { type Stop, stopFor } from '../frame/stop.ts';
 import { lastPrices, makePriceList, type PriceList } from '../plan/cheapest-calls.ts';
-import type { RunTimes } from '../run-times.ts';
-import { type Stop, stopFor } from '../stop.ts';
 
 /** The account and the keys that pay for calls, and the calls that they can still pay for. It learns from refusals which keys and scopes
  * the service refuses, and when the account or the budget lacks credits. */

@@ -7,7 +7,7 @@ import {
 import type { Verdict } from '../../client/verdict.ts';
 import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { type Stop, stopFor } from '../stop.ts';
+import { type Stop, stopFor } from '../frame/stop.ts';
 
 /** A call's signal about the service's health, after its retries. */
 export interface HealthSignal {

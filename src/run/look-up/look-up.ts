@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
-import type { ReadonlyTopicSets } from '../../contract/topic-set.ts';
+import type { ReadonlyTopicSets } from '../../store/answers/topic-set.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
+import type { LocalData } from '../frame/local-data.ts';
+import { addTo, enterPhase } from '../frame/progress.ts';
+import type { RunContext } from '../frame/run-context.ts';
+import { onEnd, type Stop } from '../frame/stop.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
-import { addTo, enterPhase } from '../progress.ts';
-import type { RunContext } from '../run-context.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
-import { onEnd, type Stop } from '../stop.ts';
-import type { LocalData } from './local-data.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
 
 export interface LookUpOptions {

@@ -1,12 +1,12 @@
 import { makeClock, systemClock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
-import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import { openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
+import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
-import { openStoreAt } from '../open-store-at.ts';
+import { openStoreAt } from '../frame/open-store-at.ts';
 import { answersOfPlace, type LookupTerms } from './place-answers.ts';
 
 /** Cells to look up with the sets of their missing topics, in memory that all workers share. */

@@ -1,5 +1,8 @@
 import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
 import type { Answer, CellRecord } from '../../contract/answer.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { Job } from '../../job/settings.ts';
+import type { AreaAnswers, StoredArea } from '../../store/answers/port.ts';
 import {
   difference,
   hasTopic,
@@ -11,13 +14,11 @@ import {
   topicSet,
   topicsIn,
   union,
-} from '../../contract/topic-set.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import type { Job } from '../../job/settings.ts';
-import type { AreaAnswers, StoredArea } from '../../store/answers/port.ts';
+} from '../../store/answers/topic-set.ts';
 import type { ClaimRequest } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Freshness } from '../frame/freshness.ts';
+import type { RunContext } from '../frame/run-context.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import {
@@ -30,7 +31,6 @@ import {
   verifyAreas,
   verifyingCells,
 } from './area-verification.ts';
-import type { Freshness } from './freshness.ts';
 
 const AREAS_PER_READ = 2_000;
 

@@ -1,12 +1,12 @@
 import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
 import type { CellRecord } from '../../contract/answer.ts';
-import { NO_TOPICS, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
 import { type AreaLevel, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { StoredArea } from '../../store/answers/port.ts';
+import { NO_TOPICS, type TopicSet, topicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { Store } from '../../store/port.ts';
+import type { Freshness } from '../frame/freshness.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import type { Freshness } from './freshness.ts';
 
 export const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
 

@@ -8,12 +8,12 @@ import {
   type Prices,
   type Scope,
 } from '../../contract/credits.ts';
-import { NO_TOPICS, type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
+import { NO_TOPICS, type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { ChargedPrices } from '../../store/ledger/port.ts';
-import type { ApiKeys } from './api-keys.ts';
+import type { ApiKeys } from '../frame/api-keys.ts';
 
 /** What the price of a cell depends on apart from the topics that it lacks. */
 export interface PriceList {

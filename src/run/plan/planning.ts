@@ -1,4 +1,9 @@
 import type { CellRecord } from '../../contract/answer.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { placeOrigins } from '../../data/lookup/place-origins.ts';
+import { localNotes, type OriginNotes } from '../../data/topics/origin-notes.ts';
+import type { Job } from '../../job/settings.ts';
+import type { CompleteCell } from '../../store/answers/port.ts';
 import {
   difference,
   intersection,
@@ -6,18 +11,14 @@ import {
   type ReadonlyTopicSets,
   type TopicSet,
   TopicSets,
-} from '../../contract/topic-set.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
-import { placeOrigins } from '../../data/lookup/place-origins.ts';
-import { localNotes, type OriginNotes } from '../../data/topics/origin-notes.ts';
-import type { Job } from '../../job/settings.ts';
-import type { CompleteCell } from '../../store/answers/port.ts';
+} from '../../store/answers/topic-set.ts';
 import type { ChargedPrices } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Key } from '../frame/api-keys.ts';
+import { failedSet, isWithheld, missingSet, noDataSet, wantedAnswers } from '../frame/freshness.ts';
+import type { RunContext } from '../frame/run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import type { Key } from './api-keys.ts';
 import { type AreaPlan, planAreas } from './area-plan.ts';
 import {
   type Lacking,
@@ -28,7 +29,6 @@ import {
   purchaseBySet,
 } from './cheapest-calls.ts';
 import { CompleteCells } from './complete-cells.ts';
-import { failedSet, isWithheld, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import type { CellNumbers } from './reach.ts';
 import { type PlannedSpending, planSpending } from './spending.ts';
 

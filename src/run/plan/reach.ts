@@ -1,4 +1,4 @@
-import { NO_TOPICS, type ReadonlyTopicSets } from '../../contract/topic-set.ts';
+import { NO_TOPICS, type ReadonlyTopicSets } from '../../store/answers/topic-set.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import { type PriceList, purchaseBySet } from './cheapest-calls.ts';
 import { minutesFor } from './forecast.ts';

@@ -1,15 +1,15 @@
 import { steadyTime } from '../../base/clock.ts';
 import type { CallKind } from '../../contract/credits.ts';
 import type { Job } from '../../job/settings.ts';
-import { purchaseJob } from '../connection-kinds.ts';
-import type { RunContext } from '../run-context.ts';
 import {
   type AccountState,
   accountState,
   LEASE_MS,
   leftOfAllowance,
   periodLimit,
-} from './account-state.ts';
+} from '../frame/account-state.ts';
+import { purchaseJob } from '../frame/connection-kinds.ts';
+import type { RunContext } from '../frame/run-context.ts';
 import {
   type Lacking,
   type Price,

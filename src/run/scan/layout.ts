@@ -3,9 +3,9 @@ import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/ro
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { PlaceOrder } from '../../geo/place-in-value.ts';
 import type { Job } from '../../job/settings.ts';
-import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { readHeader } from '../../rows/header.ts';
-import { otherFormat } from '../../rows/open-row-file.ts';
+import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
+import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import { currencyColumn } from './currency.ts';
 import { columnByName, FIRST_VALUE, valueColumns } from './value.ts';

@@ -1,13 +1,13 @@
 import { counted } from '../../base/format-numbers.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { Job } from '../../job/settings.ts';
-import { openRowFile, type Streams } from '../../rows/open-row-file.ts';
+import { openRowFile, type Streams } from '../../rows/open/open-row-file.ts';
 import { listParts } from '../../rows/parts/list-parts.ts';
 import { isPartFiles, openPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile, RowPiece } from '../../rows/port.ts';
 import { ThreadPool, threadsOfMachine } from '../../threads/thread-pool.ts';
-import { enterPhase, setIn } from '../progress.ts';
-import type { RunContext } from '../run-context.ts';
+import { enterPhase, setIn } from '../frame/progress.ts';
+import type { RunContext } from '../frame/run-context.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { scanInThreads } from './scan-pieces.ts';
 import { type RowTally, ScanTally } from './scan-tally.ts';

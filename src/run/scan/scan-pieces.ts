@@ -2,7 +2,7 @@ import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import { checkLocation, type ParsedLocation } from '../../geo/parse-location.ts';
 import { isCovered, knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
-import { openRowFile } from '../../rows/open-row-file.ts';
+import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { NumberBatch, PieceReader, Row, RowPiece, RowPieces } from '../../rows/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { inOrder, type ThreadPool } from '../../threads/thread-pool.ts';

@@ -1,7 +1,8 @@
 import type { Field } from '../../contract/answer.ts';
 import { type Location, locationOf } from '../../geo/coordinates.ts';
 import { placeFields } from '../../rows/placed-fields.ts';
-import type { Prepared } from '../prepare.ts';
+import type { RunContext } from '../frame/run-context.ts';
+import type { Plan } from '../plan/planning.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import { openOutputFields, PLACES_PER_READ } from './output-fields.ts';
 
@@ -20,7 +21,7 @@ export interface EnrichedCell extends CellOfInput {
 
 /** Cells of the input with their present fields of the output, in batches, but those that are skipped. Buys nothing, writes nothing. */
 export async function* enrichedCells(
-  prepared: Prepared,
+  prepared: RunContext & { readonly plan: Plan },
   isSkipped: (cell: number) => boolean = () => false,
 ) {
   const { plan } = prepared;

@@ -1,8 +1,8 @@
 import { perilbookColumns } from '../../columns/row.ts';
 import { pointText } from '../../geo/geometry-points.ts';
 import type { Job } from '../../job/settings.ts';
-import { formatNamed, formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
+import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import {
   columnIn,
   isPartFiles,
@@ -11,9 +11,9 @@ import {
   type PartFiles,
 } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
-import { outputOfPart } from '../job-outputs.ts';
-import { addTo } from '../progress.ts';
-import type { RunContext } from '../run-context.ts';
+import { outputOfPart } from '../frame/job-outputs.ts';
+import { addTo } from '../frame/progress.ts';
+import type { RunContext } from '../frame/run-context.ts';
 import type { Layout } from '../scan/layout.ts';
 import { placeOfRow } from '../scan/read-row.ts';
 import { moreRows, otherRows } from '../scan/row-places.ts';

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inBatches } from '../../base/batches.ts';
-import { listenFailure } from '../../base/errors.ts';
 import { BUNDLE_KINDS } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
@@ -16,7 +15,13 @@ import { encodedBody } from './content-encoding.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { type FailureReply, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
-import { addReading, type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
+import {
+  addReading,
+  type ConnectionLimits,
+  closeWithin,
+  createWebServer,
+  listenFailure,
+} from './web-server.ts';
 
 /** The start options of a service. The caller closes data and accounts, after the service. */
 export interface ServiceOptions extends AnswerOptions {

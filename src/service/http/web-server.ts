@@ -3,6 +3,7 @@ import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type RouteHandlerMethod } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
 
@@ -161,4 +162,18 @@ function limitConnections(server: Server, ofAddress: number): void {
   server.closeIdleConnections = () => {
     for (const socket of lastOn.keys()) if (isIdle(socket)) socket.destroy();
   };
+}
+
+/** The error of a server that cannot listen at an address; other errors stay as they are. */
+export function listenFailure(error: unknown, host: string, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
+  const message = `Cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`;
+  return new PerilbookError(
+    'USAGE',
+    message,
+    'Choose another port, or 0 for a free one.',
+    {},
+    error,
+  );
 }

@@ -1,8 +1,8 @@
 import type { Answer, CellRecord, Field, SampleMark, TopicFailure } from '../../contract/answer.ts';
-import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { FieldPacker } from './packed-fields.ts';
+import type { TopicSet } from './topic-set.ts';
 
 /** A topic, and the oldest acceptable time of an answer. */
 export interface Wanted {

@@ -1,6 +1,5 @@
 import { resultOrNull } from '../../base/errors.ts';
 import type { CellRecord } from '../../contract/answer.ts';
-import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import {
@@ -30,6 +29,7 @@ import {
 import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
+import { type TopicSet, topicSet } from './topic-set.ts';
 
 export interface StoredCells {
   readonly database: SqlDatabase;

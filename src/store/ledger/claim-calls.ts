@@ -1,5 +1,4 @@
 import type { CallKind } from '../../contract/credits.ts';
-import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
   read,
@@ -15,13 +14,14 @@ import {
 import type { Wanted } from '../answers/port.ts';
 import { groupAreas, isAreaAnswered } from '../answers/stored-areas.ts';
 import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
+import { intersection, type TopicSet, topicSet } from '../answers/topic-set.ts';
 import type { Owner } from '../port.ts';
-import { pricesOf } from '../seen-services.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { byOthers, COUNTED_MS, periodLeft, type RecentCalls, refusal } from './admission.ts';
 import { sumUsage } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
+import { pricesOf } from './seen-services.ts';
 import { giveUpCalls } from './settle-calls.ts';
 
 export interface ClaimTable extends LedgerTime, StoredCells {

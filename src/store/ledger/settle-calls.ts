@@ -9,10 +9,10 @@ import {
 } from '../../sql/sql-work.ts';
 import { mergeAreas } from '../answers/stored-areas.ts';
 import { mergeCells, type StoredCells } from '../answers/stored-cells.ts';
-import { rememberObservations } from '../seen-services.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { type LedgerCall, moveCalls, type SettledCall } from './ledger-moves.ts';
 import type { Settlement } from './port.ts';
+import { rememberObservations } from './seen-services.ts';
 
 /** Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for
  * the ledger's own rows. */

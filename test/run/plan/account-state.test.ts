@@ -11,7 +11,7 @@ import {
   leftOfAllowance,
   periodLimit,
   withLastTerms,
-} from '../../../src/run/plan/account-state.ts';
+} from '../../../src/run/frame/account-state.ts';
 import type { PeriodSpending } from '../../../src/store/ledger/port.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { LedgerAccount } from '../../../src/store/runs/port.ts';

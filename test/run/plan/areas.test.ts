@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { areaAnswer, columnsOf } from '../../../src/columns/topic-columns.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD } from '../../../src/contract/answer.ts';
-import { TopicSets, topicSet, topicsIn } from '../../../src/contract/topic-set.ts';
 import type { TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
+import { makeFreshness } from '../../../src/run/frame/freshness.ts';
 import {
   answeredMeanwhile,
   areasToClaim,
@@ -19,10 +19,10 @@ import {
   verifyAreas,
   verifyingCells,
 } from '../../../src/run/plan/area-verification.ts';
-import { makeFreshness } from '../../../src/run/plan/freshness.ts';
 import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
 import type { StoredArea } from '../../../src/store/answers/port.ts';
+import { TopicSets, topicSet, topicsIn } from '../../../src/store/answers/topic-set.ts';
 import type { Store } from '../../../src/store/port.ts';
 
 const NOW = Date.UTC(2026, 2, 15);

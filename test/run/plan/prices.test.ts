@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Call, CREDITS } from '../../../src/contract/credits.ts';
-import { type TopicSet, topicSet } from '../../../src/contract/topic-set.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
-import type { ApiKeys } from '../../../src/run/plan/api-keys.ts';
+import type { ApiKeys } from '../../../src/run/frame/api-keys.ts';
 import {
   ASSUMED_ENTERPRISE,
   ASSUMED_STANDARD,
@@ -14,6 +13,7 @@ import {
   priceBundle,
   priceCheapest,
 } from '../../../src/run/plan/cheapest-calls.ts';
+import { type TopicSet, topicSet } from '../../../src/store/answers/topic-set.ts';
 import { fc } from '../../properties.ts';
 
 const open: PriceList = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CREDITS } from '../../../src/contract/credits.ts';
-import { TopicSets, topicSet } from '../../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { ASSUMED_CALL_MS, callPace, callTimes, forecast } from '../../../src/run/plan/forecast.ts';
 import { purchasesFor, reachedBy } from '../../../src/run/plan/reach.ts';
 import { BODY_BYTES, weigh } from '../../../src/run/plan/spending.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
+import { TopicSets, topicSet } from '../../../src/store/answers/topic-set.ts';
 
 const calls = (kind: 'single' | 'standard', times: readonly number[]) =>
   times.map((ms) => ({ kind, ms }));

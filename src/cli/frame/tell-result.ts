@@ -1,0 +1,126 @@
+import { commandLine } from '../../base/shell-words.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { type Job, NO_OUTPUT } from '../../job/settings.ts';
+import { parseTopics, topicsInGroups } from '../../job/topic-choice.ts';
+import { type Prepared, prepareAgain } from '../../run/prepare.ts';
+import type { RunResult } from '../../run/run-job.ts';
+import { colorFor, noColor } from '../messages/format.ts';
+import type { OutputStyle } from '../messages/input-messages.ts';
+import { topicsMessage } from '../messages/plan-messages.ts';
+import {
+  costOfRest,
+  findingMessages,
+  longRowsMessage,
+  reportCommand,
+  resumeCommand,
+  runMessages,
+} from '../messages/run-messages.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT, exitCodeOfRun } from '../options/exit-codes.ts';
+import { type CliContext, lineWidth, say } from './context.ts';
+
+/** The command line of a run: its words and its options. */
+export interface RunLine {
+  readonly words: readonly string[];
+  readonly flags: Flags<'run'>;
+}
+
+/** Prints the result of a run: as lines, as an event of `--log json`, or with --quiet what went wrong alone.
+ * @param lost topics of the earlier output that the new one lacks */
+export async function tellResult(
+  context: CliContext,
+  line: RunLine,
+  { prepared, result }: { readonly prepared: Prepared; readonly result: RunResult },
+  lost: readonly TopicSlug[],
+): Promise<void> {
+  const { words, flags } = line;
+  const { job } = prepared;
+  const exitCode = exitCodeOfRun(result);
+  const isWrong = WRONG.has(exitCode);
+  // The exit code and `status` tell of a pause.
+  if (flags.quiet && !isWrong) return;
+  const style = styleOf(context);
+  const again = resumeCommand(words, flags, job, result, await priceRest(prepared, result));
+  const isPlanShown = context.log === undefined && !flags.quiet;
+  const { headline, facts, next } = runMessages(
+    result,
+    again,
+    context.workingFolder,
+    style,
+    isPlanShown,
+  );
+  if (context.log !== undefined) {
+    const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
+    const message = [headline, ...next].join(' ');
+    context.log(level, 'finished', {
+      exit_code: exitCode,
+      state: result.state,
+      message,
+      summary: result.summary,
+    });
+    return;
+  }
+  if (flags.quiet)
+    return say(context, [headline, ...next].map((text) => `perilbook: ${text}`).join('\n'));
+  const { findingsOfRun } = await import('../../report/figures/story.ts');
+  const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
+  const findings = findingMessages(rowFindings, currency);
+  const hasReport =
+    flags.report !== undefined || job.output === NO_OUTPUT || result.summary.status.ok === 0;
+  const reported = hasReport ? null : reportCommand(words, flags, job);
+  const lines = [
+    headline,
+    ...facts,
+    ...(result.summary.output_kept
+      ? []
+      : [...longRowsMessage(prepared, context.workingFolder), ...lostMessage(line, job, lost)]),
+    ...findings,
+    ...(reported === null ? [] : [`Report: ${reported}`]),
+    ...next,
+  ];
+  say(context, lines.join('\n'));
+}
+
+export function styleOf(context: CliContext): OutputStyle {
+  const color = context.log === undefined ? colorFor(context, context.stderr) : noColor;
+  return { width: lineWidth(context.stderr), color };
+}
+
+/** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. */
+export function lostMessage(
+  { words, flags }: RunLine,
+  job: Job,
+  lost: readonly TopicSlug[],
+  isWritten = true,
+) {
+  if (lost.length === 0) return [];
+  const topics = [...job.topics, ...lost];
+  const all = parseTopics('all', topicsInGroups(job.service.kind));
+  const isAll = topics.length === all.length && all.every((topic) => topics.includes(topic));
+  const named = isAll ? 'all' : topics.join(',');
+  const both = commandLine('run', words, { ...flags, topics: named });
+  const fate = isWritten ? 'was replaced: it had' : 'will be replaced: it has';
+  return [`The output ${fate} ${topicsMessage(lost)} too. To write both: ${both}`];
+}
+
+/** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
+async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
+  const { job, connection } = prepared;
+  if (
+    job.budget === null ||
+    connection.kind === 'local' ||
+    state === 'complete' ||
+    stop?.reason === 'store_moved'
+  )
+    return 0;
+  // The next run is of all rows.
+  const all = stop?.reason === 'rows' ? { ...prepared, job: { ...job, limit: null } } : prepared;
+  return costOfRest((await prepareAgain(all, { onComplete: null })).plan, stop);
+}
+
+const WRONG: ReadonlySet<number> = new Set([
+  EXIT.someFailed,
+  EXIT.keyRefused,
+  EXIT.serviceDown,
+  EXIT.usage,
+]);

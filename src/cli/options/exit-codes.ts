@@ -1,0 +1,89 @@
+import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
+import { STOPS } from '../../run/frame/stop.ts';
+import type { RunResult } from '../../run/run-job.ts';
+import type { PlanSummary } from '../../run/summary.ts';
+
+export const EXIT = {
+  complete: 0,
+  bug: 1,
+  usage: 2,
+  someFailed: 3,
+  paused: 4,
+  keyRefused: 5,
+  serviceDown: 6,
+  interrupted: 130,
+} as const;
+
+/** Their meanings, for help and documents. */
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.complete, 'complete'],
+  [EXIT.bug, 'a bug in Perilbook'],
+  [EXIT.usage, 'wrong usage, job file or input'],
+  [
+    EXIT.someFailed,
+    'complete, but some rows failed, too many have no usable location, or the input has no rows',
+  ],
+  [EXIT.paused, 'paused at a quota, budget or time limit, resumable'],
+  [EXIT.keyRefused, 'key or access refused'],
+  [EXIT.serviceDown, 'service or store down, resumable'],
+  [EXIT.interrupted, 'interrupted, resumable'],
+];
+
+const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  BUG: EXIT.bug,
+  QUOTA_EXCEEDED: EXIT.paused,
+  BUDGET_REACHED: EXIT.paused,
+  KEY_MISSING: EXIT.keyRefused,
+  KEY_REFUSED: EXIT.keyRefused,
+  SCOPE_MISSING: EXIT.keyRefused,
+  SERVICE_DOWN: EXIT.serviceDown,
+  DOWNLOAD_FAILED: EXIT.serviceDown,
+  THREAD_FAILED: EXIT.serviceDown,
+  STORE_UNREACHABLE: EXIT.serviceDown,
+  ACCOUNTS_UNAVAILABLE: EXIT.serviceDown,
+  INTERRUPTED: EXIT.interrupted,
+};
+
+export function exitCodeOfError(error: unknown): number {
+  return error instanceof PerilbookError ? exitCodeOf(error.code) : EXIT.bug;
+}
+
+function exitCodeOf(code: ErrorCode): number {
+  return OF_CODE[code] ?? EXIT.usage;
+}
+
+export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
+  if (stop === null)
+    return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
+  const row = STOPS[stop.reason];
+  switch (row.state) {
+    case 'paused':
+      return row.isFailure ? EXIT.serviceDown : EXIT.paused;
+    case 'interrupted':
+      return EXIT.interrupted;
+    case 'stopped':
+      return exitCodeOf(row.code);
+  }
+}
+
+/** An error as `--json` prints it, with the place where it happened. */
+export function errorReport(error: unknown) {
+  if (!(error instanceof PerilbookError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { code: 'BUG', message, hint: 'This is a bug in Perilbook. Please report it.' };
+  }
+  const { code, message, hint, context } = error;
+  const { file, line, row, column } = context;
+  return { code, message, hint, file, line, row, column };
+}
+
+/** Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
+ * places; they count only if no row is inside the US. */
+export function hasTooManyInvalid(summary: PlanSummary): boolean {
+  return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
+}
+
+/** The rows that `hasTooManyInvalid` counts. */
+export function unusableRows({ rows, located, invalid }: PlanSummary): number {
+  return located === 0 ? rows : invalid;
+}

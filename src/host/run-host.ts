@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { systemClock } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { processOwner } from '../base/running-processes.ts';
+import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
+import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
+import { describeData } from '../data/tables/describe-data.ts';
+import type { Job, JobFolders } from '../job/settings.ts';
+import { requireFile } from '../rows/files/input-file.ts';
+import type { Streams } from '../rows/open/open-row-file.ts';
+import { openStoreAt } from '../run/frame/open-store-at.ts';
+import {
+  type Effects,
+  type OpenedAreas,
+  openContext,
+  type RunContext,
+  type RunOptions,
+} from '../run/frame/run-context.ts';
+import type { Owner, Store } from '../store/port.ts';
+import {
+  type ConnectionContext,
+  connect,
+  getBoundariesCommand,
+  unopenedConnection,
+} from './connection.ts';
+import type { RunEvent } from './run-events.ts';
+
+/** The program or process that runs jobs. */
+export interface RunHost extends ConnectionContext {
+  readonly owner: Owner;
+  readonly streams: Streams;
+}
+
+/** A program as the host of runs: no environment but the one that was passed, and events in place of printed notices. Standard input and
+ * output belong to the program: `-` is refused before it is read. */
+export function libraryHost(
+  folders: JobFolders,
+  env: RunHost['env'],
+  onEvent: (event: RunEvent) => void,
+): RunHost {
+  const notice = (message: string) => onEvent({ type: 'notice', message });
+  const streams = { stdin: new PassThrough().end(), stdout: new PassThrough() };
+  return {
+    ...folders,
+    env,
+    clock: systemClock,
+    random: Math.random,
+    notice,
+    streams,
+    owner: processOwner(),
+  };
+}
+
+/** What the stages of a run get of their host. */
+export function makeEffects(host: RunHost): Effects {
+  const { clock, random, notice, streams } = host;
+  return { clock, random, notice, streams, openAreas: (job) => openAreas(host, job) };
+}
+
+export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt'> {
+  /** For a price alone: no service is started, and a missing key is no error. */
+  readonly isPlan?: boolean;
+  readonly trace?: Effects['trace'];
+  /** Gets a message before a step that takes seconds; default: the host's `notice`. */
+  readonly announce?: (line: string) => void;
+  /** Called with the open store: what must not be replaced is refused before a service is started. */
+  readonly check?: (store: Store) => Promise<void>;
+}
+
+/** Opens the store and the connection of a job and makes its context; disposing closes both. @throws STORE_*, KEY_*, LOCAL_DATA */
+export async function openRun(
+  host: RunHost,
+  job: Job,
+  { isPlan = false, trace, announce, check, ...options }: OpenRunOptions,
+): Promise<{ readonly context: RunContext } & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  // A mistyped name is reported before missing data.
+  if (job.parts === null && job.input !== '-') requireFile(job.input);
+  const store = opened.use(await openStoreAt(job.store, host.clock, host.owner));
+  await check?.(store);
+  const connection = isPlan
+    ? await unopenedConnection(host, job)
+    : opened.use(await connect(host, job, announce)).connection;
+  const effects = { ...makeEffects(host), ...(trace && { trace }) };
+  const context = await openContext(job, { ...options, connection, store, effects });
+  const owned = opened.move();
+  return { context, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Opens the boundaries for a job with `areas`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
+ * boundaries are made up and must not decide what is bought.
+ * @throws PerilbookError SERVICE_DATA when the boundaries are not here */
+export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
+  using opened = new DisposableStack();
+  const database = opened.use(openWithAreas(context, job));
+  database.exec('BEGIN');
+  const find = createCellAreaFinder(database, job.areas!, job.precision);
+  const owned = opened.move();
+  return { find, [Symbol.dispose]: () => owned.dispose() };
+}
+
+/** Checks that the boundaries are here, without reading them: they may be of 85,000 tracts. @throws PerilbookError SERVICE_DATA */
+export function requireAreas(context: ConnectionContext, job: Job): void {
+  openWithAreas(context, job)[Symbol.dispose]();
+}
+
+function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
+  const level = job.areas!;
+  const file = join(context.dataFolder, 'data.db');
+  const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
+  const none = `There are no ${NAMES[level]} boundaries on this machine`;
+  if (!existsSync(file)) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
+  using opened = new DisposableStack();
+  const database = opened.use(openDataReadOnly(file));
+  const levels = describeData(database).datasets.filter(
+    ({ name, sample }) => name === 'areas' && !(sample && job.service.kind === 'remote'),
+  );
+  if (!levels.some((dataset) => dataset.level === level)) {
+    const [other] = levels;
+    if (other === undefined) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
+    const message = `There are ${NAMES[other.level as 'tract']} boundaries on this machine, but no ${NAMES[level]} boundaries`;
+    throw new PerilbookError('SERVICE_DATA', message, `${hint}, or set areas: ${other.level}.`, {
+      file,
+    });
+  }
+  opened.move();
+  return database;
+}
+
+const NAMES = { tract: 'census tract', county: 'county' } as const;

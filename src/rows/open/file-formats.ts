@@ -1,0 +1,286 @@
+import { extname } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
+import { isZip } from '../../formats/bytes/unpack.ts';
+import { csvRowFile, newCsvWriter } from '../csv/csv-row-file.ts';
+import { DELIMITED_FORMATS } from '../csv/dialect.ts';
+import { extensionOf, withoutCompression } from '../files/compression.ts';
+import { isParquet, refuseOtherFormats } from '../files/file-signature.ts';
+import type { InputFile } from '../files/input-file.ts';
+import type { WriteNewFile } from '../files/row-output.ts';
+import { geojsonRowFile, writeNewGeojson } from '../json/geojson-row-file.ts';
+import {
+  isGeojson,
+  isJsonObjects,
+  isNdjson,
+  jsonObjectsRowFile,
+  ndjsonRowFile,
+  writeNewNdjson,
+} from '../json/ndjson-row-file.ts';
+import type { OpenOptions, RowFile } from '../port.ts';
+
+export interface FormatReading {
+  /** Whether a file is of this format. The first match in the table opens the file. */
+  isIn(input: InputFile): boolean;
+  open(input: InputFile, options: OpenOptions): Promise<RowFile>;
+  /** Whether the user may name a sheet. */
+  readonly hasSheets?: boolean;
+  /** Its name for people. */
+  readonly title: string;
+  /** Its files have no line of column names. */
+  readonly isWithoutHeader?: true;
+}
+
+/** How to write rows of any format as a new file. */
+export interface FormatMaking {
+  /** Whether each value or each column (nulls too) has a type; without types, values stay texts. */
+  readonly typesOf: 'values' | 'columns' | 'none';
+  /** Column names must be unique. */
+  readonly hasDistinctNames: boolean;
+  /** Each row becomes a feature: it gets a point. */
+  readonly isOfFeatures: boolean;
+  /** Refuses more rows or columns than a file of the format can have. @throws OUTPUT_UNWRITABLE */
+  readonly checkRoom?: (output: string, rows: number, columns: number) => Promise<void>;
+  readonly write: WriteNewFile;
+}
+
+interface FileFormat {
+  /** The value of `RowFile.format`. */
+  readonly name: string;
+  /** Extensions of outputs in this format. */
+  readonly extensions: readonly string[];
+  /** Further extensions that a copy of a file may keep; they stand for several formats. */
+  readonly ofCopies?: readonly string[];
+  /** The kind of a file with internal compression, which is not compressed again. */
+  readonly compressed?: string;
+  /** Its rows and columns are limited. */
+  readonly isSheet?: true;
+  /** Rows are objects: columns are found by name. */
+  readonly isOfObjects?: boolean;
+  /** Absent if another format's reader reads it. */
+  readonly reading?: FormatReading;
+  /** Absent if only a file of the same format can become one. */
+  readonly making?: FormatMaking;
+}
+
+/** What no other format is. */
+const DELIMITED_READING: FormatReading = {
+  title: 'CSV',
+  isIn: () => true,
+  async open(input, options) {
+    refuseOtherFormats(input.name, input.head);
+    return csvRowFile(input, options);
+  },
+};
+
+/** The formats of rows, in the order of detection. The 40 modules of workbooks and Parquet are loaded only when needed (30 ms). */
+const FILE_FORMATS: readonly FileFormat[] = [
+  {
+    name: 'xlsx',
+    extensions: ['.xlsx'],
+    compressed: 'an Excel workbook',
+    reading: {
+      isIn: ({ head }) => isZip(head),
+      open: async (...given) => (await import('../xlsx/xlsx-row-file.ts')).xlsxRowFile(...given),
+      title: 'Excel',
+      hasSheets: true,
+    },
+    making: {
+      typesOf: 'values',
+      hasDistinctNames: false,
+      isOfFeatures: false,
+      checkRoom: async (...given) =>
+        (await import('../xlsx/write-sheet.ts')).checkSheetRoom(...given),
+      write: async (...given) => (await import('../xlsx/write-sheet.ts')).writeNewXlsx(...given),
+    },
+    isSheet: true,
+  },
+  // Workbooks with macros; a new workbook would lose them.
+  { name: 'xlsm', extensions: ['.xlsm'], compressed: 'an Excel workbook', isSheet: true },
+  {
+    name: 'parquet',
+    extensions: ['.parquet', '.pq'],
+    compressed: 'a Parquet file',
+    reading: {
+      isIn: ({ head }) => isParquet(head),
+      open: async (input) => (await import('../parquet/parquet-row-file.ts')).parquetRowFile(input),
+      title: 'Parquet',
+      isWithoutHeader: true,
+    },
+    making: {
+      typesOf: 'columns',
+      hasDistinctNames: true,
+      isOfFeatures: false,
+      write: async (...given) => (await import('../parquet/write.ts')).writeNewParquet(...given),
+    },
+  },
+  // Before GeoJSON: a value in one of its lines may be a FeatureCollection.
+  {
+    name: 'ndjson',
+    extensions: ['.ndjson', '.jsonl'],
+    ofCopies: ['.json'],
+    isOfObjects: true,
+    reading: {
+      isIn: isNdjson,
+      open: async (input) => ndjsonRowFile(input),
+      title: 'NDJSON',
+      isWithoutHeader: true,
+    },
+    making: {
+      typesOf: 'values',
+      hasDistinctNames: true,
+      isOfFeatures: false,
+      write: writeNewNdjson,
+    },
+  },
+  {
+    name: 'json',
+    extensions: [],
+    ofCopies: ['.json'],
+    isOfObjects: true,
+    reading: {
+      isIn: isJsonObjects,
+      open: async (input) => jsonObjectsRowFile(input),
+      title: 'JSON',
+      isWithoutHeader: true,
+    },
+  },
+  {
+    name: 'geojson',
+    extensions: ['.geojson'],
+    ofCopies: ['.json'],
+    isOfObjects: true,
+    reading: {
+      isIn: ({ head }) => isGeojson(head),
+      open: geojsonRowFile,
+      title: 'GeoJSON',
+      isWithoutHeader: true,
+    },
+    making: {
+      typesOf: 'values',
+      hasDistinctNames: true,
+      isOfFeatures: true,
+      write: writeNewGeojson,
+    },
+  },
+  ...Object.entries(DELIMITED_FORMATS).map(
+    ([name, delimiter]): FileFormat => ({
+      name,
+      extensions: [`.${name}`],
+      reading: DELIMITED_READING,
+      making: {
+        typesOf: 'none',
+        hasDistinctNames: false,
+        isOfFeatures: false,
+        write: newCsvWriter(delimiter),
+      },
+    }),
+  ),
+];
+
+/** The formats that are read, by their names for people. */
+export const READ_FORMATS: readonly string[] = [
+  ...new Set(FILE_FORMATS.toReversed().flatMap(({ reading }) => reading?.title ?? [])),
+];
+
+/** The format with a name from the table. */
+export function formatNamed(name: string): FileFormat {
+  return FILE_FORMATS.find((format) => format.name === name)!;
+}
+
+/** Whether files of a format have a line of column names, which a file may lack. */
+export function hasHeaderLine(name: string): boolean {
+  return formatNamed(name).reading?.isWithoutHeader !== true;
+}
+
+/** The reader of a file, among formats with internal compression or among texts; null if none matches. */
+export function readingOf(input: InputFile, isCompressed: boolean): FormatReading | null {
+  const formats = FILE_FORMATS.filter(
+    ({ compressed }) => (compressed !== undefined) === isCompressed,
+  );
+  return formats.find(({ reading }) => reading?.isIn(input))?.reading ?? null;
+}
+
+/** The format by the name of an output; null if the name does not determine it and the input's format is used. */
+export function formatOfOutput(output: string): string | null {
+  if (output === '-') return null;
+  const extension = extname(withoutCompression(output.toLowerCase()));
+  return FILE_FORMATS.find(({ extensions }) => extensions.includes(extension))?.name ?? null;
+}
+
+/** Extensions of files that cannot be written. */
+const NOT_WRITTEN: readonly string[] = [
+  ...['.bz2', '.xz', '.zip', '.7z', '.rar', '.tar', '.tgz', '.br', '.lz4', '.z', '.snappy', '.sz'],
+  ...[
+    '.xls',
+    '.xlsb',
+    '.ods',
+    '.numbers',
+    '.doc',
+    '.docx',
+    '.pdf',
+    '.html',
+    '.htm',
+    '.xml',
+    '.dbf',
+    '.dta',
+    '.sav',
+  ],
+  ...[
+    '.shp',
+    '.gpkg',
+    '.fgb',
+    '.gdb',
+    '.kml',
+    '.kmz',
+    '.gpx',
+    '.feather',
+    '.arrow',
+    '.orc',
+    '.avro',
+    '.h5',
+    '.pkl',
+  ],
+  ...['.db', '.sqlite', '.duckdb', '.mdb', '.accdb', '.sas7bdat', '.rds', '.npy'],
+];
+
+/** Refuses an output whose name means a format that cannot be written. @throws OUTPUT_UNWRITABLE */
+export function checkFormat(output: string, format: string): void {
+  if (output === '-') return;
+  const ending = extensionOf(output).toLowerCase();
+  const extension = withoutCompression(ending);
+  const asked = formatOfOutput(output);
+  const { compressed } = formatNamed(asked ?? format);
+  if (compressed !== undefined && ending !== extension)
+    throw unmade(output, `${compressed} is compressed inside`);
+  // A new workbook has no macros.
+  if (format === 'xlsm' && asked === 'xlsx')
+    throw unmade(output, 'a workbook with macros is written as .xlsm only');
+  const isMade = asked === null || asked === format || formatNamed(asked).making !== undefined;
+  const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));
+  const isCopy = named.length === 0 || named.some(({ name }) => name === format);
+  if (isMade && !isCopy)
+    throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
+  if (!isMade || NOT_WRITTEN.includes(extension))
+    throw unmade(output, `this input cannot be written as ${extension}`);
+}
+
+function unmade(output: string, why: string): PerilbookError {
+  const made = FILE_FORMATS.filter(({ making }) => making !== undefined).map(
+    ({ extensions }) => extensions[0]!,
+  );
+  const names = made
+    .toReversed()
+    .join(', ')
+    .replace(/, (?!.*, )/, ' or ');
+  return unwritable(
+    output,
+    why,
+    `Name it ${names}, or as the input is called; .gz and .zst compress a text.`,
+  );
+}
+
+function unwritable(output: string, why: string, hint: string): PerilbookError {
+  return new PerilbookError('OUTPUT_UNWRITABLE', `Cannot write ${output}: ${why}`, hint, {
+    file: output,
+  });
+}

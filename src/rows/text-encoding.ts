@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import { PerilbookError, resultOrNull } from '../base/errors.ts';
+import type { TextEncoding } from '../formats/bytes/decode-text.ts';
+
+/** The two byte orders of UTF-16. */
+export type Utf16 = 'utf-16le' | 'utf-16be';
+
+/** The supported encodings of text files. */
+export type FileEncoding = TextEncoding | Utf16;
+
+/** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`). @throws USAGE */
+export function encodingNamed(name: string): FileEncoding {
+  const encodings: readonly FileEncoding[] = ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'];
+  const standardName = resultOrNull(() => new TextDecoder(name).encoding);
+  const named = encodings.find((encoding) => encoding === standardName);
+  if (named) return named;
+  const hint = `Give one of ${encodings.join(', ')}, or convert the file to UTF-8 first.`;
+  throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not a supported encoding`, hint);
+}
+
+const SAMPLE_BYTES = 4096;
+/** Fewer characters are no evidence: `lat,lng` has seven. */
+const FEWEST_UNITS = 7;
+
+/** The byte order that the first bytes show, by a byte order mark or by the zero bytes of ASCII characters; null for other texts. */
+export function guessUtf16(head: Buffer): Utf16 | null {
+  const mark = head.toString('latin1', 0, 4);
+  if (mark.startsWith('\xff\xfe')) return mark === '\xff\xfe\0\0' ? null : 'utf-16le';
+  if (mark.startsWith('\xfe\xff')) return 'utf-16be';
+  // Other formats have a signature of their own.
+  if (head[0] !== 0 && head[1] !== 0) return null;
+  const pairs = Math.min(head.length, SAMPLE_BYTES) >> 1;
+  if (pairs < FEWEST_UNITS) return null;
+  let [first, second] = [0, 0];
+  for (let i = 0; i < pairs; i++) {
+    if (head[2 * i] === 0) first++;
+    if (head[2 * i + 1] === 0) second++;
+  }
+  const mostly = (zeros: number, others: number) => zeros > pairs * 0.4 && others * 20 < zeros;
+  return mostly(second, first) ? 'utf-16le' : mostly(first, second) ? 'utf-16be' : null;
+}
+
+/** UTF-16 (little-endian, whole units) as UTF-8, reversibly: a lone surrogate becomes three bytes (WTF-8), which are not valid UTF-8. */
+export function utf8Of(units: Buffer): Buffer {
+  const text = units.toString('utf16le');
+  if (text.isWellFormed()) return Buffer.from(text, 'utf8');
+  return Buffer.concat(
+    // A lone surrogate becomes a piece of its own.
+    text
+      .split(/(\p{Surrogate})/u)
+      .map((piece) =>
+        piece.isWellFormed() ? Buffer.from(piece, 'utf8') : threeBytes(piece.charCodeAt(0)),
+      ),
+  );
+}
+
+function threeBytes(half: number): Buffer {
+  return Buffer.of(0xe0 | (half >> 12), 0x80 | ((half >> 6) & 0x3f), 0x80 | (half & 0x3f));
+}
+
+/** The inverse of `utf8Of`, for whole characters. */
+export function utf16Of(bytes: Buffer): Buffer {
+  if (isUtf8(bytes)) return Buffer.from(bytes.toString('utf8'), 'utf16le');
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(0xed); at >= 0; at = bytes.indexOf(0xed, at + 1)) {
+    // ED A0 80 to ED BF BF are the halves; ED 80 80 to ED 9F BF are Korean.
+    if (bytes[at + 1]! < 0xa0) continue;
+    const half = 0xd000 | ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f);
+    pieces.push(
+      Buffer.from(bytes.toString('utf8', from, at), 'utf16le'),
+      Buffer.of(half & 0xff, half >> 8),
+    );
+    from = at + 3;
+  }
+  pieces.push(Buffer.from(bytes.toString('utf8', from), 'utf16le'));
+  return Buffer.concat(pieces);
+}
+
+/** Swaps the bytes of each unit in place if the byte order differs. */
+export function inOrder(units: Buffer, utf16: Utf16): Buffer {
+  return utf16 === 'utf-16be' ? units.swap16() : units;
+}
+
+/** How many bytes at the end of UTF-8 bytes belong to an incomplete character. */
+export function unfinishedBytes(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? back : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,123 @@
+import type { SampleMark } from '../../contract/answer.ts';
+import type { BundleKind, CallKind, Scope } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { read, type SqlDatabase, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import type { BundleContents } from '../answers/port.ts';
+import type { SettledCall } from './ledger-moves.ts';
+import type { ChargedPrices } from './port.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** How long a refused scope counts. Keys sometimes get new scopes, and asking again is free (403). A refusal that a wrong clock
+ * dated in the future counts no longer than that either. */
+const REFUSAL_HOLDS_MS = DAY_MS;
+
+/** How long a bundle counts as incomplete after it returned fewer topics than the contract says. Without a limit it would never be
+ * bought again, and one odd answer would make every later plan dearer. Buying it again costs one bundle. */
+const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
+
+/** Number of topics in each bundle (docs/developer/service-api.md, 2.3 and 2.9). */
+const PROMISED = { standard: 17, enterprise: 37 } as const;
+
+/** Records new facts about services from settlements, in the caller's transaction. Nearly all settlements have none. */
+export function* rememberObservations(
+  { dialect }: SqlDatabase,
+  settled: readonly SettledCall[],
+  now: number,
+): SqlWork<void> {
+  // Once per source and not per call: every settlement would lock its row.
+  const answered = settled.filter(({ settlement }) => settlement.answers.length > 0);
+  for (const [source, calls] of Map.groupBy(answered, ({ call }) => call.source)) {
+    const samples = calls.filter(({ settlement }) => settlement.sample);
+    const until = Math.max(
+      0,
+      ...samples.flatMap(({ settlement }) => settlement.answers.map(({ asOf }) => asOf)),
+    );
+    const still = calls.at(-1)!.settlement.sample === true ? 1 : 0;
+    if (samples.length > 0) {
+      const later = dialect.greatest('old.until', 'excluded.until');
+      const sql = `INSERT INTO sample_sources AS old (source, until, still) VALUES ($1, $2, $3)
+        ON CONFLICT (source) DO UPDATE SET until = ${later}, still = excluded.still`;
+      yield* write(statement(sql, [source, until, still]));
+    } else
+      yield* write(
+        statement('UPDATE sample_sources SET still = 0 WHERE source = $1 AND still = 1', [source]),
+      );
+  }
+  for (const { settlement, call } of settled) {
+    if (settlement.contents) {
+      const { kind, topics } = settlement.contents;
+      const sql = `INSERT INTO bundles (source, kind, topics, seen_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, kind) DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at`;
+      yield* write(statement(sql, [call.source, kind, JSON.stringify(topics), now]));
+    }
+    if (settlement.price) {
+      const sql = `INSERT INTO prices AS old (source, kind, credits, charged_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, kind) DO UPDATE SET credits = coalesce(excluded.credits, old.credits), charged_at = excluded.charged_at`;
+      yield* write(
+        statement(sql, [call.source, settlement.price.kind, settlement.price.credits, now]),
+      );
+    }
+    if (settlement.refused) {
+      const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at`;
+      yield* write(statement(sql, [call.source, call.key, settlement.refused, now]));
+    }
+  }
+}
+
+export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
+  const [[mark]] = yield* read(
+    statement<{ until: number; still: 0 | 1 }>(
+      'SELECT until, still FROM sample_sources WHERE source = $1',
+      [source],
+    ),
+  );
+  return mark ? { until: mark.until, still: mark.still === 1 } : null;
+}
+
+/** The assumed contents of the bundles. */
+export function* readBundleContents(
+  { dialect }: SqlDatabase,
+  source: number,
+): SqlWork<BundleContents> {
+  const sql = `SELECT kind, topics, ${dialect.now} - seen_at AS age FROM bundles WHERE source = $1`;
+  const [bundles] = yield* read(
+    statement<{ kind: BundleKind; topics: string; age: number }>(sql, [source]),
+  );
+  const contents: { -readonly [Kind in BundleKind]: BundleContents[Kind] } = {
+    standard: null,
+    enterprise: null,
+  };
+  for (const { kind, topics, age } of bundles) {
+    const slugs = JSON.parse(topics) as TopicSlug[];
+    const isThin = slugs.length < PROMISED[kind];
+    if (!isThin || Math.abs(age) < THIN_BUNDLE_HOLDS_MS) contents[kind] = slugs;
+  }
+  return contents;
+}
+
+/** The kinds of call that a service has answered. */
+export function pricesOf(source: number) {
+  const sql = 'SELECT kind, credits, charged_at AS at FROM prices WHERE source = $1';
+  return statement<{ kind: CallKind; credits: number | null; at: number }>(sql, [source]);
+}
+
+export function* readChargedPrices(source: number): SqlWork<ChargedPrices> {
+  const [stored] = yield* read(pricesOf(source));
+  const none = { single: null, standard: null, enterprise: null };
+  const priced = stored.flatMap(({ kind, credits, at }) =>
+    credits === null ? [] : [[kind, { credits, at }]],
+  );
+  return { ...none, ...Object.fromEntries(priced) };
+}
+
+export function* readRefusedScopes(
+  { dialect }: SqlDatabase,
+  source: number,
+  key: string,
+): SqlWork<ReadonlySet<Scope>> {
+  const sql = `SELECT scope FROM refused_scopes WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3`;
+  const [rows] = yield* read(statement<{ scope: Scope }>(sql, [source, key, REFUSAL_HOLDS_MS]));
+  return new Set(rows.map(({ scope }) => scope));
+}
