@@ -1,12 +1,10 @@
 import { distanceMeters, type Location } from './coordinates.ts';
-
-/** A path: longitudes and latitudes alternate, in degrees. A single position is a point. */
-type Path = Float64Array;
+import { crossesEastward, type Path, partsOfPolygon } from './polygon-parts.ts';
 
 /** A geometry as arrays of numbers: measuring it takes a tenth of the time that GeoJSON's nested arrays take. */
 export interface MeasurableShape {
   readonly paths: readonly Path[];
-  /** The rings of each polygon. */
+  /** The rings of each part, the outer one first. */
   readonly polygons: readonly (readonly Path[])[];
 }
 
@@ -32,7 +30,8 @@ function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unk
   for (const member of isGroup ? list(coordinates) : [coordinates]) {
     if (single === 'Point') shape.paths.push(parsePath([member]));
     if (single === 'LineString') shape.paths.push(parsePath(member));
-    if (single === 'Polygon') shape.polygons.push(list(member).map(parsePath));
+    if (single === 'Polygon')
+      shape.polygons.push(...partsOfPolygon(list(member).map(parsePath), (path) => path));
   }
 }
 
@@ -67,23 +66,6 @@ export function metersToShape(shape: MeasurableShape, location: Location): numbe
   const search = new NearestSearch(location);
   search.measure(shape);
   return search.meters() ?? Number.POSITIVE_INFINITY;
-}
-
-/** Whether a ray from (x, y) to the east crosses the edge from a to b: the even-odd rule for a point in a polygon. An edge includes its
- * southern end and excludes its northern one, so a ray through a vertex counts once. The product is always computed from the southern
- * end: two areas that share an edge then round alike, and a point on it is in exactly one of them. */
-export function crossesEastward(
-  ax: number,
-  ay: number,
-  bx: number,
-  by: number,
-  x: number,
-  y: number,
-): boolean {
-  if (ay > y === by > y) return false;
-  return ay < by
-    ? (x - ax) * (by - ay) < (y - ay) * (bx - ax)
-    : (x - bx) * (ay - by) < (y - by) * (ax - bx);
 }
 
 /** The share of the way from a to b at which the segment is nearest to the origin, 0 to 1. */
@@ -134,9 +116,11 @@ export class NearestSearch {
   measure({ paths, polygons }: MeasurableShape): void {
     for (const path of paths) this.#measurePath(path);
     for (const rings of polygons) {
-      let inside = false;
-      for (const ring of rings) if (this.#isInRing(ring)) inside = !inside;
-      if (inside) this.#take(0, 0);
+      // As `outlineHolds`: in the outer ring, and in no hole.
+      const [outer, ...holes] = rings;
+      const isInside =
+        outer !== undefined && this.#isInRing(outer) && !holes.some((hole) => this.#isInRing(hole));
+      if (isInside) this.#take(0, 0);
       else for (const ring of rings) this.#measurePath(ring);
     }
   }
@@ -174,17 +158,17 @@ export class NearestSearch {
   }
 
   #isInRing(ring: Path): boolean {
-    let inside = false;
+    let winding = 0;
     let xBefore = this.#eastOf(ring[ring.length - 2]!);
     let yBefore = ring[ring.length - 1]! - this.#location.lat;
     for (let at = 0; at < ring.length; at += 2) {
       const x = this.#eastOf(ring[at]!);
       const y = ring[at + 1]! - this.#location.lat;
-      if (crossesEastward(xBefore, yBefore, x, y, 0, 0)) inside = !inside;
+      if (crossesEastward(xBefore, yBefore, x, y, 0, 0)) winding += yBefore < y ? 1 : -1;
       xBefore = x;
       yBefore = y;
     }
-    return inside;
+    return winding !== 0;
   }
 
   /** Degrees east of the location, the short way round. The remainder is slow and rarely needed. */

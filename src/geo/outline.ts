@@ -1,20 +1,39 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { memo } from '../base/memo.ts';
 import { type Location, METERS_PER_DEGREE, UNITS_PER_DEGREE } from './coordinates.ts';
-import { crossesEastward, NearestSearch } from './nearest.ts';
+import { NearestSearch } from './nearest.ts';
+import { crossesEastward, type Path, partsOfPolygon } from './polygon-parts.ts';
 
-/** Rings, outer ones and holes alike, in one array: the number of rings, the number of positions of each, then longitude and latitude in
- * turn in units of 1e-7 degrees (about a centimetre): half the size of doubles. Each ring ends where it begins. */
+/** Rings in one array: the number of rings, the number of positions of each, then longitude and latitude in turn in units of 1e-7 degrees
+ * (about a centimetre): half the size of doubles. Each ring ends where it begins. A negative number of rings: each outer ring begins a part,
+ * and the rings after it with negative numbers of positions are its holes. A positive one: rings alike, each of which is a hole in the
+ * others or an island in their holes. */
 export type PackedRings = Int32Array;
 
+/** Packs rings of which it is not known which are holes. */
 export function packRings(rings: readonly (readonly Position[])[]): PackedRings {
+  return pack(rings, () => 1, 1);
+}
+
+/** The parts of an area, packed. */
+export function packArea(geometry: Polygon | MultiPolygon): PackedRings {
+  const parts = polygonsOf(geometry).flatMap((rings) => partsOfPolygon(rings, pathOf));
+  const outer = new Set<readonly Position[]>(parts.map(([ring]) => ring!));
+  return pack(parts.flat(), (ring) => (outer.has(ring) ? 1 : -1), -1);
+}
+
+function pack(
+  rings: readonly (readonly Position[])[],
+  signOf: (ring: readonly Position[]) => 1 | -1,
+  sign: 1 | -1,
+): PackedRings {
   const closed = rings.map(closedRing);
   const positions = closed.reduce((sum, ring) => sum + ring.length, 0);
   const packed = new Int32Array(1 + closed.length + 2 * positions);
-  packed[0] = closed.length;
+  packed[0] = sign * closed.length;
   let at = 1 + closed.length;
   for (const [index, ring] of closed.entries()) {
-    packed[1 + index] = ring.length;
+    packed[1 + index] = signOf(rings[index]!) * ring.length;
     for (const [lng, lat] of ring) {
       packed[at++] = Math.round(lng! * UNITS_PER_DEGREE);
       packed[at++] = Math.round(lat! * UNITS_PER_DEGREE);
@@ -23,9 +42,13 @@ export function packRings(rings: readonly (readonly Position[])[]): PackedRings 
   return packed;
 }
 
-/** The rings of an area, packed. */
-export function packArea(geometry: Polygon | MultiPolygon): PackedRings {
-  return packRings(polygonsOf(geometry).flat());
+function pathOf(ring: readonly Position[]): Path {
+  const path = new Float64Array(2 * ring.length);
+  for (const [index, [lng, lat]] of ring.entries()) {
+    path[2 * index] = lng!;
+    path[2 * index + 1] = lat!;
+  }
+  return path;
 }
 
 /** The rings of each polygon, the outer one first. */
@@ -70,20 +93,21 @@ type Scratch = [firsts: Uint32Array, lows: Uint32Array, highs: Uint32Array];
 let [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(1024)) as Scratch;
 
 export function makeOutline(rings: PackedRings): Outline {
-  if (rings[0] === 1 && rings[1]! <= MOST_PLAIN_EDGES + 1) {
+  const ringCount = Math.abs(rings[0]!);
+  if (ringCount === 1 && rings[1]! <= MOST_PLAIN_EDGES + 1) {
     // Every latitude is in the only band.
     return { rings, ...plainLists(rings[1]!), south: 0, bandHeight: 1 };
   }
   let count = 0;
-  for (let ring = 1; ring <= rings[0]!; ring++) count += Math.max(0, rings[ring]! - 1);
+  for (let ring = 1; ring <= ringCount; ring++) count += Math.max(0, Math.abs(rings[ring]!) - 1);
   if (firsts.length < count)
     [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(2 * count)) as Scratch;
   let [south, north] = [Infinity, -Infinity];
   let heights = 0;
-  let at = 1 + rings[0]!;
+  let at = 1 + ringCount;
   let next = 0;
-  for (let ring = 1; ring <= rings[0]!; ring++) {
-    const end = at + 2 * rings[ring]!;
+  for (let ring = 1; ring <= ringCount; ring++) {
+    const end = at + 2 * Math.abs(rings[ring]!);
     for (; at < end; at += 2) {
       const y = rings[at + 1]!;
       south = Math.min(south, y);
@@ -133,21 +157,38 @@ function bandOf(y: number, south: number, bandHeight: number, bands: number): nu
 }
 
 /** Whether a location is in an outline, exactly: a place on an edge that two areas share is in exactly one of them. */
-export function outlineHolds(
+export function outlineHolds(outline: Outline, { lat, lng }: Location): boolean {
+  return holdsPoint(outline, lng * UNITS_PER_DEGREE, lat * UNITS_PER_DEGREE);
+}
+
+/** A part holds what its outer ring winds round, however often and in which direction, and none of its holes does: so a ring that crosses
+ * itself or is wound twice, parts that overlap and holes that do are resolved as unions. */
+function holdsPoint(
   { rings, edges, starts, south, bandHeight }: Outline,
-  { lat, lng }: Location,
+  x: number,
+  y: number,
 ): boolean {
-  const [x, y] = [lng * UNITS_PER_DEGREE, lat * UNITS_PER_DEGREE];
   const band = bandOf(y, south, bandHeight, starts.length - 1);
-  let inside = false;
+  const hasParts = rings[0]! < 0;
+  let holds = false;
+  let ring = 1;
+  let end = 1 + Math.abs(rings[0]!) + 2 * Math.abs(rings[1]!);
+  let winding = 0;
+  // The edges of a band are in the order of the rings.
   for (let k = starts[band]!; k < starts[band + 1]!; k++) {
     const first = edges[k]!;
-    if (
-      crossesEastward(rings[first]!, rings[first + 1]!, rings[first + 2]!, rings[first + 3]!, x, y)
-    )
-      inside = !inside;
+    const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
+    if (!crossesEastward(rings[first]!, ay, rings[first + 2]!, by, x, y)) continue;
+    while (first >= end) {
+      if (winding !== 0) holds = hasParts ? rings[ring]! > 0 : !holds;
+      winding = 0;
+      ring += 1;
+      if (holds && hasParts && rings[ring]! > 0) return true;
+      end += 2 * Math.abs(rings[ring]!);
+    }
+    winding += ay < by ? 1 : -1;
   }
-  return inside;
+  return winding === 0 ? holds : hasParts ? rings[ring]! > 0 : !holds;
 }
 
 /** Metres from a location to the nearest edge of an outline; infinite when none is within `meters`. */
@@ -200,9 +241,7 @@ export function relationToBox(
 ): 'holds' | 'crosses' | 'apart' {
   const { rings, edges, starts, south, bandHeight } = outline;
   const bands = starts.length - 1;
-  const middle = bandOf(y, south, bandHeight, bands);
   const last = bandOf(y + half, south, bandHeight, bands);
-  let inside = false;
   for (let band = bandOf(y - half, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
@@ -212,14 +251,11 @@ export function relationToBox(
       const by = rings[first + 3]! - y;
       if ((ay < -half && by < -half) || (ay > half && by > half) || (ax < -half && bx < -half))
         continue;
+      if (ax > half && bx > half) continue;
       // Twice the area of the triangle of the centre and the edge; exact for edges of up to 9 degrees (2^53).
       const area = ax * by - ay * bx;
-      const isEast = ax > half && bx > half;
-      if (!isEast && Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay)))
-        return 'crosses';
-      // A ray from the centre to the east, as in `crossesEastward`. Each edge that it may cross is in the band of the centre.
-      if (band === middle && ay > 0 !== by > 0 && area > 0 === by > ay) inside = !inside;
+      if (Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay))) return 'crosses';
     }
   }
-  return inside ? 'holds' : 'apart';
+  return holdsPoint(outline, x, y) ? 'holds' : 'apart';
 }

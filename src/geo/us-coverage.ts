@@ -14,6 +14,8 @@ import {
   type Outline,
   outlineHolds,
   packArea,
+  packRings,
+  polygonsOf,
   relationToBox,
 } from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
@@ -224,6 +226,9 @@ function isForeignNearer(location: Location, meters: number): boolean {
 }
 
 function foreignOutline(): Outline {
-  foreignLand ??= makeOutline(packArea(feature(neighbours, neighbours.objects.land).geometry));
+  // Its rings are alike: one polygon has those of all countries.
+  foreignLand ??= makeOutline(
+    packRings(polygonsOf(feature(neighbours, neighbours.objects.land).geometry).flat()),
+  );
   return foreignLand;
 }

@@ -118,7 +118,7 @@ test('an outline is packed exact to 1e-7 degrees', () => {
   assert.deepEqual(
     packArea({ type: 'Polygon', coordinates: [ring] }),
     Int32Array.of(
-      1,
+      -1,
       4,
       -1_799_999_999,
       899_999_999,

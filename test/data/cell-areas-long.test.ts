@@ -35,14 +35,17 @@ function slowRelation(
   ] as const;
   let isInside = false;
   for (const ring of rings) {
+    let winding = 0;
     for (const [i, a] of ring.entries()) {
       const b = ring[(i + 1) % ring.length]!;
       const isWithin = Math.abs(a[0] - x) <= half && Math.abs(a[1] - y) <= half;
       if (isWithin || corners.some((corner, at) => meet(a, b, corner, corners[(at + 1) % 4]!)))
         return 'crosses';
       const [south, north] = a[1] < b[1] ? [a, b] : [b, a];
-      if (south[1] <= y && y < north[1] && turn(south, north, [x, y]) > 0) isInside = !isInside;
+      if (south[1] <= y && y < north[1] && turn(south, north, [x, y]) > 0)
+        winding += south === a ? 1 : -1;
     }
+    if (winding !== 0) isInside = !isInside;
   }
   return isInside ? 'holds' : 'apart';
 }

@@ -6,13 +6,8 @@ import {
   type Location,
   unitVectorOf,
 } from '../../src/geo/coordinates.ts';
-import {
-  crossesEastward,
-  metersToShape,
-  NearestSearch,
-  nearestMeters,
-  parseShape,
-} from '../../src/geo/nearest.ts';
+import { metersToShape, NearestSearch, nearestMeters, parseShape } from '../../src/geo/nearest.ts';
+import { crossesEastward } from '../../src/geo/polygon-parts.ts';
 import { fc } from '../properties.ts';
 import { positions } from './lines.ts';
 

@@ -15,7 +15,7 @@ import {
 } from './zone-layer.ts';
 import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
 
-/** Outlines are simplified one by one, to about a metre: a place in the gap between two belongs to them. */
+/** Outlines are simplified one by one, to about a metre: a place so near to the line or in the gap between zones belongs to all of them. */
 const GAP_METERS = 1;
 
 /** The most values of outlines in memory: 32 MB of zones, 4 of panels. Places come in order. */
@@ -73,8 +73,7 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
 
   function find(location: Location): ZoneValue | null {
     const { outlines } = zones;
-    const holding = outlines.allHolding(location);
-    const holders = holding.length > 0 ? holding : outlines.within(location, GAP_METERS);
+    const holders = outlines.within(location, GAP_METERS);
     const best = mostHazardous(holders);
     if (best === null) return null;
     const { kind, code, subtype } = best;

@@ -8,6 +8,7 @@ import type { ZoneRecord } from '../../../src/data/tables/records.ts';
 import { createZoneFinder } from '../../../src/data/zones/zone-finder.ts';
 import { kindOf } from '../../../src/data/zones/zone-layer.ts';
 import { FLOOD_ZONES } from '../../../src/data/zones/zone-layers.ts';
+import { boxOfGeometry, widenedBox } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { randomFrom } from '../../random-from.ts';
 import { info, openDatabase, StillClock, square } from '../../service/small-data.ts';
@@ -119,6 +120,21 @@ test('a gap of less than a metre between two zones belongs to both', (t) => {
   assert.deepEqual(short(find({ lng: -100, lat: 40.005 })), ['AE', 0]);
   assert.deepEqual(short(find({ lng: -100 - 0.00001, lat: 40.005 })), ['X', 2]);
   assert.equal(find({ lng: -100, lat: 40.0101 }), null);
+});
+
+test('on the line that two zones share the more hazardous is given, with the distance 0', (t) => {
+  const find = finderOf(t, [
+    zone('X', square(-100, 40, 0.01)),
+    zone('AE', square(-99.99, 40, 0.01)),
+    zone('X', square(-99.98, 40, 0.01)),
+  ]);
+  const at = (lng: number) => short(find({ lng, lat: 40.005 }));
+  assert.deepEqual([-99.99, -99.98, -99.980005].map(at), [
+    ['AE', 0],
+    ['AE', 0],
+    ['AE', 0],
+  ]);
+  assert.deepEqual(at(-99.97995), ['X', 5]);
 });
 
 test('the panel is that of the same study, and of several the newest', (t) => {
@@ -327,6 +343,11 @@ test('two thousand places of a map with holes, islands, shared edges and overlap
   const kind = (record: ZoneRecord) =>
     kindOf(FLOOD_ZONES, { code: record.code, subtype: record.detail });
   const counts = { none: 0, overlap: 0, near: 0, far: 0 };
+  const boxes = new Map(records.map((record) => [record, boxOfGeometry(record.geometry)!]));
+  const isBoxNear = (record: ZoneRecord, { lat, lng }: Location) => {
+    const { minLat, maxLat, minLng, maxLng } = widenedBox(boxes.get(record)!, 2);
+    return lat >= minLat && lat <= maxLat && lng >= minLng && lng <= maxLng;
+  };
   for (let number = 0; number < 2_000; number++) {
     const location = {
       lng: -100.002 + random() * (COLUMNS + 1) * CELL,
@@ -334,13 +355,12 @@ test('two thousand places of a map with holes, islands, shared edges and overlap
     };
     const found = find(location);
     const studied = records.filter((record) => kind(record).kind?.isUnstudied !== true);
-    const holders = records.filter((record) => holds(record, location));
-    // A place in a gap between zones belongs to those within a metre.
-    const counted = (
-      holders.length > 0
-        ? holders
-        : records.filter((record) => metersToRings(record, location) <= 1)
-    ).filter((record) => studied.includes(record));
+    // A place within a metre of a zone belongs to it, too.
+    const counted = studied.filter(
+      (record) =>
+        isBoxNear(record, location) &&
+        (holds(record, location) || metersToRings(record, location) <= 1),
+    );
     const [best] = counted.toSorted((a, b) => kind(a).rank - kind(b).rank);
     const place = `${number}: ${location.lat}, ${location.lng}`;
     if (best === undefined) {
